@@ -1,0 +1,72 @@
+# What people type. `make serve` and `make test` work in a fresh clone with nothing set up:
+# `.venv` is made and filled from the locked, hashed requirements, once, by uv where there is
+# one and by pip where there is not.
+
+PYTHON ?= python3
+VENV ?= .venv
+export PYTHONDONTWRITEBYTECODE := 1
+unexport VIRTUAL_ENV
+
+IN := $(VENV)/bin/
+RUN := $(VENV)/.run
+DEV := $(VENV)/.dev
+WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
+
+.PHONY: help serve demo test quick campaign bench lint docs matrix lock clean
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*## /\1	/p' Makefile | expand -t 12
+
+serve:  ## the host, on its defaults; `make serve ARGS="--http 0"` passes arguments on
+	$(error `make serve` is not built yet: the host comes with the doors)
+
+demo:  ## a tournament of house bots in every game
+	$(error `make demo` is not built yet: it comes with the host)
+
+test: lint  ## lint, types and every test
+	$(IN)python -m pytest -n $(WORKERS) $(ARGS)
+
+quick: lint  ## lint, types and the fast tests: for the daily loop
+	$(IN)python -m pytest -n $(WORKERS) -m "not slow" $(ARGS)
+
+campaign: $(DEV)  ## the laws and the oracles for as long as one has time; `make campaign ARGS="-k laws"` narrows it
+	HYPOTHESIS_PROFILE=campaign $(IN)python -m pytest -n $(WORKERS) $(ARGS)
+
+bench: $(VENV)/.bench  ## speed, as ratios in one run
+	$(IN)python -m tests.bench $(ARGS)
+
+lint: $(DEV)  ## ruff and pyright
+	$(IN)ruff check
+	$(IN)ruff format --check
+	$(IN)pyright
+
+docs: $(VENV)/.docs  ## docs/_build/html
+	$(IN)python -m sphinx -W -b html docs docs/_build/html
+
+matrix:  ## the tests on every Python from 3.11 on that is there
+	tests/matrix.sh
+
+lock:  ## compile requirements/ anew from pyproject.toml (needs uv)
+	uv pip compile $(LOCK) pyproject.toml -o requirements/run.txt
+	for group in dev bench docs; do \
+	    uv pip compile $(LOCK) -c requirements/run.txt pyproject.toml --group $$group -o requirements/$$group.txt || exit 1; \
+	done
+
+clean:
+	rm -rf $(VENV) .cache .hypothesis .pytest_cache .ruff_cache docs/_build
+
+LOCK := --quiet --universal --python-version 3.11 --generate-hashes \
+        --no-header --no-annotate --no-emit-index-url --no-emit-find-links
+
+$(IN)python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	    || { echo "Quintain needs Python 3.11 or later; $(PYTHON) is $$($(PYTHON) --version 2>&1)" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.%: requirements/%.txt | $(IN)python
+	if command -v uv >/dev/null 2>&1; \
+	then uv pip install --quiet --python $(IN)python --require-hashes -r $<; \
+	else $(IN)python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<; fi
+	touch $@
+
+$(VENV)/.bench $(VENV)/.docs: $(DEV)

@@ -1,0 +1,129 @@
+"""Connect-4: seven columns, six rows, four in a line wins.
+
+A side's discs are a bitboard of 49 bits: seven to a column, the lowest is the
+bottom row and the seventh stays empty, so that a shift by 1, 6, 7 or 8 never
+runs round an edge and four in a line is found by two shifts a direction.
+`next` holds, a bit a column, where the next disc of that column will fall.
+"""
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from games import svg
+from games.game import Game, Illegal, Outcome, Pace, quoted
+
+COLUMNS, ROWS = 7, 6
+COLUMN = tuple(0b111111 << 7 * column for column in range(COLUMNS))
+BOTTOM = sum(1 << 7 * column for column in range(COLUMNS))
+FULL = BOTTOM << ROWS  # `next` when every column is full
+SEATS = ("first", "second")
+
+WON = tuple(Outcome(seat, f"{name} has four in a line") for seat, name in enumerate(SEATS))
+DRAWN = Outcome(None, "the board is full and nobody has four in a line")
+
+
+class Connect4(Struct, frozen=True):
+    """`mine` are the discs of the seat to move, `theirs` those of the other."""
+
+    mine: int = 0
+    theirs: int = 0
+    next: int = BOTTOM
+    turn: int = 0
+    outcome: Outcome | None = None
+
+    def moves(self) -> Iterable[int]:
+        if self.outcome is not None:
+            return ()
+        return (column for column in range(COLUMNS) if self.next & COLUMN[column])
+
+    def play(self, move: int) -> "Connect4":
+        disc = self.next & COLUMN[move]
+        if not disc or self.outcome is not None:
+            raise self._illegal(move)
+        mine = self.mine | disc
+        after = self.next + disc
+        if (
+            (pair := mine & mine >> 7) & pair >> 14
+            or (pair := mine & mine >> 1) & pair >> 2
+            or (pair := mine & mine >> 6) & pair >> 12
+            or (pair := mine & mine >> 8) & pair >> 16
+        ):
+            return Connect4(self.theirs, mine, after, 1 - self.turn, WON[self.turn])
+        return Connect4(self.theirs, mine, after, 1 - self.turn, DRAWN if after == FULL else None)
+
+    def _illegal(self, move: int) -> Illegal:
+        return Illegal("the game is over" if self.outcome is not None else f"column {move} is full")
+
+
+def discs(position: Connect4) -> tuple[int, int]:
+    """The bitboards of seat 0 and of seat 1."""
+    pair = (position.mine, position.theirs)
+    return pair if position.turn == 0 else (position.theirs, position.mine)
+
+
+def start() -> Connect4:
+    return Connect4()
+
+
+def read(sent: object, position: Connect4) -> int:
+    if type(sent) is not int:  # a bool is an int to Python, and not to a bot's author
+        raise Illegal(f"a move is the number of a column, 0 to 6, not {quoted(sent)}")
+    if not 0 <= sent < COLUMNS:
+        raise Illegal(f"there is no column {quoted(sent)}; the columns are 0 to 6")
+    return sent
+
+
+def write(move: int) -> object:
+    return move
+
+
+def show(position: Connect4, names: tuple[str, str]) -> object:
+    """Column by column from the bottom: 0 empty, 1 and 2 the seats."""
+    first, second = discs(position)
+    return [
+        (first >> bit & 1) | (second >> bit & 1) << 1
+        for column in range(COLUMNS)
+        for bit in range(7 * column, 7 * column + ROWS)
+    ]
+
+
+def draw(position: Connect4, last: int | None = None) -> str:
+    first, second = discs(position)
+    newest = (position.next & (COLUMN[last] << 1)) >> 1 if last is not None else 0
+    parts = [svg.rect(14, 14, 60 * COLUMNS + 12, 60 * ROWS + 12, svg.FIELD, rx=14)]
+    for column in range(COLUMNS):
+        x = 50 + 60 * column
+        parts.append(svg.text(x, 60 * ROWS + 46, str(column), 18))
+        for row in range(ROWS):
+            bit, y = 1 << 7 * column + row, 50 + 60 * (ROWS - 1 - row)
+            seat = 0 if first & bit else 1 if second & bit else None
+            parts.append(svg.circle(x, y, 25, svg.GROUND if seat is None else svg.SEATS[seat]))
+            if seat is not None:  # a ring for seat 1 too, for those who cannot tell the colours apart
+                parts.append(
+                    svg.circle(x, y, 15, "none", stroke=svg.GROUND, stroke_width=2 + 4 * seat, opacity=0.5)
+                )
+            if bit == newest:
+                parts.append(svg.circle(x, y, 25, "none", stroke=svg.MARK, stroke_width=5))
+    return svg.drawing(60 * COLUMNS + 40, 60 * ROWS + 66, _title(position), *parts)
+
+
+def _title(position: Connect4) -> str:
+    state = position.outcome.why if position.outcome else f"{SEATS[position.turn]} to move"
+    count = (position.mine | position.theirs).bit_count()
+    return f"Connect-4, {state}, {count} {'disc' if count == 1 else 'discs'} on the board"
+
+
+GAME = Game(
+    name="connect-4",
+    title="Connect-4",
+    seats=SEATS,
+    start=start,
+    read=read,
+    write=write,
+    short=str,
+    show=show,
+    draw=draw,
+    pace=Pace(turn=60.0),
+    faults="retry",
+)

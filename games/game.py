@@ -1,0 +1,133 @@
+"""The contract between a game and everything else.
+
+A game file holds the rules of one game and nothing of clocks, sockets or
+tournaments. It declares a `Position` (an immutable value that knows whose turn
+it is, how it ended, and what may be played) and, last in the file, one
+`GAME = Game(…)`, which says how moves and positions are read, written, shown
+and drawn. Putting such a file into this folder is all that it takes: see
+`games/catalogue.py` and `docs/add-a-game.md`.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from inspect import signature
+from typing import Any, Generic, Literal, Protocol, Self, TypeVar
+
+from msgspec import Struct
+
+M = TypeVar("M")
+P = TypeVar("P", bound="Position[Any]")
+
+SHOWN = 60  # characters of what a bot sent that a message repeats: enough to recognise it
+
+
+class Illegal(ValueError):
+    """A move that cannot be read or may not be played.
+
+    The message is what the bot is told, so it is a sentence for the bot's
+    author: what came, and what was expected or which rule it breaks.
+    """
+
+
+class BadOption(ValueError):
+    """An option of a game that cannot be had. The message is for whoever opened the match."""
+
+
+class Outcome(Struct, frozen=True):
+    """How the rules ended a game: who won (None is a draw), and why, in the words of the rules."""
+
+    winner: int | None
+    why: str
+
+
+class Pace(Struct, frozen=True, forbid_unknown_fields=True):
+    """How much time a seat has, in seconds. Data only: the clock is elsewhere.
+
+    `bank` is for the whole match and `gain` is added to it after each move in
+    time; `turn` is for each move alone. Where both are given, both bind.
+    """
+
+    bank: float | None = None
+    gain: float = 0.0
+    turn: float | None = None
+
+
+class Position(Protocol[M]):
+    """A state of play: immutable, comparable, hashable, complete."""
+
+    @property
+    def turn(self) -> int:
+        """The seat to move; may be the one that moved last. Of a finished game, any seat."""
+        ...
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """None exactly while there is a legal move."""
+        ...
+
+    def moves(self) -> Iterable[M]:
+        """Every legal move once, in an order that is always the same."""
+        ...
+
+    def play(self, move: M) -> Self:
+        """The position after `move`; raises `Illegal` where `moves` does not hold it."""
+        ...
+
+
+class Game(Struct, Generic[P, M], frozen=True, kw_only=True):
+    """What the rest of the project knows of a game."""
+
+    name: str  # as commands and addresses spell it: "connect-4"
+    title: str  # as people spell it: "Connect-4"
+    seats: tuple[str, str]  # what the two sides are called; seat 0 begins
+    start: Callable[..., P]  # options are keywords with defaults; raises BadOption
+    read: Callable[[object, P], M]  # what a bot sent → a move; raises Illegal
+    write: Callable[[M], object]  # a move → JSON; `read` takes it back
+    short: Callable[[M], str]  # a move as people write it; `read(typed(…))` takes it back
+    show: Callable[[P, tuple[str, str]], object]  # a position and the players' names → JSON
+    draw: Callable[..., str]  # draw(position, last=None): a position, and the move that led there → SVG
+    pace: Pace  # of the game's seed; a tournament may choose its own
+    faults: Literal["retry", "forfeit"]  # what an illegal move costs: another try, or the match
+    ply_limit: int | None = None  # a match is drawn after so many plies; None where the rules end it
+    evaluate: Callable[[P], float] | None = None  # how good for seat 0: −1 … 1; helps the house brains
+
+    def opening(self, options: Mapping[str, object]) -> P:
+        """The first position under `options`, which come from a file or a stranger."""
+        known = signature(self.start).parameters
+        for name in options:
+            if name not in known:
+                expected = ", ".join(known) or "none"
+                raise BadOption(f"{self.title} has no option {quoted(name)}; its options: {expected}")
+        return self.start(**options)
+
+
+def quoted(sent: Any) -> str:
+    """What a bot sent, as a message may repeat it: escaped, short, and never an error itself."""
+    match sent:
+        case int() if abs(sent) >= 10**SHOWN:
+            return f"a number of more than {SHOWN} digits"
+        case str():
+            text = json.dumps(sent[: SHOWN + 1])
+        case bool() | int() | float() | None:
+            text = json.dumps(sent)
+        case [*items] if _short_numbers(items):
+            text = json.dumps(items)
+        case [*items]:
+            return f"a list of {len(items)}"
+        case {**items}:
+            return f"an object of {len(items)}"
+        case _:
+            return f"a {type(sent).__name__}"
+    return text if len(text) <= SHOWN else text[:SHOWN] + "…"
+
+
+def _short_numbers(sent: Sequence[Any]) -> bool:
+    return len(sent) < 10 and all(type(item) is int and abs(item) < 1_000_000 for item in sent)
+
+
+def typed(text: str) -> object:
+    """What a person typed: JSON where it is JSON, else the words themselves."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text

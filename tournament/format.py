@@ -1,0 +1,89 @@
+"""The contract between a format and a tournament.
+
+A format is a pure function: entrants, what has been drawn so far and what came
+of it go in; what may be drawn now comes out. It never asks who is free, what
+time it is or what it answered last time, so going on after a crash is asking it
+again with what the store holds, and starting is going on from nothing.
+
+What was drawn stays drawn. A late entry or a withdrawal in the middle of a
+round changes only what is drawn after it: that is why a format is given its
+earlier pairings as facts instead of working them out again.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+
+from msgspec import Struct
+
+Score = tuple[float, float]  # what the first and the second of a pairing get: 1, ½ or 0 each
+
+
+class Entrant(Struct, frozen=True):
+    """Somebody who takes part. The order of entry is the order in the list."""
+
+    name: str
+    rating: float | None = None  # known beforehand: what a seeded format seeds by; None is after all others
+    gone: bool = False  # withdrawn or disqualified: is drawn no more
+    present: bool = True  # can play just now; only a format that never ends asks
+
+
+class Pairing(Struct, frozen=True):
+    """Two who are to meet, `first` in seat 0; or, without a `second`, one who has a bye."""
+
+    number: int  # 1, 2, 3 … in the order of drawing: with the tournament's name it is the match's name
+    round: int  # 1, 2, 3 …
+    first: str
+    second: str | None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.first,) if self.second is None else (self.first, self.second)
+
+
+class Result(Struct, frozen=True):
+    """What a pairing came to. A pairing without a result is still to be played."""
+
+    pairing: Pairing
+    score: Score
+    played: bool = True  # a move was made: it says something of strength; a forfeit or a bye does not
+    moves: tuple[object, ...] = ()  # as the game writes them; two equal games are one piece of evidence
+
+
+class Terms(Struct, frozen=True):
+    """What an organiser chose for a tournament, as far as a format cares."""
+
+    rounds: int | None = None  # None: the format's own number
+    seed: int = 0  # decides what is otherwise equal
+
+
+Draw = Callable[[Sequence[Entrant], Sequence[Pairing], Sequence[Result], Terms], Sequence[Pairing]]
+
+
+class Format(Struct, frozen=True, kw_only=True):
+    """A way to hold a tournament.
+
+    `draw(entrants, drawn, results, terms)` answers the pairings to add to `drawn`.
+    The tournament is over when it answers none while every pairing drawn has its
+    result, unless the format is `endless`.
+    """
+
+    name: str  # as commands spell it: "round-robin"
+    title: str
+    draw: Draw
+    order: tuple[
+        str, ...
+    ]  # what standings go by, first things first: names of `tournament.standings.CRITERIA`
+    endless: bool = False
+    entrants: int = 2  # the fewest it can be held with
+
+
+@cache
+def formats() -> dict[str, Format]:
+    """Every format by its name: the modules of `tournament/pairing/` that declare `FORMAT`."""
+    import tournament.pairing as package
+
+    modules = (import_module(f"{package.__name__}.{found.name}") for found in iter_modules(package.__path__))
+    declared = (getattr(module, "FORMAT", None) for module in modules)
+    return {found.name: found for found in declared if isinstance(found, Format)}

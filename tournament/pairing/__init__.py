@@ -1,0 +1,1 @@
+"""The formats: one small file each, which declares `FORMAT`."""
