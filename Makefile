@@ -38,7 +38,7 @@ bench: $(VENV)/.bench  ## speed, as ratios in one run
 lint: $(DEV)  ## ruff and pyright
 	$(IN)ruff check
 	$(IN)ruff format --check
-	$(IN)pyright
+	$(IN)pyright --pythonpath $(IN)python
 
 docs: $(VENV)/.docs  ## docs/_build/html
 	$(IN)python -m sphinx -W -b html docs docs/_build/html

@@ -75,7 +75,9 @@ class Format(Struct, frozen=True, kw_only=True):
     order: tuple[
         str, ...
     ]  # what standings go by, first things first: names of `tournament.standings.CRITERIA`
-    endless: bool = False
+    endless: bool = False  # until an organiser ends it; asks who is present, and plays nothing again
+    late: bool = True  # takes entrants after it has begun
+    annuls: bool = False  # whoever withdraws before half of its matches takes back those that it played
     entrants: int = 2  # the fewest it can be held with
 
 

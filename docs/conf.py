@@ -1,0 +1,7 @@
+"""Sphinx: `make docs`."""
+
+project = "Quintain"
+extensions = ["myst_parser"]
+html_theme = "furo"
+exclude_patterns = ["_build"]
+myst_heading_anchors = 3

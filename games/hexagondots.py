@@ -1,0 +1,305 @@
+"""Hexagon Dots: who draws the last side of a hexagon captures it and draws again.
+
+Points lie in rows, short and long by turns, and are (row, column); a line joins
+two neighbours, the earlier point first. A hexagon is named by its centre. Its
+six sides are the lines between the six neighbours of the centre; the six
+spokes to the centre may be drawn but do not count, and once the hexagon is
+captured no line may end at its centre.
+
+What a seat has is one number: a bit for each line it drew, in the order of
+`Board.lines`, and above those a bit for each hexagon it captured.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import combinations
+from math import sqrt
+from typing import Any
+
+from msgspec import Struct, structs
+
+from games import svg
+from games.game import BadOption, Game, Illegal, Outcome, Pace, quoted
+
+Point = tuple[int, int]  # (row, column)
+Line = tuple[Point, Point]
+
+FEWEST, MOST = 3, 31  # rows and columns; the seed has no upper end, but an answer holds the whole board
+SIZES = 8  # boards kept ready for the next match; the largest takes about 3 MB
+SEATS = ("first", "second")
+SHORT = re.compile(" ".join([",".join(["(0|[1-9][0-9]?)"] * 2)] * 2))
+EXPECTED = 'the two ends of a line, [{"row":0,"col":0},{"row":0,"col":1}] or "0,0 0,1"'
+DASHES = (None, "11 5")  # of the lines of seat 0 and of seat 1
+
+
+class Hexagon(Struct, frozen=True):
+    """`seen & drawn == sides` says it all: six sides are there and no hexagon that overlaps is captured."""
+
+    bit: int
+    sides: int
+    spokes: int
+    seen: int  # its sides and the hexagons that overlap it, whose centres its sides touch
+
+
+@dataclass(frozen=True)  # unlike a Struct it can leave the tables out of comparing and hashing
+class Board:
+    """The geometry of one size, row by row. A line comes with its bit and the hexagons it is a side of."""
+
+    rows: int
+    cols: int
+    points: frozenset[Point] = field(compare=False, repr=False)
+    lines: Mapping[Line, tuple[int, tuple[Hexagon, ...]]] = field(compare=False, repr=False)
+    hexagons: Mapping[Point, Hexagon] = field(compare=False, repr=False)
+    every_line: int = field(compare=False, repr=False)
+
+
+class HexagonDots(Struct, frozen=True):
+    """`first` and `second` are what the seats have; `closed` the lines that may not be drawn any more."""
+
+    board: Board
+    first: int = 0
+    second: int = 0
+    closed: int = 0
+    turn: int = 0
+    outcome: Outcome | None = None
+
+    def moves(self) -> Iterable[Line]:
+        closed = self.closed
+        return [line for line, (bit, _) in self.board.lines.items() if not closed & bit]
+
+    def play(self, move: Line) -> "HexagonDots":
+        board, first, second, closed = self.board, self.first, self.second, self.closed
+        found = board.lines.get(move)
+        if found is None or closed & found[0]:
+            raise self._illegal(move)
+        bit, hexagons = found
+        drawn = first | second | bit
+        closed |= bit
+        gained = bit
+        for hexagon in hexagons:  # one line can complete two; they lie on either side of it and never overlap
+            if hexagon.seen & drawn == hexagon.sides:
+                gained |= hexagon.bit
+                closed |= hexagon.spokes
+        if self.turn == 0:
+            first |= gained
+        else:
+            second |= gained
+        turn = 1 - self.turn if gained == bit else self.turn
+        after = HexagonDots(board, first, second, closed, turn)
+        return after if closed != board.every_line else structs.replace(after, outcome=_ended(after))
+
+    def _illegal(self, move: Line) -> Illegal:
+        board, (earlier, later) = self.board, move
+        if self.outcome is not None:
+            return Illegal("the game is over")
+        for row, col in move:
+            if (row, col) not in board.points:
+                size = f"the board has {board.rows} rows of {board.cols - 1} and {board.cols} points by turns"
+                return Illegal(f"row {quoted(row)}, column {quoted(col)} is not on the board: {size}")
+        name = short(move)
+        if earlier >= later:
+            return Illegal(f"{name} is not a line: it has to join two points, the earlier one first")
+        if move not in board.lines:
+            return Illegal(f"the points of {name} are not adjacent")
+        if (seat := owner(self, board.lines[move][0])) is not None:
+            return Illegal(f"{name} is already drawn, by {SEATS[seat]}")
+        return Illegal(f"{name} touches a captured hexagon: no line may end at its centre any more")
+
+
+def owner(position: HexagonDots, bit: int) -> int | None:
+    """The seat that has a line or a hexagon."""
+    return 0 if position.first & bit else 1 if position.second & bit else None
+
+
+def scores(position: HexagonDots) -> tuple[int, int]:
+    """How many hexagons seat 0 and seat 1 captured."""
+    lines = len(position.board.lines)
+    return (position.first >> lines).bit_count(), (position.second >> lines).bit_count()
+
+
+def _ended(position: HexagonDots) -> Outcome:
+    first, second = scores(position)
+    if first == second:
+        return Outcome(None, f"both captured as many hexagons, {first} each")
+    if first > second:
+        return Outcome(0, f"first captured more hexagons, {first} to {second}")
+    return Outcome(1, f"second captured more hexagons, {second} to {first}")
+
+
+def neighbours(point: Point) -> tuple[Point, ...]:
+    """The six points around one, row by row, whether or not they are on a board."""
+    row, col = point
+    left = col - row % 2  # of the two above and the two below
+    above, below = ((row - 1, left), (row - 1, left + 1)), ((row + 1, left), (row + 1, left + 1))
+    return (*above, (row, col - 1), (row, col + 1), *below)
+
+
+@lru_cache(SIZES)
+def board(rows: int, cols: int) -> Board:
+    points = [(row, col) for row in range(rows) for col in range(cols - 1 + row % 2)]
+    there = frozenset(points)
+    pairs = [(one, other) for one in points for other in neighbours(one) if one < other and other in there]
+    bits = {line: 1 << n for n, line in enumerate(pairs)}
+    centres = [point for point in points if there.issuperset(neighbours(point))]
+    centre_bits = {centre: 1 << n for n, centre in enumerate(centres, len(bits))}
+    hexagons: dict[Point, Hexagon] = {}
+    beside: dict[Line, list[Hexagon]] = {line: [] for line in pairs}
+    for centre in centres:
+        around = neighbours(centre)
+        sides = [pair for pair in combinations(around, 2) if pair in bits]
+        side_bits = sum(bits[side] for side in sides)
+        overlapping = sum(centre_bits.get(point, 0) for point in around)
+        spokes = sum(bits[min(centre, point), max(centre, point)] for point in around)
+        hexagons[centre] = Hexagon(centre_bits[centre], side_bits, spokes, side_bits | overlapping)
+        for side in sides:
+            beside[side].append(hexagons[centre])
+    lines = {line: (bit, tuple(beside[line])) for line, bit in bits.items()}
+    return Board(rows, cols, there, lines, hexagons, (1 << len(lines)) - 1)
+
+
+def start(rows: int = 5, cols: int = 5) -> HexagonDots:
+    if type(rows) is not int or not FEWEST <= rows <= MOST or rows % 2 == 0:
+        raise BadOption(f"rows has to be an odd number from {FEWEST} to {MOST}, not {quoted(rows)}")
+    if type(cols) is not int or not FEWEST <= cols <= MOST:
+        raise BadOption(f"cols has to be a number from {FEWEST} to {MOST}, not {quoted(cols)}")
+    return HexagonDots(board(rows, cols))
+
+
+def read(sent: Any, position: HexagonDots) -> Line:
+    """A line from its two ends in any order; whether the board has it is for `play` to say."""
+    match sent:
+        case str() if (words := SHORT.fullmatch(sent)) is not None:
+            row, col, other_row, other_col = map(int, words.groups())
+        case [{"row": row, "col": col}, {"row": other_row, "col": other_col}] if all(
+            type(number) is int for number in (row, col, other_row, other_col)
+        ):
+            pass
+        case _:
+            raise Illegal(f"expected {EXPECTED}, not {quoted(sent)}")
+    one, other = (row, col), (other_row, other_col)
+    return (one, other) if one <= other else (other, one)
+
+
+def write(move: Line) -> object:
+    return [point_shown(point) for point in move]
+
+
+def short(move: Line) -> str:
+    return " ".join(f"{row},{col}" for row, col in move)
+
+
+def show(position: HexagonDots, names: tuple[str, str]) -> object:
+    """The Game object of the wire."""
+    opening, owners = HexagonDots(position.board), players_shown(position, names)
+    return {
+        "rows": position.board.rows,
+        "cols": position.board.cols,
+        "lines": lines_shown(opening, position, owners),
+        "hexagons": hexagons_shown(opening, position, owners),
+        "players": owners,
+        "state": "in play" if position.outcome is None else "completed",
+    }
+
+
+def players_shown(position: HexagonDots, names: tuple[str, str]) -> list[object]:
+    return [{"name": name, "score": score} for name, score in zip(names, scores(position), strict=True)]
+
+
+def lines_shown(since: HexagonDots, position: HexagonDots, owners: Sequence[object]) -> list[object]:
+    """The lines drawn between two positions of a match, row by row; `owners` as `players_shown` has them."""
+    before = since.first | since.second
+    return [
+        {"endpoints": write(line), "owner": owners[seat]}
+        for line, (bit, _) in position.board.lines.items()
+        if not before & bit and (seat := owner(position, bit)) is not None
+    ]
+
+
+def hexagons_shown(since: HexagonDots, position: HexagonDots, owners: Sequence[object]) -> list[object]:
+    """The hexagons captured between two positions of a match, row by row."""
+    before = since.first | since.second
+    return [
+        {"center": point_shown(centre), "owner": owners[seat]}
+        for centre, hexagon in position.board.hexagons.items()
+        if not before & hexagon.bit and (seat := owner(position, hexagon.bit)) is not None
+    ]
+
+
+def point_shown(point: Point) -> object:
+    return {"row": point[0], "col": point[1]}
+
+
+def evaluate(position: HexagonDots) -> float:
+    """The lead, and half a point to the seat to move for each hexagon it could capture at once."""
+    drawn, hexagons = position.first | position.second, position.board.hexagons.values()
+    missing = [(hexagon.sides, hexagon.sides ^ (hexagon.seen & drawn)) for hexagon in hexagons]
+    ready = sum(1 for sides, bits in missing if bits & sides and bits.bit_count() == 1)
+    first, second = scores(position)
+    return (first - second + (ready / 2 if position.turn == 0 else -ready / 2)) / len(hexagons)
+
+
+def draw(position: HexagonDots, last: Line | None = None) -> str:
+    board = position.board
+    parts = [_area(centre, position) for centre in board.hexagons]
+    if last is not None:
+        parts.append(_stroke(last, svg.MARK, 15))
+    for line, (bit, _) in board.lines.items():
+        if (seat := owner(position, bit)) is not None:
+            parts.append(_stroke(line, svg.SEATS[seat], 6, stroke_dasharray=DASHES[seat]))
+    parts += (svg.circle(*_place(point), 5, svg.INK) for point in sorted(board.points))
+    right, below = _place((1, board.cols))[0], _place((board.rows, 0))[1] - 20
+    for row in range(board.rows):
+        parts.append(svg.text(18, _place((row, 0))[1], str(row), 16))
+    for row, y in ((0, 60), (1, below)):  # the columns of the short rows above, of the long ones below
+        parts += (svg.text(_place((row, col))[0], y, str(col), 16) for col in range(board.cols - 1 + row))
+    for seat, score in enumerate(scores(position)):
+        x = 18 + 110 * seat
+        parts.append(svg.line(x, 24, x + 27, 24, svg.SEATS[seat], 6, stroke_dasharray=DASHES[seat]))
+        parts.append(svg.text(x + 34, 24, f"{SEATS[seat]} {score}", 16, text_anchor="start"))
+    return svg.drawing(max(right, 250), below + 24, _title(position), *parts)
+
+
+def _place(point: Point) -> tuple[float, float]:
+    """Where a point is in the drawing."""
+    row, col = point
+    return 48 + 64 * (col + (row + 1) % 2 / 2), 90 + 32 * sqrt(3) * row
+
+
+def _stroke(line: Line, colour: str, width: float, **attributes: object) -> str:
+    return svg.line(*_place(line[0]), *_place(line[1]), colour, width, **attributes)
+
+
+def _area(centre: Point, position: HexagonDots) -> str:
+    """A captured hexagon, with the name of its seat between the two upper spokes."""
+    if (seat := owner(position, position.board.hexagons[centre].bit)) is None:
+        return ""
+    top_left, top_right, left, right, low_left, low_right = map(_place, neighbours(centre))
+    corners = [top_left, top_right, right, low_right, low_left, left]
+    x, y = _place(centre)
+    return svg.polygon(corners, svg.SEATS[seat], fill_opacity=0.25) + svg.text(x, y - 40, SEATS[seat], 12)
+
+
+def _title(position: HexagonDots) -> str:
+    state = position.outcome.why if position.outcome else f"{SEATS[position.turn]} to move"
+    lines = position.board.every_line
+    drawn = ((position.first | position.second) & lines).bit_count()
+    first, second = scores(position)
+    return f"Hexagon Dots, {state}: {drawn} of {lines.bit_count()} lines drawn, score {first} to {second}"
+
+
+GAME = Game(
+    name="hexagon-dots",
+    title="Hexagon Dots",
+    seats=SEATS,
+    start=start,
+    read=read,
+    write=write,
+    short=short,
+    show=show,
+    draw=draw,
+    pace=Pace(turn=5.0),
+    faults="forfeit",
+    evaluate=evaluate,
+)

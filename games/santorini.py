@@ -1,0 +1,279 @@
+"""Santorini: two workers each climb what both build; the third floor wins.
+
+First, second, first, second, the seats place their workers. Then a turn is a
+worker's move and a build with that worker: two moves of the same seat, one
+after the other. The rules are those of the course this game was played in, on
+6×6 fields and without gods.
+
+A set of fields is 36 bits, row by row, bit 0 at (0, 0); a worker is the one bit
+of its field. `floors[n]` are the fields with more than n floors, so the fields
+that are too high for somebody are a set too, and nothing is searched.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Struct
+
+from games import svg
+from games.game import BadOption, Game, Illegal, Outcome, Pace, quoted
+
+Move = tuple[int, ...]  # (x, y) places a worker or builds; (worker, x, y) moves a worker
+
+SIZE = 6
+BIT: dict[Move, int] = {(x, y): 1 << SIZE * y + x for y in range(SIZE) for x in range(SIZE)}
+FIELD = {bit: field for field, bit in BIT.items()}
+STEP: dict[Move, tuple[int, int]] = {(w, x, y): (w - 1, bit) for w in (1, 2) for (x, y), bit in BIT.items()}
+NEAR = {
+    bit: sum(BIT.get((x + dx, y + dy), 0) for dx in (-1, 0, 1) for dy in (-1, 0, 1) if dx or dy)
+    for (x, y), bit in BIT.items()
+}
+SEATS = ("first", "second")
+
+WON = tuple(Outcome(seat, f"{name} stands on the third floor") for seat, name in enumerate(SEATS))
+STUCK = {
+    "loses": tuple(Outcome(1 - seat, f"{name} cannot move") for seat, name in enumerate(SEATS)),
+    "draws": tuple(Outcome(None, f"{name} cannot move, a draw here") for name in SEATS),
+}
+EXPECTED = {
+    "placeWorker": '"x y" or [x,y], a field for a worker, with x and y from 0 to 5',
+    "moveWorker": '"w x y" or [w,x,y], a worker, 1 or 2, and the field it moves to, with x and y from 0 to 5',
+    "build": '"x y" or [x,y], a field to build on, with x and y from 0 to 5',
+}
+TYPED = {" ".join(map(str, move)): move for move in (*BIT, *STEP)}
+
+
+class Santorini(Struct, frozen=True):
+    """`mine` are the workers of the seat to move in the order they were placed, `theirs` the other's."""
+
+    floors: tuple[int, int, int, int] = (0, 0, 0, 0)
+    mine: tuple[int, ...] = ()
+    theirs: tuple[int, ...] = ()
+    turn: int = 0
+    builder: int = 0  # the worker that has moved and has yet to build
+    stuck: str = "loses"
+    outcome: Outcome | None = None
+
+    def moves(self) -> Iterable[Move]:
+        if self.outcome is not None:
+            return []
+        free = ~sum(self.mine + self.theirs)  # a sum of different bits is their union
+        if self.builder:
+            return fields(NEAR[self.builder] & free & ~self.floors[3])
+        if len(self.mine) < 2:
+            return fields(free)
+        pairs = enumerate(self.mine, 1)
+        return [(w, x, y) for w, bit in pairs for x, y in fields(reach(bit, self.floors) & free)]
+
+    def play(self, move: Move) -> "Santorini":
+        if self.outcome is not None:
+            raise self._illegal(move)
+        if self.builder:
+            return self._build(move)
+        if len(self.mine) < 2:
+            return self._place(move)
+        return self._move(move)
+
+    def _place(self, move: Move) -> "Santorini":
+        field = BIT.get(move, 0)
+        if not field & ~sum(self.mine + self.theirs):
+            raise self._illegal(move)
+        # Nobody is stuck when all stand: even in a corner one of two workers has a free field beside it.
+        return Santorini(self.floors, self.theirs, (*self.mine, field), 1 - self.turn, 0, self.stuck)
+
+    def _move(self, move: Move) -> "Santorini":
+        worker, field = STEP.get(move, (0, 0))
+        floors, mine, theirs = self.floors, self.mine, self.theirs
+        if not field & reach(mine[worker], floors) & ~sum(mine + theirs):
+            raise self._illegal(move)
+        moved = (mine[0], field) if worker else (field, mine[1])
+        if field & floors[2]:
+            return Santorini(floors, moved, theirs, self.turn, 0, self.stuck, WON[self.turn])
+        # The field it left is free and has two floors at most, so there is always something to build on.
+        return Santorini(floors, moved, theirs, self.turn, field, self.stuck)
+
+    def _build(self, move: Move) -> "Santorini":
+        field = BIT.get(move, 0)
+        one, two, three, four = self.floors
+        mine, theirs = self.mine, self.theirs
+        free = ~sum(mine + theirs)
+        if not field & NEAR[self.builder] & free & ~four:
+            raise self._illegal(move)
+        floors = (one | field, two | one & field, three | two & field, four | three & field)
+        if reach(theirs[0], floors) & free or reach(theirs[1], floors) & free:
+            return Santorini(floors, theirs, mine, 1 - self.turn, 0, self.stuck)
+        return Santorini(floors, theirs, mine, 1 - self.turn, 0, self.stuck, STUCK[self.stuck][1 - self.turn])
+
+    def _illegal(self, move: Move) -> Illegal:
+        if self.outcome is not None:
+            return Illegal("the game is over")
+        moving = status(self) == "moveWorker"
+        field = STEP.get(move, (0, 0))[1] if moving else BIT.get(move, 0)
+        if not field:
+            return _unreadable([*move], self)
+        there, height = "{} {}".format(*FIELD[field]), levels(self, field)
+        for seat, bits in enumerate(workers(self)):
+            if field in bits:
+                return Illegal(f"{there} is taken by worker {bits.index(field) + 1} of {SEATS[seat]}")
+        worker = self.mine[move[0] - 1] if moving else self.builder
+        name = "worker {} at {} {}".format(self.mine.index(worker) + 1, *FIELD[worker])
+        if not field & NEAR[worker]:
+            return Illegal(f"{there} is not next to {name}")
+        if height == 4:
+            return Illegal(f"{there} has 4 floors: nobody builds there or goes there any more")
+        below = levels(self, worker)
+        return Illegal(f"{there} has {height} floors and {name} stands on {below}: one floor up at most")
+
+
+def reach(worker: int, floors: tuple[int, int, int, int]) -> int:
+    """The fields beside a worker that are low enough for it, free or not."""
+    one, two, three, four = floors
+    return NEAR[worker] & ~(four if worker & two else three if worker & one else two)
+
+
+def fields(bits: int) -> list[Move]:
+    return [field for field, bit in BIT.items() if bits & bit]
+
+
+def workers(position: Santorini) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The workers of seat 0 and of seat 1."""
+    pair = (position.mine, position.theirs)
+    return pair if position.turn == 0 else (position.theirs, position.mine)
+
+
+def levels(position: Santorini, field: int) -> int:
+    """How many floors a field has."""
+    return sum(1 for level in position.floors if level & field)
+
+
+def status(position: Santorini) -> str:
+    """What comes next, in the words of the wire."""
+    if position.outcome is not None:
+        return "gameOver"
+    return "build" if position.builder else "placeWorker" if len(position.mine) < 2 else "moveWorker"
+
+
+def start(stuck: str = "loses") -> Santorini:
+    if stuck not in tuple(STUCK):  # compared, not looked up: it may be anything, a list too
+        raise BadOption(f'stuck has to be "loses" or "draws", not {quoted(stuck)}')
+    return Santorini(stuck=stuck)
+
+
+def read(sent: Any, position: Santorini) -> Move:
+    match sent:
+        case str():
+            move = TYPED.get(sent, ())
+        case [*numbers] if len(numbers) <= 3 and all(type(number) is int for number in numbers):
+            move = tuple(numbers)
+        case _:
+            move = ()
+    if move not in (STEP if status(position) == "moveWorker" else BIT):
+        raise _unreadable(sent, position)
+    return move
+
+
+def _unreadable(sent: object, position: Santorini) -> Illegal:
+    if position.outcome is not None:
+        return Illegal("the game is over")
+    return Illegal(f"expected {EXPECTED[status(position)]}; not {quoted(sent)}")
+
+
+def write(move: Move) -> object:
+    return [*move]
+
+
+def short(move: Move) -> str:
+    return " ".join(map(str, move))
+
+
+def show(position: Santorini, names: tuple[str, str]) -> object:
+    """The array of the wire: status, whose turn (at the end the winner or "Draw"), floors, workers."""
+    outcome = position.outcome
+    seat = position.turn if outcome is None else outcome.winner
+    board = [[levels(position, BIT[x, y]) for x in range(SIZE)] for y in range(SIZE)]
+    players = [
+        [name, [number for worker in bits for number in FIELD[worker]]]
+        for name, bits in zip(names, workers(position), strict=True)
+    ]
+    return [status(position), "Draw" if seat is None else names[seat], board, *players]
+
+
+def evaluate(position: Santorini) -> float:
+    """Height and freedom of the workers; both at their most come to 28."""
+    good = 0
+    free = ~sum(position.mine + position.theirs)
+    for sign, bits in ((1, position.mine), (-1, position.theirs)):
+        for worker in bits:
+            freedom = (reach(worker, position.floors) & free).bit_count()
+            good += sign * (3 * min(levels(position, worker), 2) + freedom)
+    return (good if position.turn == 0 else -good) / 28
+
+
+def draw(position: Santorini, last: Move | None = None) -> str:
+    parts: list[str] = []
+    for (x, y), bit in BIT.items():
+        left, top = 34 + 70 * x, 34 + 70 * y
+        parts += _building(left, top, levels(position, bit))
+        for seat, bits in enumerate(workers(position)):
+            if bit in bits:
+                parts += _worker(seat, bits.index(bit) + 1, left + 33, top + 33)
+        if last is not None and last[-2:] == (x, y):
+            parts.append(svg.rect(left, top, 66, 66, "none", stroke=svg.MARK, stroke_width=5, rx=4))
+    for n in range(SIZE):
+        parts.append(svg.text(67 + 70 * n, 17, str(n), 16))
+        parts.append(svg.text(17, 67 + 70 * n, str(n), 16))
+    return svg.drawing(470, 470, _title(position), *parts)
+
+
+def _building(left: int, top: int, height: int) -> list[str]:
+    """A field from above: a smaller square on it for each floor, a dome for the fourth, and the number."""
+    parts = [svg.rect(left, top, 66, 66, svg.FIELD, rx=4)]
+    edge = {"stroke": svg.GRID, "stroke_width": 2, "rx": 3}
+    for floor in range(min(height, 3)):
+        inset, fill = (3, 15, 22)[floor], svg.FIELD if floor % 2 else svg.GROUND
+        side = 66 - 2 * inset
+        parts.append(svg.rect(left + inset, top + inset, side, side, fill, **edge))
+    if height == 4:
+        parts.append(svg.circle(left + 33, top + 33, 14, svg.INK))
+    if height:
+        parts.append(svg.text(left + 9, top + 10, str(height), 12, font_weight="bold"))
+    return parts
+
+
+def _worker(seat: int, number: int, x: float, y: float) -> tuple[str, str]:
+    """A disc for seat 0, a square for seat 1."""
+    edge = {"stroke": svg.GROUND, "stroke_width": 2}
+    shape = (
+        svg.circle(x, y, 18, svg.SEATS[0], **edge)
+        if seat == 0
+        else svg.rect(x - 16, y - 16, 32, 32, svg.SEATS[1], rx=3, **edge)
+    )
+    return shape, svg.text(x, y, str(number), 19, fill=svg.GROUND, font_weight="bold")
+
+
+def _title(position: Santorini) -> str:
+    doing = {"placeWorker": "to place a worker", "moveWorker": "to move", "build": "to build"}
+    outcome = position.outcome
+    state = outcome.why if outcome else f"{SEATS[position.turn]} {doing[status(position)]}"
+    standing = ", ".join(
+        f"{name} on {' and '.join(short(FIELD[worker]) for worker in bits) or 'no field'}"
+        for name, bits in zip(SEATS, workers(position), strict=True)
+    )
+    built = sum(level.bit_count() for level in position.floors)
+    return f"Santorini, {state}: {standing}; {built} {'floor' if built == 1 else 'floors'} built"
+
+
+GAME = Game(
+    name="santorini",
+    title="Santorini",
+    seats=SEATS,
+    start=start,
+    read=read,
+    write=write,
+    short=short,
+    show=show,
+    draw=draw,
+    pace=Pace(turn=10.0),
+    faults="retry",
+    evaluate=evaluate,
+)

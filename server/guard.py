@@ -1,0 +1,89 @@
+"""Whatever goes wrong with a connection or a match stays with it.
+
+A nursery in which one task fails cancels all the others: one bad packet would
+end the host. A `Guard` is handed out in the nursery's place wherever strangers
+cause the tasks: what its tasks raise is logged and counted, and goes no
+further. The scheduler and the store do not run under it: without them the host
+is nothing, and they end it loudly.
+"""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol, TypeVarTuple, Unpack, cast
+
+import structlog
+import trio
+
+Ts = TypeVarTuple("Ts")
+
+PEER_GONE = (trio.BrokenResourceError, trio.ClosedResourceError)
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+class Spawner(Protocol):
+    """What starts tasks: a nursery, or a guard around one."""
+
+    def start_soon(
+        self,
+        async_fn: Callable[[Unpack[Ts]], Awaitable[object]],
+        *args: *Ts,
+        name: object = None,
+    ) -> None: ...
+
+
+class Guard(Spawner):
+    """A nursery whose tasks cannot fail.
+
+    `caught` counts the exceptions that nobody expected, by type and place, and
+    `gone` those that say no more than that a peer has left. Cancellation and
+    `KeyboardInterrupt` pass.
+    """
+
+    def __init__(self, nursery: Spawner) -> None:
+        self._nursery = nursery
+        self.caught: Counter[str] = Counter()
+        self.gone = 0
+
+    def start_soon(
+        self,
+        async_fn: Callable[[Unpack[Ts]], Awaitable[object]],
+        *args: *Ts,
+        name: object = None,
+    ) -> None:
+        self._nursery.start_soon(self._run, async_fn, args, name=name or async_fn)
+
+    def report(self, error: Exception) -> None:
+        """Count and log what a plain callback raised; of a group, each of its exceptions."""
+        if isinstance(error, ExceptionGroup):
+            for part in cast("ExceptionGroup[Exception]", error).exceptions:
+                self.report(part)
+        elif isinstance(error, PEER_GONE):
+            self.gone += 1
+        else:
+            self._count(error)
+
+    async def _run(self, async_fn: Callable[..., Awaitable[object]], args: tuple[Any, ...]) -> None:
+        try:
+            await async_fn(*args)
+        except* Exception as errors:
+            self.report(errors)
+
+    def _count(self, error: Exception) -> None:
+        place = _place(error)
+        self.caught[place] += 1
+        times = self.caught[place]
+        if times == 1:
+            log.error("unexpected", place=place, exc_info=error)
+        elif str(times).strip("0") == "1":  # 10, 100, …: whoever can cause it must not fill the disk
+            log.error("unexpected again", place=place, times=times)
+
+
+def _place(error: Exception) -> str:
+    """The type, and the line that raised it: one name for one bug."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return type(error).__name__
+    return f"{type(error).__name__} {trace.tb_frame.f_globals.get('__name__')}:{trace.tb_lineno}"

@@ -1,0 +1,208 @@
+"""The head of an HTTP/1.1 request: request line and headers, from bytes to a value.
+
+llhttp, through httptools, reads a head alone and only when all of it is there.
+Around it is the narrowest reading of RFC 9112: whatever two servers might
+understand differently is refused, for what one of them takes for a body the
+other takes for a request. Old clients lose nothing by it: none was found that
+sends any of this.
+"""
+
+import re
+from collections.abc import Mapping
+from urllib.parse import unquote
+
+import httptools
+from msgspec import Struct
+
+from server.limits import Limits
+
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+_TOKEN = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}"
+_REQUEST_LINE = re.compile(_TOKEN.join((b"(", rb") ([!-~]+) HTTP/([0-9]\.[0-9])")))
+_BEGUN_LINE = re.compile(_TOKEN + rb"( [ -~]*)?")  # what may yet become one
+_LINE_BESIDE_TARGET = 50  # bytes: a method, the version and blanks
+_BARE_LF = re.compile(rb"(?<!\r)\n")
+_HOST = re.compile(r"[0-9A-Za-z._~!$&'()*+,;=:%\[\]-]*")
+_ABSOLUTE = re.compile(rb"https?://[^/?]+", re.IGNORECASE)
+_BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_ONCE = ("host", "content-length", "transfer-encoding")
+
+
+class Refusal(Exception):
+    """The client's fault: it is answered with `status` and the message, a sentence for its author.
+
+    After it nobody knows where the next request begins, so the connection ends.
+    """
+
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+class Head(Struct, frozen=True):
+    """What comes before a body."""
+
+    method: str
+    path: str  # decoded, without the query
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    length: int | None  # of the body; None where it comes in chunks
+    old: bool  # HTTP/1.0: the client knows no chunks
+    last: bool  # the client wants no answer after this one
+    waits: bool  # the client sends its body when it is told that it may
+
+
+def check_begun(begun: bytes, limits: Limits) -> None:
+    """Refuse what can no longer become a head, at the earliest: `begun` is its beginning, or all of it."""
+    line, ended, _ = begun.partition(b"\r\n")
+    if not ended:
+        line = line.removesuffix(b"\r")
+    longest = limits.target_bytes + _LINE_BESIDE_TARGET
+    if not _BEGUN_LINE.fullmatch(line, 0, longest):
+        raise _no_request(line)
+    if len(line) > longest:
+        raise Refusal(414, f"an address may have {limits.target_bytes} bytes")
+    if ended:
+        _request_line(line, limits)
+    if _BARE_LF.search(begun, 0, limits.head_bytes):
+        raise Refusal(400, "lines of a head end with CR LF, and here is one with LF alone")
+    if len(begun) > limits.head_bytes:
+        raise Refusal(431, f"request line and headers may have {limits.head_bytes} bytes together")
+
+
+def read_head(raw: bytes, limits: Limits) -> Head:
+    """The head that `raw` is, all of it, with the empty line that ends it."""
+    check_begun(raw, limits)
+    method, target, old = _request_line(raw[: raw.index(b"\r\n")], limits)
+    headers = _headers(raw, limits)
+    host = headers.get("host")
+    if (host is None and not old) or (host and not _HOST.fullmatch(host)):
+        raise Refusal(400, "a request names one host: `Host: example.org`, in HTTP/1.1 always")
+    if (expected := headers.get("expect", "").lower()) not in ("", "100-continue"):
+        raise Refusal(417, "the only expectation that can be met is 100-continue")
+    path, query = _address(target)
+    return Head(
+        method,
+        path,
+        query,
+        headers,
+        _length(headers, old),
+        old,
+        old or "close" in (option.strip() for option in headers.get("connection", "").lower().split(",")),
+        expected != "" and not old,
+    )
+
+
+def form(pairs: bytes) -> dict[str, str]:
+    """`a=1&b=x+y`, as addresses and forms write it. Of a name that comes twice, the last."""
+    found: dict[str, str] = {}
+    for pair in pairs.split(b"&"):
+        if pair:
+            name, _, value = pair.replace(b"+", b" ").partition(b"=")
+            found[_unescaped(name)] = _unescaped(value)
+    return found
+
+
+def _request_line(line: bytes, limits: Limits) -> tuple[str, bytes, bool]:
+    """Method, target, and whether it is HTTP/1.0."""
+    found = _REQUEST_LINE.fullmatch(line)
+    if found is None:
+        raise _no_request(line)
+    method, target, version = found.groups()
+    if version not in (b"1.0", b"1.1"):
+        raise Refusal(505, f"HTTP/1.1 and HTTP/1.0 are spoken here, not HTTP/{version.decode()}")
+    if len(target) > limits.target_bytes:
+        raise Refusal(414, f"an address may have {limits.target_bytes} bytes, and this one has {len(target)}")
+    if method.decode() not in METHODS:
+        raise Refusal(501, f"{method.decode()} is not a method of this host")
+    return method.decode(), target, version == b"1.0"
+
+
+def _no_request(line: bytes) -> Refusal:
+    return Refusal(400, f"expected a line such as GET / HTTP/1.1, not {ascii(line[:40])[1:]}")
+
+
+def _headers(raw: bytes, limits: Limits) -> dict[str, str]:
+    """Names in lower case; of a name that comes twice the values are joined, where that can be right."""
+    lines = raw.count(b"\r\n") - 2
+    if lines > limits.headers:
+        raise Refusal(431, f"a request may have {limits.headers} headers, and this one has {lines}")
+    fields = _Fields()
+    try:
+        httptools.HttpRequestParser(fields).feed_data(raw)
+    except httptools.HttpParserUpgrade:
+        pass  # offered, not demanded: answering in HTTP/1.1 declines it
+    except httptools.HttpParserError as error:
+        raise Refusal(400, f"the headers cannot be read: {error}") from None
+    if not fields.complete or len(fields.found) != lines:
+        raise Refusal(400, "each header has a line of its own: `Name: value`")
+    headers: dict[str, str] = {}
+    for name, value in fields.found:
+        key = name.decode("ascii").lower()
+        text = value.decode("latin-1").strip(" \t")
+        if key in headers:
+            if key in _ONCE:
+                raise Refusal(400, f"{key} may come once, and it came twice")
+            text = f"{headers[key]}, {text}"
+        headers[key] = text
+    return headers
+
+
+def _length(headers: Mapping[str, str], old: bool) -> int | None:
+    """How long the body is: the one question on which two servers must not differ."""
+    length = headers.get("content-length")
+    if (coding := headers.get("transfer-encoding")) is not None:
+        if coding.lower() != "chunked" or length is not None or old:
+            raise Refusal(
+                400, "Transfer-Encoding may be chunked and nothing else, in HTTP/1.1, without Content-Length"
+            )
+        return None
+    if length is None:
+        return 0
+    if not (length.isascii() and length.isdigit() and len(length) < 16):
+        raise Refusal(400, "Content-Length is a number of bytes")
+    return int(length)
+
+
+def _address(target: bytes) -> tuple[str, dict[str, str]]:
+    """Path and query of `/path?query`, or of a whole address, as proxies are sent it."""
+    if whole := _ABSOLUTE.match(target):
+        target = target[whole.end() :]
+        if not target.startswith(b"/"):
+            target = b"/" + target
+    if b"#" in target or not (target.startswith(b"/") or target == b"*"):
+        raise Refusal(400, "an address is a path that begins with /, and a query after a ?")
+    path, _, query = target.partition(b"?")
+    decoded = _unescaped(path)
+    if _CONTROL.search(decoded) or b"%2f" in path.lower():
+        raise Refusal(400, "a path holds neither control characters nor an escaped slash")
+    return decoded, form(query)
+
+
+def _unescaped(text: bytes) -> str:
+    """Percent signs and UTF-8 undone, strictly."""
+    try:
+        decoded = text.decode()
+        if "%" in decoded:
+            if _BAD_ESCAPE.search(decoded):
+                raise Refusal(400, "after a percent sign come two hexadecimal digits")
+            decoded = unquote(decoded, errors="strict")
+    except UnicodeDecodeError:
+        raise Refusal(400, "text has to be UTF-8") from None
+    return decoded
+
+
+class _Fields:
+    """What llhttp calls while it reads a head."""
+
+    def __init__(self) -> None:
+        self.found: list[tuple[bytes, bytes]] = []
+        self.complete = False
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self.found.append((name, value))
+
+    def on_headers_complete(self) -> None:
+        self.complete = True

@@ -1,0 +1,78 @@
+"""What strangers may use up: every limit a door has, its unit, and why it is what it is.
+
+Data, and the bucket that counts credits. Who enforces a limit is written where
+it is enforced. The organiser may set each of them; the defaults are meant to be
+too wide for any honest bot and too narrow for anything else.
+"""
+
+from msgspec import Struct
+
+
+class Rate(Struct, frozen=True, forbid_unknown_fields=True):
+    """So many credits in so many seconds; they can also be spent all at once."""
+
+    credits: int
+    seconds: float
+
+
+class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All limits of the doors. A name ends in its unit; without one it is a count."""
+
+    # Who may come in.
+    connections_per_address: int = 64  # an organiser's lab or a university's gateway is one address
+    unauthenticated: int = 256  # connections that have not shown who they are; past it the oldest goes
+    spare_files: int = 128  # of RLIMIT_NOFILE: kept back for the store, logs and house bots
+    trust_loopback: bool = True  # 127.0.0.0/8 and ::1 count only as open files: tests and own labs live there
+    backlog: int = 1024  # connections that wait in the kernel: a whole tournament may connect at once
+
+    # What is read.
+    line_bytes: int = 512  # the longest legal line of a seed is some 50 bytes; the rest is patience
+    json_line_bytes: int = 4096  # a house message with everything in it is below 1 KiB
+    message_bytes: int = 65536  # a websocket message
+    frames_per_message: int = 64  # the library bounds neither empty nor tiny fragments
+    echo_bytes: int = 256  # how much of what was sent an `ignored` repeats: nobody's amplifier
+    hello_seconds: float = 5.0  # until a TCP bot has said its name
+    handshake_seconds: float = 5.0  # TLS or websocket; half a handshake is held no longer than this
+
+    # How often.
+    messages: Rate = Rate(100, 20.0)  # anything a bot says, but for the one answer to each prompt
+    junk: Rate = Rate(20, 10.0)  # what cannot be read or comes out of turn; past it the connection ends
+    junk_total: int = 50  # the same, over the life of a connection
+    control_frames: Rate = Rate(20, 10.0)  # websocket pings and pongs
+
+    # HTTP.
+    head_bytes: int = 16384  # request line and headers; browsers with cookies need some 2 KiB
+    headers: int = 100  # header fields: each costs objects, however short it is
+    target_bytes: int = 2048  # the address in the request line
+    body_bytes: int = 4096  # the longest move is below 200 bytes; routes may allow more
+    pipelined_bytes: int = 16384  # what may come while an earlier request is unanswered
+    head_seconds: float = 5.0  # from the first byte, or the connection, to the end of the headers
+    body_seconds: float = 10.0  # from the end of the headers to the end of the body
+    idle_seconds: float = 75.0  # between an answer and the next request; nginx has the same
+    linger_seconds: float = 2.0  # for the client to take the last answer in before the connection goes
+
+    # What is written.
+    outbox_messages: int = 256  # kept for a peer that does not read
+    outbox_bytes: int = 1 << 20  # the same in bytes: 100 deaf peers cost 100 MiB at the very worst
+    outbox_seconds: float = 10.0  # without a byte taken, and the peer is cut
+
+
+class Bucket:
+    """Credits that come back evenly. It is told the time and asks nobody."""
+
+    __slots__ = ("_at", "_credits", "_rate")
+
+    def __init__(self, rate: Rate, now: float) -> None:
+        self._rate = rate
+        self._at = now
+        self._credits = float(rate.credits)
+
+    def take(self, now: float, cost: float = 1.0) -> bool:
+        """Spend `cost` credits if there are so many; else spend nothing and say False."""
+        most, seconds = self._rate.credits, self._rate.seconds
+        self._credits = min(most, self._credits + (now - self._at) * most / seconds)
+        self._at = now
+        if self._credits < cost:
+            return False
+        self._credits -= cost
+        return True

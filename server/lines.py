@@ -1,0 +1,51 @@
+"""Bytes in, lines out. No I/O, and no opinion on what a line means.
+
+A line ends at `\\n` and at nothing else: `str.splitlines` would also split at
+ten other characters that a stranger may send. One `\\r` before it is dropped.
+"""
+
+from collections.abc import Iterator
+
+
+class LineTooLong(Exception):
+    """The peer sent more than a line may hold. What came before it was yielded; nothing after it is."""
+
+
+class Lines:
+    """The lines of one connection.
+
+    `most` bounds a line, its `\\r` included, and with it what is kept between
+    calls. However the input is cut, the same lines come out, and then the same
+    `LineTooLong`, which is for good.
+    """
+
+    __slots__ = ("_begun", "_most")
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._begun = bytearray()  # the line that has no end yet
+
+    def receive(self, data: bytes) -> Iterator[bytes]:
+        """Every line that `data` completes. Iterate to the end before the next call."""
+        start = 0
+        while (end := data.find(b"\n", start)) >= 0:
+            line = data[start:end]
+            self._measure(len(self._begun) + len(line))
+            if self._begun:
+                line = bytes(self._begun) + line
+                self._begun.clear()
+            start = end + 1
+            yield line.removesuffix(b"\r")
+        self._measure(len(self._begun) + len(data) - start)
+        self._begun += data[start:]
+
+    @property
+    def pending(self) -> int:
+        """How many bytes of an unfinished line are kept."""
+        return len(self._begun)
+
+    def _measure(self, size: int) -> None:
+        if size > self._most:
+            most, self._most = self._most, -1  # from now on everything is too long
+            self._begun.clear()
+            raise LineTooLong(f"a line may have {most} bytes, and this one has more")

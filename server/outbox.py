@@ -1,0 +1,142 @@
+"""What is on its way to one peer. Whoever has news puts it here, and nobody ever waits.
+
+`put` tries the wire at once and keeps what the wire would not take. What is
+kept is bounded in messages, in bytes and in time without progress. Past any
+bound the peer is cut: its wire is closed, which wakes whoever reads from it. A
+spectator that does not read costs itself its connection and nobody anything.
+"""
+
+from collections import deque
+
+import structlog
+import trio
+
+from server.guard import PEER_GONE, Spawner
+from server.limits import Limits
+from server.wire import Wire
+
+PIECE = 65536  # bytes joined for one try while there is a queue
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+class Outbox:
+    """The way out to one peer. Where it was cut, `cut_reason` says why."""
+
+    __slots__ = ("_drained", "_finishing", "_limits", "_nursery", "_queue", "_size", "_wire", "cut_reason")
+
+    def __init__(self, wire: Wire, nursery: Spawner, limits: Limits) -> None:
+        self._wire = wire
+        self._nursery = nursery
+        self._limits = limits
+        self._queue: deque[bytes | memoryview] | None = None  # most peers never need one
+        self._size = 0
+        self._finishing = False
+        self._drained: trio.Event | None = None
+        self.cut_reason: str | None = None
+
+    def put(self, data: bytes) -> None:
+        """Send `data`, now or as soon as it can be. After a cut or `finish` it goes nowhere."""
+        if self._finishing or self.cut_reason is not None or not data:
+            return
+        if self._queue is not None:
+            self._keep(data)
+            return
+        try:
+            sent = self._wire.send_now(data)
+        except PEER_GONE:
+            self.cut("the peer is gone")
+        else:
+            if sent < len(data):
+                self._keep(memoryview(data)[sent:] if sent else data)
+
+    def finish(self) -> None:
+        """Say the end after all that was put."""
+        if not self._finishing:
+            self._finishing = True
+            if self._queue is None:
+                self._wire.finish()
+
+    async def drained(self, seconds: float) -> bool:
+        """Wait until nothing is kept. False when that took longer than `seconds`, or the peer was cut."""
+        with trio.move_on_after(seconds):
+            while self._queue is not None:
+                self._drained = self._drained or trio.Event()
+                await self._drained.wait()
+        return self._queue is None and self.cut_reason is None
+
+    def cut(self, reason: str) -> None:
+        """Drop the peer, and all that is kept for it."""
+        if self.cut_reason is None:
+            self.cut_reason = reason
+            self._emptied()
+            self._wire.close()
+
+    def _keep(self, data: bytes | memoryview) -> None:
+        if self._queue is None:
+            self._queue = deque()
+            self._nursery.start_soon(self._flush, self._queue)
+        self._queue.append(data)
+        self._size += len(data)
+        limits = self._limits
+        if self._size > limits.outbox_bytes or len(self._queue) > limits.outbox_messages:
+            self._cut_as_slow(f"it left {len(self._queue)} messages of {self._size} bytes unread")
+
+    async def _flush(self, queue: deque[bytes | memoryview]) -> None:
+        """Empty the queue. There is such a task only while there is a queue."""
+        while self._queue is queue:
+            sent = 0
+            with trio.move_on_after(self._limits.outbox_seconds):
+                try:
+                    sent = await self._wire.send_some(_piece(queue))
+                except Exception:
+                    self.cut("the peer is gone")
+                    raise
+            if self._queue is not queue:
+                return  # cut while we waited
+            if not sent:
+                self._cut_as_slow(f"it took nothing for {self._limits.outbox_seconds:g} s")
+                return
+            self._size -= sent
+            _drop(queue, sent)
+            if not queue:
+                self._emptied()
+                if self._finishing:
+                    self._wire.finish()
+
+    def _cut_as_slow(self, reason: str) -> None:
+        log.info("cut", peer=self._wire.peer, why=reason)
+        self.cut(reason)
+
+    def _emptied(self) -> None:
+        self._queue = None
+        self._size = 0
+        if self._drained is not None:
+            self._drained.set()
+            self._drained = None
+
+
+def _piece(queue: deque[bytes | memoryview]) -> bytes | memoryview:
+    """What to try next: as much of the queue as is worth joining."""
+    first = queue[0]
+    if len(queue) == 1 or len(first) >= PIECE:
+        return first
+    parts: list[bytes | memoryview] = []
+    size = 0
+    for message in queue:
+        parts.append(message)
+        size += len(message)
+        if size >= PIECE:
+            break
+    return b"".join(parts)
+
+
+def _drop(queue: deque[bytes | memoryview], sent: int) -> None:
+    """Forget the first `sent` bytes of the queue."""
+    while sent:
+        first = queue[0]
+        if sent < len(first):
+            queue[0] = memoryview(first)[sent:]
+            return
+        sent -= len(first)
+        queue.popleft()

@@ -1,0 +1,105 @@
+"""`games/catalogue.py`: a game is found by being there, ours in its folder, others by entry point."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import games
+from games.catalogue import GROUP, BadCatalogue, catalogue
+
+RENAMED = """
+import msgspec
+from games.connect4 import GAME as ORIGINAL
+GAME = msgspec.structs.replace(ORIGINAL, name="{name}")
+"""
+
+Package = Callable[[str, str], str]
+
+
+@pytest.fixture(autouse=True)
+def afresh() -> Iterator[None]:
+    """What is found while a test lasts is forgotten after it."""
+    catalogue.cache_clear()
+    yield
+    catalogue.cache_clear()
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Package:
+    """Install a package of one module that declares its GAME; returns how the entry point is named."""
+
+    def install(module: str, source: str) -> str:
+        site = tmp_path / module
+        described = site / f"{module}-1.dist-info"
+        described.mkdir(parents=True)
+        (site / f"{module}.py").write_text(source)
+        (described / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1\n")
+        (described / "entry_points.txt").write_text(f"[{GROUP}]\nit = {module}:GAME\n")
+        monkeypatch.syspath_prepend(site)
+        return f"entry point it = {module}:GAME"
+
+    return install
+
+
+def test_the_five_games_are_there_by_their_names() -> None:
+    assert set(catalogue()) >= {"connect-4", "hexagon-dots", "quoridor", "santorini", "tic-tac-toe"}
+    assert list(catalogue()) == sorted(catalogue())
+    assert all(game.name == name for name, game in catalogue().items())
+
+
+def test_the_catalogue_is_made_once_and_cannot_be_changed() -> None:
+    assert catalogue() is catalogue()
+    with pytest.raises(TypeError):
+        catalogue()["chess"] = catalogue()["connect-4"]  # type: ignore[index]
+
+
+def test_a_module_in_the_folder_that_declares_a_game_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = set(catalogue())
+    catalogue.cache_clear()
+    (tmp_path / "found_by_being_there.py").write_text(RENAMED.format(name="connect-four"))
+    (tmp_path / "found_and_not_a_game.py").write_text("PAWNS = 8\n")
+    monkeypatch.setattr(games, "__path__", [*games.__path__, str(tmp_path)])
+    assert set(catalogue()) == before | {"connect-four"}
+
+
+def test_a_game_of_another_package_is_found_by_its_entry_point(installed: Package) -> None:
+    before = set(catalogue())
+    catalogue.cache_clear()
+    installed("quintain_renamed", RENAMED.format(name="connect-for-fun"))
+    assert set(catalogue()) == before | {"connect-for-fun"}
+
+
+def test_two_games_of_one_name_are_refused_and_both_are_named(installed: Package) -> None:
+    where = installed("quintain_twice", "from games.connect4 import GAME\n")
+    with pytest.raises(BadCatalogue) as refusal:
+        catalogue()
+    assert str(refusal.value) == f"{where}: there is a game 'connect-4' already, from games.connect4"
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "why"),
+    [
+        ("quintain_raises", "raise RuntimeError('no licence')", "cannot be loaded: no licence"),
+        ("quintain_unparsed", "GAME = (", "cannot be loaded: "),
+        ("quintain_empty", "", "cannot be loaded: "),
+        ("quintain_a_word", "GAME = 'nim'", "expected a Game, found a str"),
+        ("quintain_a_class", "from games.game import Game as GAME", "expected a Game, found a "),
+    ],
+)
+def test_a_broken_game_is_refused_and_named(installed: Package, module: str, source: str, why: str) -> None:
+    where = installed(module, source)
+    with pytest.raises(BadCatalogue) as refusal:
+        catalogue()
+    assert str(refusal.value).startswith(f"{where}: {why}")
+
+
+def test_a_broken_game_in_the_folder_is_refused_and_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "broken_by_a_word.py").write_text("GAME = 'nim'\n")
+    monkeypatch.setattr(games, "__path__", [*games.__path__, str(tmp_path)])
+    with pytest.raises(BadCatalogue, match=r"^games\.broken_by_a_word: expected a Game, found a str$"):
+        catalogue()

@@ -1,0 +1,298 @@
+"""What is true of every game, whoever wrote it and under all its options.
+
+`docs/add-a-game.md` has these promises in words. The rules of single games are
+tested in files of their own, and against the oracles.
+"""
+
+from functools import cache
+from random import Random
+from time import thread_time
+from typing import Any
+from unicodedata import category
+from xml.etree import ElementTree
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from games.catalogue import catalogue
+from games.game import Game, Illegal, typed
+from tests.games.junk import KNOWN, LARGE, anything, near_misses, says
+from tests.games.play import (
+    VARIANTS,
+    Options,
+    each_game,
+    each_variant,
+    has_options,
+    playout,
+    random_match,
+    replay,
+    variants,
+)
+
+NAMES = ("Ann", "Ås <&> \"'")
+QUICK = 0.02  # seconds of work for the largest message there can be; the usual one takes microseconds
+
+
+def through_json(value: object) -> Any:
+    return msgspec.json.decode(msgspec.json.encode(value))
+
+
+def assert_is_a_sentence(text: str) -> None:
+    assert text.strip()
+    assert len(text) <= 300
+    assert not [character for character in text if category(character)[0] == "C"], ascii(text)
+    assert "Error" not in text
+    assert "Traceback" not in text
+
+
+# Positions
+
+
+@each_variant
+@given(data=st.data())
+def test_a_game_is_over_exactly_when_nobody_can_move(
+    data: st.DataObject, game: Game[Any, Any], options: Options
+) -> None:
+    for position in playout(data, game, options).positions:
+        assert (position.outcome is not None) == (not list(position.moves()))
+        assert position.turn in (0, 1)
+        if position.outcome is not None:
+            assert position.outcome.winner in (None, 0, 1)
+            assert_is_a_sentence(position.outcome.why)
+
+
+@each_variant
+@given(data=st.data())
+def test_moves_come_once_each_and_always_in_the_same_order(
+    data: st.DataObject, game: Game[Any, Any], options: Options
+) -> None:
+    played = playout(data, game, options)
+    moves = list(played.last.moves())
+    assert moves == list(played.last.moves()) == list(replay(game, options, played.moves).moves())
+    assert len({game.short(move) for move in moves}) == len(moves)
+    assert len({msgspec.json.encode(game.write(move)) for move in moves}) == len(moves)
+    assert all(move not in moves[:at] for at, move in enumerate(moves))
+
+
+@each_variant
+@given(data=st.data())
+def test_a_replay_of_the_moves_gives_the_same_position(
+    data: st.DataObject, game: Game[Any, Any], options: Options
+) -> None:
+    played = playout(data, game, options)
+    again = game.opening(options)
+    for move, position in zip(played.moves, played.positions, strict=False):
+        assert again == position
+        assert hash(again) == hash(position)
+        again = again.play(game.read(through_json(game.write(move)), again))
+    assert again == played.last
+    assert game.show(again, NAMES) == game.show(played.last, NAMES)
+
+
+@each_variant
+@given(data=st.data())
+def test_a_position_is_a_value_that_playing_does_not_change(
+    data: st.DataObject, game: Game[Any, Any], options: Options
+) -> None:
+    played = playout(data, game, options)
+    position, twin = played.last, replay(game, options, played.moves)
+    before = (hash(position), repr(position), game.show(position, NAMES), position.turn, position.outcome)
+    for move in position.moves():
+        assert position.play(move) == twin.play(move)
+        assert position.play(move) != position
+    game.draw(position)
+    assert before == (
+        hash(position),
+        repr(position),
+        game.show(position, NAMES),
+        position.turn,
+        position.outcome,
+    )
+    assert position == twin
+
+
+@each_variant
+@pytest.mark.parametrize("seed", range(5))
+def test_play_comes_to_an_end(game: Game[Any, Any], options: Options, seed: int) -> None:
+    assert game.ply_limit is None or game.ply_limit > 0
+    played = random_match(game, options, Random(seed))
+    assert played.last.outcome is not None or len(played.moves) == game.ply_limit
+
+
+@each_variant
+@given(data=st.data())
+def test_an_evaluation_lies_between_a_loss_and_a_win(
+    data: st.DataObject, game: Game[Any, Any], options: Options
+) -> None:
+    if game.evaluate is not None:
+        for position in playout(data, game, options).positions:
+            assert -1 <= game.evaluate(position) <= 1
+
+
+# Moves
+
+
+@each_variant
+@given(data=st.data())
+def test_what_is_written_can_be_read_back(
+    data: st.DataObject, game: Game[Any, Any], options: Options
+) -> None:
+    position = playout(data, game, options).last
+    for move in position.moves():
+        assert game.read(through_json(game.write(move)), position) == move
+        assert game.read(typed(game.short(move)), position) == move
+
+
+@cache
+def moves_of(game_name: str) -> list[Any]:
+    """Moves of all kinds: those of some matches under all options."""
+    game = catalogue()[game_name]
+    matches = [random_match(game, options, Random(seed)) for options in variants(game) for seed in range(4)]
+    return list({move for match in matches for position in match.positions for move in position.moves()})
+
+
+@each_variant
+@given(data=st.data())
+def test_a_legal_move_never_raises_and_an_illegal_one_always_does(
+    data: st.DataObject, game: Game[Any, Any], options: Options
+) -> None:
+    position = playout(data, game, options).last
+    legal = list(position.moves())
+    for move in {*moves_of(game.name), *legal}:
+        if move in legal:
+            position.play(move)
+        else:
+            with pytest.raises(Illegal) as refusal:
+                position.play(move)
+            assert_is_a_sentence(str(refusal.value))
+
+
+@each_variant
+@given(data=st.data())
+def test_what_was_written_elsewhere_is_a_legal_move_here_or_illegal(
+    data: st.DataObject, game: Game[Any, Any], options: Options
+) -> None:
+    position = playout(data, game, options).last
+    legal = list(position.moves())
+    for move in moves_of(game.name):
+        for sent in (through_json(game.write(move)), typed(game.short(move))):
+            try:
+                read = game.read(sent, position)
+                position.play(read)
+            except Illegal as refusal:
+                assert_is_a_sentence(str(refusal))
+            else:
+                assert read in legal
+
+
+# Junk
+
+
+def assert_no_harm(game: Game[Any, Any], position: Any, sent: Any) -> None:
+    """Either a sentence says what is wrong with it, or it is a move, in a spelling that was promised."""
+    try:
+        move = game.read(sent, position)
+        position.play(move)
+    except Illegal as refusal:
+        assert_is_a_sentence(str(refusal))
+    else:
+        assert says(sent, typed(game.short(move))) or says(sent, through_json(game.write(move)))
+
+
+@each_variant
+@given(data=st.data(), sent=anything)
+def test_junk_is_illegal_and_nothing_worse(
+    data: st.DataObject, sent: Any, game: Game[Any, Any], options: Options
+) -> None:
+    assert_no_harm(game, playout(data, game, options).last, sent)
+
+
+@each_variant
+@given(data=st.data())
+def test_what_is_almost_a_move_is_illegal(
+    data: st.DataObject, game: Game[Any, Any], options: Options
+) -> None:
+    position = playout(data, game, options).last
+    move = data.draw(st.sampled_from(list(position.moves()) or moves_of(game.name)))
+    sent = data.draw(
+        near_misses(through_json(game.write(move))) | near_misses(game.short(move)), label="sent"
+    )
+    assert_no_harm(game, position, sent)
+
+
+@each_variant
+def test_known_junk_is_illegal_throughout_a_match(game: Game[Any, Any], options: Options) -> None:
+    for position in random_match(game, options, Random(1)).positions[:60]:
+        for sent in KNOWN:
+            assert_no_harm(game, position, sent)
+
+
+@each_game
+def test_no_junk_is_slow(game: Game[Any, Any]) -> None:
+    for position in random_match(game, {}, Random(1)).positions[:40:8]:
+        for sent in LARGE:
+            assert min(seconds(game, position, sent) for _ in range(3)) < QUICK
+
+
+def seconds(game: Game[Any, Any], position: Any, sent: Any) -> float:
+    begun = thread_time()
+    with pytest.raises(Illegal) as refusal:
+        position.play(game.read(sent, position))
+    spent = thread_time() - begun
+    assert_is_a_sentence(str(refusal.value))
+    return spent
+
+
+# Showing and drawing
+
+
+@each_variant
+@given(data=st.data())
+def test_every_position_shows_as_json(data: st.DataObject, game: Game[Any, Any], options: Options) -> None:
+    for position in playout(data, game, options).positions:
+        shown = game.show(position, NAMES)
+        assert through_json(shown) == msgspec.to_builtins(shown)
+
+
+@each_variant
+@given(data=st.data())
+def test_every_position_draws_as_svg_with_a_title(
+    data: st.DataObject, game: Game[Any, Any], options: Options
+) -> None:
+    played = playout(data, game, options)
+    for drawing in (game.draw(played.last), game.draw(played.last, *played.moves[-1:])):
+        svg = ElementTree.fromstring(drawing)  # noqa: S314
+        assert svg.tag == "{http://www.w3.org/2000/svg}svg"
+        assert (svg.findtext("{http://www.w3.org/2000/svg}title") or "").strip()
+        assert len((svg.get("viewBox") or "").split()) == 4
+
+
+@each_variant
+def test_the_last_move_is_marked(game: Game[Any, Any], options: Options) -> None:
+    opening = game.opening(options)
+    for move in opening.moves():
+        assert game.draw(opening.play(move), move) != game.draw(opening.play(move))
+
+
+# What a game declares
+
+
+@each_game
+def test_a_game_declares_two_seats_and_a_pace_that_binds(game: Game[Any, Any]) -> None:
+    assert len(set(game.seats)) == 2
+    assert game.pace.bank or game.pace.turn
+    assert game.title.strip()
+
+
+@each_game
+def test_a_game_under_its_defaults_begins_with_seat_0(game: Game[Any, Any]) -> None:
+    assert game.opening({}) == game.start()
+    assert game.start().turn == 0
+    assert game.start().outcome is None
+
+
+def test_every_game_with_options_is_put_to_the_laws_under_some() -> None:
+    ours = [game for game in catalogue().values() if game.start.__module__.startswith("games.")]
+    assert {game.name for game in ours if has_options(game)} == set(VARIANTS)

@@ -1,0 +1,127 @@
+"""The layout shows the design, and these tests keep it so."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+LAYERS = ("games", "tournament", "server")  # each may import those before it, and itself
+TOP = {"pyproject.toml", "server", "games", "tournament", "tests", "docs", "clients"}
+TOP |= {"README.md", "LICENSE", "CHANGELOG.md", "Makefile", "requirements", ".ci", ".gitignore", ".npmrc"}
+
+# What the rules of a game have no use for: a clock, a socket, a thread, an event loop.
+WORLDLY = {
+    "asyncio",
+    "concurrent",
+    "datetime",
+    "multiprocessing",
+    "os",
+    "select",
+    "selectors",
+    "signal",
+    "socket",
+}
+WORLDLY |= {"sqlite3", "ssl", "subprocess", "threading", "time", "trio"}
+
+
+def sources(folder: str) -> list[Path]:
+    return sorted((ROOT / folder).rglob("*.py"))
+
+
+def imports(source: Path) -> Iterator[str]:
+    """The top-level names that a file imports, wherever in the file it does."""
+    for node in ast.walk(ast.parse(source.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{source}: imports are the literal names"
+            assert node.module is not None
+            yield node.module.split(".")[0]
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_imports_only_go_down(layer: str) -> None:
+    above = set(LAYERS[LAYERS.index(layer) + 1 :]) | {"tests", "clients"}
+    upward = {(source.name, name) for source in sources(layer) for name in imports(source) if name in above}
+    assert sources(layer)
+    assert not upward
+
+
+def test_games_know_no_clock_socket_thread_or_event_loop() -> None:
+    worldly = {
+        (source.name, name) for source in sources("games") for name in imports(source) if name in WORLDLY
+    }
+    assert not worldly
+
+
+def test_the_top_level_is_the_five_folders_and_what_goes_with_them() -> None:
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert listed.returncode == 0, listed.stderr
+    assert {line.split("/")[0] for line in listed.stdout.splitlines()} <= TOP
+
+
+@pytest.mark.parametrize("folder", ["games", "tournament", "server"])
+def test_every_file_says_what_it_is_for(folder: str) -> None:
+    silent = [
+        str(source) for source in sources(folder) if not ast.get_docstring(ast.parse(source.read_text()))
+    ]
+    assert not silent
+
+
+def test_lock_files_name_no_place_of_download() -> None:
+    locks = sorted((ROOT / "requirements").glob("*.txt"))
+    assert {lock.stem for lock in locks} >= {"run", "dev"}
+    for lock in locks:
+        content = lock.read_text()
+        assert "://" not in content, lock
+        assert not re.search(
+            r"^\s*(-i|-f|--index-url|--extra-index-url|--find-links)\b", content, re.MULTILINE
+        ), lock
+    for lock in ROOT.rglob("package-lock.json"):
+        if "node_modules" not in lock.parts:
+            assert '"resolved"' not in lock.read_text(), lock
+
+
+def test_every_locked_requirement_is_pinned_and_hashed() -> None:
+    for lock in sorted((ROOT / "requirements").glob("*.txt")):
+        for requirement in lock.read_text().replace("\\\n", "").splitlines():
+            assert re.match(r"[a-z0-9._\-\[\],]+==\S+", requirement), f"{lock.name}: {requirement[:80]}"
+            assert "--hash=sha256:" in requirement, f"{lock.name}: {requirement[:80]}"
+
+
+def test_what_is_declared_is_locked() -> None:
+    """Catches a dependency added to pyproject.toml without `make lock`."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    declared = {"run": project["project"]["dependencies"]} | project["dependency-groups"]
+    for group, requirements in declared.items():
+        lock = (ROOT / f"requirements/{group}.txt").read_text()
+        for requirement in requirements:
+            name = re.match(r"[A-Za-z0-9\-_.]+", requirement)
+            assert name is not None
+            assert re.search(rf"^{re.escape(name[0])}(\[.*\])?==", lock, re.MULTILINE), (
+                f"{name[0]} in {group}.txt"
+            )
+
+
+@pytest.mark.parametrize("package", ["games", "tournament"])
+def test_a_layer_loads_nothing_heavy_until_it_is_needed(package: str) -> None:
+    """numpy and networkx take longer to import than the host takes to start."""
+    program = (
+        "import sys, importlib, pkgutil\n"
+        f"import {package}\n"
+        f"for found in pkgutil.walk_packages({package}.__path__, '{package}.'):\n"
+        "    importlib.import_module(found.name)\n"
+        "print([name for name in ('numpy', 'networkx', 'scipy') if name in sys.modules])"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert run.stdout.strip() == "[]", run.stdout + run.stderr

@@ -1,0 +1,122 @@
+"""Who is here, and who is dealt a seat."""
+
+import trio
+from trio.testing import MockClock
+
+from games.catalogue import catalogue
+from tournament.events import Ending
+from tournament.lobby import Lobby
+from tournament.match import Match
+from tournament.player import Player, Seat
+from tournament.timekeeper import Timekeeper
+
+
+def seat(index: int = 0) -> Seat:
+    played = Match(catalogue()["connect-4"], ("ann", "bob"), trio.current_time())
+    return Seat(played, index, Timekeeper())
+
+
+def test_players_are_known_by_game_and_name() -> None:
+    lobby = Lobby()
+    ann = lobby.enter("ann", "connect-4")
+    assert lobby.find("ann", "connect-4") is ann
+    assert lobby.find("ann", "quoridor") is None
+    assert lobby.find("bob", "connect-4") is None
+    assert list(lobby.players("connect-4")) == [ann]
+
+
+def test_listeners_hear_of_coming_going_and_being_free() -> None:
+    lobby, heard = Lobby(), list[tuple[str, bool]]()
+    stop = lobby.listen(lambda player: heard.append((player.name, player.idle)))
+    ann = lobby.enter("ann", "connect-4")
+    ann.away()
+    ann.back()
+    ann.retire()
+    assert heard == [("ann", True), ("ann", False), ("ann", True), ("ann", False)]
+    stop()
+    lobby.enter("bob", "connect-4")
+    assert len(heard) == 4
+
+
+def test_who_has_retired_is_not_found_and_another_of_the_name_is() -> None:
+    """Catches the cleanup of an old player that takes the new one of the same name with it."""
+    lobby = Lobby()
+    old = lobby.enter("ann", "connect-4")
+    new = lobby.enter("ann", "connect-4")
+    old.retire()
+    old.retire()
+    assert lobby.find("ann", "connect-4") is new
+    new.retire()
+    assert lobby.find("ann", "connect-4") is None
+    assert list(lobby.players()) == []
+
+
+async def test_of_two_under_one_name_the_free_one_is_found() -> None:
+    lobby = Lobby()
+    busy, free = lobby.enter("ann", "connect-4"), lobby.enter("ann", "connect-4")
+    busy.deal(seat())
+    assert lobby.find("ann", "connect-4") is free
+
+
+async def test_a_player_is_told_of_its_seats_until_it_retires() -> None:
+    player = Player("ann", "connect-4", lambda player: None)
+    first, second = seat(), seat()
+    dealt: list[Seat] = []
+
+    async def play() -> None:
+        dealt.extend([each async for each in player])
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(play)
+        player.deal(first)
+        player.free()
+        player.deal(second)
+        player.free()
+        await trio.testing.wait_all_tasks_blocked()
+        player.retire()
+    assert dealt == [first, second]
+
+
+async def test_being_away_and_back_keeps_the_seat(autojump_clock: MockClock) -> None:
+    player = Player("ann", "connect-4", lambda player: None)
+    mine = seat()
+    player.deal(mine)
+    player.away()
+    assert mine.match.deadline == trio.current_time() + 30.0
+    await trio.sleep(29.0)
+    player.back()
+    await trio.sleep(30.0)
+    mine.match.flag(trio.current_time())
+    assert mine.match.verdict is None
+
+
+async def test_retiring_loses_the_match_that_is_being_played() -> None:
+    player = Player("ann", "connect-4", lambda player: None)
+    mine = seat()
+    player.deal(mine)
+    player.retire()
+    assert mine.match.result is not None
+    assert (mine.match.result.winner, mine.match.result.ending) == (1, Ending.LEFT)
+
+
+async def test_a_seat_dealt_to_somebody_who_has_just_gone_is_away_or_lost(autojump_clock: MockClock) -> None:
+    away, gone = (Player(name, "connect-4", lambda player: None) for name in ("ann", "bob"))
+    away.away()
+    gone.retire()
+    kept, lost = seat(), seat(1)
+    away.deal(kept)
+    gone.deal(lost)
+    assert kept.match.deadline == trio.current_time() + 30.0
+    assert lost.match.result is not None
+    assert lost.match.result.winner == 0
+
+
+async def test_a_player_with_a_seat_or_a_reservation_is_not_idle() -> None:
+    player = Player("ann", "connect-4", lambda player: None)
+    assert player.idle
+    player.reserved = True
+    assert not player.idle
+    player.deal(seat())
+    assert not player.idle
+    player.free()
+    assert player.idle

@@ -1,0 +1,326 @@
+"""The referee."""
+
+from math import inf, nextafter
+
+import pytest
+
+from games.catalogue import catalogue
+from games.game import Illegal, Pace
+from tournament.events import NOBODY, AnyEvent, Began, Ended, Ending, Moved, Refused
+from tournament.match import REFUSALS, Match, OutOfTurn
+
+NAMES = ("ann", "bob")
+TICTACTOE = catalogue()["tic-tac-toe"]  # an illegal move forfeits
+CONNECT4 = catalogue()["connect-4"]  # an illegal move may be tried again
+PACE = Pace(bank=10.0, gain=2.0)
+
+
+def match(game: str = "tic-tac-toe", **options: object) -> Match:
+    return Match(catalogue()[game], NAMES, 0.0, **{"pace": PACE} | options)
+
+
+def ended(of: Match) -> tuple[int | None, Ending, str]:
+    assert of.result is not None
+    return of.result.winner, of.result.ending, of.result.why
+
+
+def play_out(of: Match, *moves: str) -> None:
+    for number, move in enumerate(moves):
+        of.play(number % 2, move, float(number))
+
+
+def test_a_match_is_played_to_its_end_and_tells_it() -> None:
+    played = match()
+    play_out(played, "C", "N", "NW", "NE", "SE")
+    kinds = [type(event) for event in played.log.events]
+    assert kinds == [Began, Moved, Moved, Moved, Moved, Moved, Ended]
+    assert ended(played) == (0, Ending.PLAYED, "O has three in a row")
+    assert len(played.positions) == 6
+    assert played.position.outcome is not None
+    assert played.to_move is None
+
+
+def test_every_move_is_recorded_with_its_time_and_the_clock_after_it() -> None:
+    played = match()
+    played.play(0, "C", 3.0)
+    played.play(1, "N", 4.5)
+    first, second = played.log.events[1:]
+    assert first == Moved(3.0, 0, 1, {"action": "putSymbol", "position": "C"}, 3.0, 9.0)
+    assert second == Moved(4.5, 1, 2, {"action": "putSymbol", "position": "N"}, 1.5, 10.5)
+
+
+def test_the_next_clock_starts_when_the_prompt_goes_out_not_when_the_move_arrived() -> None:
+    played = match()
+    played.play(0, "C", 3.0, now=4.0)
+    assert played.deadline == 14.0
+
+
+def test_an_illegal_move_forfeits_where_the_game_says_so() -> None:
+    played = match()
+    played.play(0, "C", 1.0)
+    with pytest.raises(Illegal, match="C is taken by O"):
+        played.play(1, "C", 2.0)
+    assert ended(played) == (0, Ending.ILLEGAL, "bob: C is taken by O")
+    assert played.log.events[-2] == Refused(2.0, 1, 1, "C", "C is taken by O", 1)
+    assert len(played.positions) == 2
+
+
+def test_a_fault_leaves_the_position_untouched_where_it_may_be_tried_again() -> None:
+    played = match("connect-4")
+    before = played.position
+    with pytest.raises(Illegal, match="no column 9"):
+        played.play(0, 9, 1.0)
+    assert played.position is before
+    assert played.result is None
+    assert played.deadline == 10.0, "the clock runs on through refusals"
+    played.play(0, 3, 2.0)
+    assert played.log.events[-1] == Moved(2.0, 0, 1, 3, 2.0, 10.0)
+
+
+def test_the_twentieth_refusal_forfeits() -> None:
+    played = match("connect-4")
+    for _ in range(REFUSALS - 1):
+        with pytest.raises(Illegal):
+            played.play(0, "junk", 1.0)
+    assert played.verdict is None
+    with pytest.raises(Illegal):
+        played.play(0, "junk", 1.0)
+    winner, ending, why = ended(played)
+    assert (winner, ending) == (1, Ending.ILLEGAL)
+    assert why.startswith("ann: 20 moves were refused, the last because: a move is the number of a column")
+
+
+def test_refusals_are_counted_for_each_seat() -> None:
+    played = match("connect-4")
+    for _ in range(REFUSALS - 1):
+        with pytest.raises(Illegal):
+            played.play(0, "junk", 1.0)
+    played.play(0, 0, 1.0)
+    with pytest.raises(Illegal):
+        played.play(1, "junk", 1.0)
+    assert played.verdict is None
+
+
+@pytest.mark.parametrize("game", ["tic-tac-toe", "connect-4"])
+def test_playing_out_of_turn_changes_nothing(game: str) -> None:
+    played = match(game)
+    with pytest.raises(OutOfTurn, match="other player's turn"):
+        played.play(1, "C", 1.0)
+    assert played.log.events == [Began(0.0, NAMES)]
+
+
+def test_playing_on_after_the_end_changes_nothing() -> None:
+    played = match()
+    played.resign(1, 1.0)
+    with pytest.raises(OutOfTurn, match="over"):
+        played.play(0, "C", 2.0)
+    assert ended(played) == (0, Ending.RESIGNED, "bob resigned")
+
+
+@pytest.mark.parametrize("early", [True, False])
+def test_a_move_at_the_deadline_is_in_time_and_one_after_it_is_not(early: bool) -> None:
+    """Whether the flag was asked for before or after the move came: the stamp decides."""
+    in_time, late = match(), match()
+    if early:
+        in_time.flag(10.0)
+    in_time.play(0, "C", 10.0)
+    assert in_time.verdict is None
+    if early:
+        late.flag(nextafter(10.0, inf))
+    with pytest.raises(OutOfTurn):
+        late.play(0, "C", nextafter(10.0, inf))
+    assert ended(late) == (1, Ending.TIME, "ann ran out of time")
+
+
+def test_a_match_ends_in_a_draw_at_the_limit_of_plies() -> None:
+    played = match("connect-4", ply_limit=3)
+    play_out(played, 0, 1, 2)  # pyright: ignore[reportArgumentType]
+    assert ended(played) == (None, Ending.PLAYED, "3 plies were played, which makes it a draw")
+    assert played.ply == 3
+
+
+def test_nothing_shows_that_a_match_is_over_until_that_is_announced() -> None:
+    """Catches a deciding move that is told before its result is safe."""
+    decided: list[Match] = []
+    told: list[AnyEvent] = []
+    played = match(decided=lambda of, verdict: decided.append(of))
+    played.log.follow(told.append)
+    play_out(played, "C", "N", "NW", "NE", "SE")
+    assert decided == [played]
+    assert played.result is None
+    assert played.position.outcome is None
+    assert len(told) == 5
+    assert played.story()[0][-1] == {"action": "putSymbol", "position": "SE"}
+    assert played.deadline == inf
+    played.announce()
+    played.announce()
+    assert [type(event) for event in told[5:]] == [Moved, Ended]
+    assert played.position.outcome is not None
+    assert len(played.story()[0]) == 5
+
+
+def test_a_refusal_that_decides_is_told_with_the_ending_too() -> None:
+    played = match(decided=lambda of, verdict: None)
+    with pytest.raises(Illegal):
+        played.play(0, "nowhere", 1.0)
+    assert played.log.events == [Began(0.0, NAMES)]
+    played.announce()
+    assert [type(event) for event in played.log.events] == [Began, Refused, Ended]
+
+
+def test_a_verdict_is_final() -> None:
+    played = match(decided=lambda of, verdict: None)
+    played.resign(0, 1.0)
+    verdict = played.verdict
+    for change in (
+        lambda: played.resign(1, 2.0),
+        lambda: played.flag(1000.0),
+        lambda: played.leave(1, 3.0),
+        lambda: played.here(0, 3.0),
+        lambda: played.void("no", 4.0),
+    ):
+        change()
+        assert played.verdict is verdict
+
+
+def test_a_void_match_has_no_winner_and_its_deciding_move_is_not_told() -> None:
+    played = match()
+    played.play(0, "C", 1.0)
+    played.void("the organiser says so", 2.0)
+    assert ended(played) == (None, Ending.VOID, "the organiser says so")
+
+
+# Absence
+
+
+def test_who_is_away_for_longer_than_its_grace_has_lost() -> None:
+    played = match(pace=Pace())
+    played.away(1, 30.0)
+    played.flag(30.0)
+    assert played.verdict is None
+    played.flag(nextafter(30.0, inf))
+    assert ended(played) == (0, Ending.LEFT, "bob left the match")
+
+
+def test_who_comes_back_in_time_plays_on() -> None:
+    played = match(pace=Pace())
+    played.away(0, 30.0)
+    played.here(0, 29.0)
+    played.flag(1000.0)
+    played.play(0, "C", 1001.0)
+    assert played.verdict is None
+
+
+def test_the_clock_runs_while_its_seat_is_away() -> None:
+    played = match()
+    played.away(0, 30.0)
+    played.flag(10.5)
+    assert ended(played) == (1, Ending.TIME, "ann ran out of time")
+
+
+def test_what_runs_out_first_decides_whenever_it_is_looked_at() -> None:
+    played = match()
+    played.away(1, 9.0)
+    played.flag(1000.0)
+    assert ended(played) == (0, Ending.LEFT, "bob left the match")
+
+
+def test_of_two_flags_at_once_the_one_of_the_seat_to_move_decides() -> None:
+    played = match()
+    played.away(1, 10.0)
+    played.flag(11.0)
+    assert ended(played) == (1, Ending.TIME, "ann ran out of time")
+
+
+def test_leaving_loses_at_once() -> None:
+    played = match()
+    played.leave(0, 1.0)
+    assert ended(played) == (1, Ending.LEFT, "ann left the match")
+
+
+def test_who_left_while_the_other_was_away_loses_when_the_other_is_back() -> None:
+    """An honest player whose cable was out for a second must not be robbed of its win."""
+    played = match(pace=Pace())
+    played.away(1, 30.0)
+    played.leave(0, 5.0)
+    assert played.verdict is None
+    played.here(0, 6.0)
+    played.here(1, 29.0)
+    assert ended(played) == (1, Ending.LEFT, "ann left the match")
+
+
+@pytest.mark.parametrize(("replayable", "ending"), [(True, Ending.VOID), (False, Ending.LEFT)])
+def test_with_neither_there_it_is_void_and_the_second_time_lost_for_both(
+    replayable: bool, ending: Ending
+) -> None:
+    played = match(pace=Pace(), replayable=replayable)
+    played.away(0, 30.0)
+    played.away(1, 40.0)
+    played.flag(35.0)
+    assert played.verdict is None, "bob may yet come back and claim the match"
+    played.flag(40.5)
+    assert ended(played) == (None, ending, NOBODY)
+
+
+def test_a_seat_that_is_held_has_its_clock_wait_for_it() -> None:
+    played = match()
+    played.hold(0, 300.0)
+    played.flag(299.0)
+    assert played.verdict is None
+    played.here(0, 100.0)
+    assert played.deadline == 110.0
+
+
+def test_a_seat_that_is_held_when_its_turn_comes_has_its_clock_wait_too() -> None:
+    played = match()
+    played.hold(1, 300.0)
+    played.play(0, "C", 5.0)
+    assert played.deadline == 300.0
+    played.here(1, 50.0)
+    assert played.deadline == 60.0
+
+
+def test_a_seat_that_never_comes_has_lost() -> None:
+    played = match()
+    played.hold(0, 300.0)
+    played.flag(301.0)
+    assert ended(played) == (1, Ending.LEFT, "ann did not come")
+
+
+# What the host does
+
+
+def test_a_stall_is_credited_to_the_clock_that_runs() -> None:
+    played = match()
+    played.credit(5.0, 8.0)
+    played.play(0, "C", 15.0)
+    assert played.log.events[-1].spent == 10.0
+
+
+def test_a_stall_is_credited_to_whoever_is_away() -> None:
+    played = match(pace=Pace())
+    played.away(1, 30.0)
+    played.credit(5.0, 20.0)
+    played.flag(35.0)
+    assert played.verdict is None
+    played.flag(35.5)
+    assert ended(played)[1] is Ending.LEFT
+
+
+def test_nothing_runs_out_in_a_pause() -> None:
+    played = match()
+    played.away(1, 30.0)
+    played.pause(5.0)
+    played.flag(1000.0)
+    assert played.verdict is None
+    played.resume(1005.0)
+    assert played.deadline == 1010.0
+    played.play(0, "C", 1006.0)
+    played.here(1, 1015.0)
+    assert played.verdict is None
+
+
+def test_options_reach_the_game() -> None:
+    played = match("hexagon-dots", options={"rows": 3, "cols": 3})
+    shown = played.game.show(played.position, NAMES)
+    assert (shown["rows"], shown["cols"]) == (3, 3)

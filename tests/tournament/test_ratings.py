@@ -1,0 +1,275 @@
+"""Ratings: against another fit, and against strengths that are known because the games are simulated."""
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from itertools import pairwise, permutations
+from random import Random
+
+import choix
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tournament.format import Pairing, Result
+from tournament.ratings import ELO, PRIOR, Rating, bradley_terry, duplicates, probability_first
+
+NAMES = ("ada", "bob", "cyd", "dan", "eva")
+SCORES = (1.0, 0.5, 0.0)
+Draws = Callable[[float], float]  # from the expected score of a game to the chance that it is drawn
+
+
+def game(first: str, second: str | None, score: float, *moves: object, played: bool = True) -> Result:
+    return Result(Pairing(1, 1, first, second), (score, 1 - score), played, moves)
+
+
+def ratings(results: Sequence[Result]) -> dict[str, Rating]:
+    return {rating.name: rating for rating in bradley_terry(results).ratings}
+
+
+def width(rating: Rating) -> float:
+    return rating.interval[1] - rating.interval[0]
+
+
+def expected(difference: float) -> float:
+    return 1 / (1 + 10 ** (-difference / 400))
+
+
+played_games = st.lists(
+    st.tuples(st.permutations(NAMES).map(lambda names: names[:2]), st.sampled_from(SCORES)).map(
+        lambda drawn: game(*drawn[0], drawn[1])
+    ),
+    min_size=1,
+    max_size=40,
+)
+
+
+# The estimate
+
+
+def assert_likeliest(results: Sequence[Result], found: dict[str, Rating]) -> None:
+    """The likelihood equations: everybody scored what its rating expects, the prior's games included."""
+    surprise = dict.fromkeys(found, 0.0)
+    for result in results:
+        first, second = result.pairing.names
+        more = result.score[0] - expected(found[first].rating - found[second].rating)
+        surprise[first] += more
+        surprise[second] -= more
+    low, high = -30_000.0, 30_000.0  # where the prior's opponent is, now that the mean has been taken off
+    for _ in range(80):
+        middle = (low + high) / 2
+        if sum(0.5 - expected(rating.rating - middle) for rating in found.values()) > 0:
+            high = middle
+        else:
+            low = middle
+    for name, rating in found.items():
+        assert surprise[name] + PRIOR * (0.5 - expected(rating.rating - low)) == pytest.approx(0, abs=1e-6)
+    assert math.fsum(rating.rating for rating in found.values()) == pytest.approx(0, abs=1e-6)
+
+
+@given(played_games)
+def test_everybody_scored_what_its_rating_expects_but_for_the_prior(results: list[Result]) -> None:
+    assert_likeliest(results, ratings(results))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_choix_finds_the_same_ratings(seed: int) -> None:
+    """Its players are ours and one more, of strength 0, who drew half a game with each: all times 4."""
+    random = Random(seed)
+    results = [game(*random.sample(NAMES, 2), random.choice(SCORES)) for _ in range(30 + 10 * seed)]
+    results += [game(name, other, 0.5) for name, other in pairwise(NAMES)]
+    comparisons: list[tuple[int, int]] = []
+    for result in results:
+        first, second = (NAMES.index(name) for name in result.pairing.names)
+        comparisons += [(first, second)] * round(4 * result.score[0])
+        comparisons += [(second, first)] * round(4 * result.score[1])
+    for player in range(len(NAMES)):
+        comparisons += [(player, len(NAMES)), (len(NAMES), player)] * round(2 * PRIOR)
+    theirs = choix.opt_pairwise(len(NAMES) + 1, comparisons, method="Newton-CG", tol=1e-10)[:-1]
+    theirs -= theirs.mean()
+    ours = ratings(results)
+    assert [ours[name].rating / ELO for name in NAMES] == pytest.approx(theirs.tolist(), abs=1e-4)
+
+
+@given(played_games)
+def test_ratings_are_finite_and_lie_in_the_middle_of_their_intervals(results: list[Result]) -> None:
+    for rating in ratings(results).values():
+        low, high = rating.interval
+        assert -5000 < low < rating.rating < high < 5000
+        assert (low + high) / 2 == pytest.approx(rating.rating, abs=1e-6)
+
+
+@given(played_games, st.randoms(use_true_random=False))
+def test_neither_the_order_of_games_nor_the_seats_change_a_rating(
+    results: list[Result], random: Random
+) -> None:
+    turned = [
+        game(*reversed(result.pairing.names), result.score[1]) if random.random() < 0.5 else result
+        for result in results
+    ]
+    random.shuffle(turned)
+    before, after = ratings(results), ratings(turned)
+    assert before.keys() == after.keys()
+    for name, rating in before.items():
+        assert after[name].rating == pytest.approx(rating.rating, abs=1e-6)
+        assert after[name].interval == pytest.approx(rating.interval, abs=1e-6)
+
+
+def test_who_has_won_everything_is_finite_and_rises_with_every_game() -> None:
+    found = [ratings([game("ada", "bob", 1)] * times)["ada"].rating for times in (1, 2, 10, 100, 1000)]
+    assert found == sorted(set(found))
+    assert found[-1] < 1000
+
+
+def test_a_long_chain_of_ones_who_won_everything_is_fitted() -> None:
+    """The hardest case for Newton's method: strengths so far apart that the likelihood is flat."""
+    names = [f"bot {number}" for number in range(60)]
+    results = [game(one, other, 1) for one, other in pairwise(names) for _ in range(500)]
+    assert_likeliest(results, ratings(results))
+
+
+def test_those_who_never_met_anybody_in_common_are_rated_and_little_is_known_of_the_difference() -> None:
+    apart = [game("ada", "bob", score) for score in (1, 1, 0) * 20] + [game("cyd", "dan", 0.5)] * 60
+    joined = [*apart, *[game("ada", "cyd", 0.5)] * 60]
+    assert width(ratings(apart)["ada"]) > 2 * width(ratings(joined)["ada"])
+
+
+# What counts
+
+
+def test_what_was_not_played_says_nothing_of_strength() -> None:
+    base = [game("ada", "bob", 1), game("bob", "ada", 0.5)]
+    silent = [
+        game("ada", None, 1, played=False),
+        game("bob", "ada", 1, played=False),
+        Result(Pairing(1, 1, "bob", "ada"), (0.0, 0.0), True, (1, 2)),
+        game("cyd", "ada", 1, played=False),
+    ]
+    assert bradley_terry(base + silent) == bradley_terry(base)
+    assert "cyd" not in ratings(base + silent)
+    assert bradley_terry(silent).ratings == ()
+
+
+def test_a_game_played_two_hundred_times_is_worth_one_and_is_reported() -> None:
+    """Two bots that leave nothing to chance: 200 games, and as much is known as after the first."""
+    moves = ({"column": 3}, {"column": 3}, {"column": 2})
+    once, often = ratings([game("ada", "bob", 1, *moves)]), ratings([game("ada", "bob", 1, *moves)] * 200)
+    assert often["ada"].rating == pytest.approx(once["ada"].rating)
+    assert often["ada"].interval == pytest.approx(once["ada"].interval)
+    assert (often["ada"].games, often["ada"].duplicates) == (1, 199)
+    assert (often["bob"].games, often["bob"].duplicates) == (1, 199)
+    assert width(ratings([game("ada", "bob", 1)] * 200)["ada"]) != pytest.approx(width(once["ada"]), rel=0.1)
+
+
+def test_each_repetition_is_found_with_the_game_that_it_repeats() -> None:
+    numbered = [
+        Result(Pairing(number, 1, first, second), (1.0, 0.0), True, moves)
+        for number, (first, second, moves) in enumerate(
+            [
+                ("ada", "bob", (1, 2)),
+                ("ada", "bob", (1, 3)),
+                ("bob", "ada", (1, 2)),  # other seats
+                ("ada", "cyd", (1, 2)),  # another pair
+                ("ada", "bob", (1, 2)),
+                ("ada", "bob", (1, 2, 1)),
+                ("ada", "bob", ()),
+                ("ada", "bob", ()),  # nothing is known of these two
+                ("ada", "bob", (1, 3)),
+                ("ada", "bob", (1, 2)),
+            ]
+        )
+    ]
+    found = [(again.pairing.number, first.pairing.number) for again, first in duplicates(numbered)]
+    assert sorted(found) == [(4, 0), (8, 1), (9, 0)]
+    assert ratings(numbered)["ada"].duplicates == 3
+    assert ratings(numbered)["ada"].games == 7
+
+
+def test_games_that_repeat_speak_for_the_score_but_not_for_its_certainty() -> None:
+    """Three times the same win and one loss: a score of ¾, known as well as two games make it known."""
+    uneven = ratings([*[game("ada", "bob", 1, "a")] * 3, game("ada", "bob", 0, "b")])["ada"]
+    even = ratings([game("ada", "bob", 1, "a"), game("ada", "bob", 0, "b")])["ada"]
+    four = ratings([game("ada", "bob", score, move) for move, score in enumerate((1, 1, 1, 0))])["ada"]
+    assert uneven.rating > even.rating == pytest.approx(0)
+    assert (uneven.games, uneven.duplicates) == (2, 2)
+    assert width(uneven) > width(even) > width(four)
+
+
+# The intervals
+
+
+def test_more_games_make_an_interval_narrower_and_draws_narrower_still() -> None:
+    decisive = [
+        width(ratings([game("ada", "bob", s) for s in (1, 0)] * times)["ada"]) for times in (1, 4, 16, 64)
+    ]
+    drawn = [width(ratings([game("ada", "bob", 0.5)] * 2 * times)["ada"]) for times in (1, 4, 16, 64)]
+    assert decisive == sorted(decisive, reverse=True)
+    assert drawn == sorted(drawn, reverse=True)
+    assert all(narrow < wide for narrow, wide in zip(drawn, decisive, strict=True))
+    assert decisive[2] / decisive[3] == pytest.approx(2, rel=0.02), "four times the games halve it"
+
+
+def never(score: float) -> float:
+    return 0.0
+
+
+def split(score: float) -> float:
+    """Half of what is possible: a game is the mean of two."""
+    return 2 * score * (1 - score)
+
+
+def often(score: float) -> float:
+    """Nine tenths of what is possible: the weaker hardly ever wins."""
+    return 1.8 * min(score, 1 - score)
+
+
+def tournament(random: Random, strengths: Sequence[float], doubles: int, draws: Draws) -> list[Result]:
+    """So many double round robins. A draw is as likely as the model says, taken from wins and losses alike."""
+    results: list[Result] = []
+    for first, second in permutations(range(len(strengths)), 2):
+        score = expected(strengths[first] - strengths[second])
+        drawn = draws(score)
+        for _ in range(doubles):
+            chance = random.random()
+            made = 0.5 if chance < drawn else float(chance < score + drawn / 2)
+            results.append(game(str(first), str(second), made))
+    return results
+
+
+def coverage(seed: int, tournaments: int, bots: int, doubles: int, spread: float, draws: Draws) -> float:
+    """The share of intervals that hold the true strength, relative to the mean of the true strengths."""
+    random = Random(seed)
+    held = 0
+    for _ in range(tournaments):
+        strengths = [random.gauss(0, spread) for _ in range(bots)]
+        mean = math.fsum(strengths) / bots
+        for rating in bradley_terry(tournament(random, strengths, doubles, draws)).ratings:
+            low, high = rating.interval
+            held += low <= strengths[int(rating.name)] - mean <= high
+    return held / tournaments / bots
+
+
+FIELDS = [  # bots, double round robins, standard deviation of their strengths in Elo
+    (6, 2, 200),
+    (8, 3, 0),
+    (12, 2, 150),
+    (20, 1, 300),
+]
+
+
+@pytest.mark.parametrize("draws", [never, split, often])
+@pytest.mark.parametrize(("bots", "doubles", "spread"), FIELDS)
+def test_of_the_95_percent_intervals_95_percent_hold_the_truth(
+    bots: int, doubles: int, spread: float, draws: Draws
+) -> None:
+    assert 0.93 <= coverage(1, 2400 // bots, bots, doubles, spread, draws) <= 0.97
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("draws", [never, split, often])
+@pytest.mark.parametrize("spread", [0, 100, 200, 300])
+@pytest.mark.parametrize(("bots", "doubles"), [(6, 2), (6, 10), (10, 1), (10, 5), (16, 2), (20, 1)])
+def test_coverage_holds_on_a_larger_scale(bots: int, doubles: int, spread: float, draws: Draws) -> None:
+    share = coverage(2, 6000 // bots, bots, doubles, spread, draws)
+    print(f"{bots} bots, {doubles} double rounds, {spread} Elo apart, draws {draws.__name__}: {share:.1%}")
+    assert 0.93 <= share <= 0.97

@@ -1,0 +1,162 @@
+"""What is known of a tournament: a fold over facts."""
+
+import msgspec
+import pytest
+
+from tournament.events import NOBODY, Ending
+from tournament.format import Pairing, Result
+from tournament.record import (
+    AnyFact,
+    Concluded,
+    Dealt,
+    Disqualified,
+    Drew,
+    Entered,
+    Kept,
+    Opened,
+    Record,
+    State,
+    Turned,
+    Voided,
+    Withdrew,
+    fold,
+)
+
+PAIRINGS = (Pairing(1, 1, "ann", "bob"), Pairing(2, 1, "cas", "dee"), Pairing(3, 2, "ann", "cas"))
+
+
+def concluded(match: str, number: int, winner: int | None = 0, ending: Ending = Ending.PLAYED) -> Concluded:
+    pairing = PAIRINGS[number - 1]
+    scores = {0: (1.0, 0.0), 1: (0.0, 1.0), None: (0.5, 0.5)}
+    score = None if ending is Ending.VOID else scores[winner]
+    return Concluded(
+        match, number, (pairing.first, pairing.second or ""), winner, ending, "so", score, (1, 2), (0.5, 0.5)
+    )
+
+
+def record(*facts: AnyFact, format: str = "round-robin") -> Record:
+    known = Record("cup", Opened("tic-tac-toe", format, 4))
+    for fact in (*map(Entered, ("ann", "bob", "cas", "dee")), Turned(State.RUNNING), Drew(PAIRINGS), *facts):
+        known.add(fact)
+    return known
+
+
+def points(of: Record) -> dict[str, float]:
+    return {row.name: row.points for row in of.standings()}
+
+
+def test_a_pairing_is_open_until_it_is_dealt_or_decided() -> None:
+    known = record()
+    assert list(known.open) == [1, 2, 3]
+    known.add(Dealt("cup-2", 2))
+    assert list(known.open) == [1, 3]
+    known.add(concluded("cup-2", 2))
+    known.add(concluded("cup-1", 1))
+    assert list(known.open) == [3]
+    assert known.dealt == {}
+    assert known.results() == [
+        Result(PAIRINGS[1], (1.0, 0.0), True, (1, 2)),
+        Result(PAIRINGS[0], (1.0, 0.0), True, (1, 2)),
+    ]
+
+
+def test_a_void_match_counts_for_nothing_and_is_played_again_under_another_name() -> None:
+    known = record(Dealt("cup-1", 1), concluded("cup-1", 1, None, Ending.VOID))
+    assert list(known.open) == [1, 2, 3], "in the order of drawing"
+    assert known.results() == []
+    assert known.match_name(1) == "cup-1.2"
+    known.add(Dealt("cup-1.2", 1))
+    known.add(concluded("cup-1.2", 1, 1))
+    assert points(known)["bob"] == 1.0
+    assert list(known.matches) == ["cup-1", "cup-1.2"]
+
+
+def test_a_match_that_an_organiser_voids_counts_no_more_but_stays_in_the_record() -> None:
+    known = record(Dealt("cup-1", 1), concluded("cup-1", 1))
+    known.add(Voided("cup-1", "a cable"))
+    assert points(known)["ann"] == 0.0
+    assert list(known.open) == [1, 2, 3]
+    assert known.matches["cup-1"].score == (1.0, 0.0), "what was shown does not change"
+    known.add(Dealt("cup-1.2", 1))
+    known.add(concluded("cup-1.2", 1, None))
+    known.add(Voided("cup-1", "said twice"))
+    assert points(known)["ann"] == 0.5
+
+
+def test_nothing_is_played_again_where_there_is_no_end() -> None:
+    known = record(Dealt("cup-1", 1), concluded("cup-1", 1, None, Ending.VOID), format="ladder")
+    assert list(known.open) == [2, 3]
+    assert [result.pairing.number for result in known.results()] == [1], (
+        "the format is told that it is closed"
+    )
+    assert known.adjusted() == [], "and it counts for nothing"
+
+
+def test_a_bye_counts_when_it_is_drawn() -> None:
+    known = Record("cup", Opened("tic-tac-toe", "swiss", 3))
+    for fact in (Entered("ann"), Drew((Pairing(1, 1, "ann", None),))):
+        known.add(fact)
+    assert points(known) == {"ann": 1.0}
+    assert known.open == {}
+
+
+def test_a_match_is_concluded_once() -> None:
+    known = record(concluded("cup-1", 1))
+    with pytest.raises(ValueError, match="before"):
+        known.add(concluded("cup-1", 1))
+
+
+def test_that_nobody_was_there_is_remembered_and_other_voids_are_not_counted_as_that() -> None:
+    known = record(concluded("cup-1", 1, None, Ending.VOID))
+    assert not known.missed(1)
+    known.add(Concluded("cup-1.2", 1, ("ann", "bob"), None, Ending.VOID, NOBODY, None))
+    assert known.missed(1)
+    assert not known.missed(2)
+
+
+def test_who_withdraws_is_gone_and_its_results_only_if_they_are_annulled() -> None:
+    for annulled, expected in ((False, 1.0), (True, 0.0)):
+        known = record(concluded("cup-1", 1), Withdrew("bob", annulled))
+        assert known.entrants["bob"].gone
+        assert points(known)["ann"] == expected
+
+
+def test_who_is_disqualified_has_lost_everything() -> None:
+    known = record(concluded("cup-1", 1, winner=1), Disqualified("bob", "two bots in one"))
+    assert points(known) == {"ann": 1.0, "bob": 0.0, "cas": 0.0, "dee": 0.0}
+
+
+def test_a_preview_changes_nothing() -> None:
+    known = record(Dealt("cup-1", 1), concluded("cup-1", 1))
+    before = msgspec.json.encode([known.standings(), known.results(), known.open, known.matches, known.state])
+    after = known.after(
+        Voided("cup-1", "?"), Disqualified("cas", "?"), Turned(State.PAUSED), Dealt("cup-2", 2)
+    )
+    assert points(after) != points(known)
+    assert after.state is State.PAUSED
+    assert before == msgspec.json.encode(
+        [known.standings(), known.results(), known.open, known.matches, known.state]
+    )
+
+
+def test_a_record_is_the_same_when_its_facts_have_been_written_and_read() -> None:
+    facts: list[AnyFact] = [
+        Opened("hexagon-dots", "swiss", 4, options={"rows": 3, "cols": 3}),
+        *map(Entered, ("ann", "bob", "cas", "dee")),
+        Drew(PAIRINGS),
+        Dealt("cup-1", 1),
+        concluded("cup-1", 1),
+        Withdrew("bob", annulled=False),
+        Disqualified("dee", "why"),
+        Voided("cup-1", "why"),
+        Turned(State.FINISHED),
+    ]
+    kept = [Kept("cup", float(n), fact) for n, fact in enumerate(facts)]
+    read = msgspec.json.decode(msgspec.json.encode(kept), type=list[Kept])
+    assert read == kept
+    assert vars(fold(read)["cup"]) == vars(fold(kept)["cup"])
+
+
+def test_facts_of_a_tournament_that_was_never_opened_are_refused() -> None:
+    with pytest.raises(ValueError, match="before it was opened"):
+        fold([Kept("cup", 0.0, Entered("ann"))])

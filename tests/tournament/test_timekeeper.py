@@ -1,0 +1,104 @@
+"""One task that watches all clocks."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from math import inf
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from games.catalogue import catalogue
+from games.game import Pace
+from tournament.events import Ending
+from tournament.match import Match
+from tournament.player import Seat
+from tournament.timekeeper import BEAT, TOLERANCE, Timekeeper
+
+
+def match(bank: float = 10.0) -> Match:
+    return Match(catalogue()["tic-tac-toe"], ("ann", "bob"), trio.current_time(), pace=Pace(bank=bank))
+
+
+@asynccontextmanager
+async def running(beat: float = inf) -> AsyncIterator[Timekeeper]:
+    timekeeper = Timekeeper(beat)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(timekeeper.run)
+        yield timekeeper
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_flag_falls_by_itself_right_after_the_deadline(autojump_clock: MockClock) -> None:
+    async with running() as timekeeper:
+        played = match()
+        timekeeper.watch(played)
+        begun = trio.current_time()
+        async for _ in played.log.read():
+            pass
+        assert played.result is not None
+        assert played.result.ending is Ending.TIME
+        assert 10.0 < trio.current_time() - begun < 10.01
+
+
+async def test_an_earlier_deadline_than_expected_is_noticed_at_its_time(autojump_clock: MockClock) -> None:
+    """Catches a timekeeper that sleeps until the deadline it knew of when it lay down."""
+    async with running() as timekeeper:
+        slow, quick = match(bank=100.0), match(bank=1000.0)
+        timekeeper.watch(slow)
+        timekeeper.watch(quick)
+        await trio.sleep(1.0)
+        Seat(quick, 1, timekeeper).away(5.0)
+        async for _ in quick.log.read():
+            pass
+        assert trio.current_time() < 6.1
+        assert slow.verdict is None
+
+
+@pytest.mark.parametrize("seen_first", ["timekeeper", "reader"])
+async def test_a_stall_costs_nobody_a_flag_whichever_task_runs_first_after_it(
+    mock_clock: MockClock, seen_first: str
+) -> None:
+    """The host stands still for a minute while an answer lies in the socket; then both wake at once."""
+    async with running(BEAT) as timekeeper:
+        played = match()
+        timekeeper.watch(played)
+        await trio.testing.wait_all_tasks_blocked()
+        mock_clock.jump(60.0)
+        if seen_first == "timekeeper":
+            await trio.testing.wait_all_tasks_blocked()
+        Seat(played, 0, timekeeper).play("C")
+        assert played.ply == 1
+        assert played.left(trio.current_time())[0] == pytest.approx(10.0, abs=2 * BEAT)
+        assert timekeeper.stalled == pytest.approx(60.0, abs=2 * BEAT)
+
+
+async def test_after_a_stall_who_still_says_nothing_is_flagged_in_the_end(autojump_clock: MockClock) -> None:
+    async with running(BEAT) as timekeeper:
+        played = match()
+        timekeeper.watch(played)
+        await trio.sleep(1.0)
+        autojump_clock.jump(60.0)
+        resumed = trio.current_time()
+        async for _ in played.log.read():
+            pass
+        assert played.result is not None
+        assert played.result.ending is Ending.TIME
+        assert trio.current_time() - resumed == pytest.approx(9.0, abs=BEAT + 2 * TOLERANCE)
+
+
+async def test_an_ordinary_delay_is_no_stall(autojump_clock: MockClock) -> None:
+    async with running(BEAT) as timekeeper:
+        timekeeper.watch(match())
+        await trio.sleep(5.0)
+        autojump_clock.jump(BEAT + TOLERANCE / 2)
+        await trio.testing.wait_all_tasks_blocked()
+        assert timekeeper.stalled == 0.0
+
+
+async def test_matches_that_are_over_are_forgotten(autojump_clock: MockClock) -> None:
+    async with running() as timekeeper:
+        for _ in range(10):
+            timekeeper.watch(match(bank=1.0))
+        await trio.sleep(2.0)
+        assert not timekeeper._matches

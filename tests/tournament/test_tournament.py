@@ -1,0 +1,380 @@
+"""One tournament, alive, on a virtual clock."""
+
+from collections import Counter
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from games.catalogue import catalogue
+from games.game import Pace
+from tests.tournament.world import World, first, leaves, play, silent, world
+from tournament.events import NOBODY, Ended, Ending
+from tournament.format import Terms
+from tournament.match import Match
+from tournament.player import Seat
+from tournament.record import Concluded, Drew, Opened, State
+from tournament.store import Memory
+from tournament.tournament import Refusal
+
+FOUR = dict.fromkeys(("ann", "bob", "cas", "dee"), first)
+
+
+async def test_a_round_robin_plays_every_pair_once_and_finishes(autojump_clock: MockClock) -> None:
+    async with world(FOUR) as here:
+        await here.tournament.run()
+    pairs = Counter(frozenset(fact.players) for fact in here.concluded())
+    assert len(pairs) == 6
+    assert set(pairs.values()) == {1}
+    assert here.tournament.record.state is State.FINISHED
+    assert sum(row.points for row in here.tournament.record.standings()) == 6.0
+
+
+async def test_the_record_of_a_match_has_its_moves_and_times(autojump_clock: MockClock) -> None:
+    async with world(dict.fromkeys(("ann", "bob"), first)) as here:
+        await here.tournament.run()
+    (match,) = here.concluded()
+    assert match.match == "cup-1"
+    assert match.moves[0] == {"action": "putSymbol", "position": "NW"}
+    assert match.times == pytest.approx((1.0,) * len(match.moves))
+    assert (match.winner, match.ending, match.score) == (0, Ending.PLAYED, (1.0, 0.0))
+
+
+async def test_a_slow_bot_costs_only_its_own_matches(autojump_clock: MockClock) -> None:
+    """No barrier: while dee lets its clock run out, the others play all of theirs."""
+    async with world(FOUR | {"dee": silent}) as here:
+        await here.tournament.run()
+    ends = [set(fact.players) for fact in here.concluded()]
+    quick = [number for number, players in enumerate(ends) if "dee" not in players]
+    assert max(quick) < len(ends) - 1
+    assert trio.current_time() < 3 * 20.0
+    losses = [fact for fact in here.concluded() if "dee" in fact.players]
+    assert len(losses) == 3
+    for fact in losses:
+        assert fact.ending is Ending.TIME
+        assert fact.winner == 1 - fact.players.index("dee")
+
+
+async def test_no_more_matches_are_in_play_than_allowed(autojump_clock: MockClock) -> None:
+    most = 0
+
+    def begun(match: Match) -> None:
+        nonlocal most
+        most = max(most, len(here.tournament.matches))
+
+    async with world(dict.fromkeys("abcdefgh", first), at_once=2, begun=begun) as here:
+        await here.tournament.run()
+    assert most == 2
+    assert len(here.concluded()) == 28
+
+
+async def test_a_result_is_in_the_store_before_anybody_is_told(autojump_clock: MockClock) -> None:
+    """Catches announcing first: the store here takes a second, in which the match must not look over."""
+
+    class Slow(Memory):
+        async def keep(self, tournament, when, facts) -> None:  # type: ignore[no-untyped-def]
+            await trio.sleep(1.0)
+            await super().keep(tournament, when, facts)
+
+    seen = 0
+
+    async def watch(match: Match) -> None:
+        nonlocal seen
+        async for event in match.log.read():
+            if isinstance(event, Ended):
+                kept = [entry.fact for entry in store.kept() if isinstance(entry.fact, Concluded)]
+                assert match.name in [fact.match for fact in kept]
+                seen += 1
+
+    store = Slow()
+    three = dict.fromkeys(("ann", "bob", "cas"), first)
+    async with trio.open_nursery() as watchers:
+        begun = lambda match: watchers.start_soon(watch, match)  # noqa: E731
+        async with world(three, store=store, begun=begun) as here:
+            await here.tournament.run()
+    assert seen == 3
+
+
+async def test_who_is_away_when_its_match_is_due_has_a_grace_and_then_forfeits_it(
+    autojump_clock: MockClock,
+) -> None:
+    async with world({"ann": first, "bob": first}) as here:
+        bob = here.lobby.find("bob", "tic-tac-toe")
+        assert bob is not None
+        bob.away()
+        begun = trio.current_time()
+        await here.tournament.run()
+    (match,) = here.concluded()
+    assert trio.current_time() - begun == pytest.approx(30.0, abs=0.1)
+    assert (match.ending, match.why) == (Ending.LEFT, "bob did not come")
+    assert match.score == ((1.0, 0.0) if match.players[0] == "ann" else (0.0, 1.0))
+    assert match.moves == ()
+
+
+async def test_who_comes_within_the_grace_plays(autojump_clock: MockClock) -> None:
+    async with world({"ann": first, "bob": first}) as here:
+        bob = here.lobby.find("bob", "tic-tac-toe")
+        assert bob is not None
+        bob.away()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(here.tournament.run)
+            await trio.sleep(29.0)
+            bob.back()
+    (match,) = here.concluded()
+    assert match.ending is Ending.PLAYED
+
+
+async def test_an_absent_player_keeps_nobody_from_playing_others(autojump_clock: MockClock) -> None:
+    async with world(FOUR) as here:
+        dee = here.lobby.find("dee", "tic-tac-toe")
+        assert dee is not None
+        dee.retire()
+        await here.tournament.run()
+    played = [fact for fact in here.concluded() if fact.ending is Ending.PLAYED]
+    forfeited = [fact for fact in here.concluded() if fact.ending is Ending.LEFT]
+    assert len(played) == len(forfeited) == 3
+    assert 90.0 <= trio.current_time() < 120.0, "one match after another, each with its own grace"
+    assert {row.name: row.points for row in here.tournament.record.standings()}["dee"] == 0.0
+
+
+async def test_with_neither_there_a_match_is_void_once_and_then_lost_for_both(
+    autojump_clock: MockClock,
+) -> None:
+    async with world({"ann": first, "bob": first}) as here:
+        for player in tuple(here.lobby.players()):
+            player.retire()
+        await here.tournament.run()
+    assert [(fact.match, fact.ending, fact.score, fact.why) for fact in here.concluded()] == [
+        ("cup-1", Ending.VOID, None, NOBODY),
+        ("cup-1.2", Ending.LEFT, (0.0, 0.0), NOBODY),
+    ]
+
+
+async def test_both_leaving_in_the_middle_is_the_same(autojump_clock: MockClock) -> None:
+    async def away(seat: Seat) -> None:
+        seat.away(5.0)
+        async for _ in seat.match.log.read():
+            pass
+
+    async with world({"ann": away, "bob": away}) as here:
+        await here.tournament.run()
+    assert [(fact.ending, fact.score) for fact in here.concluded()] == [
+        (Ending.VOID, None),
+        (Ending.LEFT, (0.0, 0.0)),
+    ]
+
+
+async def test_leaving_in_the_middle_loses_that_match_and_no_other(autojump_clock: MockClock) -> None:
+    async with world(FOUR | {"dee": leaves(2.5)}) as here:
+        await here.tournament.run()
+    losses = [fact for fact in here.concluded() if "dee" in fact.players]
+    assert [fact.ending for fact in losses] == [Ending.LEFT] * 3
+
+
+# Going on
+
+
+async def test_a_tournament_goes_on_after_a_crash_with_the_same_pairings_and_ids(
+    autojump_clock: MockClock,
+) -> None:
+    whole = Memory()
+    async with world(FOUR, store=whole) as here:
+        await here.tournament.run()
+    uninterrupted = {row.name: row.points for row in here.tournament.record.standings()}
+
+    store = Memory()
+    async with world(FOUR, store=store) as here:
+        with trio.move_on_after(7.5):
+            await here.tournament.run()
+    assert here.tournament.record.dealt, "the crash has to come in the middle of a match"
+    async with world(FOUR, store=store) as here:
+        await here.tournament.run()
+    record = here.tournament.record
+    cut_short = [match for match in record.matches.values() if match.ending is Ending.VOID]
+    assert cut_short
+    assert all("the host stopped" in match.why for match in cut_short)
+    assert {row.name: row.points for row in record.standings()} == uninterrupted
+    drawn = [entry.fact for entry in store.kept() if isinstance(entry.fact, Drew)]
+    assert drawn == [entry.fact for entry in whole.kept() if isinstance(entry.fact, Drew)]
+
+
+async def test_a_finished_tournament_has_nothing_to_run(autojump_clock: MockClock) -> None:
+    store = Memory()
+    async with world(FOUR, store=store) as here:
+        await here.tournament.run()
+    kept = list(store.kept())
+    async with world(FOUR, store=store) as here:
+        await here.tournament.run()
+    assert list(store.kept()) == kept
+
+
+# The desk
+
+
+async def test_a_paused_tournament_deals_nothing_and_finishes_what_is_in_play(
+    autojump_clock: MockClock,
+) -> None:
+    async with world(FOUR) as here, trio.open_nursery() as nursery:
+        nursery.start_soon(here.tournament.run)
+        await trio.sleep(1.5)
+        await here.desk.pause()
+        await trio.sleep(1000.0)
+        assert len(here.concluded()) == 2
+        assert not here.tournament.matches
+        with pytest.raises(Refusal, match="paused; only what is running can be paused"):
+            await here.desk.pause()
+        await here.desk.resume()
+    assert len(here.concluded()) == 6
+
+
+async def test_withdrawn_early_a_players_results_are_annulled(autojump_clock: MockClock) -> None:
+    async with world(dict.fromkeys("abcdef", first)) as here, trio.open_nursery() as nursery:
+        nursery.start_soon(here.tournament.run)
+        await trio.sleep(8.0)
+        played = [fact for fact in here.concluded() if "a" in fact.players]
+        assert 1 <= len(played) <= 2
+        await here.desk.withdraw("a")
+    record = here.tournament.record
+    assert record.annulled == {"a"}
+    assert sum(row.points for row in record.standings()) == 10.0, "as if the other five had been alone"
+    with pytest.raises(Refusal, match="out of cup already"):
+        here.desk.withdrawal("a")
+
+
+async def test_withdrawn_late_a_player_forfeits_the_rest(autojump_clock: MockClock) -> None:
+    async with world(FOUR) as here, trio.open_nursery() as nursery:
+        nursery.start_soon(here.tournament.run)
+        await trio.sleep(16.0)
+        assert sum("ann" in fact.players for fact in here.concluded()) == 2
+        await here.desk.withdraw("ann")
+    record = here.tournament.record
+    assert not record.annulled
+    assert sum(row.points for row in record.standings()) == 6.0
+    last = [fact for fact in here.concluded() if "ann" in fact.players][-1]
+    assert last.ending is Ending.LEFT
+    assert last.winner == 1 - last.players.index("ann")
+
+
+async def test_a_preview_is_what_then_happens(autojump_clock: MockClock) -> None:
+    async with world(FOUR) as here:
+        await here.tournament.run()
+        name = here.tournament.record.standings()[0].name
+        before, after = here.desk.preview(here.desk.disqualification(name, "two bots in one"))
+        assert here.tournament.record.standings() == before
+        await here.desk.disqualify(name, "two bots in one")
+        assert here.tournament.record.standings() == after
+        assert before != after
+        assert {row.name: row.points for row in after}[name] == 0.0
+
+
+async def test_a_void_match_is_played_again_even_after_the_end(autojump_clock: MockClock) -> None:
+    async with world({"ann": first, "bob": first}) as here:
+        await here.tournament.run()
+        await here.desk.void("cup-1", "a cable")
+        assert here.tournament.record.state is State.RUNNING
+        await here.tournament.run()
+        assert [fact.match for fact in here.concluded()] == ["cup-1", "cup-1.2"]
+        with pytest.raises(Refusal, match="cup-1 is void already"):
+            await here.desk.void("cup-1", "again")
+        with pytest.raises(Refusal, match="no match 'cup-9'"):
+            await here.desk.void("cup-9", "what")
+
+
+async def test_a_match_in_play_can_be_voided(autojump_clock: MockClock) -> None:
+    async with world({"ann": first, "bob": first}) as here, trio.open_nursery() as nursery:
+        nursery.start_soon(here.tournament.run)
+        await trio.sleep(1.5)
+        await here.desk.void("cup-1", "the wrong bot")
+    assert [(fact.match, fact.ending) for fact in here.concluded()] == [
+        ("cup-1", Ending.VOID),
+        ("cup-1.2", Ending.PLAYED),
+    ]
+
+
+# Who may come
+
+
+async def test_it_takes_so_many_and_no_more(autojump_clock: MockClock) -> None:
+    async with world({"ann": first, "bob": first}) as here:
+        with pytest.raises(Refusal, match="full: it takes 2"):
+            await here.tournament.enter("cas")
+        await here.tournament.enter("ann")
+        assert list(here.tournament.record.entrants) == ["ann", "bob"]
+        await here.tournament.run()
+        with pytest.raises(Refusal, match="over"):
+            await here.tournament.enter("cas")
+
+
+async def test_late_is_only_who_an_organiser_lets_in_and_only_where_the_format_can(
+    autojump_clock: MockClock,
+) -> None:
+    for format, late in (("round-robin", True), ("knockout", False)):
+        async with world({"ann": first, "bob": first}, format=format) as here, trio.open_nursery() as nursery:
+            nursery.start_soon(here.tournament.run)
+            await trio.sleep(1.5)
+            with pytest.raises(Refusal, match="has begun"):
+                await here.tournament.enter("cas")
+            nursery.start_soon(play, here.come("cas"), first)
+            if late:
+                await here.tournament.enter("cas", late=True)
+            else:
+                with pytest.raises(Refusal, match="takes no more"):
+                    await here.tournament.enter("cas", late=True)
+            await trio.sleep(200.0)
+            assert here.tournament.record.state is State.FINISHED
+            nursery.cancel_scope.cancel()
+        assert len(here.concluded()) == (3 if late else 1)
+
+
+async def test_it_does_not_start_with_too_few(autojump_clock: MockClock) -> None:
+    here = World(Opened("tic-tac-toe", "round-robin"))
+    await here.tournament.enter("ann")
+    with pytest.raises(Refusal, match="cup has 1 entrants; a round-robin needs 2"):
+        await here.desk.start()
+    await here.tournament.enter("bob")
+    await here.desk.start()
+    assert here.tournament.record.state is State.RUNNING
+
+
+async def test_pace_and_options_are_those_of_the_tournament(autojump_clock: MockClock) -> None:
+    begun: list[Match] = []
+    opened = Opened("hexagon-dots", "round-robin", 2, Terms(), {"rows": 3, "cols": 3}, Pace(turn=1.5))
+    here = World(opened, begun=begun.append)
+    for name in ("ann", "bob"):
+        here.come(name)
+        await here.tournament.enter(name)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(here.timekeeper.run)
+        await here.tournament.run()
+        nursery.cancel_scope.cancel()
+    assert begun[0].clock.pace == Pace(turn=1.5)
+    assert begun[0].position == catalogue()["hexagon-dots"].start(rows=3, cols=3)
+    assert here.concluded()[0].ending is Ending.TIME
+
+
+async def test_an_estimate_is_there_once_something_is_known(autojump_clock: MockClock) -> None:
+    async with world(FOUR, at_once=1) as here, trio.open_nursery() as nursery:
+        assert here.tournament.eta() is None
+        nursery.start_soon(here.tournament.run)
+        await trio.sleep(10.5)
+        assert len(here.concluded()) == 1
+        assert here.tournament.eta() == pytest.approx(5 * 7.0), (
+            "five more matches of seven moves, a second each"
+        )
+    assert here.tournament.eta() is None
+
+
+@pytest.mark.parametrize("format", ["double-round-robin", "swiss", "knockout", "gauntlet"])
+async def test_every_format_comes_to_an_end(autojump_clock: MockClock, format: str) -> None:
+    async with world(dict.fromkeys("abcdefg", first), format=format) as here:
+        await here.tournament.run()
+    assert here.tournament.record.state is State.FINISHED
+    assert here.tournament.record.results()
+
+
+async def test_a_ladder_goes_on_while_there_are_two(autojump_clock: MockClock) -> None:
+    async with world(dict.fromkeys("abcd", first), format="ladder") as here:
+        with trio.move_on_after(100.0):
+            await here.tournament.run()
+    assert len(here.concluded()) >= 10
+    assert here.tournament.record.state is State.RUNNING

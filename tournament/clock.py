@@ -1,0 +1,78 @@
+"""The two clocks of a match. They are told the time and never ask for it.
+
+What runs is the time of the seat to move. Whether a move came in time is
+decided by comparing its arrival with `deadline`, never by which task ran first.
+"""
+
+from math import inf
+
+from games.game import Pace
+
+
+class Clock:
+    def __init__(self, pace: Pace) -> None:
+        self.pace = pace
+        self.running: int | None = None
+        self._bank = [inf if pace.bank is None else pace.bank] * 2
+        self._turn = inf if pace.turn is None else pace.turn
+        self.since = 0.0  # when what runs was started
+        self._paused: float | None = None
+
+    @property
+    def deadline(self) -> float:
+        """The last instant at which the running seat may answer; never, where nothing runs."""
+        if self.running is None or self._paused is not None:
+            return inf
+        return self.since + min(self._bank[self.running], self._turn)
+
+    def start(self, seat: int, at: float) -> None:
+        self.running = seat
+        self.since = at
+
+    def stop(self, at: float) -> float:
+        """The running seat answered in time: what it spent comes off, what it gains goes on."""
+        if self.running is None:
+            return 0.0
+        seat = self.running
+        spent = self.halt(at)
+        self._bank[seat] += self.pace.gain
+        return spent
+
+    def halt(self, at: float) -> float:
+        """Nobody's time runs any more, and nothing is gained: the match is over, or waits for somebody."""
+        spent = self.spent(at)
+        if self.running is not None:
+            self._bank[self.running] = max(0.0, self._bank[self.running] - spent)
+            self.running = None
+        return spent
+
+    def spent(self, at: float) -> float:
+        """How long the running seat has been thinking. An arrival stamped before the start spent nothing."""
+        if self.running is None:
+            return 0.0
+        return max(0.0, (at if self._paused is None else min(at, self._paused)) - self.since)
+
+    def left(self, seat: int, at: float) -> float | None:
+        """Seconds that a seat has, or would have if it were to move; None is for ever."""
+        spent = self.spent(at) if seat == self.running else 0.0
+        left = max(0.0, min(self._bank[seat], self._turn) - spent)
+        return None if left == inf else left
+
+    def credit(self, seconds: float, at: float) -> None:
+        """Give back time that the host took: never more than has been charged."""
+        if self.running is not None and self._paused is None:
+            self.since += min(seconds, max(0.0, at - self.since))
+
+    def extend(self, until: float) -> None:
+        """Let the running seat answer until then at least."""
+        if self.deadline < until:
+            self.since += until - self.deadline
+
+    def pause(self, at: float) -> None:
+        if self._paused is None:
+            self._paused = at
+
+    def resume(self, at: float) -> None:
+        if self._paused is not None:
+            self.since += max(0.0, at - max(self.since, self._paused))
+            self._paused = None

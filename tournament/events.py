@@ -1,0 +1,65 @@
+"""What happens in a match.
+
+Events are all that anybody learns of a match: bots, spectators, the store and
+the scheduler read the same list (`tournament/log.py`) and compute the rest.
+"""
+
+from enum import StrEnum
+from typing import Any
+
+from msgspec import Struct
+
+
+class Ending(StrEnum):
+    """Why a match stopped, which is not the same as how the rules of its game ended it."""
+
+    PLAYED = "played"  # to its end by the rules, or to the limit of plies
+    ILLEGAL = "illegal"  # an illegal move, where that costs the match; or one refusal too many
+    TIME = "time"  # a clock ran out
+    LEFT = "left"  # a player was gone too long, or never came
+    RESIGNED = "resigned"
+    VOID = "void"  # counts for nothing: the host, both players or the organiser saw to that
+
+
+NOBODY = "neither player was there"  # why a match is void that is forgiven once
+
+
+class Event(Struct, frozen=True):
+    """`at` is the event loop's time, in seconds; only differences mean something."""
+
+    at: float
+
+
+class Began(Event, frozen=True, tag="began"):
+    names: tuple[str, str]
+
+
+class Moved(Event, frozen=True, tag="moved"):
+    """A move was played. The position after it is `match.positions[ply]`."""
+
+    seat: int
+    ply: int  # 1 for the first move
+    move: Any  # as the game writes it
+    spent: float  # seconds of thinking
+    left: float | None  # on the mover's clock after it; None: it has all the time in the world
+
+
+class Refused(Event, frozen=True, tag="refused"):
+    """A move could not be read or may not be played; nothing has changed."""
+
+    seat: int
+    ply: int  # of the position that is still to be answered
+    sent: Any
+    why: str  # in words for the author of the bot
+    count: int  # this seat's refusals so far
+
+
+class Ended(Event, frozen=True, tag="ended"):
+    """The last event of every match."""
+
+    winner: int | None
+    ending: Ending
+    why: str
+
+
+AnyEvent = Began | Moved | Refused | Ended

@@ -1,0 +1,50 @@
+"""Who is here.
+
+The lobby knows players by game and name and tells whoever asked when one
+comes, goes or is free again. It deals nothing: a tournament does (an open table
+is one that never ends), and looks here for whom it can deal to.
+"""
+
+from collections.abc import Callable, Iterator
+
+from tournament.player import Player
+
+Listener = Callable[[Player], None]
+
+
+class Lobby:
+    def __init__(self) -> None:
+        self._players: dict[tuple[str, str], list[Player]] = {}
+        self._listeners: list[Listener] = []
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Have `listener` called whenever a player comes, goes or is free; answers how to stop that."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def enter(self, name: str, game: str) -> Player:
+        """Somebody new is here. Whether the name may be had is the door's to decide, by `find`."""
+        player = Player(name, game, self._changed)
+        self._players.setdefault((game, name), []).append(player)
+        self._changed(player)
+        return player
+
+    def find(self, name: str, game: str) -> Player | None:
+        """Whoever has that name and has not retired; of several, one that is free."""
+        players = self._players.get((game, name), [])
+        return next((player for player in players if player.idle), players[0] if players else None)
+
+    def players(self, game: str | None = None) -> Iterator[Player]:
+        return (
+            player for (of, _), players in self._players.items() if game in (None, of) for player in players
+        )
+
+    def _changed(self, player: Player) -> None:
+        if player.retired:
+            mine = self._players.get((player.game, player.name), [])
+            if player in mine:
+                mine.remove(player)
+            if not mine:
+                self._players.pop((player.game, player.name), None)
+        for listener in tuple(self._listeners):
+            listener(player)

@@ -1,0 +1,101 @@
+"""A list that can be followed: the one channel out of a match.
+
+Whoever follows holds an index, not a queue, so a slow reader costs an integer,
+and going on after an interruption is following from where one stopped.
+Followers are called there and then, inside `append`; they may append in turn.
+"""
+
+from collections.abc import AsyncIterator, Callable
+
+import structlog
+import trio
+
+from tournament.events import AnyEvent, Ended
+
+Tell = Callable[[AnyEvent], None]
+log = structlog.get_logger()
+
+
+class Log:
+    def __init__(self) -> None:
+        self.events: list[AnyEvent] = []
+        self._followers: list[Follower] = []
+        self._waiting: trio.Event | None = None
+
+    @property
+    def closed(self) -> bool:
+        """True once the match has ended: nothing comes after that."""
+        return bool(self.events) and isinstance(self.events[-1], Ended)
+
+    def append(self, *events: AnyEvent) -> None:
+        self.events.extend(events)
+        for follower in tuple(self._followers):
+            follower.catch_up()
+        if self._waiting is not None:
+            self._waiting.set()
+            self._waiting = None
+
+    def follow(self, tell: Tell, start: int = 0) -> "Follower":
+        """Have `tell` called with every event from `start` on, those that are there already first."""
+        follower = Follower(self, tell, start)
+        self._followers.append(follower)
+        follower.catch_up()
+        return follower
+
+    def unfollow(self, follower: "Follower") -> None:
+        if follower in self._followers:
+            self._followers.remove(follower)
+
+    def read(self, start: int = 0) -> "Reader":
+        """Every event from `start` on, for those who would rather wait; stops with the match."""
+        return Reader(self, start)
+
+    async def wait(self) -> None:
+        """Until something is appended."""
+        if self._waiting is None:
+            self._waiting = trio.Event()
+        await self._waiting.wait()
+
+
+class Reader(AsyncIterator[AnyEvent]):
+    """An iterator and not a generator, so that it can be dropped half read."""
+
+    def __init__(self, log: Log, start: int) -> None:
+        self._log = log
+        self._next = start
+
+    async def __anext__(self) -> AnyEvent:
+        while self._next >= len(self._log.events):
+            if self._log.closed:
+                raise StopAsyncIteration
+            await self._log.wait()
+        self._next += 1
+        return self._log.events[self._next - 1]
+
+
+class Follower:
+    """One who is told. An index makes it immune to being called from inside its own call."""
+
+    def __init__(self, followed: Log, tell: Tell, start: int) -> None:
+        self._log = followed
+        self._tell = tell
+        self._next = start
+        self._busy = False
+
+    def catch_up(self) -> None:
+        if self._busy:
+            return  # the call that is under way will come to it
+        self._busy = True
+        try:
+            while self._next < len(self._log.events):
+                self._next += 1
+                self._tell(self._log.events[self._next - 1])
+        except Exception:
+            # Nobody else may suffer from it, least of all the player whose move is being told.
+            log.exception("a follower failed and is told no more")
+            self.stop()
+        finally:
+            self._busy = False
+
+    def stop(self) -> None:
+        self._log.unfollow(self)

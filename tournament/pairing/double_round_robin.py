@@ -1,0 +1,23 @@
+"""Double round robin: everybody meets everybody twice, each once first.
+
+The way back goes through the rounds from the last to the first with sides
+swapped. So everybody is exactly balanced, and where the two halves join nobody
+has one side twice running, as many would if the way back began at the front.
+"""
+
+from collections.abc import Sequence
+
+from tournament.format import Entrant, Format, Pairing, Result, Terms
+from tournament.pairing.drawing import last_round, numbered
+from tournament.pairing.round_robin import ORDER, leg
+
+
+def draw(
+    entrants: Sequence[Entrant], drawn: Sequence[Pairing], results: Sequence[Result], terms: Terms
+) -> list[Pairing]:
+    out = leg(entrants, drawn, terms.seed)
+    back = [[(second, first) for first, second in meetings] for meetings in reversed(out)]
+    return numbered(drawn, out + back, last_round(drawn) + 1)
+
+
+FORMAT = Format(name="double-round-robin", title="Double round robin", draw=draw, order=ORDER, annuls=True)

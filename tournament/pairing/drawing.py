@@ -1,0 +1,72 @@
+"""What the formats share: lots, seeds, numbers, and who has been first how often.
+
+Nothing here decides who meets whom: that is what makes a format.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+
+from tournament.format import Entrant, Pairing, Result
+
+Meeting = tuple[str, str | None]  # first and second, or one and a bye: a pairing that has no number yet
+
+
+class Sides:
+    """Who has been first how often, as far as it was drawn; a bye has no sides."""
+
+    def __init__(self, drawn: Iterable[Pairing] = ()) -> None:
+        self.balance = Counter[str]()  # times first less times second
+        self.running = Counter[str]()  # 2: first the last two times; −1: second the last time, not before
+        self.times = Counter[tuple[str, str]]()  # one was first against another
+        for pairing in drawn:
+            if pairing.second is not None:
+                self.add(pairing.first, pairing.second)
+
+    def add(self, first: str, second: str) -> None:
+        self.times[first, second] += 1
+        for name, side in ((first, 1), (second, -1)):
+            self.balance[name] += side
+            self.running[name] = side + (self.running[name] if self.running[name] * side > 0 else 0)
+
+    def fair(self, one: str, other: str) -> tuple[str, str]:
+        """The two, and first who was first less often, less often against the other, less lately."""
+        mine = (self.balance[one], self.times[one, other], self.running[one])
+        theirs = (self.balance[other], self.times[other, one], self.running[other])
+        return (one, other) if mine <= theirs else (other, one)
+
+
+def here(entrants: Iterable[Entrant]) -> list[str]:
+    """Who may still be drawn, in the order of entry."""
+    return [entrant.name for entrant in entrants if not entrant.gone]
+
+
+def lots(names: Iterable[str], seed: object) -> list[str]:
+    """The names in an order that nothing but they and the seed decide, the same in every process."""
+    return sorted(names, key=lambda name: sha256(f"{seed} {name}".encode()).digest())
+
+
+def seeded(names: Iterable[str], entrants: Iterable[Entrant]) -> list[str]:
+    """The names, best rating first and the unrated last; equals in the order they came in."""
+    ratings = {entrant.name: entrant.rating for entrant in entrants}
+    return sorted(names, key=lambda name: (ratings[name] is None, -(ratings[name] or 0.0)))
+
+
+def unfinished(drawn: Iterable[Pairing], results: Iterable[Result]) -> list[Pairing]:
+    """What was drawn and has no result."""
+    done = {result.pairing.number for result in results}
+    return [pairing for pairing in drawn if pairing.number not in done]
+
+
+def last_round(drawn: Sequence[Pairing]) -> int:
+    return drawn[-1].round if drawn else 0
+
+
+def numbered(drawn: Sequence[Pairing], rounds: Iterable[Iterable[Meeting]], start: int) -> list[Pairing]:
+    """The meetings of `rounds`, the first of which is round `start`, numbered on from what is drawn."""
+    number = drawn[-1].number if drawn else 0
+    added: list[Pairing] = []
+    for round, meetings in enumerate(rounds, start):
+        for first, second in meetings:
+            added.append(Pairing(number + len(added) + 1, round, first, second))
+    return added

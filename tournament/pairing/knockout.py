@@ -1,0 +1,107 @@
+"""Knockout: who loses is out.
+
+A round is drawn when the one before it is decided. Where two stand in the
+bracket follows from the first round as it was drawn, so nobody who comes later
+gets in. The place of somebody who has gone stays empty, and whoever would have
+come up against it has a bye.
+
+A drawn match is played again, at once and with sides swapped. If that is drawn
+too, or if both have lost, the better seed goes through.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from tournament.format import Entrant, Format, Pairing, Result, Score, Terms
+from tournament.pairing.drawing import Meeting, Sides, here, last_round, lots, numbered, seeded, unfinished
+
+MATCHES = 2  # that two play at most, one on either side; then their seeds decide
+
+Contest = list[Pairing]  # what the same two play in a round; of nobody, empty
+
+
+def draw(
+    entrants: Sequence[Entrant], drawn: Sequence[Pairing], results: Sequence[Result], terms: Terms
+) -> list[Pairing]:
+    names = here(entrants)
+    if not drawn:
+        return numbered(drawn, [meetings(bracket(seeded(names, entrants)), Sides(), terms)], 1)
+    round = last_round(drawn)
+    contests = bracketed(drawn, round)
+    scores = {result.pairing.number: result.score for result in results}
+    played = [contest for contest in contests if contest and contest[-1].number in scores]
+    drew = [contest[-1] for contest in played if undecided(contest, scores[contest[-1].number], names)]
+    if drew:
+        again = [(last.second, last.first) for last in drew if last.second is not None]
+        return numbered(drawn, [again], round)
+    if unfinished(drawn, results) or len(contests) == 1:
+        return []
+    seeds = seeded((entrant.name for entrant in entrants), entrants)
+    winners = [winner(contest, scores, names, seeds) if contest else None for contest in contests]
+    slots = [name if name in names else None for name in winners]
+    return numbered(drawn, [meetings(slots, Sides(drawn), terms)], round + 1)
+
+
+def bracket(seeds: Sequence[str]) -> list[str | None]:
+    """Places in which the two best can only meet in the last round, the four best in the last two …"""
+    order = [0]
+    while len(order) < len(seeds):
+        order = [seed for better in order for seed in (better, 2 * len(order) - 1 - better)]
+    return [seeds[seed] if seed < len(seeds) else None for seed in order]
+
+
+def meetings(slots: Sequence[str | None], sides: Sides, terms: Terms) -> list[Meeting]:
+    """Neighbours meet; who has none has a bye."""
+    found: list[Meeting] = []
+    for pair in zip(slots[::2], slots[1::2], strict=False):  # one slot alone has won
+        match lots((name for name in pair if name is not None), terms.seed):
+            case [one, other]:
+                found.append(sides.fair(one, other))
+            case [one]:
+                found.append((one, None))
+            case _:
+                pass
+    return found
+
+
+def bracketed(drawn: Sequence[Pairing], round: int) -> list[Contest]:
+    """The contests of a round in the order of the bracket, which is that of the first round."""
+    places: dict[str, int] = {}
+    count = 0
+    for pairing in drawn:
+        if pairing.round == 1 and pairing.first not in places:
+            places |= dict.fromkeys(pairing.names, count)
+            count += 1
+    contests: list[Contest] = [[] for _ in range(count >> round - 1)]
+    for pairing in drawn:
+        if pairing.round == round:
+            contests[places[pairing.first] >> round - 1].append(pairing)
+    return contests
+
+
+def undecided(contest: Contest, score: Score, names: Collection[str]) -> bool:
+    """Whether it was a draw, and the two can and may play again."""
+    drew = contest[-1].second is not None and score[0] == score[1] > 0
+    return drew and len(contest) < MATCHES and all(name in names for name in contest[-1].names)
+
+
+def winner(
+    contest: Contest, scores: Mapping[int, Score], names: Collection[str], seeds: Sequence[str]
+) -> str:
+    """Who won; or of a draw, and where both have lost, the better seed of those who have not gone."""
+    last = contest[-1]
+    first, second = scores[last.number]
+    if last.second is None or first > second:
+        return last.first
+    if second > first:
+        return last.second
+    left = [name for name in last.names if name in names]
+    return min(left or last.names, key=seeds.index)
+
+
+FORMAT = Format(
+    name="knockout",
+    title="Knockout",
+    draw=draw,
+    order=("reached", "direct-encounter"),
+    late=False,
+)

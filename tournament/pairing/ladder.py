@@ -1,0 +1,85 @@
+"""Ladder: an endless one, on which whoever is there and free meets somebody of about the same strength.
+
+Who is least known chooses first: somebody near, and rather somebody not met so
+often. Nobody meets the same opponent twice running while anybody else is there,
+be it in a match: such two wait for the next match to end, or they would go on
+for ever beside all others. Two who meet again swap sides.
+
+It is asked after every match and looks back no further than it has to:
+strengths and how often two have met are those of the last `MEMORY` results. Who
+has not played in these is as little known as somebody new.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from math import hypot
+
+from tournament.format import Entrant, Format, Pairing, Result, Terms
+from tournament.pairing.drawing import Sides, last_round, lots, numbered, unfinished
+from tournament.skill import Skill, skills
+
+MEMORY = 1000  # results
+
+
+def draw(
+    entrants: Sequence[Entrant], drawn: Sequence[Pairing], results: Sequence[Result], terms: Terms
+) -> list[Pairing]:
+    there = [entrant.name for entrant in entrants if entrant.present and not entrant.gone]
+    busy = {name for pairing in unfinished(drawn, results) for name in pairing.names}
+    free = [name for name in there if name not in busy]
+    if len(free) < 2:
+        return []
+    last = latest(free, drawn)
+    recent = results[-MEMORY:]
+    known = skills(entrants, recent)
+    sides = Sides(result.pairing for result in recent)
+
+    def cost(one: str, other: str) -> float:
+        met = sides.times[one, other] + sides.times[other, one]
+        return (1 + distance(known[one], known[other])) ** 2 * (1 + met)
+
+    meetings: list[tuple[str, str]] = []
+    free = sorted(lots(free, (terms.seed, len(drawn))), key=lambda name: known[name].sigma)
+    while free:
+        one = free.pop()
+        others = [other for other in free if len(there) == 2 or not running(one, other, last)]
+        if others:
+            other = min(others, key=lambda other: cost(one, other))
+            free.remove(other)
+            meetings.append(swapped(one, other, drawn, sides.balance))
+    return numbered(drawn, [meetings], last_round(drawn) + 1)
+
+
+def latest(names: Collection[str], drawn: Sequence[Pairing]) -> dict[str, Pairing]:
+    """The last pairing of each who has one."""
+    found: dict[str, Pairing] = {}
+    sought = set(names)
+    for pairing in reversed(drawn):
+        if pairing.first in sought or pairing.second in sought:
+            found |= dict.fromkeys(sought.intersection(pairing.names), pairing)
+            sought.difference_update(pairing.names)
+            if not sought:
+                break
+    return found
+
+
+def running(one: str, other: str, last: Mapping[str, Pairing]) -> bool:
+    """Whether it would be the same opponent twice running for either."""
+    return any({one, other} == {*last[name].names} for name in (one, other) if name in last)
+
+
+def distance(one: Skill, other: Skill) -> float:
+    """How far apart the two are by what is known: from somebody unknown nobody is far."""
+    return abs(one.mu - other.mu) / hypot(one.sigma, other.sigma)
+
+
+def swapped(one: str, other: str, drawn: Sequence[Pairing], balance: Mapping[str, int]) -> tuple[str, str]:
+    """The two, sides the other way round than when they met; else, first who was first less often."""
+    for pairing in reversed(drawn):
+        if pairing.second == one and pairing.first == other:
+            return one, other
+        if pairing.first == one and pairing.second == other:
+            return other, one
+    return (one, other) if balance[one] <= balance[other] else (other, one)
+
+
+FORMAT = Format(name="ladder", title="Ladder", draw=draw, order=("rating",), endless=True)

@@ -1,0 +1,96 @@
+"""Round robin: everybody meets everybody once.
+
+All of it is drawn at the start. Its rounds are an order to play in and never a
+barrier: what may be played is dealt to whoever is free.
+
+Names stand for 0, 1, 2 … by lot. Of an odd number m, round r (from 0) is where
+r idles and r + k meets r − k (mod m), the former first where k is odd: seen from
+one player k runs down to 0 and up again, so that its sides alternate without an
+exception, and as many firsts as seconds come of it. One player more, who meets
+whoever would idle, makes it a table for an even number. It costs each player
+but two one repetition of a side, and fewer are not possible: only two rows of
+sides alternate throughout, and those who share a row could never meet.
+"""
+
+from collections.abc import Sequence
+from itertools import accumulate, chain, zip_longest
+
+from tournament.format import Entrant, Format, Pairing, Result, Terms
+from tournament.pairing.drawing import Sides, here, last_round, lots, numbered
+
+Leg = list[list[tuple[str, str]]]  # rounds of (first, second)
+
+ORDER = ("points", "direct-encounter", "sonneborn-berger", "wins", "wins-as-second")
+
+
+def draw(
+    entrants: Sequence[Entrant], drawn: Sequence[Pairing], results: Sequence[Result], terms: Terms
+) -> list[Pairing]:
+    return numbered(drawn, leg(entrants, drawn, terms.seed), last_round(drawn) + 1)
+
+
+def leg(entrants: Sequence[Entrant], drawn: Sequence[Pairing], seed: int) -> Leg:
+    """Everybody against everybody; or, once that is drawn, those who came after it against everybody."""
+    names = lots(here(entrants), seed)
+    return catching_up(names, drawn) if drawn else table(names)
+
+
+def table(names: Sequence[str]) -> Leg:
+    """A whole round robin, as the top of this file has it."""
+    odd = len(names) - 1 + len(names) % 2
+    rounds: Leg = []
+    for r in range(odd):
+        steps = range(1, odd // 2 + 1)
+        pairs = [(r + k, r - k) if k % 2 else (r - k, r + k) for k in steps]
+        meetings = [(names[first % odd], names[second % odd]) for first, second in pairs]
+        if odd < len(names):
+            meetings.append((names[odd], names[r]) if r % 2 else (names[r], names[odd]))
+        rounds.append(meetings)
+    return rounds
+
+
+def catching_up(names: Sequence[str], drawn: Sequence[Pairing]) -> Leg:
+    """One after another, those who came late against all who are in already.
+
+    Where nobody has gone that keeps every balance within one: of an even number
+    half have been first once more and half once less, and a newcomer evens them
+    out; of an odd number all are even.
+    """
+    in_already = {pairing.first for pairing in drawn} | {pairing.second for pairing in drawn}
+    known = [name for name in names if name in in_already]
+    late = [name for name in names if name not in in_already]
+    if not late:
+        return []
+    sides = Sides(drawn)
+    rounds: Leg = []
+    for name in late:
+        for first, second in alternating(name, known, sides):
+            sides.add(first, second)
+            free = (meetings for meetings in rounds if not {first, second} & set(chain(*meetings)))
+            meetings = next(free, None)
+            if meetings is None:
+                rounds.append(meetings := [])
+            meetings.append((first, second))
+        known.append(name)
+    return rounds
+
+
+def alternating(name: str, others: Sequence[str], sides: Sides) -> list[tuple[str, str]]:
+    """One against all others, by turns first and second.
+
+    It is first against those who have been first too often, and that as many
+    times as leaves the sum of the squares of all balances least.
+    """
+    others = sorted(others, key=lambda other: -sides.balance[other])
+    spent = [0, *accumulate(sides.balance[other] for other in others)]
+
+    def squares(firsts: int) -> int:  # but for what does not depend on `firsts`
+        return (sides.balance[name] + 2 * firsts - len(others)) ** 2 - 4 * spent[firsts]
+
+    firsts = min(range(len(others) + 1), key=squares)
+    as_first = [(name, other) for other in others[:firsts]]
+    as_second = [(other, name) for other in others[firsts:]]
+    return [pair for pair in chain(*zip_longest(as_first, as_second)) if pair is not None]
+
+
+FORMAT = Format(name="round-robin", title="Round robin", draw=draw, order=ORDER, annuls=True)

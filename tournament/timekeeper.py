@@ -1,0 +1,59 @@
+"""One task that watches the clocks of all matches.
+
+It sleeps until the next deadline of any of them, and never longer than a beat,
+so that it notices when it wakes late: then the host was stopped or stalled, and
+whoever was thinking, or whose answer waited unread, gets that time back. The
+time given back ends after now, so an answer that lies unread in a socket is
+read before anybody's flag can fall.
+"""
+
+from math import inf
+
+import trio
+
+from tournament.match import Match
+
+BEAT = 0.1  # seconds between two looks at the time
+TOLERANCE = 0.05  # seconds of lateness that a busy host may have, and of grace after a stall
+LATE = 0.001  # seconds after a deadline at which a flag falls: an answer at the deadline itself is in time
+
+
+class Timekeeper:
+    def __init__(self, beat: float = BEAT) -> None:
+        self.stalled = 0.0  # seconds given back so far
+        self._beat = beat
+        self._matches: dict[Match, None] = {}  # in the order of their beginning
+        self._wake = inf  # when the task means to look next
+        self._sleep: trio.CancelScope | None = None
+
+    def watch(self, match: Match) -> None:
+        self._matches[match] = None
+        self.expect(match.deadline)
+
+    def expect(self, deadline: float) -> None:
+        """Some match has this deadline now: be awake then."""
+        if deadline + LATE < self._wake:
+            self._wake = deadline + LATE
+            if self._sleep is not None:
+                self._sleep.deadline = self._wake
+
+    def catch_up(self, now: float) -> None:
+        """Credit the time that the host stalled, if it did. Asked for before a move is held to be late."""
+        stall = now - self._wake
+        if stall > TOLERANCE:
+            self._wake = now
+            self.stalled += stall
+            for match in self._matches:
+                match.credit(stall + TOLERANCE, now)
+
+    async def run(self) -> None:
+        while True:
+            now = trio.current_time()
+            self.catch_up(now)
+            for match in tuple(self._matches):
+                match.flag(now)
+                if match.verdict is not None:
+                    del self._matches[match]
+            self._wake = min(now + self._beat, min((m.deadline for m in self._matches), default=inf) + LATE)
+            with trio.CancelScope(deadline=self._wake) as self._sleep:
+                await trio.sleep_forever()
