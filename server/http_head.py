@@ -18,15 +18,16 @@ from server.limits import Limits
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
+RequestLine = tuple[str, bytes, bool]  # method, target, and whether it is HTTP/1.0
+
 _TOKEN = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}"
 _REQUEST_LINE = re.compile(_TOKEN.join((b"(", rb") ([!-~]+) HTTP/([0-9]\.[0-9])")))
 _BEGUN_LINE = re.compile(_TOKEN + rb"( [ -~]*)?")  # what may yet become one
 _LINE_BESIDE_TARGET = 50  # bytes: a method, the version and blanks
-_BARE_LF = re.compile(rb"(?<!\r)\n")
 _HOST = re.compile(r"[0-9A-Za-z._~!$&'()*+,;=:%\[\]-]*")
 _ABSOLUTE = re.compile(rb"https?://[^/?]+", re.IGNORECASE)
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_NOT_IN_PATHS = re.compile(rb"%(?:[01][0-9a-f]|7f|2f)", re.IGNORECASE)
 _ONCE = ("host", "content-length", "transfer-encoding")
 
 
@@ -54,7 +55,7 @@ class Head(Struct, frozen=True):
     waits: bool  # the client sends its body when it is told that it may
 
 
-def check_begun(begun: bytes, limits: Limits) -> None:
+def check_begun(begun: bytes, limits: Limits) -> RequestLine | None:
     """Refuse what can no longer become a head, at the earliest: `begun` is its beginning, or all of it."""
     line, ended, _ = begun.partition(b"\r\n")
     if not ended:
@@ -64,18 +65,20 @@ def check_begun(begun: bytes, limits: Limits) -> None:
         raise _no_request(line)
     if len(line) > longest:
         raise Refusal(414, f"an address may have {limits.target_bytes} bytes")
-    if ended:
-        _request_line(line, limits)
-    if _BARE_LF.search(begun, 0, limits.head_bytes):
+    found = _request_line(line, limits) if ended else None
+    if begun.count(b"\n", 0, limits.head_bytes) > begun.count(b"\r\n", 0, limits.head_bytes):
         raise Refusal(400, "lines of a head end with CR LF, and here is one with LF alone")
     if len(begun) > limits.head_bytes:
         raise Refusal(431, f"request line and headers may have {limits.head_bytes} bytes together")
+    return found
 
 
 def read_head(raw: bytes, limits: Limits) -> Head:
     """The head that `raw` is, all of it, with the empty line that ends it."""
-    check_begun(raw, limits)
-    method, target, old = _request_line(raw[: raw.index(b"\r\n")], limits)
+    line = check_begun(raw, limits)
+    if line is None:
+        raise _no_request(raw)
+    method, target, old = line
     headers = _headers(raw, limits)
     host = headers.get("host")
     if (host is None and not old) or (host and not _HOST.fullmatch(host)):
@@ -98,15 +101,14 @@ def read_head(raw: bytes, limits: Limits) -> Head:
 def form(pairs: bytes) -> dict[str, str]:
     """`a=1&b=x+y`, as addresses and forms write it. Of a name that comes twice, the last."""
     found: dict[str, str] = {}
-    for pair in pairs.split(b"&"):
+    for pair in pairs.split(b"&") if pairs else ():
         if pair:
             name, _, value = pair.replace(b"+", b" ").partition(b"=")
             found[_unescaped(name)] = _unescaped(value)
     return found
 
 
-def _request_line(line: bytes, limits: Limits) -> tuple[str, bytes, bool]:
-    """Method, target, and whether it is HTTP/1.0."""
+def _request_line(line: bytes, limits: Limits) -> RequestLine:
     found = _REQUEST_LINE.fullmatch(line)
     if found is None:
         raise _no_request(line)
@@ -126,22 +128,22 @@ def _no_request(line: bytes) -> Refusal:
 
 def _headers(raw: bytes, limits: Limits) -> dict[str, str]:
     """Names in lower case; of a name that comes twice the values are joined, where that can be right."""
-    lines = raw.count(b"\r\n") - 2
-    if lines > limits.headers:
-        raise Refusal(431, f"a request may have {limits.headers} headers, and this one has {lines}")
-    fields = _Fields()
+    ended = _Ended()
     try:
-        httptools.HttpRequestParser(fields).feed_data(raw)
+        httptools.HttpRequestParser(ended).feed_data(raw)
     except httptools.HttpParserUpgrade:
         pass  # offered, not demanded: answering in HTTP/1.1 declines it
     except httptools.HttpParserError as error:
         raise Refusal(400, f"the headers cannot be read: {error}") from None
-    if not fields.complete or len(fields.found) != lines:
-        raise Refusal(400, "each header has a line of its own: `Name: value`")
+    if not ended.headers:
+        raise Refusal(400, "the headers cannot be read")
+    lines = raw.decode("latin-1").split("\r\n")[1:-2]  # now each is a token, a colon and a value
+    if len(lines) > limits.headers:
+        raise Refusal(431, f"a request may have {limits.headers} headers, and this one has {len(lines)}")
     headers: dict[str, str] = {}
-    for name, value in fields.found:
-        key = name.decode("ascii").lower()
-        text = value.decode("latin-1").strip(" \t")
+    for line in lines:
+        name, _, value = line.partition(":")
+        key, text = name.lower(), value.strip(" \t")
         if key in headers:
             if key in _ONCE:
                 raise Refusal(400, f"{key} may come once, and it came twice")
@@ -168,17 +170,16 @@ def _length(headers: Mapping[str, str], old: bool) -> int | None:
 
 def _address(target: bytes) -> tuple[str, dict[str, str]]:
     """Path and query of `/path?query`, or of a whole address, as proxies are sent it."""
-    if whole := _ABSOLUTE.match(target):
+    if not target.startswith(b"/") and (whole := _ABSOLUTE.match(target)):
         target = target[whole.end() :]
         if not target.startswith(b"/"):
             target = b"/" + target
     if b"#" in target or not (target.startswith(b"/") or target == b"*"):
         raise Refusal(400, "an address is a path that begins with /, and a query after a ?")
     path, _, query = target.partition(b"?")
-    decoded = _unescaped(path)
-    if _CONTROL.search(decoded) or b"%2f" in path.lower():
+    if b"%" in path and _NOT_IN_PATHS.search(path):
         raise Refusal(400, "a path holds neither control characters nor an escaped slash")
-    return decoded, form(query)
+    return _unescaped(path), form(query)
 
 
 def _unescaped(text: bytes) -> str:
@@ -194,15 +195,10 @@ def _unescaped(text: bytes) -> str:
     return decoded
 
 
-class _Fields:
-    """What llhttp calls while it reads a head."""
+class _Ended:
+    """What llhttp tells while it reads a head: that it has read it."""
 
-    def __init__(self) -> None:
-        self.found: list[tuple[bytes, bytes]] = []
-        self.complete = False
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        self.found.append((name, value))
+    headers = False
 
     def on_headers_complete(self) -> None:
-        self.complete = True
+        self.headers = True

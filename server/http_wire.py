@@ -64,7 +64,7 @@ class Requests:
     """The requests of one connection, one after the other.
 
     However the bytes are cut, the same requests come out, and then the same
-    `Refusal`, which is for good.
+    `Refusal`; after that it is not to be asked again.
     """
 
     __slots__ = (
@@ -89,30 +89,128 @@ class Requests:
         self._buffer = b""
         self._scanned = 0  # so much of it holds no end of a head
         self._skipped = False  # the one empty line that may come before a request
-        self._raw = b""  # what `head` was read from: bots send the same head again and again
+        self._raw = b""  # what `head` was read from: a bot sends the same head again and again
         self._body: bytearray | None = None  # of chunks, so far
         self.head: Head | None = None  # of the request that was read last, or is being read
         self.stage: Literal["idle", "head", "body"] = "idle"  # what the client is in the middle of
+
+    @property
+    def left(self) -> bool:
+        """Something was fed that no request has used up."""
+        return bool(self._buffer)
 
     def feed(self, received: bytes) -> None:
         self._buffer = self._buffer + received if self._buffer else received
 
     def next(self, arrived: float) -> Request | None:
         """The next request, if all of it was fed; `arrived` is when its last byte was. Raises `Refusal`."""
+        if self.stage != "body" and not self._begin():
+            return None
         head = self.head
-        if self.stage != "body" or head is None:
-            head = self._next_head()
-            if head is None:
-                return None
-            self.head = head
-            self.stage = "body"
-        body = self._chunks() if head.length is None else self._counted(head.length)
+        assert head is not None  # noqa: S101
+        body = self._chunks(head) if head.length is None else self._counted(head.length)
         if body is None:
             return None
         self.stage = "idle"
-        self._skipped = False
         return Request(
             head.method, head.path, head.query, head.headers, body, self._peer, arrived, self._secure
         )
 
-    def _next_head(self) -> Head | None: ...
+    def _begin(self) -> bool:
+        """Take a head, if all of it is there."""
+        buffer = self._buffer
+        if buffer.startswith(b"\r\n") and not self._skipped:
+            self._skipped = True  # some old clients send one after a body
+            self._buffer = buffer = buffer[2:]
+        end = buffer.find(b"\r\n\r\n", max(0, self._scanned - 3)) + 4
+        if end < 4:
+            if buffer not in (b"", b"\r"):
+                self.stage = "head"
+                check_begun(buffer, self._limits)
+            self._scanned = len(buffer)
+            return False
+        raw = buffer[:end]
+        if raw != self._raw:
+            self.head = self._read(raw)
+            self._raw = raw
+        self._buffer = buffer[end:]
+        self._scanned = 0
+        self._skipped = False
+        self.stage = "body"
+        return True
+
+    def _read(self, raw: bytes) -> Head:
+        head = read_head(raw, self._limits)
+        if head.length is not None:
+            self._measure(head, head.length)
+        return head
+
+    def _measure(self, head: Head, length: int) -> None:
+        if length > (room := self._room(head.method, head.path)):
+            raise Refusal(413, f"a body may have {room} bytes here")
+
+    def _counted(self, length: int) -> bytes | None:
+        buffer = self._buffer
+        if len(buffer) < length:
+            return None
+        self._buffer = buffer[length:]
+        return buffer[:length]
+
+    def _chunks(self, head: Head) -> bytes | None:
+        """Take the chunks that are all there, and the body if the last one is."""
+        if self._body is None:
+            self._body = bytearray()
+        while True:
+            line, ended, rest = self._buffer.partition(b"\r\n")
+            if not ended:
+                if not _BEGUN_SIZE.fullmatch(line):
+                    raise _bad_chunk()
+                return None
+            if not _CHUNK_SIZE.fullmatch(line):
+                raise _bad_chunk()
+            size = int(line, 16)
+            self._measure(head, len(self._body) + size)
+            if rest[size : size + 2] != b"\r\n"[: max(0, len(rest) - size)]:
+                raise _bad_chunk()
+            if len(rest) < size + 2:
+                return None
+            self._buffer = rest[size + 2 :]
+            if size == 0:
+                body, self._body = bytes(self._body), None
+                return body
+            self._body += rest[:size]
+
+
+def _bad_chunk() -> Refusal:
+    return Refusal(400, "a chunk is its size in hexadecimal digits and its bytes, each with CR LF after it")
+
+
+def opening(status: int, headers: Headers, *, chunked: bool = False, last: bool = False) -> bytes:
+    """What comes before a body that is streamed: in chunks, or until the connection ends."""
+    if chunked:
+        headers += (("Transfer-Encoding", "chunked"),)
+    return _head(status, headers, last).encode("latin-1")
+
+
+def chunk(content: bytes) -> bytes:
+    return b"%x\r\n%b\r\n" % (len(content), content)
+
+
+def written(response: Response, *, only_head: bool = False, last: bool = False) -> bytes:
+    """A whole answer. `only_head` is for HEAD; `last` says that the connection ends after it."""
+    status, headers = response.status, response.headers
+    if status in (204, 304):  # have no body, and must not speak of one
+        return _head(status, headers, last).encode("latin-1")
+    headers += (("Content-Length", str(len(response.body))),)
+    head = _head(status, headers, last).encode("latin-1")
+    return head if only_head else head + response.body
+
+
+def _head(status: int, headers: Headers, last: bool) -> str:
+    """A status line and headers. They hold no line ends: what follows one would be another answer."""
+    if last:
+        headers += (("Connection", "close"),)
+    lines = "".join([f"{name}: {value}\r\n" for name, value in headers])
+    if lines.count("\n") != len(headers) or lines.count("\r") != len(headers):
+        raise ValueError(f"a header of an answer holds a line end: {lines!r}")
+    return f"{_STATUS[status]}{lines}\r\n"

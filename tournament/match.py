@@ -59,7 +59,7 @@ class Match:
         self._refusals = refusals
         self._replayable = replayable
         self._counts = [0, 0]
-        self._decided = decided or (lambda match, verdict: match.announce())
+        self._decided = decided or announce_at_once
         self._due: list[float | None] = [None, None]  # by when an absent seat has to be there
         self._paused: float | None = None
         self._held = [False, False]  # absent since the beginning: its clock does not run
@@ -255,3 +255,8 @@ class Match:
         self.clock.halt(verdict.at)
         self.verdict = verdict
         self._decided(self, verdict)
+
+
+def announce_at_once(match: Match, verdict: Ended) -> None:
+    """What is done with a verdict where no store has to have it first."""
+    match.announce()

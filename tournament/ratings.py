@@ -1,11 +1,11 @@
 """Ratings: one Bradley–Terry fit of all that was played, with 95 % intervals.
 
 The model: against b, a is expected to score 1 / (1 + 10 ** ((b − a) / 400)), a
-draw being half a win. Every entrant is also given half a drawn game against
-somebody of average strength, so that who has won everything, or has met only
-part of the field, has a finite rating too. Ratings are in Elo and the mean of
-the field is 0: only differences mean something. `docs/standings.md` says what
-the figures are worth.
+draw being half a win. Every entrant is also given a drawn game against somebody
+of average strength, or less than one where games are mostly drawn: so who has
+won everything, or has met only part of the field, has a finite rating too.
+Ratings are in Elo and the mean of the field is 0: only differences mean
+something. `docs/standings.md` says what the figures are worth.
 
 Not here: points and tie-breaks (`standings.py`), the ladder's ratings that
 change match by match (`skill.py`).
@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # numpy is slow to import, and much of what imports this file
     Floats = NDArray[np.float64]
 
 ELO = 173.71779276130073  # 400 / ln 10: Elo points to a unit of the logistic curve
-PRIOR = 0.5  # drawn games against somebody average that an entrant starts with; see the coverage tests
+PRIOR = 1.0  # drawn games against somebody average, given to each: the least that keeps coverage in a Swiss
 NORMAL = 1.959963984540054  # standard deviations either side of the mean that hold 95 %
 ROUNDS = 200  # of Newton's method; some ten are enough unless the results are absurd
 CLOSE = 1e-9  # units of the logistic curve: a step as small as this is the last
@@ -45,6 +45,7 @@ class Rating(Struct, frozen=True):
 class Fit(Struct, frozen=True):
     """Everybody who has played, in the order of their first game, and how the errors hang together."""
 
+    prior: float = PRIOR  # drawn games against somebody average that each was given
     ratings: tuple[Rating, ...] = ()
     covariance: tuple[tuple[float, ...], ...] = ()  # Elo²; rows and columns in the order of the ratings
 
@@ -98,8 +99,11 @@ def _fit(names: tuple[str, ...], seats: "Floats") -> Fit:
     weight = different / np.maximum(played, 1)
     won = weight * scored + (weight * (played - scored)).T
     count = different + different.T
-    strength = _strengths(won, count)
-    covariance = ELO**2 * _covariance(strength, count, weight * drawn + (weight * drawn).T)
+    draws = weight * drawn + (weight * drawn).T
+    strength = _strengths(np.zeros(len(names)), won, count, PRIOR)
+    calm = float(_calm(strength, count, draws, None))
+    strength = _strengths(strength, won, count, PRIOR * calm)
+    covariance = ELO**2 * _covariance(strength, count, draws, calm)
     rating = ELO * (strength - strength.mean())
     reach = NORMAL * np.sqrt(covariance.diagonal())
     repeated = played - different + (played - different).T
@@ -108,7 +112,7 @@ def _fit(names: tuple[str, ...], seats: "Floats") -> Fit:
         Rating(name, middle, (low, high), int(games), int(repeats))
         for name, middle, low, high, games, repeats in zip(names, *(c.tolist() for c in columns), strict=True)
     )
-    return Fit(tuple(ratings), tuple(map(tuple, covariance.tolist())))
+    return Fit(PRIOR * calm, tuple(ratings), tuple(map(tuple, covariance.tolist())))
 
 
 def probability_first(fit: Fit, seed: int = 0) -> dict[str, float]:
@@ -141,7 +145,7 @@ def _written(game: Result) -> bytes:
     return msgpack.encode(game.moves)
 
 
-def _strengths(won: "Floats", count: "Floats") -> "Floats":
+def _strengths(start: "Floats", won: "Floats", count: "Floats", prior: float) -> "Floats":
     """Maximise the likelihood with the prior: Newton's method, its steps shortened so that it cannot fail.
 
     The curvature of a logistic likelihood grows by at most e**d where a
@@ -150,34 +154,47 @@ def _strengths(won: "Floats", count: "Floats") -> "Floats":
     """
     import numpy as np
 
-    strength = np.zeros(len(won))
+    strength = start
     for _ in range(ROUNDS):
-        slope: Floats = (
-            won.sum(axis=1) - (count * _expected(strength)).sum(axis=1) - PRIOR * np.tanh(strength / 2) / 2
-        )
-        step = np.linalg.solve(_information(*_variances(strength, count)), slope)
+        between, against = _variances(strength, count)
+        surprise = (won - count * _expected(strength)).sum(axis=1)
+        slope: Floats = surprise - prior * np.tanh(strength / 2) / 2
+        step = np.linalg.solve(_information(between, prior * against), slope)
         reach = max(step.max(), 0.0) - min(step.min(), 0.0)
         if reach < CLOSE:
             break
-        strength += step * np.log1p(reach) / reach
+        strength = strength + step * np.log1p(reach) / reach
     return strength
 
 
-def _covariance(strength: "Floats", count: "Floats", draws: "Floats") -> "Floats":
-    """Of the strengths less their mean: the inverse of the information, corrected for draws.
+def _calm(strength: "Floats", count: "Floats", draws: "Floats", axis: int | None) -> "Floats":
+    """How much less scores vary than if nothing were drawn: of each (axis 1), or of all together (None).
 
-    A draw is worth half a win but varies less than a win and a loss: a game's
-    score varies by p (1 − p), less a quarter of the chance of a draw. How much
-    less is taken from each entrant's own draws, and never less than the prior's.
+    A game's score varies by p (1 − p), less a quarter of the chance of a draw.
+    A game of the prior counts as one that was not drawn: nothing is certain.
     """
     import numpy as np
 
-    between, prior = _variances(strength, count)
-    alone = between.sum(axis=1)
-    calm = np.sqrt((np.maximum(alone - draws.sum(axis=1) / 4, 0) + prior) / (alone + prior))
+    between, against = _variances(strength, count)
+    decisive, prior = between.sum(axis=axis), np.sum(PRIOR * against[:, None], axis=axis)
+    return (np.maximum(decisive - draws.sum(axis=axis) / 4, 0) + prior) / (decisive + prior)
+
+
+def _covariance(strength: "Floats", count: "Floats", draws: "Floats", calm: float) -> "Floats":
+    """Of the strengths less their mean.
+
+    It is the inverse of the information, corrected for draws: they are worth
+    half a win in the estimate, and vary less. How much less is taken from each
+    entrant's own draws, for some may be drawish and some not.
+    """
+    import numpy as np
+
+    between, against = _variances(strength, count)
+    prior = PRIOR * calm * against
+    each = _calm(strength, count, draws, 1)
     inverse = np.linalg.inv(_information(between, prior))
     inverse -= inverse.mean(axis=0)
-    return inverse @ _information(between * np.outer(calm, calm), prior) @ inverse.T
+    return inverse @ _information(between * np.sqrt(np.outer(each, each)), prior * each) @ inverse.T
 
 
 def _expected(strength: "Floats") -> "Floats":
@@ -188,11 +205,11 @@ def _expected(strength: "Floats") -> "Floats":
 
 
 def _variances(strength: "Floats", count: "Floats") -> tuple["Floats", "Floats"]:
-    """Of the score of each pair, and of each entrant against the prior, were there no draws."""
+    """Of the scores of each pair, and of each entrant in one game of the prior, were nothing drawn."""
     import numpy as np
 
     expected = _expected(strength)
-    return count * expected * (1 - expected), PRIOR / 4 / np.cosh(strength / 2) ** 2
+    return count * expected * (1 - expected), 0.25 / np.cosh(strength / 2) ** 2
 
 
 def _information(between: "Floats", prior: "Floats") -> "Floats":

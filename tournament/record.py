@@ -9,6 +9,7 @@ after a crash is folding what was kept.
 from collections.abc import Iterable, Mapping
 from copy import copy
 from enum import StrEnum
+from itertools import islice
 from typing import Any
 
 from msgspec import Struct, structs
@@ -106,6 +107,7 @@ class Kept(Struct, frozen=True):
 
 AnyFact = Opened | Entered | Turned | Drew | Dealt | Concluded | Withdrew | Disqualified | Voided
 BYE: Score = (1.0, 0.0)
+MEMORY = 1000  # pairings that a format without an end looks back on: a match costs the same for ever
 NOTHING: Score = (0.0, 0.0)  # of a pairing that is closed without having been decided
 
 
@@ -205,6 +207,13 @@ class Record:
     def results(self) -> list[Result]:
         """What has been decided, in the order of its being so."""
         return list(self._results.values())
+
+    def past(self) -> tuple[list[Pairing], list[Result]]:
+        """What a format is told: all that was drawn and decided, or of a format without an end the latest."""
+        if not self.format.endless:
+            return list(self.drawn.values()), self.results()
+        drawn = list(islice(reversed(self.drawn.values()), MEMORY))[::-1]
+        return drawn, [self._results[pairing.number] for pairing in drawn if pairing.number in self._results]
 
     def adjusted(self) -> list[Result]:
         """What the standings are made of: what withdrawals and disqualifications have left of it."""

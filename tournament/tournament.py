@@ -145,12 +145,12 @@ class Tournament:
         entrants = list(record.entrants.values())
         if record.format.endless:
             entrants = [structs.replace(entrant, present=self._idle(entrant.name)) for entrant in entrants]
+            if sum(entrant.present for entrant in entrants) < 2:
+                return
         elif entrants == self._asked and (record.open or record.dealt):
             return
         self._asked = entrants
-        drawn = record.format.draw(
-            entrants, list(record.drawn.values()), record.results(), record.opened.terms
-        )
+        drawn = record.format.draw(entrants, *record.past(), record.opened.terms)
         if drawn:
             await self.keep(Drew(tuple(drawn)))
 

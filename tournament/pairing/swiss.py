@@ -68,13 +68,14 @@ def prices(
 
     1. a bye for who has had more byes than another
     2. a meeting, as often as the two have met
-    3. a bye for anybody but the last, by places
+    3. a bye for more than the lowest score of those who are due one
     4. sides out of balance: see `strain`
     5. unequal scores, by the square of the difference
-    6. among equals, anything but the top half against the bottom half in order; else, anything but neighbours
+    6. of equals, not the top half against the bottom half in order; of others, not neighbours; a bye not the last
     """
     byes = Counter(pairing.first for pairing in drawn if pairing.second is None)
     fewest = min(byes[name] for name in places)
+    lowest = min(points[name] for name in places if byes[name] == fewest)
     equals = Counter(points[name] for name in places)
     found: dict[Edge, Price] = {}
     for low, other in enumerate(places):
@@ -84,7 +85,8 @@ def prices(
             wanted = 1 if apart else equals[points[one]] // 2
             found[high, low] = (0, met, 0, strain(one, other, sides), apart**2, abs(low - high - wanted))
         if len(places) % 2:
-            found[low, len(places)] = (byes[other] - fewest, 0, len(places) - 1 - low, 0, 0, 0)
+            above = points[other] - lowest
+            found[low, len(places)] = (byes[other] - fewest, 0, above, 0, 0, len(places) - 1 - low)
     return found
 
 

@@ -1,0 +1,174 @@
+"""Swiss: each round of a small field against all that could have been drawn, and 128 bots for nine rounds."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from random import Random
+from time import process_time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.tournament.holding import (
+    Held,
+    better,
+    field,
+    imbalance,
+    longest,
+    meetings,
+    nobody_twice,
+    sides,
+    toss,
+)
+from tournament.format import Entrant, Pairing, Result, Terms, formats
+
+SWISS = formats()["swiss"]
+seeds = st.integers(0, 2**32 - 1)
+
+SECONDS = 3  # of processor time for a round, which takes a fifth of one
+
+Drawing = list[tuple[str, str | None]]  # a round: who against whom, and who has a bye
+
+
+def drawings(names: Sequence[str | None]) -> Iterator[Drawing]:
+    """Every way to draw a round; an odd number has None among the names."""
+    if not names:
+        yield []
+        return
+    one, *rest = names
+    for index, other in enumerate(rest):
+        pair = (one, other) if one is not None else (str(other), None)
+        for others in drawings(rest[:index] + rest[index + 1 :]):
+            yield [pair, *others]
+
+
+def points(results: Sequence[Result]) -> Counter[str]:
+    """Everybody's score, in halves."""
+    found = Counter[str]()
+    for result in results:
+        for name, score in zip(result.pairing.names, result.score, strict=False):
+            found[name] += int(2 * score)
+    return found
+
+
+def faults(drawing: Drawing, drawn: Sequence[Pairing], scores: Counter[str]) -> tuple[int, ...]:
+    """What is wrong with a round, worst things first: written from the rules, not from the prices."""
+    met = meetings(drawn)
+    byes = Counter(pairing.first for pairing in drawn if pairing.second is None)
+    fewest = min(byes[name] for pair in drawing for name in pair if name is not None)
+    free = [one for one, other in drawing if other is None]
+    pairs = [(one, other) for one, other in drawing if other is not None]
+    unequal = sum((scores[one] - scores[other]) ** 2 for one, other in pairs)
+    return (
+        sum(byes[one] - fewest for one in free),
+        sum(met[frozenset(pair)] for pair in pairs),
+        sum(scores[one] for one in free),
+        0 if imbalance(drawn) else unequal,  # where there are sides to put right, they come first
+    )
+
+
+@given(
+    count=st.integers(2, 8),
+    rounds=st.integers(1, 9),
+    seed=seeds,
+    leave=st.sampled_from((0.0, 0.02)),
+    late=st.integers(0, 1),
+)
+def test_no_better_round_could_have_been_drawn(
+    count: int, rounds: int, seed: int, leave: float, late: int
+) -> None:
+    """No rematch and no second bye while they can be avoided, byes to the lowest, then the closest scores."""
+    random = Random(seed)
+    held = Held(SWISS, field(count), Terms(rounds=rounds, seed=seed)).hold(random, toss(random), leave, late)
+    for entrants, pairings, results, answer in held.asked:
+        if answer:
+            names = [entrant.name for entrant in entrants if not entrant.gone]
+            drawn, scores = held.drawn[:pairings], points(held.results[:results])
+            possible = drawings(names if len(names) % 2 == 0 else [*names, None])
+            chosen = [(pairing.first, pairing.second) for pairing in answer]
+            assert faults(chosen, drawn, scores) == min(faults(way, drawn, scores) for way in possible)
+
+
+@given(count=st.integers(2, 40), seed=seeds, leave=st.sampled_from((0.0, 0.05)), late=st.integers(0, 3))
+def test_a_round_is_drawn_when_the_one_before_is_over_and_holds_everybody_once(
+    count: int, seed: int, leave: float, late: int
+) -> None:
+    random = Random(seed)
+    held = Held(SWISS, field(count), Terms(seed=seed)).hold(random, toss(random), leave, late)
+    assert nobody_twice(held.drawn)
+    for round, (entrants, pairings, results, answer) in enumerate(
+        (asked for asked in held.asked if asked[-1]), 1
+    ):
+        assert pairings == results
+        assert {pairing.round for pairing in answer} == {round}
+        here = {entrant.name for entrant in entrants if not entrant.gone}
+        assert {name for pairing in answer for name in pairing.names} == here
+
+
+@given(count=st.integers(2, 40), seed=seeds)
+def test_by_default_nobody_meets_twice_has_two_byes_or_one_side_three_times_running(
+    count: int, seed: int
+) -> None:
+    random = Random(seed)
+    drawn = Held(SWISS, field(count), Terms(seed=seed)).hold(random, toss(random)).drawn
+    byes = Counter(pairing.first for pairing in drawn if pairing.second is None)
+    assert set(meetings(drawn).values()) == {1}
+    assert set(byes.values()) <= {1}
+    assert max(longest(row) for row in sides(drawn).values()) <= 2
+    assert imbalance(drawn) <= (1 if count >= 8 else 2)
+
+
+@pytest.mark.parametrize(
+    ("count", "rounds"),
+    [(2, 1), (3, 3), (4, 3), (6, 3), (7, 5), (8, 5), (16, 5), (17, 7), (32, 7), (64, 7), (65, 9), (128, 9)],
+)
+def test_the_number_of_rounds_is_odd_and_grows_with_the_field(count: int, rounds: int) -> None:
+    entrants = field(count)
+    finished = [Pairing(number, number, "p0", "p1") for number in range(1, rounds + 1)]
+    over = [Result(pairing, (0.5, 0.5)) for pairing in finished]
+    assert SWISS.draw(entrants, finished[:-1], over[:-1], Terms())
+    assert not SWISS.draw(entrants, finished, over, Terms())
+
+
+def test_more_rounds_than_opponents_are_rematches_as_late_as_can_be() -> None:
+    random = Random(7)
+    held = Held(SWISS, field(4), Terms(rounds=6)).hold(random, toss(random))
+    assert set(meetings(held.drawn[:6]).values()) == {1}
+    assert set(meetings(held.drawn).values()) == {2}
+
+
+def test_the_first_round_is_the_top_half_against_the_bottom_half() -> None:
+    """By rating; those without one are behind all who have one."""
+    entrants = [Entrant(f"p{index}", rating=1000.0 - index) for index in range(5)] + [Entrant("p5")]
+    random = Random(2)
+    random.shuffle(entrants)
+    drawn = SWISS.draw(entrants, [], [], Terms())
+    assert {frozenset(pairing.names) for pairing in drawn} == {
+        frozenset((f"p{index}", f"p{index + 3}")) for index in range(3)
+    }
+
+
+@pytest.mark.parametrize("count", [7, 12, 24, 32, 48])
+def test_the_best_of_them_is_on_top_and_never_had_to_share_it_for_want_of_a_match(count: int) -> None:
+    """Where the better one always wins, and nobody else is without a loss or has met the best."""
+    for seed in range(3):
+        random = Random(seed)
+        held = Held(SWISS, field(count), Terms(seed=seed)).hold(random, better)
+        scores = points(held.results)
+        assert scores["p0"] == 2 * held.drawn[-1].round == max(scores.values())
+        assert sorted(scores.values())[-2] < scores["p0"]
+
+
+@pytest.mark.parametrize("count", [127, 128])
+def test_128_bots_play_nine_rounds_and_no_round_takes_long_to_draw(count: int) -> None:
+    random = Random(count)
+    held = Held(SWISS, field(count))
+    for _ in range(9):
+        began = process_time()
+        assert len(held.advance()) == 64
+        assert process_time() - began < SECONDS
+        for pairing in held.open[:]:
+            held.conclude(pairing, toss(random)(pairing))
+    assert not held.advance()
+    assert imbalance(held.drawn) == 1
+    assert set(meetings(held.drawn).values()) == {1}
