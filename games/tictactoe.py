@@ -68,7 +68,7 @@ def start() -> TicTacToe:
 
 def read(sent: Any, position: TicTacToe) -> int:
     match sent:
-        case {"action": "putSymbol", "position": str(name)} | str(name):
+        case {"action": "putSymbol", "position": str() as name} | (str() as name):
             if (field := INDEX.get(name)) is not None:
                 return field
             raise Illegal(f"{quoted(name)} is not a field; the fields are {' '.join(FIELDS)}")

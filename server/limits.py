@@ -40,6 +40,9 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     junk_total: int = 50  # the same, over the life of a connection
     control_frames: Rate = Rate(20, 10.0)  # websocket pings and pongs
 
+    takeovers: Rate = Rate(5, 60.0)  # of one name: two clients with one token would kick each other for ever
+    wrong_tokens: Rate = Rate(10, 60.0)  # from one address
+
     # HTTP.
     head_bytes: int = 16384  # request line and headers; browsers with cookies need some 2 KiB
     headers: int = 100  # header fields: each costs objects, however short it is

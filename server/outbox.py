@@ -35,6 +35,11 @@ class Outbox:
         self._drained: trio.Event | None = None
         self.cut_reason: str | None = None
 
+    @property
+    def empty(self) -> bool:
+        """Nothing is kept: the wire has taken all that was put."""
+        return self._queue is None
+
     def put(self, data: bytes) -> None:
         """Send `data`, now or as soon as it can be. After a cut or `finish` it goes nowhere."""
         if self._finishing or self.cut_reason is not None or not data:

@@ -26,7 +26,10 @@ class Entrant(Struct, frozen=True):
     name: str
     rating: float | None = None  # known beforehand: what a seeded format seeds by; None is after all others
     gone: bool = False  # withdrawn or disqualified: is drawn no more
-    present: bool = True  # can play just now; only a format that never ends asks
+    # What only a format without an end asks:
+    present: bool = True  # is here, playing or not
+    free: bool = True  # has nothing to play just now
+    against: str | None = None  # came for this opponent and no other
 
 
 class Pairing(Struct, frozen=True):
@@ -56,6 +59,7 @@ class Terms(Struct, frozen=True):
 
     rounds: int | None = None  # None: the format's own number
     seed: int = 0  # decides what is otherwise equal
+    lots: bool = False  # sides by lot, where the format leaves that open
 
 
 Draw = Callable[[Sequence[Entrant], Sequence[Pairing], Sequence[Result], Terms], Sequence[Pairing]]

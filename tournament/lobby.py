@@ -29,9 +29,11 @@ class Lobby:
         self._changed(player)
         return player
 
-    def find(self, name: str, game: str) -> Player | None:
-        """Whoever has that name and has not retired; of several, one that is free."""
-        players = self._players.get((game, name), [])
+    def find(self, name: str, game: str, place: str | None = None) -> Player | None:
+        """Whoever has that name, has not retired and plays at that place; of several, one that is free."""
+        players = [
+            each for each in self._players.get((game, name), ()) if place in (None, each.place or place)
+        ]
         return next((player for player in players if player.idle), players[0] if players else None)
 
     def players(self, game: str | None = None) -> Iterator[Player]:

@@ -80,6 +80,7 @@ class Player:
         self.game = game
         self.present = True  # connected, or otherwise able to answer
         self.retired = False  # will not be back
+        self.place: str | None = None  # the tournament that it plays in; None: whichever has its name
         self.against: str | None = None  # at an open table: the only one it wants to meet
         self.seat: Seat | None = None
         self.reserved = False  # a match is about to begin for it

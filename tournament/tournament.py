@@ -70,7 +70,7 @@ class Tournament:
 
     async def run(self) -> None:
         """Until it is finished; for ever, if its format is endless."""
-        stop_listening = self._lobby.listen(lambda player: self.wake())
+        stop_listening = self._lobby.listen(self._heard)
         try:
             await self._void_what_was_cut_short()
             async with trio.open_nursery() as self._nursery:
@@ -82,6 +82,13 @@ class Tournament:
         finally:
             self._nursery = None
             stop_listening()
+
+    @property
+    def takes_entrants(self) -> bool:
+        """Whether somebody new may enter by coming."""
+        record = self.record
+        full = record.opened.entrants is not None and len(record.entrants) >= record.opened.entrants
+        return record.format.endless or (record.state is State.REGISTERING and not full)
 
     async def enter(self, name: str, rating: float | None = None, *, late: bool = False) -> None:
         """Take somebody in. `late` is an organiser's leave to come after it has begun."""
@@ -105,6 +112,11 @@ class Tournament:
             for fact in facts:
                 self.record.add(fact)
                 self._told(fact)
+            self.wake()
+
+    def _heard(self, player: Player) -> None:
+        """Somebody came, went or is free again."""
+        if player.game == self.game.name:
             self.wake()
 
     def wake(self) -> None:
@@ -144,8 +156,8 @@ class Tournament:
         record = self.record
         entrants = list(record.entrants.values())
         if record.format.endless:
-            entrants = [structs.replace(entrant, present=self._idle(entrant.name)) for entrant in entrants]
-            if sum(entrant.present for entrant in entrants) < 2:
+            entrants = self._here()
+            if sum(entrant.free for entrant in entrants) < 2:
                 return
         elif entrants == self._asked and (record.open or record.dealt):
             return
@@ -281,8 +293,18 @@ class Tournament:
     def _gone(self, pairing: Pairing) -> bool:
         return any(self.record.entrants[name].gone for name in pairing.names)
 
+    def _here(self) -> list[Entrant]:
+        """The entrants who are here, in the order of coming."""
+        names = dict.fromkeys(player.name for player in self._lobby.players(self.game.name))
+        here = {name: player for name in names if (player := self._find(name)) and player.present}
+        return [
+            structs.replace(entrant, free=player.idle, against=player.against)
+            for name, player in here.items()
+            if (entrant := self.record.entrants.get(name))
+        ]
+
     def _find(self, name: str) -> Player | None:
-        return self._lobby.find(name, self.game.name)
+        return self._lobby.find(name, self.game.name, self.record.name)
 
     def _idle(self, name: str) -> bool:
         player = self._find(name)

@@ -36,7 +36,7 @@ ORACLES: Mapping[str, Callable[..., Any]] = {
 
 NAMES = ("Ann", "Bob")
 # Whole matches for each set of options: enough that all that is rare is among them.
-MATCHES = {"tic-tac-toe": 100, "connect-4": 60, "santorini": 36, "quoridor": 16, "hexagon-dots": 15}
+MATCHES = {"tic-tac-toe": 100, "connect-4": 240, "santorini": 36, "quoridor": 16, "hexagon-dots": 15}
 
 each_twin = pytest.mark.parametrize("name", ORACLES)
 each_twin_variant = pytest.mark.parametrize(

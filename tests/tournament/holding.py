@@ -44,7 +44,7 @@ class Held:
 
     def advance(self) -> list[Pairing]:
         """Draw what may be drawn, and see that it may."""
-        added = list(self.format.draw(self.entrants, self.drawn, self.results, self.terms))
+        added = self._ask()
         self.asked.append((self.entrants[:], len(self.drawn), len(self.results), added))
         here = {entrant.name for entrant in self.entrants if not entrant.gone}
         for number, pairing in enumerate(added, len(self.drawn) + 1):
@@ -54,14 +54,18 @@ class Held:
             assert pairing.round >= 1
         self.drawn += added
         if added:
-            again = self.format.draw(self.entrants, self.drawn, self.results, self.terms)
-            assert not again, "what was drawn is not drawn again"
-        for pairing in added:
-            if pairing.second is None:
-                self.results.append(Result(pairing, (1.0, 0.0), played=False))
-            else:
-                self.open.append(pairing)
+            self.open += [pairing for pairing in added if pairing.second is not None]
+            assert not self._ask(), "what was drawn is not drawn again"
+            byes = (pairing for pairing in added if pairing.second is None)
+            self.results += (Result(pairing, (1.0, 0.0), played=False) for pairing in byes)
         return added
+
+    def _ask(self) -> list[Pairing]:
+        playing = {name for pairing in self.open for name in pairing.names}
+        self.entrants = [
+            structs.replace(entrant, free=entrant.name not in playing) for entrant in self.entrants
+        ]
+        return list(self.format.draw(self.entrants, self.drawn, self.results, self.terms))
 
     def conclude(self, pairing: Pairing, score: Score) -> None:
         """A match is over; what somebody who has gone was to play is forfeit."""

@@ -5,9 +5,9 @@ often. Nobody meets the same opponent twice running while anybody else is there,
 be it in a match: such two wait for the next match to end, or they would go on
 for ever beside all others. Two who meet again swap sides.
 
-It is asked after every match and looks back no further than it has to:
-strengths and how often two have met are those of the last `MEMORY` results. Who
-has not played in these is as little known as somebody new.
+Strengths and meetings are those of the matches that it is told of, which are
+the latest: whoever has played in none of these is as little known as somebody
+new.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -17,28 +17,27 @@ from tournament.format import Entrant, Format, Pairing, Result, Terms
 from tournament.pairing.drawing import Sides, last_round, lots, numbered, unfinished
 from tournament.skill import Skill, skills
 
-MEMORY = 1000  # results
-
 
 def draw(
     entrants: Sequence[Entrant], drawn: Sequence[Pairing], results: Sequence[Result], terms: Terms
 ) -> list[Pairing]:
-    there = [entrant.name for entrant in entrants if entrant.present and not entrant.gone]
+    there = [entrant for entrant in entrants if entrant.present and not entrant.gone]
     busy = {name for pairing in unfinished(drawn, results) for name in pairing.names}
-    free = [name for name in there if name not in busy]
+    free = [entrant.name for entrant in there if entrant.free and entrant.name not in busy]
     if len(free) < 2:
         return []
     last = latest(free, drawn)
-    recent = results[-MEMORY:]
-    known = skills(entrants, recent)
-    sides = Sides(result.pairing for result in recent)
+    sides = Sides(drawn)
+    names = {*free, *(name for pairing in drawn for name in pairing.names)}
+    known = skills(map(Entrant, names), results)
 
     def cost(one: str, other: str) -> float:
         met = sides.times[one, other] + sides.times[other, one]
         return (1 + distance(known[one], known[other])) ** 2 * (1 + met)
 
     meetings: list[tuple[str, str]] = []
-    free = sorted(lots(free, (terms.seed, len(drawn))), key=lambda name: known[name].sigma)
+    number = drawn[-1].number if drawn else 0
+    free = sorted(lots(free, (terms.seed, number)), key=lambda name: known[name].sigma)
     while free:
         one = free.pop()
         others = [other for other in free if len(there) == 2 or not running(one, other, last)]
@@ -57,8 +56,6 @@ def latest(names: Collection[str], drawn: Sequence[Pairing]) -> dict[str, Pairin
         if pairing.first in sought or pairing.second in sought:
             found |= dict.fromkeys(sought.intersection(pairing.names), pairing)
             sought.difference_update(pairing.names)
-            if not sought:
-                break
     return found
 
 

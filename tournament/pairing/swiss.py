@@ -71,7 +71,8 @@ def prices(
     3. a bye for more than the lowest score of those who are due one
     4. sides out of balance: see `strain`
     5. unequal scores, by the square of the difference
-    6. of equals, not the top half against the bottom half in order; of others, not neighbours; a bye not the last
+    6. between equals, anything but their top half against their bottom half in order; else, anything
+       but neighbours; a bye for anybody but the last
     """
     byes = Counter(pairing.first for pairing in drawn if pairing.second is None)
     fewest = min(byes[name] for name in places)

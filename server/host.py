@@ -1,0 +1,217 @@
+"""The house: everything that runs as long as the host does, and what the doors ask of it.
+
+The clocks, the store and the tournaments are the host: when one of them fails
+it ends, loudly, and is started again. What strangers cause runs in nurseries of
+its own, behind a guard.
+"""
+
+import re
+import time
+from collections.abc import Callable
+from typing import Any
+
+import structlog
+import trio
+
+from games.catalogue import catalogue
+from games.game import BadOption, Game, quoted
+from server.guard import Guard
+from server.limits import Limits
+from server.reception import Reception, Unwelcome, Visit
+from tournament.format import Terms, formats
+from tournament.lobby import Lobby
+from tournament.match import Match
+from tournament.player import Player
+from tournament.record import AnyFact, Opened, Record, State, Turned, fold
+from tournament.store import Memory, Store
+from tournament.timekeeper import Timekeeper
+from tournament.tournament import Refusal, Tournament
+
+NAME = re.compile(
+    r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"
+)  # of a tournament: it stands in addresses and file names
+OPEN = "open-"  # how the names of open tables begin
+PATIENCE = 600.0  # seconds that a name is kept for a bot that is gone and awaited nowhere
+
+Told = Callable[[Tournament, AnyFact], None]
+Begun = Callable[[Tournament, Match], None]
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+class Host:
+    def __init__(
+        self,
+        limits: Limits | None = None,
+        store: Store | None = None,
+        *,
+        at_once: int | None = None,
+        timekeeper: Timekeeper | None = None,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        self.limits = limits or Limits()
+        self.store = store or Memory()
+        self.timekeeper = timekeeper or Timekeeper()
+        self.lobby = Lobby()
+        self.reception = Reception(self.lobby, self.limits)
+        self.tournaments: dict[str, Tournament] = {}
+        self.told: list[Told] = []  # who wants to hear of every fact, once it is safe
+        self.begun: list[Begun] = []  # and of every match that begins
+        self.draining = False
+        self._at_once = at_once
+        self._wall = wall
+        self._house: trio.Nursery | None = None
+        self._guard: Guard | None = None
+
+    @property
+    def guard(self) -> Guard:
+        """Where doors start the tasks that strangers cause."""
+        if self._guard is None:
+            raise RuntimeError("the host is not running")
+        return self._guard
+
+    async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Until cancelled. Goes on with every tournament that the store knows and that is not over."""
+        async with trio.open_nursery() as self._house, trio.open_nursery() as strangers:
+            self._guard = Guard(strangers)
+            self._house.start_soon(self.timekeeper.run)
+            self._house.start_soon(self._tidy)
+            for record in fold(self.store.kept()).values():
+                self._add(record)
+            task_status.started()
+            await trio.sleep_forever()
+
+    # Tournaments
+
+    async def open(self, name: str, opened: Opened) -> Tournament:
+        """Hold a tournament; raises `Refusal` with what is wrong with it."""
+        if not NAME.fullmatch(name):
+            raise Refusal(
+                f"a tournament is named by letters, digits, _ . and -, 64 at most, not {quoted(name)}"
+            )
+        if name in self.tournaments:
+            raise Refusal(f"there is a tournament {name} already")
+        if opened.game not in catalogue():
+            raise Refusal(f"there is no game {opened.game!r}; there are: {', '.join(catalogue())}")
+        if opened.format not in formats():
+            raise Refusal(f"there is no format {opened.format!r}; there are: {', '.join(formats())}")
+        fewest = formats()[opened.format].entrants
+        if opened.entrants is not None and opened.entrants < fewest:
+            raise Refusal(f"a {opened.format} needs {fewest} entrants or more, not {opened.entrants}")
+        try:
+            catalogue()[opened.game].opening(opened.options)
+        except BadOption as error:
+            raise Refusal(str(error)) from None
+        await self.store.keep(name, self._wall(), [opened])
+        return self._add(Record(name, opened))
+
+    async def table(self, game: str) -> Tournament:
+        """The open table of a game, which is there when it is needed."""
+        name = OPEN + game
+        if name not in self.tournaments:
+            opened, running = (
+                Opened(game, "open", terms=Terms(lots=game == "connect-4")),
+                Turned(State.RUNNING),
+            )
+            await self.store.keep(name, self._wall(), [opened, running])
+            if name not in self.tournaments:  # nobody else was quicker meanwhile
+                record = Record(name, opened)
+                record.add(running)
+                self._add(record)
+        return self.tournaments[name]
+
+    # Players
+
+    async def arrive(
+        self,
+        name: str,
+        game: str,
+        *,
+        tournament: str | None = None,
+        token: str | None = None,
+        keeps: bool = True,
+        shared: bool = False,
+        peer: str = "",
+    ) -> Visit:
+        """Let somebody in and give it a place to play; raises `Unwelcome` with the reason for its author."""
+        if self.draining:
+            raise Unwelcome("the host is about to stop: come again later")
+        visit = self.reception.arrive(name, game, token=token, keeps=keeps, shared=shared, peer=peer)
+        try:
+            await self.place(visit.player, tournament)
+        except (Refusal, Unwelcome) as refusal:
+            visit.leave(for_good=True)
+            raise Unwelcome(str(refusal)) from None
+        return visit
+
+    async def place(self, player: Player, wanted: str | None = None) -> Tournament:
+        """Where it is awaited, else where entrants are taken, else at the open table."""
+        found = self._tournament_for(player, wanted) or await self.table(player.game)
+        await found.enter(player.name)
+        player.place = found.record.name
+        found.wake()
+        return found
+
+    def awaited(self, player: Player) -> bool:
+        """Whether a tournament that is not over counts on somebody."""
+        return any(
+            player.name in each.record.entrants and not each.record.format.endless
+            for each in self._of(player.game)
+        )
+
+    def _tournament_for(self, player: Player, wanted: str | None) -> Tournament | None:
+        candidates = list(self._of(player.game))
+        if wanted is not None:
+            for each in candidates:
+                if each.record.name == wanted:
+                    return each
+            raise Refusal(f"there is no tournament {wanted!r} of {player.game} that is not over")
+        for each in candidates:
+            if player.name in each.record.entrants and not each.record.format.endless:
+                return each
+        for each in candidates:
+            if each.takes_entrants and not each.record.name.startswith(OPEN):
+                return each
+        return None
+
+    def _of(self, game: str) -> list[Tournament]:
+        """The tournaments of a game that are not over, oldest first."""
+        return [
+            each
+            for each in self.tournaments.values()
+            if each.record.opened.game == game and each.record.state is not State.FINISHED
+        ]
+
+    # Within
+
+    def _add(self, record: Record) -> Tournament:
+        game: Game[Any, Any] = catalogue()[record.opened.game]
+
+        def tell(fact: AnyFact) -> None:
+            for each in tuple(self.told):
+                each(tournament, fact)
+
+        def tell_begun(match: Match) -> None:
+            for each in tuple(self.begun):
+                each(tournament, match)
+
+        tournament = Tournament(
+            record,
+            game,
+            self.lobby,
+            self.store,
+            self.timekeeper,
+            at_once=self._at_once,
+            wall=self._wall,
+            told=tell,
+            begun=tell_begun,
+        )
+        self.tournaments[record.name] = tournament
+        if self._house is not None:
+            self._house.start_soon(tournament.run)
+        return tournament
+
+    async def _tidy(self) -> None:
+        while True:
+            await trio.sleep(60.0)
+            self.reception.forget(self.awaited, PATIENCE)

@@ -1,0 +1,92 @@
+"""A store that takes its time, and loses in a crash what it had not finished.
+
+What is asked for first is safe first; what is finished at the same instant is
+reported in any order, as by a writer that commits in groups. A crash makes some
+of what was under way safe, without anybody having been told.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from random import Random
+
+import trio
+
+from tournament.record import AnyFact, Concluded, Kept
+from tournament.store import Memory
+
+GROUP = 1 / 256  # seconds between two commits of a group
+
+
+class Crashed(Exception):
+    """The host is no more: whoever waited for the store learns nothing."""
+
+
+class Commit:
+    def __init__(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> None:
+        self.tournament = tournament
+        self.when = when
+        self.facts = facts
+        self.power = trio.Event()  # set if it went
+
+
+class Disk:
+    """A `Store`. `asked` hears of every fact before it is kept."""
+
+    def __init__(
+        self,
+        chance: Random,
+        latency: tuple[float, float] | None,
+        asked: Callable[[str, Sequence[AnyFact]], None],
+    ) -> None:
+        self.busy = trio.Event()  # set while something is under way
+        self._memory = Memory()
+        self._concluded: dict[tuple[str, str], Concluded] = {}
+        self._chance = chance
+        self._latency = latency
+        self._asked = asked
+        self._under_way: deque[Commit] = deque()
+        self._done = 0.0  # when the last of what is under way will be safe
+
+    async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> None:
+        self._asked(tournament, facts)
+        commit = Commit(tournament, when, facts)
+        self._under_way.append(commit)
+        if self._latency is not None:
+            self.busy.set()
+            takes = self._chance.uniform(*self._latency)
+            self._done = max(self._done, (trio.current_time() + takes) // GROUP * GROUP + GROUP * (takes > 0))
+            try:
+                with trio.move_on_at(self._done):
+                    await commit.power.wait()
+            except trio.Cancelled:  # whoever asked has lost interest, which does not stop a disk
+                await self._finish(commit)
+                raise
+        if commit.power.is_set():
+            raise Crashed
+        await self._finish(commit)
+
+    def kept(self) -> Iterable[Kept]:
+        return self._memory.kept()
+
+    def concluded(self, tournament: str, match: str) -> Concluded | None:
+        return self._concluded.get((tournament, match))
+
+    async def crash(self) -> None:
+        under_way = list(self._under_way)
+        if safe := under_way[: self._chance.randint(0, len(under_way))]:
+            await self._finish(safe[-1])
+        self._under_way.clear()
+        for commit in under_way:
+            commit.power.set()
+        self.busy = trio.Event()
+
+    async def _finish(self, last: Commit) -> None:
+        """Make safe what was asked for up to this one; never waits."""
+        while last in self._under_way:
+            commit = self._under_way.popleft()
+            await self._memory.keep(commit.tournament, commit.when, commit.facts)
+            for fact in commit.facts:
+                if isinstance(fact, Concluded):
+                    self._concluded.setdefault((commit.tournament, fact.match), fact)
+        if not self._under_way:
+            self.busy = trio.Event()

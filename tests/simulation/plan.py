@@ -1,0 +1,106 @@
+"""What a seed stands for: who plays what, how they behave, and what befalls the host.
+
+Everything that can be is drawn before anything happens, so a plan can be read.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import inf
+from random import Random
+
+from msgspec import Struct
+
+from games.game import Pace
+from tests.simulation.bots import HARMLESS, THINKING, VICES, Nature
+from tournament.format import Terms, formats
+
+GAMES: Mapping[str, int] = {"tic-tac-toe": 50, "hexagon-dots": 22, "connect-4": 18, "santorini": 8, "quoridor": 2}
+PACES = (
+    None,  # the game's own
+    Pace(turn=1.0),
+    Pace(turn=5.0),
+    Pace(bank=3.0),
+    Pace(bank=2.0, gain=0.5),
+    Pace(bank=20.0, gain=0.1, turn=4.0),
+    Pace(bank=60.0, turn=10.0),
+)
+LATENCIES = (None, None, (0.0, 0.0), (0.001, 0.02), (0.001, 0.02), (0.05, 3.0))  # seconds that a store takes
+ACTS = ("pause", "withdraw", "disqualify", "void", "void", "enter")  # of an organiser
+TROUBLES = ("crash", "crash mid-commit", "stall", "freeze")  # of the host
+STEADY = ("crash", "crash mid-commit")  # troubles that leave clocks alone
+LADDER = 4  # matches an entrant after which a ladder is ended
+
+
+class Act(Struct, frozen=True):
+    after: int  # matches concluded
+    delay: float  # seconds after that
+    what: str
+
+
+class Contest(Struct, frozen=True):
+    """One tournament."""
+
+    name: str
+    format: str
+    terms: Terms
+    at_once: int | None
+    alone: bool  # starts by itself when it is full
+    entrants: tuple[str, ...]
+    ratings: tuple[float | None, ...]
+    late: tuple[str, ...]  # who may come later
+    acts: tuple[Act, ...]
+
+
+class Plan(Struct, frozen=True):
+    seed: int
+    game: str
+    options: Mapping[str, object]
+    pace: Pace
+    contests: tuple[Contest, ...]
+    natures: Mapping[str, Nature]
+    latency: tuple[float, float] | None
+    beat: float
+    troubles: tuple[Act, ...]
+    calm: bool  # nothing happens to the clocks, so they can be reckoned exactly
+    breadth: int | None  # of the legal moves, how many bots look at: some are dear to find
+    inspected: bool  # somebody looks whether all is done that can be done
+
+    @property
+    def entrants(self) -> Sequence[str]:
+        return list(self.natures)
+
+
+def draw(seed: int) -> Plan:
+    chance = Random(seed)
+    game = chance.choices(list(GAMES), list(GAMES.values()))[0]
+    names = [f"bot-{n}" for n in range(1, min(chance.randint(2, 12), chance.randint(3, 12)) + 1)]
+    late = [f"late-{n}" for n in range(1, 3)] if chance.random() < 0.2 else []
+    troubles = _acts(chance, TROUBLES, chance.choice((0, 0, 1, 2)))
+    calm = all(trouble.what in STEADY for trouble in troubles)
+    rogues = chance.choice((0.0, 0.3, 0.6, 1.0))
+    contests = [_contest(chance, "one", names, late)]
+    if chance.random() < 0.1:
+        contests.append(_contest(chance, "two", sorted(chance.sample(names, chance.randint(2, len(names)))), []))
+    return Plan(
+        seed=seed,
+        game=game,
+        options=_options(chance, game),
+        pace=chance.choice(PACES[1:]) if game == "quoridor" else _pace(chance, game),
+        contests=tuple(contests),
+        natures={name: _nature(chance, chance.random() < rogues) for name in (*names, *late)},
+        latency=chance.choice(LATENCIES),
+        beat=inf if calm else chance.choice((0.5, 2.0)),
+        troubles=troubles,
+        calm=calm,
+        breadth=4 if game in ("quoridor", "santorini") else None,
+        inspected=chance.random() < 0.25,
+    )
+
+
+def _options(chance: Random, game: str) -> Mapping[str, object]:
+    match game:
+        case "hexagon-dots":
+            return {"rows": 3, "cols": chance.choice((3, 3, 4))}
+        case "santorini":
+            return {"stuck": chance.choice(("loses", "draws"))}
+        case _:
+            return {}

@@ -1,0 +1,127 @@
+"""What one seat did in one match, and when it was due: counted apart from the host's own clock.
+
+A `Sheet` follows the match as a bot does. From what it saw and sent it knows
+whether a verdict against its seat is deserved.
+"""
+
+from collections.abc import Callable
+from math import inf
+
+import trio
+
+from games.game import Illegal, Pace
+from tournament.events import AnyEvent, Ended, Ending, Moved
+from tournament.match import REFUSALS, OutOfTurn
+from tournament.player import Seat
+
+EXACT = 1e-7  # seconds: what sums of floats may be off by
+
+
+class Sheet:
+    def __init__(self, seat: Seat, calm: bool, complain: Callable[[str], None]) -> None:
+        """`calm`: the host neither stalls nor stops the clocks, so every reckoning has to agree exactly."""
+        self.seat = seat
+        self.news = trio.Event()  # my turn, or the end
+        self.over = False
+        self.due = inf  # by when to answer; by the host's clock it may be later, where the host stalled
+        self.intended = inf  # when the legal answer to this prompt was to be sent
+        self.prompted: float | None = None
+        self.held_until: float | None = None
+        self.coming = 0.0  # where it is held: when it means to come
+        self.refused = 0
+        self.resigned = False
+        self.left = False
+        self._calm = calm
+        self._complain = complain
+        pace: Pace = seat.match.clock.pace
+        self._bank = inf if pace.bank is None else pace.bank
+        self._turn = inf if pace.turn is None else pace.turn
+        self._gain = pace.gain
+
+    def __str__(self) -> str:
+        return f"{self.seat.match.name} seat {self.seat.index} at {trio.current_time():.6f}"
+
+    def tell(self, event: AnyEvent) -> None:
+        match event:
+            case Ended():
+                self.over = True
+                self.news.set()
+            case Moved() if event.seat == self.seat.index:
+                self._answered(event)
+        if self.prompted is None and self.held_until is None and self.seat.to_move:
+            self._prompt()
+
+    def hold(self, patience: float, late: float) -> None:
+        """Have the seat kept for so long, and come so late."""
+        self.held_until = trio.current_time() + patience
+        self.coming = trio.current_time() + late
+        self.seat.hold(patience)
+
+    def come(self) -> None:
+        """Held no more."""
+        self.held_until = None
+        if self.prompted is None and self.seat.to_move:
+            self._prompt()
+
+    def send(self, sent: object, legal: bool, stamp: float) -> None:
+        """Send something, in or out of turn, and see that it is taken as it ought to be."""
+        due, mine = self.due, self.prompted is not None and self.seat.to_move
+        try:
+            self.seat.play(sent, stamp)
+        except OutOfTurn:
+            if mine and self._calm and stamp <= due - EXACT:
+                self._complain(f"{self}: told that it was not its turn while it was")
+        except Illegal as refusal:
+            self.refused += not legal
+            if legal:
+                self._complain(f"{self}: the legal {sent!r} was refused: {refusal}")
+        else:
+            if not legal:
+                self._complain(f"{self}: {sent!r} was taken")
+            if self._calm and stamp > due + EXACT:
+                self._complain(f"{self}: an answer {stamp - due:g} s late was taken")
+
+    def interrupt(self, sent: object) -> None:
+        """Send something while it is not its turn, which must be of no consequence."""
+        try:
+            self.seat.play(sent)
+        except OutOfTurn:
+            return
+        except Illegal as refusal:
+            self._complain(f"{self}: {sent!r}, out of turn, was refused: {refusal}")
+        else:
+            self._complain(f"{self}: {sent!r}, out of turn, was taken")
+
+    def deserved(self, verdict: Ended, gone: Callable[[float], bool]) -> bool:
+        """Whether that verdict may cost this seat its point. `gone`: held gone by then."""
+        match verdict.ending:
+            case Ending.PLAYED:
+                return True
+            case Ending.ILLEGAL:
+                return self.refused >= (1 if self.seat.match.game.faults == "forfeit" else REFUSALS)
+            case Ending.TIME:
+                return verdict.at > self.due - EXACT and self.intended > self.due - EXACT
+            case Ending.RESIGNED:
+                return self.resigned
+            case _:
+                late = self.held_until is not None and self.coming > self.held_until < verdict.at
+                return self.left or late or gone(verdict.at)
+
+    def _prompt(self) -> None:
+        self.prompted = trio.current_time()
+        self.due = self.prompted + min(self._bank, self._turn)
+        self.intended = inf
+        if self._calm and abs(self.seat.match.clock.deadline - self.due) > EXACT:
+            self._complain(f"{self}: due at {self.due}, not at {self.seat.match.clock.deadline}")
+        self.news.set()
+
+    def _answered(self, event: Moved) -> None:
+        spent = max(0.0, event.at - (self.prompted or 0.0))
+        if (abs(event.spent - spent) if self._calm else event.spent - spent) > EXACT:
+            self._complain(f"{self}: {event.spent} s were charged for {spent}")
+        self._bank = max(0.0, self._bank - spent) + self._gain
+        left = min(self._bank, self._turn)
+        off = inf if event.left is None and left < inf else 0.0 if event.left is None else event.left - left
+        if (abs(off) if self._calm else -off) > EXACT:
+            self._complain(f"{self}: {event.left} s are left, and not {left}")
+        self.prompted = None

@@ -1,0 +1,154 @@
+"""Ladder: who is drawn, against whom, and how often."""
+
+from collections import Counter
+from random import Random
+from time import process_time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import structs
+
+from tests.tournament.holding import Held, field, meetings, sides, toss
+from tournament.format import Entrant, Pairing, Result, Terms, formats
+from tournament.record import MEMORY
+
+LADDER = formats()["ladder"]
+SECONDS = 0.05  # of processor time for a draw, which takes a twentieth of that
+TIMES = 10
+
+seeds = st.integers(0, 2**32 - 1)
+counts = st.integers(3, 12)
+busy = st.sampled_from((0.0, 0.02))
+
+
+def held(count: int, seed: int, steps: int = 80, leave: float = 0.0) -> Held:
+    random = Random(seed)
+    return Held(LADDER, field(count), Terms(seed=seed)).hold(random, toss(random), leave, steps=steps)
+
+
+def story(*meetings: tuple[str, str, float], start: int = 1) -> tuple[list[Pairing], list[Result]]:
+    """What has been played: first, second, and what the first scored."""
+    drawn = [
+        Pairing(number, number, first, second) for number, (first, second, _) in enumerate(meetings, start)
+    ]
+    scores = (score for *_, score in meetings)
+    return drawn, [Result(pairing, (score, 1 - score)) for pairing, score in zip(drawn, scores, strict=True)]
+
+
+@given(count=counts, seed=seeds, leave=busy)
+def test_nobody_meets_the_same_opponent_twice_running_while_others_are_there(
+    count: int, seed: int, leave: float
+) -> None:
+    ladder = held(count, seed, leave=leave)
+    last: dict[str, str] = {}
+    for entrants, _, _, answer in ladder.asked:
+        there = [entrant for entrant in entrants if not entrant.gone]
+        for one, other in (pairing.names for pairing in answer):
+            assert len(there) == 2 or (last.get(one) != other and last.get(other) != one)
+        for one, other in (pairing.names for pairing in answer):
+            last |= {one: other, other: one}
+
+
+@given(count=counts, seed=seeds, leave=busy)
+def test_who_is_free_plays_unless_all_who_are_free_have_just_met(count: int, seed: int, leave: float) -> None:
+    ladder = held(count, seed, leave=leave)
+    for entrants, pairings, results, answer in ladder.asked:
+        drawn = ladder.drawn[:pairings]
+        done = {result.pairing.number for result in ladder.results[:results]}
+        playing = {name for pairing in drawn if pairing.number not in done for name in pairing.names}
+        playing.update(name for pairing in answer for name in pairing.names)
+        idle = [entrant.name for entrant in entrants if not entrant.gone and entrant.name not in playing]
+        last = {name: set(pairing.names) for pairing in [*drawn, *answer] for name in pairing.names}
+        for index, one in enumerate(idle):
+            assert all({one, other} in (last[one], last[other]) for other in idle[:index])
+
+
+@given(count=st.integers(2, 12), seed=seeds, leave=busy)
+def test_two_who_meet_again_swap_sides(count: int, seed: int, leave: float) -> None:
+    ladder = held(count, seed, leave=leave)
+    balance = Counter[tuple[str, ...]]()
+    for pairing in ladder.drawn:
+        balance[pairing.names] += 1
+        balance[pairing.names[::-1]] -= 1
+        assert abs(balance[pairing.names]) <= 1
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 5, 8, 12])
+def test_everybody_plays_about_as_often_meets_everybody_and_has_both_sides(count: int) -> None:
+    ladder = held(count, count, steps=40 * count)
+    rows = sides(ladder.drawn)
+    lengths = sorted(map(len, rows.values()))
+    assert lengths[0] > 0.5 * lengths[-1]
+    assert len(meetings(ladder.drawn)) == count * (count - 1) // 2
+    assert max(abs(sum(row)) for row in rows.values()) <= 0.1 * lengths[0]
+
+
+def test_only_two_go_on_with_each_other() -> None:
+    ladder = held(2, 1, steps=10)
+    assert [pairing.first for pairing in ladder.drawn[1:]] == [
+        pairing.second for pairing in ladder.drawn[:-1]
+    ]
+
+
+def test_two_who_have_just_met_wait_for_those_who_are_playing() -> None:
+    ladder = Held(LADDER, field(4))
+    one, other = ladder.advance()
+    ladder.conclude(one, (1.0, 0.0))
+    assert not ladder.advance()
+    ladder.conclude(other, (1.0, 0.0))
+    assert len(ladder.advance()) == 2
+
+
+def test_who_is_away_or_gone_or_playing_is_not_drawn() -> None:
+    entrants = field(6)
+    entrants[1] = structs.replace(entrants[1], present=False)
+    entrants[2] = structs.replace(entrants[2], gone=True)
+    (pairing,) = LADDER.draw(entrants, [Pairing(1, 1, "p0", "p5")], [], Terms())
+    assert set(pairing.names) == {"p3", "p4"}
+
+
+def test_who_is_least_known_chooses_first_and_somebody_near() -> None:
+    """The strong beat the weak every time, and those as strong as they are every other time."""
+    strong, weak = ("a", "b"), ("y", "z")
+    games = [(one, other, 1.0) for one in strong for other in weak] * 4
+    games += [("a", "b", 1.0), ("b", "a", 1.0), ("y", "z", 1.0), ("z", "y", 1.0)] * 2 + [
+        ("a", "y", 1.0),
+        ("b", "z", 1.0),
+    ]
+    drawn, results = story(*games)
+    entrants = [Entrant(name) for name in (*strong, *weak)]
+    for seed in range(10):
+        pairs = {
+            frozenset(pairing.names) for pairing in LADDER.draw(entrants, drawn, results, Terms(seed=seed))
+        }
+        assert pairs == {frozenset(strong), frozenset(weak)}
+        first, *_ = LADDER.draw([*entrants, Entrant("new")], drawn, results, Terms(seed=seed))
+        assert "new" in first.names
+
+
+def test_those_who_have_met_less_often_meet_rather() -> None:
+    drawn, results = story(
+        ("a", "b", 0.5), ("b", "a", 0.5), ("c", "a", 0.5), ("b", "c", 0.5), ("d", "a", 0.5)
+    )
+    entrants = [Entrant(name) for name in "abcd"]
+    first, _ = LADDER.draw(entrants, drawn, results, Terms())
+    assert set(first.names) in ({"d", "b"}, {"d", "c"})
+
+
+def test_who_is_not_there_may_have_played() -> None:
+    drawn, results = story(("a", "b", 1.0), ("c", "a", 0.5))
+    (pairing,) = LADDER.draw([Entrant("b"), Entrant("c")], drawn, results, Terms())
+    assert set(pairing.names) == {"b", "c"}
+
+
+def test_it_is_quick_enough_to_be_asked_after_every_match() -> None:
+    random = Random(5)
+    names = [entrant.name for entrant in field(20)]
+    drawn, results = story(
+        *((*random.sample(names, 2), random.choice((0.0, 0.5, 1.0))) for _ in range(MEMORY))
+    )
+    began = process_time()
+    for _ in range(TIMES):
+        assert len(LADDER.draw(field(20), drawn, results, Terms())) >= 9
+    assert process_time() - began < TIMES * SECONDS

@@ -1,0 +1,57 @@
+"""Open table: an endless one, at which whoever is there meets whoever else is, at once.
+
+Of all who could play, those two begin who have met least; of equals, those who
+came first. Nobody meets itself, nobody meets somebody it is playing already,
+and who came for one opponent meets that one alone. Of two who meet for the
+first time the one who came first is first, and after that they take turns;
+where `terms.lots` says so, sides are by lot.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import combinations
+
+from tournament.format import Entrant, Format, Pairing, Result, Terms
+from tournament.pairing.drawing import Sides, last_round, lots, numbered, unfinished
+
+WAITING = 100  # who is looked at, in the order of coming: bounds the pairs that are weighed
+
+
+def draw(
+    entrants: Sequence[Entrant], drawn: Sequence[Pairing], results: Sequence[Result], terms: Terms
+) -> list[Pairing]:
+    waiting = [entrant for entrant in entrants if entrant.free and entrant.present and not entrant.gone][
+        :WAITING
+    ]
+    playing = {frozenset(pairing.names) for pairing in unfinished(drawn, results)}
+    met = Counter(frozenset(pairing.names) for pairing in drawn)
+    sides = Sides(drawn)
+    pairs = [
+        (one, other)
+        for one, other in combinations(waiting, 2)
+        if _willing(one, other) and frozenset((one.name, other.name)) not in playing
+    ]
+    pairs.sort(key=lambda pair: met[frozenset((pair[0].name, pair[1].name))])
+    meetings: list[tuple[str, str]] = []
+    taken = set[str]()
+    for one, other in pairs:
+        if taken.isdisjoint((one.name, other.name)):
+            taken |= {one.name, other.name}
+            meetings.append(
+                _seated(one.name, other.name, sides, (terms.seed, len(drawn)) if terms.lots else None)
+            )
+    return numbered(drawn, [meetings], last_round(drawn) + 1)
+
+
+def _willing(one: Entrant, other: Entrant) -> bool:
+    return one.against in (None, other.name) and other.against in (None, one.name)
+
+
+def _seated(one: str, other: str, sides: Sides, seed: object) -> tuple[str, str]:
+    if seed is not None:
+        first, second = lots((one, other), seed)
+        return first, second
+    return (one, other) if sides.times[one, other] <= sides.times[other, one] else (other, one)
+
+
+FORMAT = Format(name="open", title="Open table", draw=draw, order=("rating",), endless=True)
