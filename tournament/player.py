@@ -8,11 +8,14 @@ from collections.abc import AsyncIterator, Callable
 from math import inf
 from typing import Any
 
+import structlog
 import trio
 
 from tournament.log import Follower, Tell
 from tournament.match import Match
 from tournament.timekeeper import Timekeeper
+
+log = structlog.get_logger()
 
 GRACE = 30.0  # seconds that a player may be gone in the middle of a match and still go on with it
 
@@ -85,9 +88,8 @@ class Player:
         self.seat: Seat | None = None
         self.reserved = False  # a match is about to begin for it
         self._changed = changed
-        self._deal, self._dealt = trio.open_memory_channel[Seat](
-            inf
-        )  # at most one that has not been taken up
+        self._deal, self._dealt = trio.open_memory_channel[Seat](inf)  # holds one, if it is not taken up
+        self.dealt: Callable[[Seat], None] = self._deal.send_nowait  # a door puts its own here: told at once
 
     @property
     def idle(self) -> bool:
@@ -104,7 +106,12 @@ class Player:
         if self.retired:
             seat.leave()
             return
-        self._deal.send_nowait(seat)
+        try:
+            self.dealt(seat)
+        except Exception:
+            log.exception("a door failed when it was dealt a seat", player=self.name)
+            seat.match.void("a fault of the host", trio.current_time())
+            self.retire()
         if not self.present:
             seat.away()
 

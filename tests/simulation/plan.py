@@ -15,7 +15,7 @@ from tournament.format import Terms, formats
 
 GAMES: Mapping[str, int] = {"tic-tac-toe": 50, "hexagon-dots": 22, "connect-4": 18, "santorini": 8, "quoridor": 2}
 PACES = (
-    None,  # the game's own
+    None,
     Pace(turn=1.0),
     Pace(turn=5.0),
     Pace(bank=3.0),
@@ -54,7 +54,7 @@ class Plan(Struct, frozen=True):
     seed: int
     game: str
     options: Mapping[str, object]
-    pace: Pace
+    pace: Pace | None  # None: the game's own
     contests: tuple[Contest, ...]
     natures: Mapping[str, Nature]
     latency: tuple[float, float] | None
@@ -63,10 +63,6 @@ class Plan(Struct, frozen=True):
     calm: bool  # nothing happens to the clocks, so they can be reckoned exactly
     breadth: int | None  # of the legal moves, how many bots look at: some are dear to find
     inspected: bool  # somebody looks whether all is done that can be done
-
-    @property
-    def entrants(self) -> Sequence[str]:
-        return list(self.natures)
 
 
 def draw(seed: int) -> Plan:
@@ -84,7 +80,7 @@ def draw(seed: int) -> Plan:
         seed=seed,
         game=game,
         options=_options(chance, game),
-        pace=chance.choice(PACES[1:]) if game == "quoridor" else _pace(chance, game),
+        pace=chance.choice(PACES),
         contests=tuple(contests),
         natures={name: _nature(chance, chance.random() < rogues) for name in (*names, *late)},
         latency=chance.choice(LATENCIES),
@@ -104,3 +100,50 @@ def _options(chance: Random, game: str) -> Mapping[str, object]:
             return {"stuck": chance.choice(("loses", "draws"))}
         case _:
             return {}
+
+
+def _contest(chance: Random, name: str, entrants: Sequence[str], late: Sequence[str]) -> Contest:
+    form = chance.choice(sorted(formats()))
+    rated = chance.random() < 0.5
+    rounds = chance.choice((None, None, 1, 2, 3)) if form in ("swiss", "gauntlet") else None
+    return Contest(
+        name=name,
+        format=form,
+        terms=Terms(rounds=rounds, seed=chance.randrange(1000)),
+        at_once=chance.choice((None, None, None, 1, 2, 3)),
+        alone=chance.random() < 0.5,
+        entrants=tuple(entrants),
+        ratings=tuple(chance.choice((None, chance.uniform(1000, 2000))) if rated else None for _ in entrants),
+        late=tuple(late),
+        acts=_acts(chance, ACTS, chance.choice((0, 0, 0, 1, 2, 4))),
+    )
+
+
+def _acts(chance: Random, kinds: Sequence[str], count: int) -> tuple[Act, ...]:
+    """In the order of their coming; a few when all is over."""
+    acts = [
+        Act(
+            after=chance.choice((0, chance.randint(0, 6), chance.randint(0, 30), 10_000)),
+            delay=chance.choice((0.0, chance.uniform(0, 1), chance.uniform(0, 30))),
+            what=chance.choice(kinds),
+        )
+        for _ in range(count)
+    ]
+    return tuple(sorted(acts, key=lambda act: act.after))
+
+
+def _nature(chance: Random, rogue: bool) -> Nature:
+    thinking = chance.choice((("quick",), ("quick",), ("quick", "slow"), ("slow",), THINKING))
+    vices: dict[str, float] = {}
+    if rogue:
+        for vice in chance.sample(VICES, chance.randint(1, 4)):
+            vices[vice] = chance.choice((0.02, 0.1, 0.4))
+    elif chance.random() < 0.4:
+        vices = {vice: 0.3 for vice in chance.sample(HARMLESS, chance.randint(1, 2))}
+    late = chance.choice((0.0, 0.0, chance.uniform(0, 25)))
+    return Nature(
+        thinking=thinking,
+        vices=vices,
+        comes=chance.choice((late, late, chance.uniform(0, 200), inf)) if rogue else late,
+        returns=chance.choice((0.0, chance.uniform(0, 200))) if rogue else chance.uniform(0, 25),
+    )

@@ -1,5 +1,6 @@
 """Who is here, and who is dealt a seat."""
 
+import structlog
 import trio
 from trio.testing import MockClock
 
@@ -120,3 +121,18 @@ async def test_a_player_with_a_seat_or_a_reservation_is_not_idle() -> None:
     assert not player.idle
     player.free()
     assert player.idle
+
+
+async def test_a_door_that_fails_costs_a_void_match_and_not_the_tournament() -> None:
+    def fail(seat: Seat) -> None:
+        raise ZeroDivisionError
+
+    player = Player("ann", "connect-4", lambda player: None)
+    player.dealt = fail
+    mine = seat()
+    with structlog.testing.capture_logs() as lines:
+        player.deal(mine)
+    assert mine.match.result is not None
+    assert mine.match.result.ending is Ending.VOID
+    assert player.retired
+    assert len(lines) == 1
