@@ -1,21 +1,22 @@
 """HTTP/1.1 for bots, browsers and scripts: connections, deadlines, and whose turn it is.
 
-An application is one function of an `Exchange`. It answers at once, or keeps the
-exchange and lets whoever has the answer give it, minutes later and from
-anywhere, or opens a stream; where it has to wait itself, it is async. An answer
-given at once takes no task switch from the bytes that came to those that go.
+From the bytes that came to the bytes of an answer that is given at once there is
+no task switch: whoever reads a request has the application answer it, and writes.
 
-Not here: routes, JSON, logins. What requests and answers look like on the wire
-is in `server/http_wire.py`.
+Not here: routes, JSON, logins. What an application sees is in
+`server/http_exchange.py`, what requests and answers look like on the wire in
+`server/http_wire.py`. Answers have no Date and no Server header: nobody caches
+them by the one, and the other helps nobody but attackers.
 """
 
 import math
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 
 import trio
 
 from server.guard import Guard
+from server.http_exchange import Answers, App, Exchange
 from server.http_head import Refusal
 from server.http_wire import (
     CONTINUE,
@@ -37,64 +38,8 @@ from server.wire import Wire
 
 SWEEP = 1.0  # seconds between looks at the deadlines, which are as coarse as this
 
-App = Callable[["Exchange"], Awaitable[object] | None]
 
-
-class Exchange:
-    """One request, and the right to answer it: once, whole or bit by bit, by whoever holds this.
-
-    `gone` says that the client has hung up. Answering it all the same does no harm.
-    """
-
-    __slots__ = ("_connection", "callbacks", "gone", "request")
-
-    def __init__(self, request: Request, connection: "Connection") -> None:
-        self.request = request
-        self.gone = False
-        self.callbacks: tuple[Callable[[], None], ...] = ()  # what `on_gone` was given
-        self._connection = connection
-
-    def respond(self, response: Response) -> None:
-        """Answer. A second answer raises RuntimeError: it would be taken for that to the next request."""
-        self._connection.respond(self, response)
-
-    def stream(self, status: int = 200, headers: Headers = ()) -> "Chunks":
-        """Answer bit by bit: an event stream, or lines without an end."""
-        self._connection.open(self, status, headers)
-        return Chunks(self, self._connection)
-
-    def on_gone(self, callback: Callable[[], None]) -> None:
-        """Have `callback` called when the client hangs up before the answer is complete; now, if it has."""
-        if self.gone:
-            callback()
-        else:
-            self.callbacks += (callback,)
-
-    def authenticated(self) -> None:
-        """The client has shown who it is, and a flood of strangers no longer drives it out."""
-        if self._connection.visitor is not None:
-            self._connection.visitor.authenticated()
-
-
-class Chunks:
-    """An answer under way. What is put after its end, or to a client that is gone, goes nowhere."""
-
-    __slots__ = ("_connection", "exchange")
-
-    def __init__(self, exchange: Exchange, connection: "Connection") -> None:
-        self.exchange = exchange
-        self._connection = connection
-
-    def put(self, content: bytes) -> None:
-        """Send one chunk, exactly; of nothing, none."""
-        self._connection.put(self.exchange, content)
-
-    def close(self) -> None:
-        """The answer is complete."""
-        self._connection.close(self.exchange)
-
-
-class Connection:
+class Connection(Answers):
     """One client: requests in, answers out in the same order, one at a time."""
 
     __slots__ = (
@@ -109,10 +54,10 @@ class Connection:
         "_stage",
         "_streaming",
         "_turn",
+        "_visitor",
         "_waiting",
         "_wire",
         "deadline",
-        "visitor",
     )
 
     def __init__(self, http: "Http", wire: Wire, visitor: Visitor | None) -> None:
@@ -129,7 +74,7 @@ class Connection:
         self._advancing = False
         self._turn: trio.Event | None = None  # somebody waits for the answer to be given
         self._parting = False  # all was said; the client may still be reading
-        self.visitor = visitor
+        self._visitor = visitor
         self.deadline = self._arrived + http.limits.head_seconds
 
     async def run(self) -> None:
@@ -168,6 +113,10 @@ class Connection:
             if not self._old():
                 self._outbox.put(LAST_CHUNK)
             self._over()
+
+    def authenticated(self) -> None:
+        if self._visitor is not None:
+            self._visitor.authenticated()
 
     def _unanswered(self, exchange: Exchange) -> bool:
         if exchange is self._exchange and not self._streaming:
@@ -289,13 +238,13 @@ class Connection:
         for callback in callbacks:
             try:
                 callback()
-            except Exception as error:  # noqa: PERF203
+            except Exception as error:
                 self._http.guard.report(error)
 
     # How it ends.
 
     async def _finish(self) -> None:
-        """The client has ended its side. Whoever holds its request hears of it, and may answer for a moment."""
+        """The client has ended its side. Who holds its request hears of it, and may answer for a moment."""
         limits = self._http.limits
         with trio.move_on_after(limits.linger_seconds):
             while not self._parting:
@@ -372,9 +321,11 @@ class Http:
 
     async def _sweep(self) -> None:
         """Look at all deadlines, for as long as there are any: cheaper than a timer for each request."""
-        while self._connections:
-            await trio.sleep(SWEEP)
-            now = trio.current_time()
-            for connection in [each for each in self._connections if each.deadline <= now]:
-                connection.expire(now)
-        self._sweeping = False
+        try:
+            while self._connections:
+                await trio.sleep(SWEEP)
+                now = trio.current_time()
+                for connection in [each for each in self._connections if each.deadline <= now]:
+                    connection.expire(now)
+        finally:
+            self._sweeping = False

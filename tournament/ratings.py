@@ -11,6 +11,7 @@ Not here: points and tie-breaks (`standings.py`), the ladder's ratings that
 change match by match (`skill.py`).
 """
 
+import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,10 @@ if TYPE_CHECKING:  # numpy is slow to import, and much of what imports this file
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+
+# Shared out over threads, matrices as small as these gain nothing, and on a busy machine the threads wait
+# for each other for up to seconds, with the host standing still. numpy reads this when it is first imported.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 ELO = 173.71779276130073  # 400 / ln 10: Elo points to a unit of the logistic curve
 PRIOR = 1.0  # drawn games against somebody average, given to each: the least that keeps coverage in a Swiss

@@ -1,13 +1,16 @@
 """Ratings: against another fit, and against strengths that are known because the games are simulated."""
 
 import math
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from itertools import pairwise, permutations
+from pathlib import Path
 from random import Random
 from statistics import NormalDist
 
-import choix
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +19,7 @@ from tournament.format import Entrant, Pairing, Result, Terms
 from tournament.pairing import swiss
 from tournament.ratings import ELO, PRIOR, Rating, bradley_terry, duplicates, probability_first
 
+ROOT = Path(__file__).parents[2]
 NAMES = ("ada", "bob", "cyd", "dan", "eva")
 SCORES = (1.0, 0.5, 0.0)
 Draws = Callable[[float], float]  # from the expected score of a game to the chance that it is drawn
@@ -84,7 +88,9 @@ def test_a_long_chain_of_ones_who_won_everything_is_fitted() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_choix_finds_the_same_ratings(seed: int) -> None:
-    """Its players are ours and one more, who drew with each: a win is two comparisons, a draw one either way."""
+    """Its players are ours and one more, who drew with each: a win is two comparisons, a draw one each way."""
+    import choix
+
     random = Random(seed)
     results = [game(*random.sample(NAMES, 2), random.choice((1, 0))) for _ in range(20 + 20 * seed)]
     results += [game(name, other, 1) for name, other in pairwise(NAMES)]
@@ -307,7 +313,7 @@ def swiss_tournament(random: Random, strengths: Sequence[float], rounds: int, dr
 @pytest.mark.parametrize("draws", [never, often])
 @pytest.mark.parametrize(("spread", "least"), [(100, 0.82), (200, 0.93), (350, 0.93)])
 def test_coverage_in_a_swiss_is_as_documented(spread: float, least: float, draws: Draws) -> None:
-    """Winners meet winners, so few games have to tell how far apart the ends are: worst where all are close."""
+    """Winners meet winners, so few games tell how far apart the ends are: worst where all are close."""
     random = Random(4)
     fields = [[random.gauss(0, spread) for _ in range(32)] for _ in range(40)]
     held = sum(holding(strengths, swiss_tournament(random, strengths, 7, draws)) for strengths in fields)
@@ -360,8 +366,8 @@ def test_a_favourite_is_the_strongest_about_as_often_as_is_said() -> None:
 # Speed
 
 
-def test_a_hundred_bots_and_20_000_games_are_fitted_in_50_ms() -> None:
-    """Duplicates sought in games of forty moves included. The best of several: others use the machine too."""
+def fastest_fit() -> float:
+    """Seconds for a hundred bots and 20,000 games of forty moves, duplicates sought: the best of ten."""
     random = Random(7)
     strengths = [random.gauss(0, 200) for _ in range(100)]
     results: list[Result] = []
@@ -371,11 +377,24 @@ def test_a_hundred_bots_and_20_000_games_are_fitted_in_50_ms() -> None:
         made = outcome(random, strengths[first], strengths[second], split)
         results.append(game(str(first), str(second), made, *moves))
     took: list[float] = []
-    for _ in range(20):
-        begun = time.perf_counter()
+    for _ in range(10):
+        begun = time.process_time()
         bradley_terry(results)
-        took.append(time.perf_counter() - begun)
-        print(took[-1])
-        if took[-1] < 0.05:
-            break
-    assert min(took) < 0.05
+        took.append(time.process_time() - begun)
+    return min(took)
+
+
+def test_a_hundred_bots_and_20_000_games_are_fitted_in_50_ms() -> None:
+    """In a process of its own: whoever has imported numpy already has chosen how many threads it uses."""
+    program = f"from {__name__} import fastest_fit; print(fastest_fit())"
+    clean = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    run = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        env=clean | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert run.returncode == 0, run.stderr
+    assert float(run.stdout) < 0.05

@@ -44,7 +44,7 @@ def draw(
 
 
 def _willing(one: Entrant, other: Entrant) -> bool:
-    return one.against in (None, other.name) and other.against in (None, one.name)
+    return one.name != other.name and one.against in (None, other.name) and other.against in (None, one.name)
 
 
 def _seated(one: str, other: str, sides: Sides, seed: object) -> tuple[str, str]:
