@@ -10,6 +10,7 @@ unexport VIRTUAL_ENV
 IN := $(VENV)/bin/
 RUN := $(VENV)/.run
 DEV := $(VENV)/.dev
+COMMAND := $(VENV)/.command
 WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 
 .PHONY: help serve demo test quick campaign bench lint docs matrix lock clean
@@ -17,11 +18,11 @@ WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1	/p' Makefile | expand -t 12
 
-serve:  ## the host, on its defaults; `make serve ARGS="--http 0"` passes arguments on
-	$(error `make serve` is not built yet: the host comes with the doors)
+serve: $(COMMAND)  ## the host, on its defaults; `make serve ARGS="--http 0"` passes arguments on
+	@$(IN)quintain serve $(ARGS)
 
 demo:  ## a tournament of house bots in every game
-	$(error `make demo` is not built yet: it comes with the host)
+	@echo "make demo is not built yet: it comes with the pages" >&2; exit 1
 
 test: lint  ## lint, types and every test
 	$(IN)python -m pytest -n $(WORKERS) $(ARGS)
@@ -35,7 +36,7 @@ campaign: $(DEV)  ## the laws and the oracles for as long as one has time; `make
 bench: $(VENV)/.bench  ## speed, as ratios in one run
 	$(IN)python -m tests.bench $(ARGS)
 
-lint: $(DEV)  ## ruff and pyright
+lint: $(DEV) $(COMMAND)  ## ruff and pyright
 	$(IN)ruff check
 	$(IN)ruff format --check
 	$(IN)pyright --pythonpath $(IN)python
@@ -48,7 +49,7 @@ matrix:  ## the tests on every Python from 3.11 on that is there
 
 lock:  ## compile requirements/ anew from pyproject.toml (needs uv)
 	uv pip compile $(LOCK) pyproject.toml -o requirements/run.txt
-	for group in dev bench docs; do \
+	for group in build dev bench docs; do \
 	    uv pip compile $(LOCK) -c requirements/run.txt pyproject.toml --group $$group -o requirements/$$group.txt || exit 1; \
 	done
 
@@ -70,3 +71,10 @@ $(VENV)/.%: requirements/%.txt | $(IN)python
 	touch $@
 
 $(VENV)/.bench $(VENV)/.docs: $(DEV)
+
+# The command `quintain`, run from this folder: what it needs, and then itself, built by what is locked too.
+$(COMMAND): $(RUN) $(VENV)/.build pyproject.toml
+	if command -v uv >/dev/null 2>&1; \
+	then uv pip install --quiet --python $(IN)python --no-deps --no-build-isolation --editable .; \
+	else $(IN)python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .; fi
+	touch $@

@@ -35,7 +35,7 @@ ENDLESS = 2 * DEEPEST  # the depth of what has been searched to the end of the g
 WHOLE = 2  # plies: down to here a search leaves nothing out, however many moves there are
 WIDE = 40  # a position with more moves than this is searched deeper than that by some of them only:
 WIDTH = 12  # by as many as this, those that look best
-TABLE = 100_000  # positions that are remembered, beside as many older ones: some 60 MB
+TABLE = 80_000  # positions that are remembered, beside as many older ones: some 60 MB
 
 
 def random(game: Game[Any, Any], seed: int = 0) -> Brain:

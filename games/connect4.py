@@ -18,8 +18,8 @@ COLUMN = tuple(0b111111 << 7 * column for column in range(COLUMNS))
 BOTTOM = sum(1 << 7 * column for column in range(COLUMNS))
 BOARD = sum(COLUMN)
 FULL = BOTTOM << ROWS  # `next` when every column is full
-ROWS_OF = (0b010101 * BOTTOM, 0b101010 * BOTTOM)  # where seat 0 and where seat 1 moves when all else is full
-MIDDLE = tuple(sum(COLUMN[3 - far : 4 + far]) for far in range(3))  # the columns at most so far from the middle
+OWN_ROWS = (0b010101 * BOTTOM, 0b101010 * BOTTOM)  # those a seat gets when the columns are filled up in turn
+MIDDLE = tuple(sum(COLUMN[3 - far : 4 + far]) for far in range(3))  # the one column, three, five
 APART = 80  # bits from one seat's discs to the other's in one number: no shift below brings them together
 SEATS = ("first", "second")
 
@@ -93,24 +93,24 @@ def show(position: Connect4, names: tuple[str, str]) -> object:
 
 
 def evaluate(position: Connect4) -> float:
-    """Empty places that would complete a four, most of all on the rows a seat gets, and discs in the middle."""
+    """Empty places that would complete a four, twice on the seat's own rows; and discs in the middle."""
     first, second = discs(position)
     empty = BOARD ^ (first | second)
     fours = _fours(first | second << APART) & (empty | empty << APART)
-    ours, theirs = fours & BOARD, fours >> APART
-    good = 8 * (ours.bit_count() - theirs.bit_count())
-    good += 8 * ((ours & ROWS_OF[0]).bit_count() - (theirs & ROWS_OF[1]).bit_count())
+    one, other = fours & BOARD, fours >> APART
+    good = 8 * (one.bit_count() - other.bit_count())
+    good += 8 * ((one & OWN_ROWS[0]).bit_count() - (other & OWN_ROWS[1]).bit_count())
     for columns in MIDDLE:
         good += (first & columns).bit_count() - (second & columns).bit_count()
-    return good / 1000  # forty threats and all the middle come to less than 800
+    return good / 1000  # 42 such places, all on own rows, and the whole middle come to less
 
 
-def _fours(discs: int) -> int:
-    """Every place that has the three others of some four in line beside it; bits off the board too."""
-    fours = discs << 1 & discs << 2 & discs << 3
+def _fours(taken: int) -> int:
+    """Every place, on the board or off it, that has the other three of some four in line beside it."""
+    fours = taken << 1 & taken << 2 & taken << 3
     for way in (6, 7, 8):
-        above, below = discs >> way & discs >> 2 * way, discs << way & discs << 2 * way
-        fours |= above & (discs << way | discs >> 3 * way) | below & (discs >> way | discs << 3 * way)
+        above, below = taken >> way & taken >> 2 * way, taken << way & taken << 2 * way
+        fours |= above & (taken << way | taken >> 3 * way) | below & (taken >> way | taken << 3 * way)
     return fours
 
 

@@ -182,6 +182,14 @@ class Host:
             if each.record.opened.game == game and each.record.state is not State.FINISHED
         ]
 
+    async def drain(self) -> None:
+        """Let nobody in, begin nothing, and wait for what is being played."""
+        self.draining = True
+        for tournament in self.tournaments.values():
+            tournament.halt()
+        for tournament in tuple(self.tournaments.values()):
+            await tournament.quiet()
+
     # Within
 
     def _add(self, record: Record) -> Tournament:

@@ -37,6 +37,7 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     # How often.
     messages: Rate = Rate(100, 20.0)  # anything a bot says, but for the one answer to each prompt
     junk: Rate = Rate(20, 10.0)  # what cannot be read or comes out of turn; past it the connection ends
+    early_messages: int = 16  # between a house hello and its welcome, which takes a few milliseconds
     junk_total: int = 50  # the same, over the life of a connection
     control_frames: Rate = Rate(20, 10.0)  # websocket pings and pongs
 

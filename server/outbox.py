@@ -66,7 +66,8 @@ class Outbox:
         """Wait until nothing is kept. False when that took longer than `seconds`, or the peer was cut."""
         with trio.move_on_after(seconds):
             while self._queue is not None:
-                self._drained = self._drained or trio.Event()
+                if self._drained is None:
+                    self._drained = trio.Event()
                 await self._drained.wait()
         return self._queue is None and self.cut_reason is None
 

@@ -111,6 +111,7 @@ class SocketWire(Wire):
         if self._readiness is not None:
             return await self._watched(self._readiness)
         while True:
+            self._check_open()
             await trio.lowlevel.wait_readable(self._socket)
             with suppress(BlockingIOError):  # woken for nothing: the kernel may do that
                 received = self._read()
@@ -139,6 +140,7 @@ class SocketWire(Wire):
 
     async def send_some(self, data: bytes | memoryview) -> int:
         while True:
+            self._check_open()
             await trio.lowlevel.wait_writable(self._socket)
             if sent := self.send_now(data):
                 return sent
@@ -188,15 +190,18 @@ class SocketWire(Wire):
         """Sleep until `ready` or `close` wakes us."""
         if self._task is not None:
             raise trio.BusyResourceError("two tasks read from one connection")
-        if (number := self._socket.fileno()) < 0:
-            raise trio.ClosedResourceError("the connection was closed at this end")
+        self._check_open()
         self._failure = None
-        watcher.watch(number, self)
+        watcher.watch(self._socket.fileno(), self)
         self._task = trio.lowlevel.current_task()
         await trio.lowlevel.wait_task_rescheduled(self._give_up)
         if self._failure is not None:
             raise self._failure
         return self._received
+
+    def _check_open(self) -> None:
+        if self._socket.fileno() < 0:
+            raise trio.ClosedResourceError("the connection was closed at this end")
 
     def _give_up(self, _: object) -> trio.lowlevel.Abort:
         self._task = None

@@ -51,7 +51,10 @@ class Wire(Protocol):
         ...
 
     async def send_some(self, data: bytes | memoryview) -> int:
-        """Wait until some of `data`, which is not empty, is sent, and say how much; raises as `send_now`."""
+        """Wait until some of `data`, which is not empty, is sent, and say how much.
+
+        Raises as `send_now`, or `trio.ClosedResourceError` when it is closed meanwhile.
+        """
         ...
 
     def finish(self) -> None:

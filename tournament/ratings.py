@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # numpy is slow to import, and much of what imports this file
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 ELO = 173.71779276130073  # 400 / ln 10: Elo points to a unit of the logistic curve
-PRIOR = 1.0  # drawn games against somebody average, given to each: the least that keeps coverage in a Swiss
+PRIOR = 1.0  # drawn games against somebody average, given to each: chosen by the coverage of intervals
 NORMAL = 1.959963984540054  # standard deviations either side of the mean that hold 95 %
 ROUNDS = 200  # of Newton's method; some ten are enough unless the results are absurd
 CLOSE = 1e-9  # units of the logistic curve: a step as small as this is the last

@@ -18,7 +18,7 @@ class Conflict(Exception):
 
 class Store(Protocol):
     async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> None:
-        """Keep these, all or none. They are safe when this returns."""
+        """Keep these, all or none, after all that was asked for before. They are safe when this returns."""
         ...
 
     def kept(self) -> Iterable[Kept]:

@@ -51,7 +51,8 @@ class Timekeeper:
             now = trio.current_time()
             self.catch_up(now)
             for match in tuple(self._matches):
-                match.flag(now)
+                if match.deadline + LATE <= now:
+                    match.flag(now)
                 if match.verdict is not None:
                     del self._matches[match]
             self._wake = min(now + self._beat, min((m.deadline for m in self._matches), default=inf) + LATE)

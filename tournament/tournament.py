@@ -9,6 +9,7 @@ tournament is in `tournament/desk.py`.
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from itertools import count
 from math import inf
 from typing import Any
 
@@ -63,8 +64,12 @@ class Tournament:
         self._told = told
         self._begun = begun
         self._news = trio.Event()
+        self._waiting: trio.Event | None = None  # whoever wants to know of any change
+        self._halted = False
+        self._tickets = count()
+        self._keeping: dict[int, tuple[AnyFact, ...]] = {}  # what the store was asked for and has not confirmed
         self._asked: list[Entrant] | None = None  # the entrants that the format was last asked about
-        self._missing: dict[int, float] = {}  # pairings that wait for somebody absent, since when
+        self._missing: dict[int, dict[str, float]] = {}  # pairings that wait for somebody, since when for whom
         self._lasted: list[float] = []  # how long matches took: what an estimate rests on
         self._nursery: trio.Nursery | None = None
 
@@ -106,13 +111,26 @@ class Tournament:
         await self.keep(Entered(name, rating))
 
     async def keep(self, *facts: AnyFact) -> None:
-        """Have the store keep what is now so, then let it be so, then tell of it."""
-        if facts:
-            await self._store.keep(self.record.name, self._wall(), facts)
-            for fact in facts:
+        """Have the store keep what is now so, then let it be so, then tell of it.
+
+        All of it in the order of asking, which is that of the store, whichever task hears of it
+        first; and to the end, even if whoever asked for it has gone away meanwhile.
+        """
+        if not facts:
+            return
+        ticket = next(self._tickets)
+        self._keeping[ticket] = facts
+        try:
+            with trio.CancelScope(shield=True):
+                await self._store.keep(self.record.name, self._wall(), facts)
+        except BaseException:
+            self._keeping.pop(ticket, None)
+            raise
+        for earlier in [each for each in self._keeping if each <= ticket]:
+            for fact in self._keeping.pop(earlier):
                 self.record.add(fact)
                 self._told(fact)
-            self.wake()
+        self.wake()
 
     def _heard(self, player: Player) -> None:
         """Somebody came, went or is free again."""
@@ -122,6 +140,28 @@ class Tournament:
     def wake(self) -> None:
         """Something has changed: there may be something to do."""
         self._news.set()
+        if self._waiting is not None:
+            self._waiting.set()
+            self._waiting = None
+
+    def halt(self) -> None:
+        """Deal nothing more, whatever its state: the host is about to stop."""
+        self._halted = True
+
+    async def finished(self) -> None:
+        """Until it is over."""
+        while self.record.state is not State.FINISHED:
+            await self._news_of_any_kind()
+
+    async def quiet(self) -> None:
+        """Until nothing is being played."""
+        while self.matches:
+            await self._news_of_any_kind()
+
+    async def _news_of_any_kind(self) -> None:
+        if self._waiting is None:
+            self._waiting = trio.Event()
+        await self._waiting.wait()
 
     def eta(self) -> float | None:
         """Seconds until the end as far as it is drawn, at the pace so far; None while nothing is known."""
@@ -139,7 +179,7 @@ class Tournament:
         record = self.record
         if record.state is State.REGISTERING and len(record.entrants) == record.opened.entrants:
             await self.keep(Turned(State.RUNNING))
-        if record.state is not State.RUNNING:
+        if record.state is not State.RUNNING or self._halted:
             self._missing.clear()
             return inf
         await self._draw()
@@ -149,7 +189,7 @@ class Tournament:
         await self._settle(pairing for pairing in record.open.values() if self._gone(pairing))
         await self._deal()
         await self._settle(self._missed())
-        return min(self._missing.values(), default=inf) + self._grace
+        return min((max(since.values()) for since in self._missing.values()), default=inf) + self._grace
 
     async def _draw(self) -> None:
         """Ask the format for more, when its answer can have changed."""
@@ -234,6 +274,7 @@ class Tournament:
         del self.matches[match.name]
         for player in self._players.pop(match.name):
             player.free()
+        self.wake()
 
     # Who is not there
 
@@ -241,9 +282,10 @@ class Tournament:
         """The pairings that have waited for somebody absent for as long as they may.
 
         Only what could be played but for the absence is waited for, and one pairing of a player at a
-        time: to be away for a while costs a match, and not all of them.
+        time: to be away for a while costs a match, and not all of them. If both are absent, each has
+        the grace; and whenever a pairing is due again, it begins anew.
         """
-        now, waited, waiting = trio.current_time(), set[str](), dict[int, float]()
+        now, waited, waiting = trio.current_time(), set[str](), dict[int, dict[str, float]]()
         absent = {
             name
             for name in self.record.entrants
@@ -254,9 +296,11 @@ class Tournament:
                 names = set(pairing.names)
                 if names & absent and names.isdisjoint(waited) and all(map(self._idle, names - absent)):
                     waited |= names
-                    waiting[number] = self._missing.get(number, now)
-        self._missing = waiting
-        return [self.record.open[number] for number, since in waiting.items() if now >= since + self._grace]
+                    before = self._missing.get(number, {})
+                    waiting[number] = {name: before.get(name, now) for name in names & absent}
+        over = [number for number, since in waiting.items() if now >= max(since.values()) + self._grace]
+        self._missing = {number: since for number, since in waiting.items() if number not in over}
+        return [self.record.open[number] for number in over]
 
     async def _settle(self, pairings: Iterable[Pairing]) -> None:
         """Decide what cannot be played, because somebody is out of the tournament or did not come."""

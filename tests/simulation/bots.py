@@ -71,7 +71,6 @@ class Bot:
 
     async def attend(self, host: "Host") -> None:
         """Be at the host for as long as that lives."""
-        self._players, self._sheet, self._gone = [], None, trio.Event()
         first = host.born == 0
         delay = inf if self._departed else self.nature.comes if first else self.nature.returns
         if delay == inf or self.nature.comes == inf:
@@ -96,6 +95,7 @@ class Bot:
     def cut_off(self) -> None:
         """The host has crashed."""
         self._vanish(inf)
+        self._players, self._sheet, self._gone = [], None, trio.Event()
 
     def gone(self, at: float) -> bool:
         """Whether it deserves to be held gone: by its plan for all of the grace and longer, or for good."""
@@ -182,7 +182,7 @@ class Bot:
 
     def _bearable(self, player: Player) -> float:
         """How long it may be away without anything running out."""
-        now, pace = trio.current_time(), self._world.plan.pace
+        now, pace = trio.current_time(), self._world.pace
         bounds = [2 * (GRACE - 5), *(bound for bound in (pace.bank, pace.turn) if bound is not None)]
         if player.seat is not None:
             left = player.seat.match.left(now)[player.seat.index]
@@ -252,6 +252,8 @@ class Bot:
     def _when(self, seat: Seat) -> tuple[float, float]:
         """When an answer to this prompt comes, the vices late and all else in time; and when it is read."""
         now, deadline = trio.current_time(), seat.match.clock.deadline
+        if deadline == inf and (left := seat.match.left(now)[seat.index]) is not None:
+            deadline = now + left  # the clocks have been stopped
         last = deadline if self._world.plan.calm else deadline - MARGIN
         style = self._tempted(TIMING) or self._chance.choice(self.nature.thinking)
         late = QUEUED if style == "queued" else 0.0

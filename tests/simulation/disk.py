@@ -39,6 +39,7 @@ class Disk:
         asked: Callable[[str, Sequence[AnyFact]], None],
     ) -> None:
         self.busy = trio.Event()  # set while something is under way
+        self.size = 0  # facts
         self._memory = Memory()
         self._concluded: dict[tuple[str, str], Concluded] = {}
         self._chance = chance
@@ -85,6 +86,7 @@ class Disk:
         while last in self._under_way:
             commit = self._under_way.popleft()
             await self._memory.keep(commit.tournament, commit.when, commit.facts)
+            self.size += len(commit.facts)
             for fact in commit.facts:
                 if isinstance(fact, Concluded):
                     self._concluded.setdefault((commit.tournament, fact.match), fact)

@@ -5,19 +5,20 @@ and then goes away before the answer has come.
 """
 
 from collections.abc import Awaitable, Callable
+from math import inf
 from random import Random
 from typing import TYPE_CHECKING
 
 import trio
 
 from tests.simulation.disk import Crashed
-from tests.simulation.plan import LADDER, Act, Contest
+from tests.simulation.plan import Act, Contest
 from tournament.desk import Desk
-from tournament.record import Concluded, Opened, Record, State, Turned
+from tournament.record import Opened, Record, State, Turned
 from tournament.tournament import Refusal, Tournament
 
 if TYPE_CHECKING:
-    from tests.simulation.world import World
+    from tests.simulation.world import Host, World
 
 WHY = "the organiser wanted it so"
 ENOUGH = 2000.0  # virtual seconds after which a ladder is ended, however little was played
@@ -29,6 +30,7 @@ class Organiser:
     def __init__(self, world: "World", contest: Contest) -> None:
         self.out: set[str] = set()  # whom it has sent away
         self.voided: set[str] = set()  # matches
+        self.done = False
         self._world = world
         self._contest = contest
         self._chance = Random(f"{world.plan.seed} {contest.name}")
@@ -43,8 +45,10 @@ class Organiser:
         for act in contest.acts:
             await self._world.after(act, contest.name)
             await self._do(act)
-        if contest.format == "ladder":
-            await self._end()
+        if contest.length is not None:
+            await self._end(contest.length)
+        self.done = True
+        self._world.changed()
 
     async def _open(self) -> None:
         world, contest = self._world, self._contest
@@ -82,9 +86,9 @@ class Organiser:
         """Whether it was done, for all that the organiser knows."""
         while True:
             host = await self._world.up()
-            patience = self._chance.uniform(0, 0.02) if hurried and self._chance.random() < 0.3 else None
+            patience = self._chance.uniform(0, 0.02) if hurried and self._chance.random() < 0.3 else inf
             try:
-                with trio.CancelScope(deadline=trio.current_time() + (patience or trio.inf)) as scope:
+                with trio.CancelScope(deadline=trio.current_time() + patience) as scope:
                     await request(host.tournaments[self._contest.name])
                 return not scope.cancelled_caught
             except Crashed:
@@ -93,15 +97,23 @@ class Organiser:
                 self._world.note(f"refused: {refusal}")
                 return False
 
-    async def _end(self) -> None:
+    async def _end(self, length: int) -> None:
         """A ladder goes on until somebody ends it: nothing more is dealt, and what is played is played out."""
         world, name = self._world, self._contest.name
-        wanted = LADDER * len(self._contest.entrants)
         with trio.move_on_after(ENOUGH):
-            await world.until(lambda: world.count(name) >= wanted)
+            await world.until(lambda: world.count(name) >= length)
         await self._ask(lambda tournament: Desk(tournament).pause())
+        await trio.sleep(10)
+        while not await self._ask(self._finish):
+            await trio.sleep(10)
+
+    async def _finish(self, tournament: Tournament) -> None:
+        if tournament.matches:
+            raise Refusal("there are matches in play")
+        await tournament.keep(Turned(State.FINISHED))
 
     def _entrant(self) -> str | None:
+        """Somebody to send away."""
         record = self._record()
         names = [name for name, entrant in record.entrants.items() if not entrant.gone] if record else []
         if not names:
@@ -112,4 +124,48 @@ class Organiser:
         return name
 
     def _match(self) -> str | None:
-        ...
+        """A match that counts, or is in play."""
+        record = self._record()
+        if record is None:
+            return None
+        counting = (match for match, fact in record.matches.items() if fact.score is not None)
+        names = [*(match for match in counting if match not in record.voided), *record.dealt]
+        return self._chance.choice(names) if names else None
+
+    def _record(self) -> Record | None:
+        host = self._world.host
+        return host.tournaments[self._contest.name].record if host else None
+
+
+async def fate(world: "World") -> None:
+    """What befalls the host."""
+    chance = Random(f"{world.plan.seed} fate")
+    for trouble in world.plan.troubles:
+        await world.after(trouble)
+        host = await world.up()
+        world.note(trouble.what)
+        match trouble.what:
+            case "crash":
+                await world.crash()
+            case "crash mid-commit":
+                with trio.move_on_after(60):
+                    await world.disk.busy.wait()
+                    await trio.sleep(chance.choice((0, chance.uniform(0, 0.01))))
+                await world.crash()
+            case "stall":
+                world.clock.jump(chance.choice((chance.uniform(0, 3), chance.uniform(0, 60))))
+            case _:
+                await _freeze(host, chance.uniform(0, 60))
+    world.fated = True
+    world.changed()
+
+
+async def _freeze(host: "Host", seconds: float) -> None:
+    """Stop the clocks of all that is in play, as for a store that cannot be written to."""
+    matches = [match for tournament in host.tournaments.values() for match in tournament.matches.values()]
+    for match in matches:
+        match.pause(trio.current_time())
+    await trio.sleep(seconds)
+    for match in matches:
+        match.resume(trio.current_time())
+        host.timekeeper.expect(match.deadline)

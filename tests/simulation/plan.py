@@ -11,9 +11,12 @@ from msgspec import Struct
 
 from games.game import Pace
 from tests.simulation.bots import HARMLESS, THINKING, VICES, Nature
-from tournament.format import Terms, formats
+from tournament.format import Terms
 
 GAMES: Mapping[str, int] = {"tic-tac-toe": 50, "hexagon-dots": 22, "connect-4": 18, "santorini": 8, "quoridor": 2}
+FORMATS = ("round-robin", "double-round-robin", "swiss", "knockout", "gauntlet", "ladder", "open")
+ENDLESS = ("ladder", "open")
+NEVER = 10_000  # matches: not before all is over
 PACES = (
     None,
     Pace(turn=1.0),
@@ -47,6 +50,7 @@ class Contest(Struct, frozen=True):
     entrants: tuple[str, ...]
     ratings: tuple[float | None, ...]
     late: tuple[str, ...]  # who may come later
+    length: int | None  # matches after which it is ended, if nothing else ends it
     acts: tuple[Act, ...]
 
 
@@ -70,7 +74,7 @@ def draw(seed: int) -> Plan:
     game = chance.choices(list(GAMES), list(GAMES.values()))[0]
     names = [f"bot-{n}" for n in range(1, min(chance.randint(2, 12), chance.randint(3, 12)) + 1)]
     late = [f"late-{n}" for n in range(1, 3)] if chance.random() < 0.2 else []
-    troubles = _acts(chance, TROUBLES, chance.choice((0, 0, 1, 2)))
+    troubles = _acts(chance, TROUBLES, chance.choice((0, 0, 1, 2)), NEVER)
     calm = all(trouble.what in STEADY for trouble in troubles)
     rogues = chance.choice((0.0, 0.3, 0.6, 1.0))
     contests = [_contest(chance, "one", names, late)]
@@ -103,27 +107,29 @@ def _options(chance: Random, game: str) -> Mapping[str, object]:
 
 
 def _contest(chance: Random, name: str, entrants: Sequence[str], late: Sequence[str]) -> Contest:
-    form = chance.choice(sorted(formats()))
+    form = chance.choice(FORMATS)
+    length = LADDER * len(entrants) if form in ENDLESS else None
     rated = chance.random() < 0.5
     rounds = chance.choice((None, None, 1, 2, 3)) if form in ("swiss", "gauntlet") else None
     return Contest(
         name=name,
         format=form,
-        terms=Terms(rounds=rounds, seed=chance.randrange(1000)),
+        terms=Terms(rounds=rounds, seed=chance.randrange(1000), lots=chance.random() < 0.3),
         at_once=chance.choice((None, None, None, 1, 2, 3)),
         alone=chance.random() < 0.5,
         entrants=tuple(entrants),
         ratings=tuple(chance.choice((None, chance.uniform(1000, 2000))) if rated else None for _ in entrants),
         late=tuple(late),
-        acts=_acts(chance, ACTS, chance.choice((0, 0, 0, 1, 2, 4))),
+        length=length,
+        acts=_acts(chance, ACTS, chance.choice((0, 0, 0, 1, 2, 4)), length or NEVER),
     )
 
 
-def _acts(chance: Random, kinds: Sequence[str], count: int) -> tuple[Act, ...]:
+def _acts(chance: Random, kinds: Sequence[str], count: int, last: int) -> tuple[Act, ...]:
     """In the order of their coming; a few when all is over."""
     acts = [
         Act(
-            after=chance.choice((0, chance.randint(0, 6), chance.randint(0, 30), 10_000)),
+            after=chance.choice((0, chance.randint(0, 6), chance.randint(0, 30) % last, last)),
             delay=chance.choice((0.0, chance.uniform(0, 1), chance.uniform(0, 30))),
             what=chance.choice(kinds),
         )

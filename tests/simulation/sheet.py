@@ -58,8 +58,9 @@ class Sheet:
         self.seat.hold(patience)
 
     def come(self) -> None:
-        """Held no more."""
-        self.held_until = None
+        """Held no more, if it is not too late."""
+        if self.seat.match.verdict is None:
+            self.held_until = None
         if self.prompted is None and self.seat.to_move:
             self._prompt()
 

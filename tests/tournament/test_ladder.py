@@ -128,12 +128,19 @@ def test_who_is_least_known_chooses_first_and_somebody_near() -> None:
 
 
 def test_those_who_have_met_less_often_meet_rather() -> None:
-    drawn, results = story(
-        ("a", "b", 0.5), ("b", "a", 0.5), ("c", "a", 0.5), ("b", "c", 0.5), ("d", "a", 0.5)
-    )
-    entrants = [Entrant(name) for name in "abcd"]
-    first, _ = LADDER.draw(entrants, drawn, results, Terms())
-    assert set(first.names) in ({"d", "b"}, {"d", "c"})
+    """D is least known, has just met a, and of the others, who are as strong, b before that."""
+    among = [("a", "b", 0.5), ("b", "c", 0.5), ("c", "a", 0.5)] * 2
+    drawn, results = story(("d", "b", 0.5), *among, ("d", "a", 0.5))
+    for seed in range(10):
+        first, *_ = LADDER.draw([Entrant(name) for name in "abcd"], drawn, results, Terms(seed=seed))
+        assert set(first.names) == {"c", "d"}
+
+
+def test_of_two_who_have_not_met_who_was_first_less_often_is_first() -> None:
+    drawn, results = story(("a", "x", 0.5), ("y", "c", 0.5))
+    for seed in range(10):
+        (pairing,) = LADDER.draw([Entrant("a"), Entrant("c")], drawn, results, Terms(seed=seed))
+        assert pairing.names == ("c", "a")
 
 
 def test_who_is_not_there_may_have_played() -> None:

@@ -88,7 +88,7 @@ def test_a_long_chain_of_ones_who_won_everything_is_fitted() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_choix_finds_the_same_ratings(seed: int) -> None:
-    """Its players are ours and one more, who drew with each: a win is two comparisons, a draw one each way."""
+    """Its players are ours and one more, who drew with each; a win is two comparisons, a draw two halves."""
     import choix
 
     random = Random(seed)

@@ -86,7 +86,7 @@ def prices(
             wanted = 1 if apart else equals[points[one]] // 2
             found[high, low] = (0, met, 0, strain(one, other, sides), apart**2, abs(low - high - wanted))
         if len(places) % 2:
-            above = points[other] - lowest
+            above = max(0, points[other] - lowest)
             found[low, len(places)] = (byes[other] - fewest, 0, above, 0, 0, len(places) - 1 - low)
     return found
 

@@ -1,0 +1,134 @@
+"""What an organiser may set: the file, the environment and the flags, in that order of rising weight.
+
+Every error is one line that says where the fault is, in which key, and what is
+wrong with it.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+from games.game import Pace
+from server.limits import Limits
+from tournament.format import Terms
+from tournament.record import Opened
+
+FILE = "quintain.toml"
+PREFIX = "QUINTAIN_"
+NOT_SETTINGS = frozenset({"QUINTAIN_TOKEN"})  # the organiser's token: a secret, read where it is used
+
+Port = Annotated[int, Meta(ge=0, le=65535)]
+
+
+class ConfigError(Exception):
+    """The organiser's fault: one line, with the place."""
+
+
+class Ports(Struct, frozen=True, forbid_unknown_fields=True):
+    """0 picks a free one."""
+
+    tcp: Port = 8000
+    websocket: Port = 8001
+    http: Port = 8080
+
+
+class Tls(Struct, frozen=True, forbid_unknown_fields=True):
+    """Files in PEM. With them the HTTP port speaks HTTPS and the websocket port wss."""
+
+    certificate: str
+    key: str
+
+
+class TournamentSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """A tournament that is opened at the start, if there is none of that name."""
+
+    name: str
+    game: str
+    format: str = "round-robin"
+    entrants: Annotated[int, Meta(ge=2)] | None = None
+    rounds: Annotated[int, Meta(ge=1)] | None = None
+    seed: int = 0
+    options: dict[str, Any] = {}
+    pace: Pace | None = None
+
+    def opened(self) -> Opened:
+        terms = Terms(self.rounds, self.seed)
+        return Opened(self.game, self.format, self.entrants, terms, self.options, self.pace)
+
+
+class Evaluation(Struct, frozen=True, forbid_unknown_fields=True):
+    """Whom the Arena may call. With no networks: loopback, while the host itself listens on loopback only."""
+
+    networks: tuple[str, ...] = ()  # as CIDR: "10.1.0.0/16"
+
+
+class Settings(Struct, frozen=True, forbid_unknown_fields=True):
+    bind: str = "127.0.0.1"
+    ports: Ports = Ports()
+    data: str = "quintain-data"
+    log_level: str = "info"
+    matches_at_once: Annotated[int, Meta(ge=1)] | None = (
+        None  # in one tournament; None: all that can be played
+    )
+    tls: Tls | None = None
+    evaluation: Evaluation = Evaluation()
+    limits: Limits = Limits()
+    tournament: tuple[TournamentSettings, ...] = ()
+
+
+def settings(file: str | None, environment: Mapping[str, str], flags: Mapping[str, Any]) -> Settings:
+    """The settings in force; `file` is the one asked for, None the usual one if it is there."""
+    path = Path(file or FILE)
+    merged: dict[str, Any] = {}
+    if file is not None or path.exists():
+        merged = _merged(merged, _of_file(path))
+        _checked(merged, str(path))
+    merged = _merged(merged, _of_environment(environment))
+    _checked(merged, "the environment")
+    return _checked(_merged(merged, flags), "the flags")
+
+
+def _of_file(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValueError as error:  # not TOML, or not UTF-8
+        raise ConfigError(f"{path}: {error}") from None
+
+
+def _of_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+    """`QUINTAIN_PORTS__TCP=9000` is `tcp = 9000` in `[ports]`. Values are read as TOML, else as words."""
+    found: dict[str, Any] = {}
+    for variable, text in sorted(environment.items()):
+        if variable.startswith(PREFIX) and variable not in NOT_SETTINGS:
+            keys = variable.removeprefix(PREFIX).lower().split("__")
+            try:
+                value: Any = tomllib.loads(f"value = {text}")["value"]
+            except ValueError:
+                value = text
+            for key in reversed(keys):
+                value = {key: value}
+            found = _merged(found, value)
+    return found
+
+
+def _checked(values: Mapping[str, Any], origin: str) -> Settings:
+    try:
+        return msgspec.convert(values, Settings)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"{origin}: {error}") from None
+
+
+def _merged(lower: Mapping[str, Any], upper: Mapping[str, Any]) -> dict[str, Any]:
+    """`upper` over `lower`, table by table."""
+    both = dict(lower)
+    for key, value in upper.items():
+        if isinstance(value, Mapping) and isinstance(both.get(key), Mapping):
+            value = _merged(both[key], value)  # pyright: ignore[reportUnknownArgumentType]
+        both[key] = value
+    return both

@@ -1,0 +1,99 @@
+"""The TCP door: lines. Its first line says which dialect a bot speaks.
+
+A JSON object is the hello of the house protocol (`house.py`), for any game; a
+name alone is Santorini's memo (`memo.py`). What lines mean is decided there.
+"""
+
+from math import inf
+from typing import Protocol
+
+import trio
+
+from server.doors.house import House
+from server.doors.memo import Memo
+from server.host import Host
+from server.lines import Lines, LineTooLong
+from server.listening import Visitor
+from server.outbox import Outbox
+from server.wire import Wire
+
+
+class Dialect(Protocol):
+    """What a connection asks of either dialect."""
+
+    asked: int  # how many questions the bot has been asked
+
+    def hear(self, message: bytes, at: float, fresh: bool) -> None: ...
+    def give_up(self, reason: str) -> None: ...
+    def gone(self) -> None: ...
+
+
+async def attend(host: Host, wire: Wire, visitor: Visitor) -> None:
+    """Serve one connection to its end. Closing the wire is left to whoever opened it."""
+    await Connection(host, wire, visitor).attend()
+
+
+class Connection:
+    """Bytes in, lines to whoever understands them; and a decent end."""
+
+    __slots__ = ("_bot", "_host", "_lines", "_outbox", "_reading", "_visitor", "_wire")
+
+    def __init__(self, host: Host, wire: Wire, visitor: Visitor) -> None:
+        self._host = host
+        self._wire = wire
+        self._visitor = visitor
+        self._bot: Dialect | None = None
+        self._lines = Lines(host.limits.json_line_bytes)
+        self._outbox = Outbox(wire, host.guard, host.limits)
+        self._reading = trio.CancelScope()
+
+    async def attend(self) -> None:
+        limits = self._host.limits
+        self._reading.deadline = trio.current_time() + limits.hello_seconds
+        try:
+            with self._reading:
+                await self._wire.pump(self._take)
+        finally:
+            if self._bot is not None:
+                self._bot.gone()
+        self._outbox.finish()
+        with trio.move_on_after(limits.linger_seconds):
+            await self._wire.pump(lambda received: None)  # closed with something unread, it would be reset
+
+    def _take(self, received: bytes) -> None:
+        at, asked = self._wire.arrived, 0 if self._bot is None else self._bot.asked
+        try:
+            for line in self._lines.receive(received):
+                if self._bot is None:
+                    self._bot = self._begin(line)
+                else:
+                    self._bot.hear(line, at, self._bot.asked == asked)
+                if self._reading.cancel_called:
+                    return
+            if isinstance(self._bot, Memo) and self._lines.pending > self._host.limits.line_bytes:
+                raise LineTooLong(f"a line may have {self._host.limits.line_bytes} bytes")
+        except LineTooLong as error:
+            if self._bot is None:
+                self._hang_up(str(error))
+            else:
+                self._bot.give_up(str(error))
+
+    def _begin(self, line: bytes) -> Dialect:
+        """The first line: who speaks, and how."""
+        if line.lstrip()[:1] == b"{":
+            house = House(self._host, self._say, self._hang_up, self._wire.peer, self._authenticated)
+            house.hear(line, self._wire.arrived)
+            return house
+        memo = Memo(self._host, self._outbox.put, self._hang_up, self._wire.peer, self._authenticated)
+        memo.arrive(line)
+        return memo
+
+    def _say(self, message: bytes) -> None:
+        self._outbox.put(message + b"\n")
+
+    def _hang_up(self, reason: str) -> None:
+        self._reading.cancel()
+
+    def _authenticated(self) -> None:
+        self._reading.deadline = inf
+        self._visitor.authenticated()

@@ -1,0 +1,182 @@
+"""`quintain serve`: the host with its doors open, from the ready line to the last one.
+
+One signal lets what is being played come to its end, for a while; a second one
+stops at once. Either way the standings so far are printed, and nothing that was
+announced is lost.
+"""
+
+import gc
+import signal
+import socket
+import ssl
+import sys
+from collections.abc import Iterable
+from functools import partial
+
+import structlog
+import trio
+
+from server import listening
+from server.config import ConfigError, Settings
+from server.data_folder import organiser_token, prepared
+from server.doors import tcp, websocket
+from server.doors.api import Api
+from server.doors.arena import Arena
+from server.doors.hexagondots import HexagonDots
+from server.doors.house_http import HouseHttp
+from server.doors.routes import routed
+from server.host import OPEN, Host
+from server.http import App, Http
+from server.report import report
+from tournament.record import State
+from tournament.tournament import Refusal, Tournament
+
+GRACE = 10.0  # seconds for what is being played when the host is asked to stop
+DONE, INTERRUPTED = 0, 130  # exit codes
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+async def serve(settings: Settings, *, until_done: str | None = None, as_json: bool = False) -> int:
+    """Until `until_done` is over, or until somebody stops us; answers the exit code."""
+    folder = prepared(settings.data)
+    token, path = organiser_token(folder)
+    if path is not None:
+        print(f"the organiser's token is in {path}", file=sys.stderr)  # noqa: T201
+    tls = _tls(settings)
+    host = Host(settings.limits, at_once=settings.matches_at_once)
+    doors = await _open(settings)
+    async with trio.open_nursery() as nursery:
+        await nursery.start(host.run)
+        for wanted in settings.tournament:
+            if wanted.name not in host.tournaments:
+                try:
+                    await host.open(wanted.name, wanted.opened())
+                except Refusal as refusal:
+                    raise ConfigError(f"tournament {wanted.name}: {refusal}") from None
+        http = Http(_application(host, settings, token), host.guard, settings.limits)
+        admission = listening.Admission(settings.limits, listening.room_for_files())
+        attend = {
+            "tcp": partial(tcp.attend, host),
+            "websocket": partial(websocket.attend, host),
+            "http": http.attend,
+        }
+        for name, sockets in doors.items():
+            for listener in sockets:
+                nursery.start_soon(
+                    partial(
+                        listening.serve,
+                        listener,
+                        attend[name],
+                        guard=host.guard,
+                        admission=admission,
+                        limits=settings.limits,
+                        tls=tls if name != "tcp" else None,
+                    )
+                )
+        _calm_the_collector()
+        addresses = " ".join(f"{name}={listening.where(sockets[0])}" for name, sockets in doors.items())
+        print(f"ready {addresses} data={settings.data}", flush=True)  # noqa: T201
+        code = await _until_the_end(host, http, until_done)
+        _print_standings(host, until_done, as_json)
+        nursery.cancel_scope.cancel()
+        return code
+    return DONE  # pragma: no cover - a cancelled nursery ends above
+
+
+async def _until_the_end(host: Host, http: Http, until_done: str | None) -> int:
+    """Wait for the tournament or for a signal, and for what is being played."""
+    code = DONE
+    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async with trio.open_nursery() as nursery:
+
+            async def watch() -> None:
+                nonlocal code
+                async for number in signals:
+                    code = INTERRUPTED if number == signal.SIGINT else DONE
+                    log.info("stopping", signal=signal.Signals(number).name, grace=GRACE)
+                    with trio.move_on_after(GRACE):
+                        nursery.start_soon(again)
+                        await host.drain()
+                    nursery.cancel_scope.cancel()
+                    return
+
+            async def again() -> None:
+                async for _ in signals:
+                    nursery.cancel_scope.cancel()
+                    return
+
+            nursery.start_soon(watch)
+            if until_done is None:
+                await trio.sleep_forever()
+            await host.tournaments[until_done].finished()
+            nursery.cancel_scope.cancel()
+    http.drain()
+    return code
+
+
+def _application(host: Host, settings: Settings, token: str) -> App:
+    return routed(
+        (
+            Arena(host, settings.evaluation, settings.bind),
+            HexagonDots(host),
+            HouseHttp(host),
+            Api(host, token),
+        )
+    )
+
+
+async def _open(settings: Settings) -> dict[str, list[socket.socket]]:
+    """Listen on all ports, before anything else is begun."""
+    opened: dict[str, list[socket.socket]] = {}
+    for name, port in (
+        ("tcp", settings.ports.tcp),
+        ("websocket", settings.ports.websocket),
+        ("http", settings.ports.http),
+    ):
+        try:
+            opened[name] = await listening.listeners(settings.bind, port, settings.limits)
+        except OSError as error:
+            for sockets in opened.values():
+                for listener in sockets:
+                    listener.close()
+            raise ConfigError(
+                f"{name}: cannot listen on {settings.bind} port {port}: {error.strerror}"
+            ) from None
+    return opened
+
+
+def _tls(settings: Settings) -> ssl.SSLContext | None:
+    if settings.tls is None:
+        return None
+    try:
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.load_cert_chain(settings.tls.certificate, settings.tls.key)
+    except (OSError, ssl.SSLError) as error:
+        raise ConfigError(f"tls: the certificate cannot be used: {error}") from None
+    return context
+
+
+def _calm_the_collector() -> None:
+    """What is here now stays; and with a thousand matches most objects live long: look less often."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 50, 1_000)
+
+
+def _print_standings(host: Host, until_done: str | None, as_json: bool) -> None:
+    for tournament in _worth_telling(host, until_done):
+        print(report(tournament.record, as_json=as_json), flush=True)  # noqa: T201
+
+
+def _worth_telling(host: Host, until_done: str | None) -> Iterable[Tournament]:
+    """The one that was waited for; else whatever is not over and has results."""
+    if until_done is not None:
+        return (host.tournaments[until_done],)
+    return (
+        each
+        for each in host.tournaments.values()
+        if each.record.state is not State.FINISHED
+        and (each.record.matches or not each.record.name.startswith(OPEN))
+    )

@@ -1,0 +1,347 @@
+"""What is true of the house brains in every game, in two games made for the purpose, and how strong they are.
+
+Time is counted in questions to `stop`, which are positions looked at: so a slow machine plays the same moves.
+"""
+
+from collections.abc import Iterable
+from functools import cache, reduce
+from itertools import product
+from math import inf
+from operator import xor
+from random import Random
+from typing import Any
+
+import pytest
+from msgspec import Struct, structs
+
+from games import brains, connect4, tictactoe
+from games.brains import BRAINS, Brain, alphabeta, first, greedy
+from games.catalogue import catalogue
+from games.game import Game, Outcome
+from tests.games.play import each_game, random_match
+
+
+class Patience:
+    """Says no so many times, and yes for ever after; counts what it is asked."""
+
+    def __init__(self, questions: float = inf) -> None:
+        self.questions, self.asked = questions, 0
+
+    def __call__(self) -> bool:
+        self.asked += 1
+        return self.asked > self.questions
+
+
+# Two games
+
+
+class Nim(Struct, frozen=True):
+    """Who takes the last bean wins. With `again`, who clears a heap before that moves once more."""
+
+    heaps: tuple[int, ...] = (3, 4, 5)
+    again: bool = False
+    turn: int = 0
+    outcome: Outcome | None = None
+
+    def moves(self) -> Iterable[tuple[int, int]]:
+        return [(heap, beans) for heap, most in enumerate(self.heaps) for beans in range(1, most + 1)]
+
+    def play(self, move: tuple[int, int]) -> "Nim":
+        heap, beans = move
+        heaps = (*self.heaps[:heap], self.heaps[heap] - beans, *self.heaps[heap + 1 :])
+        if not any(heaps):
+            return Nim(heaps, self.again, self.turn, Outcome(self.turn, "has taken the last bean"))
+        return Nim(heaps, self.again, self.turn if self.again and not heaps[heap] else 1 - self.turn)
+
+
+class Trap(Struct, frozen=True):
+    """Seat 0 attacks (0) or waits. Sixty answers are there to an attack; all lose but one, and that looks bad."""
+
+    path: tuple[int, ...] = ()
+
+    @property
+    def turn(self) -> int:
+        return len(self.path) % 2
+
+    @property
+    def outcome(self) -> Outcome | None:
+        if len(self.path) < 3:
+            return None
+        return Outcome(None if self.path[0] else int(self.path[1] == 59), "three moves have been made")
+
+    def moves(self) -> Iterable[int]:
+        return () if self.outcome else range((2, 60, 1)[len(self.path)])
+
+    def play(self, move: int) -> "Trap":
+        return Trap((*self.path, move))
+
+
+def promise(position: Any) -> float:
+    """The attack promises more than to wait, and to seat 0 the best answer looks better than any."""
+    return 0.9 if position.path[:2] == (0, 59) else 0.5 - 0.4 * position.path[0]
+
+
+NIM = structs.replace(tictactoe.GAME, name="nim", start=Nim, short=str)  # of the rest nothing is asked
+AGAIN = structs.replace(NIM, name="nim-again", start=lambda: Nim(again=True))
+TRAP = structs.replace(NIM, name="trap", start=Trap, evaluate=promise)
+
+every_game = pytest.mark.parametrize(
+    "game", [pytest.param(game, id=game.name) for game in (*catalogue().values(), NIM, AGAIN)]
+)
+every_brain = pytest.mark.parametrize("name", BRAINS)
+
+
+# Plain reckoning, to compare with
+
+
+def positions(game: Game[Any, Any], seed: int, count: int) -> list[Any]:
+    """Some positions of a match of random moves, and the last two, in which there is something to see."""
+    random = Random(seed)
+    *early, last_but_one, last = (
+        position for position in random_match(game, {}, random).positions if position.outcome is None
+    )
+    return [*random.sample(early, min(count, len(early))), last_but_one, last]
+
+
+def worth(game: Game[Any, Any], position: Any, seat: int, depth: int, ply: int = 0) -> float:
+    """Minimax from the book: what a position is worth to a seat."""
+    if position.outcome is not None:
+        winner = position.outcome.winner
+        return 0 if winner is None else 1000 - ply if winner == seat else ply - 1000
+    if depth == 0:
+        good = game.evaluate(position) if game.evaluate else 0
+        return -good if seat else good
+    best = max if position.turn == seat else min
+    return best(worth(game, position.play(move), seat, depth - 1, ply + 1) for move in position.moves())
+
+
+def wins(position: Any) -> list[Any]:
+    """The moves that win at once."""
+    return [
+        move
+        for move in position.moves()
+        if (outcome := position.play(move).outcome) and outcome.winner == position.turn
+    ]
+
+
+# Every brain
+
+
+@every_game
+@every_brain
+@pytest.mark.parametrize("questions", [0, 1, 30, 1000])
+def test_a_brain_plays_a_legal_move_whenever_it_is_stopped(
+    game: Game[Any, Any], name: str, questions: int
+) -> None:
+    brain = BRAINS[name](game, 1)
+    for position in positions(game, questions, 4):
+        assert brain(position, Patience(questions)) in list(position.moves())
+
+
+@every_game
+@every_brain
+def test_the_same_positions_and_patience_get_the_same_moves(game: Game[Any, Any], name: str) -> None:
+    asked = positions(game, 1, 6)
+    one, other = BRAINS[name](game, 7), BRAINS[name](game, 7)
+    assert [one(each, Patience(500)) for each in asked] == [other(each, Patience(500)) for each in asked]
+
+
+@every_game
+def test_alphabeta_does_not_depend_on_what_it_was_asked_before(game: Game[Any, Any]) -> None:
+    asked = positions(game, 2, 4)
+    brain = alphabeta(game)
+    there = [brain(each, Patience(500)) for each in asked]
+    assert [brain(each, Patience(500)) for each in reversed(asked)] == there[::-1]
+
+
+@every_game
+@pytest.mark.parametrize("name", ["greedy", "alphabeta"])
+@pytest.mark.parametrize("questions", [0, 1, 40, 700])
+def test_who_is_told_to_stop_looks_at_no_more_than_it_has_asked_for(
+    game: Game[Any, Any], name: str, questions: int
+) -> None:
+    looked = 0
+
+    def evaluate(position: Any) -> float:
+        nonlocal looked
+        looked += 1
+        return game.evaluate(position) if game.evaluate else 0
+
+    brain = BRAINS[name](structs.replace(game, evaluate=evaluate), 1)
+    for position in positions(game, 3, 4):
+        looked, patience = 0, Patience(questions)
+        brain(position, patience)
+        assert looked <= patience.asked <= questions + 2
+        assert looked <= questions + 1
+
+
+@every_game
+def test_random_plays_every_move_some_time(game: Game[Any, Any]) -> None:
+    position = positions(game, 4, 1)[0]
+    moves, brain = list(position.moves()), BRAINS["random"](game, 1)
+    chosen = [brain(position, Patience()) for _ in range(12 * len(moves))]
+    assert all(move in chosen for move in moves)
+
+
+@every_game
+def test_first_plays_the_first_move(game: Game[Any, Any]) -> None:
+    for position in positions(game, 5, 5):
+        assert first(game)(position, Patience()) == next(iter(position.moves()))
+
+
+@every_game
+def test_greedy_wins_at_once_or_else_improves_as_much_as_is_safe(game: Game[Any, Any]) -> None:
+    won = 0
+    for seed in range(4):
+        for position in positions(game, seed, 4):
+            chosen = position.play(greedy(game, seed)(position, Patience()))
+            if wins(position):
+                won += 1
+                assert chosen.outcome.winner == position.turn
+                continue
+            children = [position.play(move) for move in position.moves()]
+            safe = [child for child in children if child.turn == position.turn or not wins(child)] or children
+            best = max(worth(game, child, position.turn, 0) for child in safe)
+            assert worth(game, chosen, position.turn, 0) == best
+            assert chosen in safe
+    assert won
+
+
+# Alpha-beta
+
+
+@every_game
+def test_alphabeta_plays_what_plain_minimax_finds_best(game: Game[Any, Any]) -> None:
+    """So it forces each win that can be forced in so many plies, as quickly as may be, and puts off losses."""
+    forced = 0
+    for seed in range(2):
+        for position in positions(game, seed, 2):
+            seat, moves = position.turn, list(position.moves())
+            for depth in (1, 2, 3) if len(moves) <= 16 else (1, 2):
+                values = [worth(game, position.play(move), seat, depth - 1, 1) for move in moves]
+                choice = alphabeta(game, seed, depth)(position, Patience())
+                assert values[moves.index(choice)] == max(values)
+                forced += abs(max(values)) > 1
+    assert forced
+
+
+def test_the_seed_decides_between_moves_that_are_equally_good() -> None:
+    game = tictactoe.GAME
+    assert len({alphabeta(game, seed, depth=1)(game.start(), Patience()) for seed in range(60)}) == 9
+
+
+@pytest.mark.parametrize("game", [tictactoe.GAME, NIM], ids=["tic-tac-toe", "nim"])
+def test_a_single_move_is_played_without_a_question(game: Game[Any, Any]) -> None:
+    forced = [
+        position
+        for seed in range(20)
+        for position in random_match(game, {}, Random(seed)).positions
+        if len(list(position.moves())) == 1
+    ]
+    assert forced
+    for position in forced:
+        patience = Patience()
+        assert [alphabeta(game)(position, patience)] == list(position.moves())
+        assert patience.asked == 0
+
+
+def test_it_stops_deepening_when_there_is_nothing_left_to_find() -> None:
+    for game, depth in ((tictactoe.GAME, 9), (NIM, 12)):
+        whole, without_limit = Patience(), Patience()
+        alphabeta(game, depth=depth)(game.start(), whole)
+        alphabeta(game)(game.start(), without_limit)
+        assert without_limit.asked == whole.asked
+
+
+def test_a_loss_is_believed_only_when_every_answer_has_been_tried() -> None:
+    assert alphabeta(TRAP, depth=2)(Trap(), Patience()) == 0
+    assert alphabeta(TRAP, depth=3)(Trap(), Patience()) == 1
+    assert alphabeta(TRAP, depth=3)(Trap((0,)), Patience()) == 59
+
+
+def test_what_is_remembered_is_bounded_and_forgetting_costs_nothing_but_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(brains, "TABLE", 20)
+    for seed in range(5):
+        moves = list(Nim().moves())
+        Random(seed).shuffle(moves)
+        search = brains._Search(Nim(), moves, lambda _: 0.0, Patience())
+        search.deepen(12)
+        assert len(search.recent) <= 20
+        assert len(search.older) <= 20
+        assert reduce(xor, Nim().play(search.choice).heaps) == 0
+
+
+def test_it_plays_nim_without_a_mistake() -> None:
+    brain = alphabeta(NIM)
+    for heaps in product(range(4), repeat=3):
+        if reduce(xor, heaps):
+            position = Nim(heaps)
+            assert reduce(xor, position.play(brain(position, Patience())).heaps) == 0
+
+
+# Strength
+
+OPENING = 2  # random plies before a match of brains, so that no two are the same
+
+
+def endings(game: Game[Any, Any], brain: Brain, seat: int) -> set[int | None]:
+    """Who wins, over all that can be played against a brain."""
+    move = cache(lambda position: brain(position, Patience()))
+    winners, left = set[int | None](), [game.start()]
+    while left:
+        position = left.pop()
+        if position.outcome is not None:
+            winners.add(position.outcome.winner)
+        else:
+            moves = [move(position)] if position.turn == seat else position.moves()
+            left += [position.play(each) for each in moves]
+    return winners
+
+
+def score(game: Game[Any, Any], one: Brain, other: Brain, questions: tuple[int, int], openings: int) -> float:
+    """The share of the points that `one` makes from random openings, each played with both sides."""
+    points = 0.0
+    for opening, seat in product(range(openings), (0, 1)):
+        played = random_match(game, {}, Random(opening)).positions[: OPENING + 1]
+        position, ply = next(each for each in reversed(played) if each.outcome is None), len(played)
+        while position.outcome is None and ply < (game.ply_limit or inf):
+            mine = position.turn == seat
+            move = (one if mine else other)(position, Patience(questions[not mine]))
+            position, ply = position.play(move), ply + 1
+        winner = position.outcome.winner if position.outcome else None
+        points += 0.5 if winner is None else winner == seat
+    return points / (2 * openings)
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_it_never_loses_at_tic_tac_toe_whatever_is_played(seat: int) -> None:
+    assert 1 - seat not in endings(tictactoe.GAME, alphabeta(tictactoe.GAME, seed=seat), seat)
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("seed", range(10))
+def test_it_beats_first_at_tic_tac_toe(seed: int, seat: int) -> None:
+    game = tictactoe.GAME
+    pair = [first(game), first(game)]
+    pair[seat] = alphabeta(game, seed)
+    position = game.start()
+    while position.outcome is None:
+        position = position.play(pair[position.turn](position, Patience()))
+    assert position.outcome.winner == seat
+
+
+@pytest.mark.slow
+@each_game
+def test_the_brains_are_in_order_of_strength(game: Game[Any, Any]) -> None:
+    random, greedy, alphabeta = (BRAINS[name](game, 1) for name in ("random", "greedy", "alphabeta"))
+    assert score(game, greedy, random, (1000, 1), openings=20) > 0.8
+    assert score(game, alphabeta, random, (1000, 1), openings=10) > 0.8
+    assert score(game, alphabeta, greedy, (2000, 1000), openings=6) > 0.5
+
+
+@pytest.mark.slow
+def test_ten_times_the_time_is_clearly_stronger_at_connect_4() -> None:
+    game = connect4.GAME
+    assert score(game, alphabeta(game, 1), alphabeta(game, 2), (5000, 500), openings=20) > 0.65
