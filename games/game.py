@@ -70,7 +70,7 @@ class Position(Protocol[M]):
         ...
 
     def play(self, move: M) -> Self:
-        """The position after `move`; raises `Illegal` where `moves` does not hold it."""
+        """The position after a move that `read` or `moves` gave; `Illegal` where it may not be played."""
         ...
 
 

@@ -18,6 +18,7 @@ from games.game import BadOption, Game, quoted
 from server.guard import Guard
 from server.limits import Limits
 from server.reception import Reception, Unwelcome, Visit
+from server.thinker import Thinker
 from tournament.format import Terms, formats
 from tournament.lobby import Lobby
 from tournament.match import Match
@@ -47,11 +48,13 @@ class Host:
         *,
         at_once: int | None = None,
         timekeeper: Timekeeper | None = None,
+        thinker: Thinker | None = None,
         wall: Callable[[], float] = time.time,
     ) -> None:
         self.limits = limits or Limits()
         self.store = store or Memory()
         self.timekeeper = timekeeper or Timekeeper()
+        self.thinker = thinker or Thinker()
         self.lobby = Lobby()
         self.reception = Reception(self.lobby, self.limits)
         self.tournaments: dict[str, Tournament] = {}
@@ -75,6 +78,7 @@ class Host:
         async with trio.open_nursery() as self._house, trio.open_nursery() as strangers:
             self._guard = Guard(strangers)
             self._house.start_soon(self.timekeeper.run)
+            self._house.start_soon(self.thinker.run)
             self._house.start_soon(self._tidy)
             for record in fold(self.store.kept()).values():
                 self._add(record)
@@ -131,14 +135,22 @@ class Host:
         token: str | None = None,
         keeps: bool = True,
         shared: bool = False,
+        against: str | None = None,
         peer: str = "",
     ) -> Visit:
-        """Let somebody in and give it a place to play; raises `Unwelcome` with the reason for its author."""
+        """Let somebody in and give it a place to play; raises `Unwelcome` with the reason for its author.
+
+        At an open table it will meet nobody but `against`, and may share its name; in any other tournament
+        a name is one player's.
+        """
         if self.draining:
             raise Unwelcome("the host is about to stop: come again later")
         visit = self.reception.arrive(name, game, token=token, keeps=keeps, shared=shared, peer=peer)
+        visit.player.against = against
         try:
-            await self.place(visit.player, tournament)
+            found = await self.place(visit.player, tournament)
+            if shared and not found.record.format.endless:
+                self._expect_alone(visit.player)
         except (Refusal, Unwelcome) as refusal:
             visit.leave(for_good=True)
             raise Unwelcome(str(refusal)) from None
@@ -151,6 +163,11 @@ class Host:
         player.place = found.record.name
         found.wake()
         return found
+
+    def _expect_alone(self, player: Player) -> None:
+        for other in self.lobby.players(player.game):
+            if other is not player and (other.name, other.place) == (player.name, player.place):
+                raise Refusal(f"the name {player.name} is taken: somebody plays in {player.place} under it")
 
     def awaited(self, player: Player) -> bool:
         """Whether a tournament that is not over counts on somebody."""

@@ -116,7 +116,7 @@ def _request_line(line: bytes, limits: Limits) -> RequestLine:
     if version not in (b"1.0", b"1.1"):
         raise Refusal(505, f"HTTP/1.1 and HTTP/1.0 are spoken here, not HTTP/{version.decode()}")
     if len(target) > limits.target_bytes:
-        raise Refusal(414, f"an address may have {limits.target_bytes} bytes, and this one has {len(target)}")
+        raise Refusal(414, f"an address may have {limits.target_bytes} bytes")
     if method.decode() not in METHODS:
         raise Refusal(501, f"{method.decode()} is not a method of this host")
     return method.decode(), target, version == b"1.0"

@@ -9,6 +9,7 @@ import unicodedata
 
 LONGEST = 32  # characters
 RESERVED = frozenset({"draw"})  # on the Santorini wire a name stands where "Draw" may stand
+HOUSE = {"connect-4": frozenset({"random", "aima"})}  # house players, whom bots ask for by name
 
 # Categories of characters that no name has: controls, formats (bidi, zero width), surrogates, private,
 # unassigned, separators of lines and paragraphs.
@@ -23,8 +24,8 @@ class BadName(ValueError):
     """A name that cannot be had. The message is for whoever chose it."""
 
 
-def checked(name: str) -> str:
-    """The name without blanks around it, if it may be one."""
+def checked(name: str, game: str | None = None) -> str:
+    """The name without blanks around it, if it may be one, and in that game."""
     name = name.strip(" \t\r")
     if not name:
         raise BadName("a name has at least one character")
@@ -37,7 +38,7 @@ def checked(name: str) -> str:
     alphabets = {unicodedata.name(letter, "").split(" ")[0] for letter in name if letter.isalpha()} & _ALIKE
     if len(alphabets) > 1:
         raise BadName(f"letters of {' and '.join(sorted(alphabets))} in one name look alike")
-    if key(name) in RESERVED:
+    if key(name) in RESERVED or key(name) in HOUSE.get(game or "", ()):
         raise BadName(f"{name} is a reserved word")
     return name
 

@@ -90,7 +90,7 @@ class Reception:
     ) -> Visit:
         """Come in, or back. `keeps` gives a token to come back with; `shared` lets others have the name."""
         try:
-            name = checked(name)
+            name = checked(name, game)
         except BadName as error:
             raise Unwelcome(str(error)) from None
         where = (game, key(name))

@@ -16,12 +16,12 @@ from typing import assert_never
 import structlog
 import trio
 from msgspec import UNSET, MsgspecError, Raw, Struct, UnsetType, ValidationError
-from msgspec.json import Decoder, Encoder
+from msgspec.json import Decoder, Encoder, decode
 
 from games.game import Illegal
 from server.doors.once import Once
-from server.house_players import GAME, HousePlayer, challenge
 from server.host import OPEN, Host
+from server.house_players import GAME, HousePlayer, challenge
 from server.limits import Bucket
 from server.names import HOUSE
 from server.reception import Unwelcome, Visit
@@ -85,3 +85,255 @@ encode = Encoder().encode
 once = Once()  # both players are told of a move one right after the other
 
 END, DISCONNECTED = b'{"type":"end"}', b'{"type":"disconnected"}'
+
+
+class Connect4:
+    """One bot's side of the c4-arena's protocol.
+
+    `say` is given one JSON message at a time, without framing; `hang_up` the
+    reason for which the connection is to be closed; `authenticated` is called
+    when the bot has come in.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        say: Callable[[bytes], None],
+        hang_up: Callable[[str], None],
+        peer: str,
+        authenticated: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.asked = 0  # how many questions this bot has been asked
+        self._host = host
+        self._out = say
+        self._hang_up = hang_up
+        self._peer = peer
+        self._authenticated = authenticated
+        self._over = False
+        self._arriving = False
+        self._visit: Visit | None = None
+        self._opponent: HousePlayer | None = None  # that came for this bot, and has not been dealt a seat
+        self._seat: Seat | None = None
+        self._follower: Follower | None = None
+        now = trio.current_time()
+        self._junk = Bucket(host.limits.junk, now)
+        self._requests = Bucket(host.limits.messages, now)
+        self._ignored = 0  # messages in a row
+        self._late: deque[tuple[float, bytes]] = deque()  # answers to them, and when they are due
+        self._waiting = False  # a task waits for the first of these
+
+    # What a transport calls
+
+    def hear(self, message: bytes, at: float, fresh: bool = True) -> None:
+        """Take one message, which arrived at `at`. Never waits; whatever comes, the bot is told.
+
+        It is not `fresh` if it had been read already when the last question was asked.
+        """
+        if not self._over and (reason := self._understand(message, at, fresh)) is not None:
+            self._ignore(message, reason, at)
+
+    def gone(self) -> None:
+        """The connection is lost, and with it the match."""
+        self._over = True
+        self._late.clear()
+        self._leave()
+
+    # What the bot says
+
+    def _understand(self, message: bytes, at: float, fresh: bool) -> str | None:
+        """Do what a message says; answers why that cannot be done."""
+        most = self._host.limits.json_line_bytes
+        if len(message) > most:
+            return TOO_LONG.format(most)
+        try:
+            said = read(message)
+        except ValidationError:
+            said = None  # JSON, but none of these messages
+        except (MsgspecError, UnicodeDecodeError, RecursionError):
+            return UNREADABLE
+        if self._seat is not None:
+            return self._play(self._seat, said, at, fresh)
+        if self._arriving or self._visit is not None:
+            return WAITING
+        return self._start(said, message) if isinstance(said, Start) else ONLY_START
+
+    def _play(
+        self, seat: Seat, said: Start | Move | StateRequest | None, at: float, fresh: bool
+    ) -> str | None:
+        match said:
+            case Move(move=move):
+                if not fresh:
+                    return NOT_YOUR_TURN  # it was not when this was said
+                try:
+                    seat.play(move, at)
+                except OutOfTurn:
+                    return NOT_YOUR_TURN
+                except Illegal:
+                    return INVALID
+            case StateRequest():
+                if not self._ignored and not self._requests.take(at):  # after an `ignored` it is expected
+                    self._give_up(TOO_MANY)
+                self._say(_state(seat, seat.match.ply))
+            case _:
+                return UNKNOWN
+        self._ignored = 0
+        return None
+
+    def _start(self, said: Start, message: bytes) -> str | None:
+        name, against = said.id, said.against
+        if not isinstance(name, str) or not name.strip():
+            return NO_ID
+        if name in HOUSE[GAME]:
+            return RESERVED.format(name)
+        if not isinstance(against, str | None):
+            return AGAINST
+        self._arriving = True
+        self._host.guard.start_soon(self._arrive, message, name, against or None)
+        return None
+
+    async def _arrive(self, message: bytes, name: str, against: str | None) -> None:
+        try:
+            visit = await self._host.arrive(
+                name, GAME, keeps=False, shared=True, against=against, peer=self._peer
+            )
+        except Unwelcome as refusal:
+            self._arriving = False
+            self._ignore(message, str(refusal), trio.current_time())
+            return
+        self._arriving = False
+        if self._over:
+            visit.leave()
+            return
+        self._ignored = 0
+        self._visit, player = visit, visit.player
+        self._authenticated()
+        player.dealt = self._dealt
+        if player.seat is not None:
+            self._dealt(player.seat)
+        if against in HOUSE[GAME] and (player.place or "").startswith(OPEN):
+            opponent = await challenge(self._host, against, player.name)
+            if self._visit is visit and self._seat is None:
+                self._opponent = opponent
+            else:
+                opponent.leave()
+
+    def _leave(self) -> None:
+        """Let go of all that this bot holds; it may start again."""
+        visit, self._visit = self._visit, None
+        if self._follower is not None:
+            self._follower.stop()
+        if self._opponent is not None:
+            self._opponent.leave()
+        self._seat = self._follower = self._opponent = None
+        if visit is not None:
+            visit.leave()
+
+    # What the bot is told
+
+    def _dealt(self, seat: Seat) -> None:
+        self._opponent = None
+        self._seat = seat
+        self._follower = seat.follow(self._tell)
+
+    def _tell(self, event: AnyEvent) -> None:
+        seat = self._seat
+        if seat is None:
+            return
+        match event:
+            case Began():
+                self._say(_state(seat, 0))
+                self._ask(seat, 0)
+            case Moved(ply=ply, move=move):
+                verdict = seat.match.result
+                played = verdict is not None and verdict.ending is Ending.PLAYED and ply == seat.match.ply
+                self._say(_state(seat, ply, last=move, verdict=verdict if played else None))
+                self._ask(seat, ply)
+            case Refused():
+                pass  # whoever sent it was told
+            case Ended():
+                self._end(seat, event)
+            case _:
+                assert_never(event)
+
+    def _ask(self, seat: Seat, ply: int) -> None:
+        """The bot has been told a position: was that a question?"""
+        if seat.to_move and ply == seat.match.ply:
+            self.asked += 1
+
+    def _end(self, seat: Seat, ended: Ended) -> None:
+        if ended.ending is Ending.PLAYED:
+            self._say(END)
+        elif ended.winner == 1 - seat.index:  # by its clock, or by too many moves that were refused
+            self._say(_state(seat, seat.match.ply, verdict=ended))
+            self._say(END)
+        else:
+            self._say(_state(seat, seat.match.ply))
+            self._say(DISCONNECTED)
+        self._leave()
+
+    def _say(self, message: bytes) -> None:
+        """Say something now, after all that was to be said before it."""
+        while self._late:
+            self._out(self._late.popleft()[1])
+        self._out(message)
+
+    # What is ignored
+
+    def _ignore(self, message: bytes, reason: str, at: float) -> None:
+        """Answer with the reason; the more of it in a row, the later."""
+        limits = self._host.limits
+        if reason != INVALID and not self._junk.take(at):  # the referee counts those that are invalid
+            self._give_up(TOO_MANY)
+            return
+        self._ignored += 1
+        answer = encode(Ignored(_copy(message, limits.echo_bytes), reason))
+        delay = _delay(self._ignored)
+        if not delay and not self._late:
+            self._out(answer)
+        elif len(self._late) >= limits.junk.credits:
+            self._give_up(TOO_MANY)
+        else:
+            before = self._late[-1][0] if self._late else at
+            self._late.append((max(before, trio.current_time()) + delay, answer))
+            if not self._waiting:
+                self._waiting = True
+                self._host.guard.start_soon(self._answer_late)
+
+    async def _answer_late(self) -> None:
+        while self._late:
+            due, answer = self._late[0]
+            await trio.sleep_until(due)
+            if self._late and self._late[0] == (due, answer):  # nothing else was said meanwhile
+                self._late.popleft()
+                self._out(answer)
+        self._waiting = False
+
+    def _give_up(self, reason: str) -> None:
+        log.info("cut", peer=self._peer, player=self._visit and self._visit.player.name, why=reason)
+        self._hang_up(reason)
+
+
+def _state(seat: Seat, ply: int, last: int | UnsetType = UNSET, verdict: Ended | None = None) -> bytes:
+    match = seat.match
+    position = match.positions[ply]
+    board = once(position, lambda: encode(match.game.show(position, match.names)))
+    winner = UNSET if verdict is None else 0 if verdict.winner is None else verdict.winner + 1
+    turn = position.turn + 1 if verdict is None else 0
+    return encode(State(turn, seat.index + 1, winner, match.moves[:ply], last, Raw(board)))
+
+
+def _copy(message: bytes, most: int) -> object:
+    """What an `ignored` repeats: the message, or how its text begins, if it is long or cannot be read."""
+    if len(message) <= most:
+        try:
+            return decode(message)
+        except (MsgspecError, UnicodeDecodeError, RecursionError):
+            pass
+    return message[:most].decode(errors="ignore")
+
+
+def _delay(ignored: int) -> float:
+    """Seconds that the answer to so many in a row takes."""
+    if ignored <= AT_ONCE:
+        return 0.0
+    return min(FIRST_DELAY * 2 ** min(ignored - AT_ONCE - 1, 10), LONGEST_DELAY)

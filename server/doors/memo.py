@@ -184,7 +184,9 @@ def spoken_name(line: bytes, limits: Limits) -> str:
         try:
             return msgspec.json.decode(text, type=str)
         except msgspec.MsgspecError:
-            return text
+            raise BadName(
+                "a name that begins with a quotation mark is a JSON string, and this is not"
+            ) from None
     return text
 
 

@@ -53,9 +53,10 @@ class Connection:
         try:
             with self._reading:
                 await self._wire.pump(self._take)
-        finally:
-            if self._bot is not None:
-                self._bot.gone()
+        except Exception:
+            self._gone()
+            raise
+        self._gone()  # but not when the host stops, which cancels us: that is no bot's fault
         self._outbox.finish()
         with trio.move_on_after(limits.linger_seconds):
             await self._wire.pump(lambda received: None)  # closed with something unread, it would be reset
@@ -74,9 +75,14 @@ class Connection:
                 raise LineTooLong(f"a line may have {self._host.limits.line_bytes} bytes")
         except LineTooLong as error:
             if self._bot is None:
-                self._hang_up(str(error))
+                self._say(str(error).encode())
+                self._reading.cancel()
             else:
                 self._bot.give_up(str(error))
+
+    def _gone(self) -> None:
+        if self._bot is not None:
+            self._bot.gone()
 
     def _begin(self, line: bytes) -> Dialect:
         """The first line: who speaks, and how."""

@@ -5,7 +5,7 @@ Time is counted in questions to `stop`, which are positions looked at: so a slow
 
 from collections.abc import Iterable
 from functools import cache, reduce
-from itertools import product
+from itertools import combinations_with_replacement, product
 from math import inf
 from operator import xor
 from random import Random
@@ -55,8 +55,10 @@ class Nim(Struct, frozen=True):
 
 
 class Trap(Struct, frozen=True):
-    """Seat 0 attacks (0) or waits. Sixty answers are there to an attack; all lose but one, and that looks bad."""
+    """Seat 0 attacks (0) or waits. The last of the answers to an attack wins, and looks worst of all."""
 
+    answers: int
+    others: int | None  # who wins after the other answers
     path: tuple[int, ...] = ()
 
     @property
@@ -67,23 +69,24 @@ class Trap(Struct, frozen=True):
     def outcome(self) -> Outcome | None:
         if len(self.path) < 3:
             return None
-        return Outcome(None if self.path[0] else int(self.path[1] == 59), "three moves have been made")
+        met = self.path[1] == self.answers - 1
+        return Outcome(None if self.path[0] else 1 if met else self.others, "three moves have been made")
 
     def moves(self) -> Iterable[int]:
-        return () if self.outcome else range((2, 60, 1)[len(self.path)])
+        return () if self.outcome else range((2, self.answers, 1)[len(self.path)])
 
     def play(self, move: int) -> "Trap":
-        return Trap((*self.path, move))
+        return Trap(self.answers, self.others, (*self.path, move))
 
 
 def promise(position: Any) -> float:
-    """The attack promises more than to wait, and to seat 0 the best answer looks better than any."""
-    return 0.9 if position.path[:2] == (0, 59) else 0.5 - 0.4 * position.path[0]
+    """To attack looks better than to wait, and the last answer better yet for seat 0."""
+    return 0.9 if position.path[:2] == (0, position.answers - 1) else 0.5 - 0.4 * position.path[0]
 
 
 NIM = structs.replace(tictactoe.GAME, name="nim", start=Nim, short=str)  # of the rest nothing is asked
 AGAIN = structs.replace(NIM, name="nim-again", start=lambda: Nim(again=True))
-TRAP = structs.replace(NIM, name="trap", start=Trap, evaluate=promise)
+TRAP = structs.replace(NIM, name="trap", evaluate=promise)
 
 every_game = pytest.mark.parametrize(
     "game", [pytest.param(game, id=game.name) for game in (*catalogue().values(), NIM, AGAIN)]
@@ -212,12 +215,13 @@ def test_greedy_wins_at_once_or_else_improves_as_much_as_is_safe(game: Game[Any,
 
 @every_game
 def test_alphabeta_plays_what_plain_minimax_finds_best(game: Game[Any, Any]) -> None:
-    """So it forces each win that can be forced in so many plies, as quickly as may be, and puts off losses."""
+    """So it forces each win that can be forced in so many plies, as soon as may be, and puts off losses."""
     forced = 0
     for seed in range(2):
         for position in positions(game, seed, 2):
             seat, moves = position.turn, list(position.moves())
-            for depth in (1, 2, 3) if len(moves) <= 16 else (1, 2):
+            deepest = max((depth for depth in range(2, 9) if len(moves) ** depth < 5000), default=2)
+            for depth in range(1, deepest + 1):
                 values = [worth(game, position.play(move), seat, depth - 1, 1) for move in moves]
                 choice = alphabeta(game, seed, depth)(position, Patience())
                 assert values[moves.index(choice)] == max(values)
@@ -253,10 +257,32 @@ def test_it_stops_deepening_when_there_is_nothing_left_to_find() -> None:
         assert without_limit.asked == whole.asked
 
 
-def test_a_loss_is_believed_only_when_every_answer_has_been_tried() -> None:
-    assert alphabeta(TRAP, depth=2)(Trap(), Patience()) == 0
-    assert alphabeta(TRAP, depth=3)(Trap(), Patience()) == 1
-    assert alphabeta(TRAP, depth=3)(Trap((0,)), Patience()) == 59
+@pytest.mark.parametrize("columns", ["223344", "2233", "22334"], ids=["a win", "a win in three", "a loss"])
+def test_the_search_ends_when_the_end_of_the_game_is_forced(columns: str) -> None:
+    position, patience = connect4.start(), Patience(1000)
+    for column in columns:
+        position = position.play(int(column))
+    alphabeta(connect4.GAME)(position, patience)
+    assert patience.asked < 1000
+
+
+def test_nothing_is_left_out_of_two_plies_nor_where_there_are_few_moves() -> None:
+    for others in (0, None):
+        wide, few = Trap(brains.WIDE + 20, others), Trap(brains.WIDE, others)
+        assert alphabeta(TRAP, depth=2)(wide.play(0), Patience()) == brains.WIDE + 19
+        assert alphabeta(TRAP, depth=3)(few, Patience()) == 1
+
+
+def test_of_many_moves_only_those_that_look_best_are_searched_deep_unless_they_all_lose() -> None:
+    wide = brains.WIDE + 20
+    assert alphabeta(TRAP, depth=3)(Trap(wide, others=None), Patience()) == 0
+    assert alphabeta(TRAP, depth=3)(Trap(wide, others=0), Patience()) == 1
+
+
+def test_most_of_what_minimax_would_look_at_is_cut_off() -> None:
+    patience = Patience()
+    alphabeta(connect4.GAME, depth=6)(connect4.start(), patience)
+    assert patience.asked < 7**6 / 10
 
 
 def test_what_is_remembered_is_bounded_and_forgetting_costs_nothing_but_time(
@@ -273,12 +299,13 @@ def test_what_is_remembered_is_bounded_and_forgetting_costs_nothing_but_time(
         assert reduce(xor, Nim().play(search.choice).heaps) == 0
 
 
-def test_it_plays_nim_without_a_mistake() -> None:
-    brain = alphabeta(NIM)
-    for heaps in product(range(4), repeat=3):
-        if reduce(xor, heaps):
-            position = Nim(heaps)
-            assert reduce(xor, position.play(brain(position, Patience())).heaps) == 0
+@pytest.mark.parametrize("game", [NIM, AGAIN], ids=["nim", "nim-again"])
+def test_it_wins_as_soon_and_loses_as_late_as_can_be(game: Game[Any, Any]) -> None:
+    for heaps in combinations_with_replacement(range(5), 3):
+        if 0 < sum(heaps) <= 8:
+            position = Nim(heaps, again=game is AGAIN)
+            values = {move: worth(game, position.play(move), 0, depth=8) for move in position.moves()}
+            assert values[alphabeta(game)(position, Patience())] == max(values.values())
 
 
 # Strength
@@ -336,7 +363,7 @@ def test_it_beats_first_at_tic_tac_toe(seed: int, seat: int) -> None:
 @each_game
 def test_the_brains_are_in_order_of_strength(game: Game[Any, Any]) -> None:
     random, greedy, alphabeta = (BRAINS[name](game, 1) for name in ("random", "greedy", "alphabeta"))
-    assert score(game, greedy, random, (1000, 1), openings=20) > 0.8
+    assert score(game, greedy, random, (1000, 1), openings=20) > 0.7
     assert score(game, alphabeta, random, (1000, 1), openings=10) > 0.8
     assert score(game, alphabeta, greedy, (2000, 1000), openings=6) > 0.5
 

@@ -5,7 +5,7 @@ that an occasion tempts. Whoever has none but the harmless ones is honest: it
 answers every prompt legally and in time, and must never lose but by the rules.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import islice
 from math import inf
 from random import Random
@@ -206,7 +206,7 @@ class Bot:
             sheet.hold(patience, late)
         seat.follow(sheet.tell)
         if coming is not None:
-            await self._wait(sheet, sheet.coming)
+            await self._wait(sheet, sheet.coming, lambda: sheet.held_until is None)
             if self._here and not sheet.over:
                 seat.here()
                 sheet.come()
@@ -274,10 +274,10 @@ class Bot:
                 when = now
         return when, when + late
 
-    async def _wait(self, sheet: Sheet, until: float) -> None:
-        """Until then, or until the match is over or it is gone."""
+    async def _wait(self, sheet: Sheet, until: float, enough: Callable[[], bool] = lambda: False) -> None:
+        """Until then, or until the match is over, it is gone, or that is enough."""
         with trio.move_on_at(until):
-            while not (sheet.over or self._gone.is_set()):
+            while not (sheet.over or self._gone.is_set() or enough()):
                 await sheet.news.wait()
                 sheet.news = trio.Event()
 

@@ -43,7 +43,8 @@ class Organiser:
         if not contest.alone:
             await self._ask(lambda tournament: Desk(tournament).start())
         for act in contest.acts:
-            await self._world.after(act, contest.name)
+            with trio.move_on_after(inf if contest.length is None else ENOUGH):
+                await self._world.after(act, contest.name)
             await self._do(act)
         if contest.length is not None:
             await self._end(contest.length)

@@ -235,7 +235,7 @@ class World:
         if verdict.ending is Ending.VOID and verdict.why != NOBODY:
             return
         for seat, name in enumerate(match.names):
-            if verdict.winner == seat or (verdict.ending is Ending.LEFT and self._out(contest, name)):
+            if verdict.winner == seat or (verdict.ending in (Ending.LEFT, Ending.VOID) and self._out(contest, name)):
                 continue
             sheet, gone = sheets[seat], self.bots[name].gone
             if not (gone(verdict.at) if sheet is None else sheet.deserved(verdict, gone)):

@@ -26,6 +26,7 @@ def draw(
     playing = {frozenset(pairing.names) for pairing in unfinished(drawn, results)}
     met = Counter(frozenset(pairing.names) for pairing in drawn)
     sides = Sides(drawn)
+    seed = (terms.seed, drawn[-1].number if drawn else 0)
     pairs = [
         (one, other)
         for one, other in combinations(waiting, 2)
@@ -37,9 +38,7 @@ def draw(
     for one, other in pairs:
         if taken.isdisjoint((one.name, other.name)):
             taken |= {one.name, other.name}
-            meetings.append(
-                _seated(one.name, other.name, sides, (terms.seed, len(drawn)) if terms.lots else None)
-            )
+            meetings.append(_seated(one.name, other.name, sides, seed if terms.lots else None))
     return numbered(drawn, [meetings], last_round(drawn) + 1)
 
 

@@ -1,0 +1,108 @@
+"""What an organiser may set, and what it is told when it is wrong."""
+
+from pathlib import Path
+
+import pytest
+
+from games.game import Pace
+from server.config import ConfigError, Settings, TournamentSettings, settings
+from tournament.format import Terms
+from tournament.record import Opened
+
+WHOLE = """
+bind = "0.0.0.0"
+[ports]
+tcp = 9000
+[limits]
+hello_seconds = 2.5
+[[tournament]]
+name = "friday"
+game = "santorini"
+format = "round-robin"
+entrants = 8
+pace = { turn = 5.0 }
+options = { stuck = "draws" }
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "quintain.toml"
+
+
+def test_without_anything_there_are_defaults(file: Path) -> None:
+    found = settings(None, {}, {})
+    assert found == Settings()
+    assert (found.bind, found.ports.tcp, found.ports.websocket, found.ports.http) == (
+        "127.0.0.1",
+        8000,
+        8001,
+        8080,
+    )
+
+
+def test_a_file_is_read_whether_it_is_named_or_just_there(file: Path) -> None:
+    file.write_text(WHOLE)
+    found = settings(None, {}, {})
+    assert found == settings(str(file), {}, {})
+    assert found.bind == "0.0.0.0"  # noqa: S104
+    assert found.limits.hello_seconds == 2.5
+    assert found.ports.http == 8080
+    (friday,) = found.tournament
+    opened = Opened("santorini", "round-robin", 8, Terms(), {"stuck": "draws"}, Pace(turn=5.0))
+    assert friday.opened() == opened
+
+
+def test_flags_are_over_the_environment_which_is_over_the_file(file: Path) -> None:
+    file.write_text(WHOLE)
+    environment = {
+        "QUINTAIN_PORTS__TCP": "9001",
+        "QUINTAIN_PORTS__HTTP": "9002",
+        "QUINTAIN_BIND": "127.0.0.1",
+    }
+    found = settings(None, environment, {"ports": {"tcp": 9003}})
+    assert (found.ports.tcp, found.ports.http, found.ports.websocket) == (9003, 9002, 8001)
+    assert found.bind == "127.0.0.1"
+
+
+def test_the_organisers_token_is_no_setting(file: Path) -> None:
+    assert settings(None, {"QUINTAIN_TOKEN": "secret", "PATH": "/bin"}, {}) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("[ports]\nprot = 1", r"quintain.toml: .*unknown field `prot` - at `\$.ports`"),
+        ("[ports]\ntcp = 70000", r"quintain.toml: .*<= 65535 - at `\$.ports.tcp`"),
+        ("bind = 4", r"quintain.toml: Expected `str`, got `int` - at `\$.bind`"),
+        ("bind = ", "quintain.toml: "),
+        ("[[tournament]]\nname = 'x'", r"quintain.toml: .*`game` - at `\$.tournament\[0\]`"),
+        ("[[tournament]]\nname = 'x'\ngame = 'y'\nentrants = 1", r">= 2 - at `\$.tournament\[0\].entrants`"),
+    ],
+)
+def test_a_wrong_file_is_one_line_with_file_key_and_reason(file: Path, content: str, reason: str) -> None:
+    file.write_text(content)
+    with pytest.raises(ConfigError, match=reason) as error:
+        settings(None, {}, {})
+    assert "\n" not in str(error.value)
+
+
+def test_what_is_wrong_with_the_environment_or_a_flag_says_so(file: Path) -> None:
+    with pytest.raises(ConfigError, match=r"^the environment: .*`prot`"):
+        settings(None, {"QUINTAIN_PORTS__PROT": "1"}, {})
+    with pytest.raises(ConfigError, match=r"^the flags: .*>= 0"):
+        settings(None, {}, {"ports": {"http": -1}})
+
+
+def test_a_file_that_was_asked_for_has_to_be_there(file: Path) -> None:
+    with pytest.raises(ConfigError, match=r"nothing.toml: cannot be read"):
+        settings("nothing.toml", {}, {})
+    file.write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigError, match=r"quintain.toml: "):
+        settings(None, {}, {})
+
+
+def test_every_setting_of_a_tournament_reaches_it() -> None:
+    wanted = TournamentSettings("t", "quorum", "swiss", 9, 4, 7, {"a": 1}, Pace(bank=1.0))
+    assert wanted.opened() == Opened("quorum", "swiss", 9, Terms(4, 7), {"a": 1}, Pace(bank=1.0))

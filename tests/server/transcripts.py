@@ -1,0 +1,310 @@
+"""Transcripts: exchanges as the pages in `docs/protocols/` show them, and what replays them.
+
+A block fenced as ```transcript is one host and all that is said to it:
+
+    ann> Ann                    what ann's bot sends
+    ann bob< ["placeWorker",…   what both are sent
+    ann@http> POST /play …      over another transport than the page is about
+    … 5s                        time passes
+    ann> [connects]             and says nothing yet
+    ann> [closes]               hangs up
+    ann< [closed]               the host has hung up
+    # …                         a remark
+    ‹token›                     what only the host knows: anything the first time, then the same again
+
+What follows the word `transcript` are settings: `tournament=friday game=santorini
+format=round-robin entrants=2 turn=5`; without them there are the open tables.
+
+A replay is strict: a bot must be sent each line, byte for byte, before anybody
+sends anything more, and nothing else.
+"""
+
+import re
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+from math import inf
+from pathlib import Path
+from typing import Protocol
+
+import trio
+import trio.testing
+from msgspec import Struct
+
+from games.game import Pace
+from server.host import Host
+from server.limits import Limits
+from server.listening import Admission, Visitor, listeners, serve
+from server.wire import Wire
+from tests.server.windowed import Weather, windowed_pair
+from tournament.format import Terms
+from tournament.record import Opened
+from tournament.timekeeper import Timekeeper
+
+FENCE = re.compile(r"^```transcript(?P<settings>.*)\n(?P<body>(?:.*\n)*?)```$", re.MULTILINE)
+SAID = re.compile(r"(?P<who>[a-z0-9@]+(?: [a-z0-9@]+)*)(?P<way>[<>]) (?P<text>.*)")
+PASSES = re.compile(r"… (?P<seconds>[0-9.]+)s")
+UNKNOWN = re.compile(r"‹(\w+)›")
+CLOCK = re.compile(r'"clock":\[[^\]]*\]')
+NEW_LINE = "⏎"  # where one bot sends several lines in one piece
+
+
+class Line(Struct, frozen=True):
+    """One line of a transcript. Time that passes is nobody's, with so many seconds as its text."""
+
+    number: int  # on its page
+    who: tuple[str, ...]
+    way: str
+    text: str
+
+
+class Transcript(Struct, frozen=True):
+    name: str
+    settings: Mapping[str, str]
+    lines: tuple[Line, ...]
+
+    @property
+    def takes_time(self) -> bool:
+        return any(not line.who for line in self.lines)
+
+
+class End(Protocol):
+    """A bot's end of one connection. A message is a line of text here, whatever it is on the wire."""
+
+    async def say(self, text: str) -> None: ...
+
+    async def hear(self) -> str | None:
+        """The next message; None once the host has hung up."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+Connect = Callable[[], Awaitable[End]]
+Doors = Callable[[Host, trio.Nursery], Awaitable[Mapping[str, Connect]]]  # of one host, by transport
+
+
+def transcripts(page: Path) -> list[Transcript]:
+    """All that are on a page. What is no line of a transcript is an error, and so is a page without any."""
+    text = page.read_text()
+    found = [_read(page.name, text, block) for block in FENCE.finditer(text)]
+    assert found, f"{page.name} has no transcript"
+    return found
+
+
+def _read(page: str, text: str, block: re.Match[str]) -> Transcript:
+    start = text.count("\n", 0, block.start("body")) + 1
+    lines: list[Line] = []
+    for number, line in enumerate(block["body"].splitlines(), start):
+        if said := SAID.fullmatch(line):
+            lines.append(Line(number, tuple(said["who"].split()), said["way"], said["text"]))
+        elif passes := PASSES.fullmatch(line):
+            lines.append(Line(number, (), "…", passes["seconds"]))
+        else:
+            assert not line or line.startswith("#"), f"{page}:{number}: {line}"
+    settings = dict(setting.split("=") for setting in block["settings"].split())
+    return Transcript(f"{page}:{start}", settings, tuple(lines))
+
+
+@asynccontextmanager
+async def hosting(
+    settings: Mapping[str, str], limits: Limits | None = None
+) -> AsyncIterator[tuple[Host, trio.Nursery]]:
+    """A host as a transcript wants it, on trio's clock; and where its connections run."""
+    host = Host(limits, timekeeper=Timekeeper(inf), wall=trio.current_time)
+    async with trio.open_nursery() as nursery:
+        await nursery.start(host.run)
+        if "tournament" in settings:
+            await host.open(settings["tournament"], _opened(settings))
+        yield host, nursery
+        nursery.cancel_scope.cancel()
+    assert not host.guard.caught, "something failed that nobody expected"
+
+
+def _opened(settings: Mapping[str, str]) -> Opened:
+    bank, gain, turn = (float(settings[key]) if key in settings else None for key in ("bank", "gain", "turn"))
+    pace = Pace(bank, gain or 0.0, turn) if bank or turn else None
+    options = {key: value for key, value in settings.items() if key == "stuck"}
+    entrants = int(settings["entrants"])
+    return Opened(settings["game"], settings["format"], entrants, Terms(), options, pace)
+
+
+async def replay(transcript: Transcript, doors: Doors, *, over: str = "tcp", cushion: float = 0.0) -> None:
+    """Replay against the doors of a new host; bots that name no transport come `over` this one.
+
+    On a clock that jumps by itself there is no need of a cushion: when no task
+    can run, all has been said. Over real sockets it is seconds of silence, and
+    what a message says of clocks is not compared.
+    """
+    async with hosting(transcript.settings) as (host, nursery):
+        stage = Stage(transcript.name, await doors(host, nursery), nursery, over, cushion)
+        for line in transcript.lines:
+            await stage.perform(line)
+        await stage.expect_silence("the end")
+
+
+class Stage:
+    def __init__(
+        self, name: str, doors: Mapping[str, Connect], nursery: trio.Nursery, over: str, cushion: float
+    ) -> None:
+        self._name = name
+        self._doors = doors
+        self._nursery = nursery
+        self._over = over
+        self._cushion = cushion
+        self._bots: dict[str, Bot] = {}
+        self._known: dict[str, str] = {}
+
+    async def perform(self, line: Line) -> None:
+        if line.way == "<":
+            for who in line.who:
+                await self._expect(who, line)
+            return
+        await self.expect_silence(f"line {line.number}")
+        if not line.who:
+            await trio.sleep(float(line.text))
+        for who in line.who:
+            if who not in self._bots:
+                _, _, transport = who.partition("@")
+                end = await self._doors[transport or self._over]()
+                self._bots[who] = bot = Bot(end)
+                self._nursery.start_soon(bot.listen)
+            if line.text == "[closes]":
+                await self._bots.pop(who).close()
+            elif line.text != "[connects]":
+                await self._bots[who].end.say(UNKNOWN.sub(lambda name: self._known[name[1]], line.text))
+
+    async def expect_silence(self, until: str) -> None:
+        """Nobody was sent what is not in the transcript."""
+        await trio.testing.wait_all_tasks_blocked(self._cushion)
+        for who, bot in self._bots.items():
+            assert not bot.heard, f"{self._name}: {who} also got, before {until}: {[*bot.heard]}"
+
+    async def _expect(self, who: str, line: Line) -> None:
+        bot = self._bots[who]
+        for _ in range(100 if self._cushion else 1):
+            await trio.testing.wait_all_tasks_blocked(self._cushion)
+            if bot.heard:
+                break
+        assert bot.heard, f"{self._name}: {who} got nothing where line {line.number} has {line.text}"
+        heard = bot.heard.popleft()
+        if line.text == "[closed]":
+            del self._bots[who]
+            await bot.close()
+        match = re.fullmatch(self._pattern(line.text), self._comparable(heard))
+        assert match, f"{self._name}, line {line.number}: {who} expected\n{line.text}\nand got\n{heard}"
+        self._known |= match.groupdict()
+
+    def _pattern(self, text: str) -> str:
+        plain, *rest = UNKNOWN.split(self._comparable(text))
+        pattern = re.escape(plain)
+        for name, plain in zip(rest[::2], rest[1::2], strict=True):
+            known = self._known.get(name)
+            pattern += f'(?P<{name}>[^"]+)' if known is None else re.escape(known)
+            pattern += re.escape(plain)
+        return pattern
+
+    def _comparable(self, text: str) -> str:
+        return CLOCK.sub('"clock":[]', text) if self._cushion else text
+
+
+class Bot:
+    def __init__(self, end: End) -> None:
+        self.end = end
+        self.heard: deque[str] = deque()
+        self._closed = False
+
+    async def listen(self) -> None:
+        while not self._closed:
+            message = await self.end.hear()
+            if not self._closed:
+                self.heard.append("[closed]" if message is None else message)
+            if message is None:
+                return
+
+    async def close(self) -> None:
+        self._closed = True
+        await self.end.close()
+
+
+class LineEnd(End):
+    """The end of somebody who speaks lines."""
+
+    def __init__(self, stream: trio.abc.Stream) -> None:
+        self.stream = stream
+        self._received = b""
+
+    async def say(self, text: str) -> None:
+        await self.stream.send_all(text.replace(NEW_LINE, "\n").encode() + b"\n")
+
+    async def hear(self) -> str | None:
+        try:
+            while b"\n" not in self._received:
+                received = await self.stream.receive_some()
+                if not received:
+                    assert not self._received, "the host hung up in the middle of a line"
+                    return None
+                self._received += received
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            return None
+        line, _, self._received = self._received.partition(b"\n")
+        return line.decode()
+
+    async def close(self) -> None:
+        await self.stream.aclose()
+
+
+Attend = Callable[[Host, Wire, Visitor], Awaitable[None]]
+
+
+def in_memory(
+    host: Host,
+    attend: Attend,
+    end: Callable[[trio.abc.Stream], End] = LineEnd,
+    *,
+    weather: Weather | None = None,
+    peer: str = "192.0.2.1",
+) -> Connect:
+    """How bots connect to a door over a simulated network."""
+    admission = Admission(host.limits)
+
+    async def connect() -> End:
+        wire, stream = windowed_pair(weather, peer=peer)
+        visitor = admission.admit(wire)
+        assert visitor is not None
+        host.guard.start_soon(_attended, host, attend, wire, visitor)
+        return end(stream)
+
+    return connect
+
+
+async def _attended(host: Host, attend: Attend, wire: Wire, visitor: Visitor) -> None:
+    try:
+        await attend(host, wire, visitor)
+    finally:
+        visitor.leave()
+        wire.close()
+
+
+async def over_sockets(
+    host: Host, nursery: trio.Nursery, attend: Attend, end: Callable[[trio.abc.Stream], End] = LineEnd
+) -> Connect:
+    """How bots connect to a door over real sockets, as `quintain serve` opens them."""
+    (listener,) = await listeners("127.0.0.1", 0, host.limits)
+    port = listener.getsockname()[1]
+    nursery.start_soon(
+        partial(
+            serve,
+            listener,
+            partial(attend, host),
+            guard=host.guard,
+            admission=Admission(host.limits),
+            limits=host.limits,
+        )
+    )
+
+    async def connect() -> End:
+        return end(await trio.open_tcp_stream("127.0.0.1", port))
+
+    return connect
