@@ -136,17 +136,19 @@ class Host:
         keeps: bool = True,
         shared: bool = False,
         against: str | None = None,
+        reserved: bool = False,
         peer: str = "",
     ) -> Visit:
         """Let somebody in and give it a place to play; raises `Unwelcome` with the reason for its author.
 
         At an open table it will meet nobody but `against`, and may share its name; in any other tournament
-        a name is one player's.
+        a name is one player's. Who comes `reserved` is dealt nothing before its door calls `player.free`.
         """
         if self.draining:
             raise Unwelcome("the host is about to stop: come again later")
         visit = self.reception.arrive(name, game, token=token, keeps=keeps, shared=shared, peer=peer)
         visit.player.against = against
+        visit.player.reserved |= reserved
         try:
             found = await self.place(visit.player, tournament)
             if shared and not found.record.format.endless:
@@ -158,7 +160,7 @@ class Host:
 
     async def place(self, player: Player, wanted: str | None = None) -> Tournament:
         """Where it is awaited, else where entrants are taken, else at the open table."""
-        found = self._tournament_for(player, wanted) or await self.table(player.game)
+        found = self.tournament_for(player.name, player.game, wanted) or await self.table(player.game)
         await found.enter(player.name)
         player.place = found.record.name
         found.wake()
@@ -176,15 +178,16 @@ class Host:
             for each in self._of(player.game)
         )
 
-    def _tournament_for(self, player: Player, wanted: str | None) -> Tournament | None:
-        candidates = list(self._of(player.game))
+    def tournament_for(self, name: str, game: str, wanted: str | None = None) -> Tournament | None:
+        """Where `place` would put somebody of that name; None is the open table."""
+        candidates = list(self._of(game))
         if wanted is not None:
             for each in candidates:
                 if each.record.name == wanted:
                     return each
-            raise Refusal(f"there is no tournament {wanted!r} of {player.game} that is not over")
+            raise Refusal(f"there is no tournament {wanted!r} of {game} that is not over")
         for each in candidates:
-            if player.name in each.record.entrants and not each.record.format.endless:
+            if name in each.record.entrants and not each.record.format.endless:
                 return each
         for each in candidates:
             if each.takes_entrants and not each.record.name.startswith(OPEN):

@@ -13,7 +13,7 @@ from server.guard import Guard
 from server.http_connection import Connection, Service
 from server.http_exchange import App, Chunks, Exchange
 from server.http_head import Refusal, form
-from server.http_wire import JSON, Request, Response, Room, json_response, refused
+from server.http_wire import JSON, Headers, Request, Response, Room, json_response, refused
 from server.limits import Limits
 from server.listening import Visitor
 from server.wire import Wire
@@ -23,10 +23,12 @@ __all__ = [
     "App",
     "Chunks",
     "Exchange",
+    "Headers",
     "Http",
     "Refusal",
     "Request",
     "Response",
+    "Room",
     "form",
     "json_response",
     "refused",

@@ -55,6 +55,21 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     idle_seconds: float = 75.0  # between an answer and the next request; nginx has the same
     linger_seconds: float = 2.0  # for the client to take the last answer in before the connection goes
 
+    # The Arena.
+    start_seconds: float = 300.0  # until a bot opens the stream of its battle: it may have to wake up
+    flip_seconds: float = 10.0  # to flip the table at an opponent's fault; the opponent's next match waits
+    battles_kept: int = 1000  # that are over, to be told again; some 10 KB each at most
+    table_seconds: float = 3600.0  # that a bot is called from an open table before it has to join again
+    evaluations: int = 8  # at once
+    evaluations_kept: int = 200  # that are over
+
+    # Calling bots.
+    calls_at_once: int = 8  # each may last `call_seconds`
+    call_pause_seconds: float = 1.0  # between two calls of one server: nobody's hammer
+    connect_seconds: float = 3.0  # the look-up of a name included
+    call_seconds: float = 5.0  # in all: bots that answer only after the match are hung up on
+    call_answer_bytes: int = 1024  # read of an answer, and dropped
+
     # What is written.
     outbox_messages: int = 256  # kept for a peer that does not read
     outbox_bytes: int = 1 << 20  # the same in bytes: 100 deaf peers cost 100 MiB at the very worst

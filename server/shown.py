@@ -50,6 +50,7 @@ def match_shown(record: Record, concluded: Concluded, full: bool) -> dict[str, A
         "why": why,
         "score": None if voided else concluded.score,
         "plies": len(concluded.moves),
+        "options": record.options(concluded),
     }
     if full:
         shown |= {"moves": concluded.moves, "times": concluded.times}
@@ -88,6 +89,7 @@ def match_in_play(record: Record, match: Match, full: bool) -> dict[str, Any]:
         "why": None,
         "score": None,
         "plies": match.ply,
+        "options": match.options,
     }
     if full:
         times = [event.spent for event in match.log.events if isinstance(event, Moved)]

@@ -17,32 +17,44 @@ class Desk:
         self._tournament = tournament
 
     async def start(self) -> None:
-        record = self._expect("started", State.REGISTERING)
-        if len(record.entrants) < record.format.entrants and not record.format.endless:
-            needed = f"a {record.format.name} needs {record.format.entrants}"
-            raise Refusal(f"{record.name} has {len(record.entrants)} entrants; {needed}")
-        await self._tournament.keep(Turned(State.RUNNING))
+        async with self._tournament.deciding:
+            record = self._expect("started", State.REGISTERING)
+            if len(record.entrants) < record.format.entrants and not record.format.endless:
+                needed = f"a {record.format.name} needs {record.format.entrants}"
+                raise Refusal(f"{record.name} has {len(record.entrants)} entrants; {needed}")
+            await self._tournament.keep(Turned(State.RUNNING))
 
     async def pause(self) -> None:
         """Deal nothing more; what is being played goes on to its end."""
-        self._expect("paused", State.RUNNING)
-        await self._tournament.keep(Turned(State.PAUSED))
+        async with self._tournament.deciding:
+            self._expect("paused", State.RUNNING)
+            await self._tournament.keep(Turned(State.PAUSED))
 
     async def resume(self) -> None:
-        self._expect("resumed", State.PAUSED)
-        await self._tournament.keep(Turned(State.RUNNING))
+        async with self._tournament.deciding:
+            self._expect("resumed", State.PAUSED)
+            await self._tournament.keep(Turned(State.RUNNING))
 
     async def withdraw(self, name: str) -> None:
-        await self._remove(name, self.withdrawal(name))
+        async with self._tournament.deciding:
+            await self._tournament.keep(*self.withdrawal(name))
+        self._tournament.expel(name)
 
     async def disqualify(self, name: str, why: str) -> None:
-        await self._remove(name, self.disqualification(name, why))
+        async with self._tournament.deciding:
+            await self._tournament.keep(*self.disqualification(name, why))
+        self._tournament.expel(name)
 
     async def void(self, match: str, why: str) -> None:
         """Have a match count for nothing and be played again, whether it is over or still in play."""
-        if match in self._tournament.matches:
-            self._tournament.matches[match].void(why, trio.current_time())
-        else:
+        live = self._tournament.matches.get(match)
+        if live is not None and live.verdict is None:
+            live.void(why, trio.current_time())
+            return
+        if live is not None:
+            async for _ in live.log.read():  # what decided it is being kept, and can be voided after that
+                pass
+        async with self._tournament.deciding:
             await self._tournament.keep(*self.voiding(match, why))
 
     # What would change
@@ -75,12 +87,6 @@ class Desk:
         return [Voided(match, why), *again]
 
     # Within
-
-    async def _remove(self, name: str, changes: list[AnyFact]) -> None:
-        await self._tournament.keep(*changes)
-        for match in tuple(self._tournament.matches.values()):
-            if name in match.names:
-                match.leave(match.names.index(name), trio.current_time())
 
     def _expect(self, done: str, state: State) -> Record:
         record = self._tournament.record

@@ -30,11 +30,11 @@ class Lobby:
         return player
 
     def find(self, name: str, game: str, place: str | None = None) -> Player | None:
-        """Whoever has that name, has not retired and plays at that place; of several, one that is free."""
+        """Whoever has that name, has not retired and plays at that place; of several, one that is free, or there."""
         players = [
             each for each in self._players.get((game, name), ()) if place in (None, each.place or place)
         ]
-        return next((player for player in players if player.idle), players[0] if players else None)
+        return max(players, key=lambda player: (player.idle, player.present), default=None)
 
     def players(self, game: str | None = None) -> Iterator[Player]:
         return (

@@ -50,7 +50,8 @@ class Match:
         self.game = game
         self.names = names
         self.name = name
-        self.positions = [game.opening(options or {})]
+        self.options = options or {}
+        self.positions = [game.opening(self.options)]
         self.moves: list[Any] = []  # as the game writes them: `positions[n]` is after n of them
         self.clock = Clock(pace or game.pace)
         self.log = Log()

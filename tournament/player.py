@@ -40,18 +40,20 @@ class Seat:
     def play(self, sent: Any, at: float | None = None) -> None:
         """Play what a bot sent, stamped by whoever read it; raises `Illegal`, in words for its author."""
         now, match = trio.current_time(), self.match
-        at = now if at is None else at
-        if at > match.deadline:
-            self._timekeeper.catch_up(now)
-        match.play(self.index, sent, at, now)
+        self._timekeeper.catch_up(now)
+        match.play(self.index, sent, now if at is None else at, now)
         self._timekeeper.expect(match.deadline)
 
     def resign(self) -> None:
-        self.match.resign(self.index, trio.current_time())
+        now = trio.current_time()
+        self._timekeeper.catch_up(now)
+        self.match.resign(self.index, now)
 
     def leave(self) -> None:
         """Gone, and not to come back."""
-        self.match.leave(self.index, trio.current_time())
+        now = trio.current_time()
+        self._timekeeper.catch_up(now)
+        self.match.leave(self.index, now)
         self._timekeeper.expect(self.match.deadline)
 
     def away(self, grace: float = GRACE) -> None:

@@ -64,6 +64,7 @@ class Dealt(Fact, frozen=True, tag="dealt"):
 
     match: str
     pairing: int
+    options: Mapping[str, Any] | None = None  # of the game; None: the tournament's own
 
 
 class Concluded(Fact, frozen=True, tag="concluded"):
@@ -78,6 +79,7 @@ class Concluded(Fact, frozen=True, tag="concluded"):
     score: Score | None  # None: counts for nothing, and is played again
     moves: tuple[Any, ...] = ()  # as the game writes them
     times: tuple[float, ...] = ()  # seconds spent on each
+    options: Mapping[str, Any] | None = None  # of the game; None: the tournament's own
 
 
 class Withdrew(Fact, frozen=True, tag="withdrew"):
@@ -224,6 +226,10 @@ class Record:
 
     def standings(self) -> list[Row]:
         return standings(list(self.entrants.values()), self.adjusted(), self.format.order)
+
+    def options(self, fact: Dealt | Concluded) -> Mapping[str, Any]:
+        """Of the game, in that match."""
+        return self.opened.options if fact.options is None else fact.options
 
     def match_name(self, number: int) -> str:
         """Of the next match of a pairing: `friday-12`, and if it has to be played again `friday-12.2`."""

@@ -38,13 +38,18 @@ class Timekeeper:
                 self._sleep.deadline = self._wake
 
     def catch_up(self, now: float) -> None:
-        """Credit the time that the host stalled, if it did. Asked for before a move is held to be late."""
+        """Credit the time that the host stalled, if it did. Asked for before anything is held to be late."""
         stall = now - self._wake
         if stall > TOLERANCE:
             self._wake = now
             self.stalled += stall
             for match in self._matches:
                 match.credit(stall + TOLERANCE, now)
+
+    def unstalled(self, now: float) -> float:
+        """The time by a clock that stands still whenever the host does: to wait by for somebody absent."""
+        self.catch_up(now)
+        return now - self.stalled
 
     async def run(self) -> None:
         while True:

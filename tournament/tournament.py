@@ -8,6 +8,7 @@ tournament is in `tournament/desk.py`.
 """
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 from math import inf
@@ -21,6 +22,7 @@ from tournament.events import NOBODY, Ended, Ending
 from tournament.format import Entrant, Pairing, Score
 from tournament.lobby import Lobby
 from tournament.match import Match
+from tournament.pairing.drawing import last_round, numbered
 from tournament.player import GRACE, Player, Seat
 from tournament.record import AnyFact, Concluded, Dealt, Drew, Entered, Record, State, Turned
 from tournament.store import Store
@@ -66,10 +68,12 @@ class Tournament:
         self._news = trio.Event()
         self._waiting: trio.Event | None = None  # whoever wants to know of any change
         self._halted = False
+        self.deciding = trio.Lock()  # held from looking at what is known until what is decided by it is kept
         self._tickets = count()
-        self._keeping: dict[int, tuple[AnyFact, ...]] = {}  # what the store was asked for and has not confirmed
+        self._keeping: dict[int, tuple[AnyFact, ...]] = {}  # asked of the store, not yet confirmed
         self._asked: list[Entrant] | None = None  # the entrants that the format was last asked about
-        self._missing: dict[int, dict[str, float]] = {}  # pairings that wait for somebody, since when for whom
+        self._challenges: deque[tuple[Player, Player, Mapping[str, Any] | None]] = deque()
+        self._missing: dict[int, dict[str, float]] = {}  # pairings that wait, for whom since when
         self._lasted: list[float] = []  # how long matches took: what an estimate rests on
         self._nursery: trio.Nursery | None = None
 
@@ -81,7 +85,8 @@ class Tournament:
             async with trio.open_nursery() as self._nursery:
                 while self.record.state is not State.FINISHED:
                     self._news = trio.Event()
-                    patience = await self._step()
+                    async with self.deciding:
+                        patience = await self._step()
                     with trio.move_on_at(patience):
                         await self._news.wait()
         finally:
@@ -97,6 +102,10 @@ class Tournament:
 
     async def enter(self, name: str, rating: float | None = None, *, late: bool = False) -> None:
         """Take somebody in. `late` is an organiser's leave to come after it has begun."""
+        async with self.deciding:
+            await self._enter(name, rating, late)
+
+    async def _enter(self, name: str, rating: float | None, late: bool) -> None:
         record = self.record
         if name in record.entrants:
             return
@@ -109,6 +118,15 @@ class Tournament:
         if record.state is State.REGISTERING and full:
             raise Refusal(f"{record.name} is full: it takes {record.opened.entrants}")
         await self.keep(Entered(name, rating))
+
+    def challenge(self, first: Player, second: Player, options: Mapping[str, Any] | None = None) -> None:
+        """Have two entrants meet who are agreed on it, `first` in seat 0 and with those options of the game.
+
+        For a tournament without an end, which has no plan that this could upset.
+        """
+        first.reserved = second.reserved = True
+        self._challenges.append((first, second, options))
+        self.wake()
 
     async def keep(self, *facts: AnyFact) -> None:
         """Have the store keep what is now so, then let it be so, then tell of it.
@@ -182,6 +200,7 @@ class Tournament:
         if record.state is not State.RUNNING or self._halted:
             self._missing.clear()
             return inf
+        await self._take_up()
         await self._draw()
         if not record.open and not record.dealt and not record.format.endless:
             await self.keep(Turned(State.FINISHED))
@@ -189,7 +208,18 @@ class Tournament:
         await self._settle(pairing for pairing in record.open.values() if self._gone(pairing))
         await self._deal()
         await self._settle(self._missed())
-        return min((max(since.values()) for since in self._missing.values()), default=inf) + self._grace
+        since = min((max(since.values()) for since in self._missing.values()), default=inf)
+        return since + self._grace + self._timekeeper.stalled
+
+    async def _take_up(self) -> None:
+        """Begin the matches that players agreed on, in the order of their asking."""
+        while self._challenges and len(self.matches) < self._at_once:
+            first, second, options = self._challenges.popleft()
+            drawn, _ = self.record.past()
+            (pairing,) = numbered(drawn, [[(first.name, second.name)]], last_round(drawn) + 1)
+            dealt = Dealt(self.record.match_name(pairing.number), pairing.number, options)
+            await self.keep(Drew((pairing,)), dealt)
+            self._begin(dealt, (first, second))
 
     async def _draw(self) -> None:
         """Ask the format for more, when its answer can have changed."""
@@ -235,7 +265,7 @@ class Tournament:
             trio.current_time(),
             name=dealt.match,
             pace=self.record.opened.pace,
-            options=self.record.opened.options,
+            options=self.record.options(dealt),
             replayable=not self.record.missed(dealt.pairing),
             decided=self._decided,
         )
@@ -244,9 +274,15 @@ class Tournament:
         self._timekeeper.watch(match)
         self._begun(match)
         for index, player in enumerate(players):
-            player.deal(Seat(match, index, self._timekeeper))
+            player.deal(seat := Seat(match, index, self._timekeeper))
             if self.record.entrants[player.name].gone:  # since the match was dealt
-                match.leave(index, trio.current_time())
+                seat.leave()
+
+    def expel(self, name: str) -> None:
+        """Whoever is out of the tournament leaves what it is playing here."""
+        for player in [player for players in self._players.values() for player in players]:
+            if player.name == name and player.seat is not None:
+                player.seat.leave()
 
     def _decided(self, match: Match, verdict: Ended) -> None:
         """A match has its verdict. Called from within the referee, so what takes time is done elsewhere."""
@@ -267,6 +303,7 @@ class Tournament:
                 score(verdict),
                 moves,
                 times,
+                None if match.options == self.record.opened.options else match.options,
             )
         )
         self._lasted.append(verdict.at - match.log.events[0].at)
@@ -285,7 +322,8 @@ class Tournament:
         time: to be away for a while costs a match, and not all of them. If both are absent, each has
         the grace; and whenever a pairing is due again, it begins anew.
         """
-        now, waited, waiting = trio.current_time(), set[str](), dict[int, dict[str, float]]()
+        now = self._timekeeper.unstalled(trio.current_time())
+        waited, waiting = set[str](), dict[int, dict[str, float]]()
         absent = {
             name
             for name in self.record.entrants

@@ -139,7 +139,7 @@ def _shown(match: Match, event: AnyEvent) -> dict[str, Any]:
 def _retold(record: Record, concluded: Concluded) -> list[dict[str, Any]]:
     """The events of a match that is over, as far as its record has them."""
     game = catalogue()[record.opened.game]
-    position = game.opening(record.opened.options)
+    position = game.opening(record.options(concluded))
     state = game.show(position, concluded.players)
     told: list[dict[str, Any]] = [{"type": "began", "names": concluded.players, "state": state}]
 

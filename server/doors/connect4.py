@@ -15,7 +15,7 @@ from typing import assert_never
 
 import structlog
 import trio
-from msgspec import UNSET, MsgspecError, Raw, Struct, UnsetType, ValidationError
+from msgspec import UNSET, MsgspecError, Struct, UnsetType, ValidationError
 from msgspec.json import Decoder, Encoder, decode
 
 from games.game import Illegal
@@ -27,7 +27,7 @@ from server.names import HOUSE
 from server.reception import Unwelcome, Visit
 from tournament.events import AnyEvent, Began, Ended, Ending, Moved, Refused
 from tournament.log import Follower
-from tournament.match import OutOfTurn
+from tournament.match import Match, OutOfTurn
 from tournament.player import Seat
 
 # Why a message was ignored: clients in use know these by heart.
@@ -72,7 +72,7 @@ class State(Struct, frozen=True, tag="state", rename={"last_move": "last-move"})
     winner: int | UnsetType = UNSET  # 0 for a draw; there only when the match is over
     moves: list[int] = []
     last_move: int | UnsetType = UNSET  # there where this state is the first to show it
-    state: Raw = Raw()
+    state: object = None
 
 
 class Ignored(Struct, frozen=True, tag="ignored"):
@@ -103,7 +103,7 @@ class Connect4:
         peer: str,
         authenticated: Callable[[], None] = lambda: None,
     ) -> None:
-        self.asked = 0  # how many questions this bot has been asked
+        self.asked = 0  # how often this bot has been told a new position
         self._host = host
         self._out = say
         self._hang_up = hang_up
@@ -127,7 +127,7 @@ class Connect4:
     def hear(self, message: bytes, at: float, fresh: bool = True) -> None:
         """Take one message, which arrived at `at`. Never waits; whatever comes, the bot is told.
 
-        It is not `fresh` if it had been read already when the last question was asked.
+        It is not `fresh` if it had been read already when the last position was told.
         """
         if not self._over and (reason := self._understand(message, at, fresh)) is not None:
             self._ignore(message, reason, at)
@@ -173,7 +173,7 @@ class Connect4:
             case StateRequest():
                 if not self._ignored and not self._requests.take(at):  # after an `ignored` it is expected
                     self._give_up(TOO_MANY)
-                self._say(_state(seat, seat.match.ply))
+                self._say(encode(_state(seat.match, seat.index, seat.match.ply)))
             case _:
                 return UNKNOWN
         self._ignored = 0
@@ -240,14 +240,9 @@ class Connect4:
         if seat is None:
             return
         match event:
-            case Began():
-                self._say(_state(seat, 0))
-                self._ask(seat, 0)
-            case Moved(ply=ply, move=move):
-                verdict = seat.match.result
-                played = verdict is not None and verdict.ending is Ending.PLAYED and ply == seat.match.ply
-                self._say(_state(seat, ply, last=move, verdict=verdict if played else None))
-                self._ask(seat, ply)
+            case Moved() | Began():
+                self.asked += 1
+                self._say(_told(seat, event))
             case Refused():
                 pass  # whoever sent it was told
             case Ended():
@@ -255,19 +250,15 @@ class Connect4:
             case _:
                 assert_never(event)
 
-    def _ask(self, seat: Seat, ply: int) -> None:
-        """The bot has been told a position: was that a question?"""
-        if seat.to_move and ply == seat.match.ply:
-            self.asked += 1
-
     def _end(self, seat: Seat, ended: Ended) -> None:
+        match, index = seat.match, seat.index
         if ended.ending is Ending.PLAYED:
             self._say(END)
-        elif ended.winner == 1 - seat.index:  # by its clock, or by too many moves that were refused
-            self._say(_state(seat, seat.match.ply, verdict=ended))
+        elif ended.winner == 1 - index:  # by its clock, or by too many moves that were refused
+            self._say(encode(_state(match, index, match.ply, winner=_number(ended.winner))))
             self._say(END)
         else:
-            self._say(_state(seat, seat.match.ply))
+            self._say(encode(_state(match, index, match.ply)))
             self._say(DISCONNECTED)
         self._leave()
 
@@ -313,13 +304,32 @@ class Connect4:
         self._hang_up(reason)
 
 
-def _state(seat: Seat, ply: int, last: int | UnsetType = UNSET, verdict: Ended | None = None) -> bytes:
-    match = seat.match
+def _told(seat: Seat, event: Began | Moved) -> bytes:
+    """The state that an event led to: the same for both players, but for the digit that says who is told."""
+    first = once(event, lambda: encode(_after(seat.match, event)))
+    return first.replace(b'"you":1', b'"you":2', 1) if seat.index else first
+
+
+def _after(match: Match, event: Began | Moved) -> State:
+    if isinstance(event, Began):
+        return _state(match, 0, 0)
+    result = match.result
+    if result is not None and result.ending is Ending.PLAYED and event.ply == match.ply:
+        return _state(match, 0, event.ply, event.move, _number(result.winner))
+    return _state(match, 0, event.ply, event.move)
+
+
+def _state(
+    match: Match, index: int, ply: int, last: int | UnsetType = UNSET, winner: int | UnsetType = UNSET
+) -> State:
     position = match.positions[ply]
-    board = once(position, lambda: encode(match.game.show(position, match.names)))
-    winner = UNSET if verdict is None else 0 if verdict.winner is None else verdict.winner + 1
-    turn = position.turn + 1 if verdict is None else 0
-    return encode(State(turn, seat.index + 1, winner, match.moves[:ply], last, Raw(board)))
+    turn = position.turn + 1 if winner is UNSET else 0
+    state = match.game.show(position, match.names)
+    return State(turn, index + 1, winner, match.moves[:ply], last, state)
+
+
+def _number(winner: int | None) -> int:
+    return 0 if winner is None else winner + 1
 
 
 def _copy(message: bytes, most: int) -> object:

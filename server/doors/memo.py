@@ -139,13 +139,13 @@ class Memo:
             return
         match = seat.match
         match event:
-            case events.Began():
-                self._put(once(event, lambda: state(match, 0)))
-                self._ask(seat)
             case events.Moved(ply=ply):
                 if not _last(match, ply):
                     self._put(once(event, lambda: state(match, ply)))
                     self._ask(seat)
+            case events.Began():
+                self._put(once(event, lambda: state(match, 0)))
+                self._ask(seat)
             case events.Refused(ply=ply):
                 if event.seat == seat.index and not _last(match, ply):
                     self._show(match)

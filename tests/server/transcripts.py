@@ -139,9 +139,12 @@ async def replay(transcript: Transcript, doors: Doors, *, over: str = "tcp", cus
     """
     async with hosting(transcript.settings) as (host, nursery):
         stage = Stage(transcript.name, await doors(host, nursery), nursery, over, cushion)
-        for line in transcript.lines:
-            await stage.perform(line)
-        await stage.expect_silence("the end")
+        try:
+            for line in transcript.lines:
+                await stage.perform(line)
+            await stage.expect_silence("the end")
+        finally:
+            await stage.clear()
 
 
 class Stage:
@@ -180,6 +183,10 @@ class Stage:
         await trio.testing.wait_all_tasks_blocked(self._cushion)
         for who, bot in self._bots.items():
             assert not bot.heard, f"{self._name}: {who} also got, before {until}: {[*bot.heard]}"
+
+    async def clear(self) -> None:
+        for bot in self._bots.values():
+            await bot.close()
 
     async def _expect(self, who: str, line: Line) -> None:
         bot = self._bots[who]

@@ -104,6 +104,11 @@ class End(Wire, trio.abc.HalfCloseableStream):
         self._receiving = False
         self._sending = False
 
+    @property
+    def open(self) -> bool:
+        """It was not closed."""
+        return not self._closed
+
     async def receive(self) -> bytes:
         return await self.receive_some(READ)
 
@@ -125,13 +130,15 @@ class End(Wire, trio.abc.HalfCloseableStream):
         finally:
             self._receiving = False
 
+    def here(self) -> bytes:
+        """What has arrived already, without waiting."""
+        return self._back.read(self._back.weather.window) or b""
+
     def send_now(self, data: bytes | memoryview) -> int:
         if self._closed or self._broken or self._out.ended:
             raise trio.BrokenResourceError("cannot send")
         sent = self._out.send(bytes(data))
-        if (
-            self.other._closed and not self._out.pulled
-        ):  # it learns of it the next time
+        if self.other._closed and not self._out.pulled:  # it learns of it the next time
             self._break()
         return sent
 

@@ -71,8 +71,8 @@ class Bot:
 
     async def attend(self, host: "Host") -> None:
         """Be at the host for as long as that lives."""
-        first = host.born == 0
-        delay = inf if self._departed else self.nature.comes if first else self.nature.returns
+        again = self._world.crashes > 0
+        delay = inf if self._departed else self.nature.returns if again else self.nature.comes
         if delay == inf or self.nature.comes == inf:
             return
         self.absences[-1].until = trio.current_time() + delay

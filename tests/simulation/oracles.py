@@ -73,8 +73,9 @@ class Ledger:
             self.wrong.append(f"begun and never concluded: {sorted(self._playing)}")
 
     def _add(self, fact: AnyFact) -> None:
-        if self._state is State.FINISHED and isinstance(fact, Drew | Dealt | Concluded | Entered):
-            self.wrong.append(f"after the end: {fact}")
+        ended = self._state is State.FINISHED and isinstance(fact, Concluded | Entered)
+        if ended or (self._state is not State.RUNNING and isinstance(fact, Drew | Dealt)):
+            self.wrong.append(f"while it was {self._state}: {fact}")
         match fact:
             case Opened():
                 pass

@@ -38,8 +38,9 @@ class Organiser:
     async def work(self) -> None:
         contest = self._contest
         await self._open()
-        for name, rating in zip(contest.entrants, contest.ratings, strict=True):
-            await self._ask(lambda tournament, name=name, rating=rating: tournament.enter(name, rating))
+        async with trio.open_nursery() as nursery:
+            for entry in zip(contest.entrants, contest.ratings, strict=True):
+                nursery.start_soon(self._enter, *entry)
         if not contest.alone:
             await self._ask(lambda tournament: Desk(tournament).start())
         for act in contest.acts:
@@ -50,6 +51,9 @@ class Organiser:
             await self._end(contest.length)
         self.done = True
         self._world.changed()
+
+    async def _enter(self, name: str, rating: float | None = None) -> None:
+        await self._ask(lambda tournament: tournament.enter(name, rating, late=name in self._contest.late))
 
     async def _open(self) -> None:
         world, contest = self._world, self._contest
@@ -79,7 +83,7 @@ class Organiser:
                     self.voided.add(match)
             case "enter":
                 for name in self._contest.late:
-                    await self._ask(lambda tournament, name=name: tournament.enter(name, late=True))
+                    await self._enter(name)
             case _:
                 pass
 
@@ -88,15 +92,20 @@ class Organiser:
         while True:
             host = await self._world.up()
             patience = self._chance.uniform(0, 0.02) if hurried and self._chance.random() < 0.3 else inf
+            scope = trio.CancelScope(deadline=trio.current_time() + patience)
+            host.requests.add(scope)
             try:
-                with trio.CancelScope(deadline=trio.current_time() + patience) as scope:
+                with scope:
                     await request(host.tournaments[self._contest.name])
-                return not scope.cancelled_caught
             except Crashed:
                 pass
             except Refusal as refusal:
                 self._world.note(f"refused: {refusal}")
                 return False
+            finally:
+                host.requests.remove(scope)
+            if not host.crashed:
+                return not scope.cancelled_caught
 
     async def _end(self, length: int) -> None:
         """A ladder goes on until somebody ends it: nothing more is dealt, and what is played is played out."""
@@ -154,7 +163,7 @@ async def fate(world: "World") -> None:
                     await trio.sleep(chance.choice((0, chance.uniform(0, 0.01))))
                 await world.crash()
             case "stall":
-                world.clock.jump(chance.choice((chance.uniform(0, 3), chance.uniform(0, 60))))
+                world.stall(chance.choice((chance.uniform(0, 3), chance.uniform(0, 60))))
             case _:
                 await _freeze(host, chance.uniform(0, 60))
     world.fated = True

@@ -26,7 +26,8 @@ PACES = (
     Pace(bank=20.0, gain=0.1, turn=4.0),
     Pace(bank=60.0, turn=10.0),
 )
-LATENCIES = (None, None, (0.0, 0.0), (0.001, 0.02), (0.001, 0.02), (0.05, 3.0))  # seconds that a store takes
+LATENCIES = (None, None, (0.0, 0.0), (0.001, 0.02), (0.001, 0.02), (0.05, 3.0))  # seconds that a store takes; without an end not none,
+# or bots that take none either would go on for ever at one instant
 ACTS = ("pause", "withdraw", "disqualify", "void", "void", "enter")  # of an organiser
 TROUBLES = ("crash", "crash mid-commit", "stall", "freeze")  # of the host
 STEADY = ("crash", "crash mid-commit")  # troubles that leave clocks alone
@@ -87,7 +88,7 @@ def draw(seed: int) -> Plan:
         pace=chance.choice(PACES),
         contests=tuple(contests),
         natures={name: _nature(chance, chance.random() < rogues) for name in (*names, *late)},
-        latency=chance.choice(LATENCIES),
+        latency=chance.choice(LATENCIES if all(contest.length is None for contest in contests) else LATENCIES[3:]),
         beat=inf if calm else chance.choice((0.5, 2.0)),
         troubles=troubles,
         calm=calm,

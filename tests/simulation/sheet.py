@@ -6,6 +6,7 @@ whether a verdict against its seat is deserved.
 
 from collections.abc import Callable
 from math import inf
+from typing import TYPE_CHECKING
 
 import trio
 
@@ -14,12 +15,14 @@ from tournament.events import AnyEvent, Ended, Ending, Moved
 from tournament.match import REFUSALS, OutOfTurn
 from tournament.player import Seat
 
+if TYPE_CHECKING:
+    from tests.simulation.world import World
+
 EXACT = 1e-7  # seconds: what sums of floats may be off by
 
 
 class Sheet:
-    def __init__(self, seat: Seat, calm: bool, complain: Callable[[str], None]) -> None:
-        """`calm`: the host neither stalls nor stops the clocks, so every reckoning has to agree exactly."""
+    def __init__(self, seat: Seat, world: "World") -> None:
         self.seat = seat
         self.news = trio.Event()  # my turn, or the end
         self.over = False
@@ -31,8 +34,10 @@ class Sheet:
         self.refused = 0
         self.resigned = False
         self.left = False
-        self._calm = calm
-        self._complain = complain
+        self._world = world
+        self._calm = world.plan.calm  # nothing befalls the clocks, so every reckoning has to agree exactly
+        self._complain = world.complain
+        self._stalled = 0.0  # how long the host had stalled in all when this seat was prompted
         pace: Pace = seat.match.clock.pace
         self._bank = inf if pace.bank is None else pace.bank
         self._turn = inf if pace.turn is None else pace.turn
@@ -109,7 +114,7 @@ class Sheet:
                 return self.left or late or gone(verdict.at)
 
     def _prompt(self) -> None:
-        self.prompted = trio.current_time()
+        self.prompted, self._stalled = trio.current_time(), self._world.stalled
         self.due = self.prompted + min(self._bank, self._turn)
         self.intended = inf
         if self._calm and abs(self.seat.match.clock.deadline - self.due) > EXACT:
@@ -118,8 +123,9 @@ class Sheet:
 
     def _answered(self, event: Moved) -> None:
         spent = max(0.0, event.at - (self.prompted or 0.0))
-        if (abs(event.spent - spent) if self._calm else event.spent - spent) > EXACT:
-            self._complain(f"{self}: {event.spent} s were charged for {spent}")
+        own = max(0.0, spent - (self._world.stalled - self._stalled))
+        if abs(event.spent - spent) > EXACT if self._calm else event.spent > own + self._world.plan.beat:
+            self._complain(f"{self}: {event.spent} s were charged for {own} of {spent}")
         self._bank = max(0.0, self._bank - spent) + self._gain
         left = min(self._bank, self._turn)
         off = inf if event.left is None and left < inf else 0.0 if event.left is None else event.left - left

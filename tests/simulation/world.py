@@ -44,6 +44,7 @@ class Host:
         self.timekeeper = Timekeeper(world.plan.beat)
         self.tournaments: dict[str, Tournament] = {}
         self.crashed = False
+        self.requests: set[trio.CancelScope] = set()  # of organisers, under way
         self._world = world
 
     async def live(self) -> None:
@@ -114,6 +115,8 @@ class World:
         self.bots = {name: Bot(name, nature, self) for name, nature in plan.natures.items()}
         self.organisers = {name: Organiser(self, contest) for name, contest in self.contests.items()}
         self.ended = 0.0
+        self.crashes = 0
+        self.stalled = 0.0  # seconds so far
         self._tracing = tracing
         self._chance = Random(f"{plan.seed} world")
         self._concluded = dict.fromkeys(self.contests, 0)
@@ -186,13 +189,19 @@ class World:
             await self.disk.crash()
             host, self.host = self.host, None
             host.crashed = True
-            host.nursery.cancel_scope.cancel()
+            self.crashes += 1
+            for scope in (host.nursery.cancel_scope, *host.requests):
+                scope.cancel()
             self._sheets.clear()
             for bot in self.bots.values():
                 bot.cut_off()
 
+    def stall(self, seconds: float) -> None:
+        self.stalled += seconds
+        self.clock.jump(seconds)
+
     def sheet(self, seat: Seat, name: str) -> Sheet:
-        sheet = Sheet(seat, self.plan.calm, self.complain)
+        sheet = Sheet(seat, self)
         self._sheets[seat.match.name, name] = sheet
         return sheet
 
@@ -250,7 +259,7 @@ class World:
             if isinstance(fact, Concluded) and record is not None and fact.match not in record.dealt:
                 self._judge_unplayed(contest, fact, record.format.endless)
             elif isinstance(fact, Concluded) and fact.why == CUT_SHORT and self.host is not None:
-                if self.host.born == 0 or trio.current_time() > self.host.born:
+                if not self.crashes or trio.current_time() > self.host.born:
                     self.complain(f"{fact.match}: cut short while the host was up")
 
     def _judge_unplayed(self, contest: str, fact: Concluded, endless: bool) -> None:

@@ -63,7 +63,8 @@ async def test_a_name_is_a_bare_line_or_a_json_string(line: bytes, autojump_cloc
         ("\ufeffAnn".encode(), "invisible"),
         (b"An\x85n", "UTF-8"),
         ("Ann".encode("utf-16"), "UTF-8"),
-        (b'"\\ud800"', "UTF-8|control"),
+        (b'"\\ud800"', "JSON string"),
+        (b'"Ann', "JSON string"),
         (b"A" * 513, "no line of 513 bytes"),
         (b"A" * 5000, "4096 bytes"),
         (b"GET / HTTP/1.1", "no web server"),
@@ -71,7 +72,7 @@ async def test_a_name_is_a_bare_line_or_a_json_string(line: bytes, autojump_cloc
         (b"SSH-2.0-OpenSSH_9.2", "no web server"),
         (b"\x16\x03\x01\x02\x00\x01", "UTF-8|control"),
     ],
-    ids=repr,
+    ids=lambda given: repr(given)[:40],
 )
 async def test_a_name_that_nobody_may_have_is_refused_in_a_plain_line_and_a_close(
     line: bytes, reason: str, autojump_clock: MockClock

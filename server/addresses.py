@@ -1,0 +1,137 @@
+"""Which addresses that strangers give may be called. Pure: nothing is looked up and nobody is called here.
+
+The table of what is whose is this file's own. `ipaddress.is_global` is another
+question: it says yes to multicast, to NAT64 of loopback and to more, and not
+the same in every version of Python.
+"""
+
+import re
+from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+
+from msgspec import Struct
+
+IP = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+
+LONGEST = 1000  # characters of an address: the target of the request alone may have 2048 bytes
+
+_URL = re.compile(
+    r"(?P<scheme>https?)://(?P<host>\[[0-9A-Fa-f:.]+\]|[0-9A-Za-z._-]+)(?::(?P<port>[0-9]{1,5}))?"
+    r"(?P<path>/[!-~]*?)?(?P<query>\?[!-~]*)?"
+)
+_NOT_IN_URLS = frozenset("#\\")  # a fragment is nobody's business; a backslash is a slash to some
+
+# Ports above 1023 that are not called: a POST could do harm there, in somebody's cellar without a lock.
+SERVICES = frozenset(
+    {1433, 1521, 3306, 5432, 6379, 9042, 9200, 9300, 11211, 27017}  # databases and caches
+    | {2375, 2376, 2379, 2380, 6443, 8500, 10250, 10255}  # whoever commands containers
+    | {1080, 1719, 1720, 1723, 3128, 5060, 5061}  # proxies, tunnels, telephony
+    | {2049, 3389, 3659, 4045, 4190, 5672, 5900, 6566, 6679, 6697, 10080}  # files, screens, queues, chat
+    | {*range(6000, 6010), *range(6665, 6670)}  # X11, more chat
+)
+
+
+def _networks(*written: str) -> tuple[Network, ...]:
+    return tuple(map(ip_network, written))
+
+
+LOOPBACK = _networks("127.0.0.0/8", "::1/128")
+OWN = (  # somebody's own: called where a network is listed that lies within one of these
+    *LOOPBACK,
+    *_networks("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"),
+    *_networks("100.64.0.0/10", "198.18.0.0/15"),  # behind a provider's NAT; benchmarks
+)
+NEVER = (  # nobody's to call, whatever is listed
+    *_networks("0.0.0.0/8"),  # this host: on many systems, loopback
+    *_networks("169.254.0.0/16"),  # link-local: where clouds keep their keys
+    *_networks("192.0.0.0/24", "2001::/23"),  # protocols: Teredo, ORCHID
+    *_networks("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32", "3fff::/20"),  # examples
+    *_networks("192.31.196.0/24", "192.175.48.0/24", "2620:4f:8000::/48"),  # anycast for DNS
+    *_networks("192.52.193.0/24", "192.88.99.0/24", "2002::/16"),  # relays: multicast, 6to4
+    *_networks("224.0.0.0/4", "240.0.0.0/4"),  # multicast; reserved, and broadcast
+)
+ASSIGNED = ip_network("2000::/3")  # all that is anybody's in IPv6: what lies outside has a special purpose
+NAT64 = ip_network("64:ff9b::/96")
+
+
+class BadUrl(ValueError):
+    """An address of no kind that is called. The message is for whoever gave it."""
+
+
+class Url(Struct, frozen=True):
+    """An address, taken apart."""
+
+    secure: bool
+    host: str  # without the brackets of IPv6
+    port: int
+    target: str  # path and query
+
+    @property
+    def authority(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == (443 if self.secure else 80) else f"{host}:{self.port}"
+
+
+def taken_apart(text: str) -> Url:
+    """The parts of an address, if it is one of a kind that is called; raises `BadUrl`."""
+    if len(text) > LONGEST:
+        raise BadUrl(f"an address to call may have {LONGEST} characters, and this one has {len(text)}")
+    found = None if _NOT_IN_URLS & {*text} else _URL.fullmatch(text)
+    if found is None:
+        raise BadUrl(
+            "an address to call is http:// or https://, a host, and perhaps a port, a path and a query: "
+            "without a user, a fragment or blanks, and in ASCII"
+        )
+    secure = found["scheme"] == "https"
+    port = int(found["port"]) if found["port"] else 443 if secure else 80
+    if not (port in (80, 443) or 1024 <= port <= 65535) or port in SERVICES:
+        raise BadUrl(
+            f"port {port} is not called: expected 80, 443, or one above 1023 of no well-known service"
+        )
+    return Url(
+        secure, found["host"].strip("[]").lower(), port, (found["path"] or "/") + (found["query"] or "")
+    )
+
+
+def allowed(address: IP, networks: Sequence[Network]) -> bool:
+    """Whether an address may be called where these networks are listed.
+
+    What is everybody's may be if one of them holds it; what is somebody's own
+    only if one of them means it: to list everything is not to list that.
+    """
+    if isinstance(address, IPv6Address):
+        if address.ipv4_mapped is not None:  # the same as that, for whoever connects to it
+            return allowed(address.ipv4_mapped, networks)
+        if address in NAT64:  # a relay's view: what is somebody's own there is not ours
+            inner = IPv4Address(address.packed[-4:])
+            return not _holds(OWN, inner) and allowed(inner, networks)
+    own = next((network for network in OWN if address in network), None)
+    if own is None and (_holds(NEVER, address) or (address.version == 6 and address not in ASSIGNED)):
+        return False
+    return any(address in listed and (own is None or _within(listed, own)) for listed in networks)
+
+
+def _holds(networks: Sequence[Network], address: IP) -> bool:
+    return any(address in network for network in networks)
+
+
+def _within(inner: Network, outer: Network) -> bool:
+    return inner.network_address in outer and inner.broadcast_address in outer
+
+
+def callable_networks(listed: Sequence[str], bind: str) -> tuple[Network, ...]:
+    """What an organiser lists; else loopback, where only loopback can reach this host.
+
+    Raises `ValueError` for what is no network.
+    """
+    if listed:
+        return tuple(ip_network(each) for each in listed)
+    return LOOPBACK if _is_loopback(bind) else ()
+
+
+def _is_loopback(bind: str) -> bool:
+    try:
+        return ip_address(bind).is_loopback
+    except ValueError:
+        return bind == "localhost"
