@@ -115,6 +115,9 @@ class Connection(Answers):
         if exchange is self._exchange and content:  # an empty chunk would say that it is the last
             self._outbox.put(content if self._old() else chunk(content))
 
+    async def drained(self, exchange: Exchange) -> bool:
+        return await self._outbox.drained(math.inf) and exchange is self._exchange
+
     def close(self, exchange: Exchange) -> None:
         if exchange is self._exchange:
             if not self._old():

@@ -20,6 +20,7 @@ class Answers(Protocol):
     def respond(self, exchange: "Exchange", response: Response) -> None: ...
     def open(self, exchange: "Exchange", status: int, headers: Headers) -> None: ...
     def put(self, exchange: "Exchange", content: bytes) -> None: ...
+    async def drained(self, exchange: "Exchange") -> bool: ...
     def close(self, exchange: "Exchange") -> None: ...
     def authenticated(self) -> None: ...
 
@@ -39,7 +40,10 @@ class Exchange:
         self._connection = connection
 
     def respond(self, response: Response) -> None:
-        """Answer. A second answer raises RuntimeError: it would be taken for that to the next request."""
+        """Answer. A second answer raises RuntimeError: it would be taken for that to the next request.
+
+        What is longer than `limits.outbox_bytes` is to be streamed, in pieces.
+        """
         self._connection.respond(self, response)
 
     def stream(self, status: int = 200, headers: Headers = ()) -> "Chunks":
@@ -71,6 +75,13 @@ class Chunks:
     def put(self, content: bytes) -> None:
         """Send one chunk, exactly; of nothing, none."""
         self._connection.put(self.exchange, content)
+
+    async def drained(self) -> bool:
+        """Wait until the client has taken what was put: between the pieces of a long answer.
+
+        False when it is gone; what it does not take for too long is cut as ever.
+        """
+        return await self._connection.drained(self.exchange)
 
     def close(self) -> None:
         """The answer is complete."""

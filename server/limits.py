@@ -70,6 +70,9 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     call_seconds: float = 5.0  # in all: bots that answer only after the match are hung up on
     call_answer_bytes: int = 1024  # read of an answer, and dropped
 
+    # Hexagon Dots and the house protocol over HTTP, where a bot has no connection of its own.
+    games: int = 512  # addresses of games that nobody plays or waits at; past it the oldest goes
+
     # What is written.
     outbox_messages: int = 256  # kept for a peer that does not read
     outbox_bytes: int = 1 << 20  # the same in bytes: 100 deaf peers cost 100 MiB at the very worst

@@ -38,7 +38,7 @@ def checked(name: str, game: str | None = None) -> str:
     alphabets = {unicodedata.name(letter, "").split(" ")[0] for letter in name if letter.isalpha()} & _ALIKE
     if len(alphabets) > 1:
         raise BadName(f"letters of {' and '.join(sorted(alphabets))} in one name look alike")
-    if key(name) in RESERVED or key(name) in HOUSE.get(game or "", ()):
+    if key(name) in RESERVED | HOUSE.get(game or "", frozenset()):
         raise BadName(f"{name} is a reserved word")
     return name
 

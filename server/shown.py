@@ -1,7 +1,7 @@
 """Standings and matches as JSON has them: for bots, pages, scripts and exports alike.
 
-The shapes are promises to programs outside the project (`docs/api.md`). Nothing
-is computed here but what is shown.
+The shapes are promises to programs outside the project. Nothing is computed
+here but what is shown.
 """
 
 from typing import Any

@@ -18,6 +18,19 @@ from server.wire import READ, Wire
 
 SWEEP = 512  # sockets looked at before other tasks have their turn
 
+# A move is sent at once; and a peer whose machine has gone is noticed, by the kernel, within two minutes.
+OPTIONS = [
+    (level, getattr(socket, name), value)
+    for level, name, value in (
+        (socket.IPPROTO_TCP, "TCP_NODELAY", 1),
+        (socket.SOL_SOCKET, "SO_KEEPALIVE", 1),
+        (socket.IPPROTO_TCP, "TCP_KEEPIDLE", 60),
+        (socket.IPPROTO_TCP, "TCP_KEEPINTVL", 15),
+        (socket.IPPROTO_TCP, "TCP_KEEPCNT", 4),
+    )
+    if hasattr(socket, name)
+]
+
 
 class Readiness:
     """Which sockets have something to read: wakes the tasks that wait for it, or reads for them."""
@@ -54,7 +67,7 @@ class Readiness:
     def watch(self, number: int, wire: "SocketWire") -> None:
         if number not in self._wires:
             self._wires[number] = wire
-            self._epoll.register(number, select.EPOLLIN | select.EPOLLRDHUP)
+            self._epoll.register(number, select.EPOLLIN)
 
     def forget(self, number: int) -> None:
         if self._wires.pop(number, None) is not None:
@@ -94,9 +107,9 @@ class SocketWire(Wire):
 
     def __init__(self, connected: socket.socket, peer: str = "", watcher: Readiness | None = None) -> None:
         connected.setblocking(False)
-        with suppress(OSError):  # a pair of Unix sockets has none of these
-            connected.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, True)
-            connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
+        for level, option, value in OPTIONS:
+            with suppress(OSError):  # a pair of Unix sockets has none of these
+                connected.setsockopt(level, option, value)
         self._socket = connected
         self._readiness = watcher
         self._task: trio.lowlevel.Task | None = None  # that waits for something to read
@@ -166,12 +179,13 @@ class SocketWire(Wire):
                 self._readiness.forget(self._socket.fileno())
             return
         try:
-            self._received = self._read()
+            received = self._read()
             self.arrived = now
-            if self._take is None or not self._received:
+            if self._take is None or not received:
+                self._received = received
                 self._wake(None)
             else:
-                task.context.run(self._take, self._received)
+                task.context.run(self._take, received)
         except BlockingIOError:
             pass  # woken for nothing
         except Exception as error:
@@ -195,9 +209,14 @@ class SocketWire(Wire):
         watcher.watch(self._socket.fileno(), self)
         self._task = trio.lowlevel.current_task()
         await trio.lowlevel.wait_task_rescheduled(self._give_up)
-        if self._failure is not None:
-            raise self._failure
-        return self._received
+        received, self._received = self._received, b""
+        failure, self._failure = self._failure, None
+        if failure is None:
+            return received
+        try:
+            raise failure
+        finally:
+            del failure  # it holds this frame, which would hold it
 
     def _check_open(self) -> None:
         if self._socket.fileno() < 0:

@@ -15,7 +15,7 @@ import trio
 from server.guard import PEER_GONE, Spawner
 
 READ = 4096  # bytes taken in one go: nobody's turn is longer, and a cap is passed by no more than this
-WRITE = 16384  # bytes handed to a stream in one go: what counts as progress when the peer is slow
+WRITE = 16384  # bytes handed to a stream in one go: a peer that takes this long over so many is slow
 
 
 class Wire(Protocol):

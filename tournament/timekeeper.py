@@ -46,11 +46,6 @@ class Timekeeper:
             for match in self._matches:
                 match.credit(stall + TOLERANCE, now)
 
-    def unstalled(self, now: float) -> float:
-        """The time by a clock that stands still whenever the host does: to wait by for somebody absent."""
-        self.catch_up(now)
-        return now - self.stalled
-
     async def run(self) -> None:
         while True:
             now = trio.current_time()

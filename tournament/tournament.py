@@ -208,8 +208,7 @@ class Tournament:
         await self._settle(pairing for pairing in record.open.values() if self._gone(pairing))
         await self._deal()
         await self._settle(self._missed())
-        since = min((max(since.values()) for since in self._missing.values()), default=inf)
-        return since + self._grace + self._timekeeper.stalled
+        return min(map(self._patience, self._missing.values()), default=inf)
 
     async def _take_up(self) -> None:
         """Begin the matches that players agreed on, in the order of their asking."""
@@ -322,7 +321,8 @@ class Tournament:
         time: to be away for a while costs a match, and not all of them. If both are absent, each has
         the grace; and whenever a pairing is due again, it begins anew.
         """
-        now = self._timekeeper.unstalled(trio.current_time())
+        now = trio.current_time()
+        self._timekeeper.catch_up(now)
         waited, waiting = set[str](), dict[int, dict[str, float]]()
         absent = {
             name
@@ -335,10 +335,15 @@ class Tournament:
                 if names & absent and names.isdisjoint(waited) and all(map(self._idle, names - absent)):
                     waited |= names
                     before = self._missing.get(number, {})
-                    waiting[number] = {name: before.get(name, now) for name in names & absent}
-        over = [number for number, since in waiting.items() if now >= max(since.values()) + self._grace]
+                    begun = now - self._timekeeper.stalled
+                    waiting[number] = {name: before.get(name, begun) for name in names & absent}
+        over = [number for number, since in waiting.items() if now >= self._patience(since)]
         self._missing = {number: since for number, since in waiting.items() if number not in over}
         return [self.record.open[number] for number in over]
+
+    def _patience(self, since: Mapping[str, float]) -> float:
+        """Until when a pairing waits; `since` is by a clock that stands still whenever the host does."""
+        return max(since.values()) + self._grace + self._timekeeper.stalled
 
     async def _settle(self, pairings: Iterable[Pairing]) -> None:
         """Decide what cannot be played, because somebody is out of the tournament or did not come."""

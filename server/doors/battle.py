@@ -3,13 +3,15 @@
 What happens is told as an event stream, one event a chunk, and kept, so that a
 stream that is opened again begins at the beginning. Moves come in requests of
 their own. Each side of a match has a battle of its own, whose name nobody else
-knows, for that name is all that a request shows for itself.
+knows: that name is all that a request shows for itself.
 
-Who plays, and where the requests come from, is `server/doors/arena.py`'s.
+Which requests come here is `server/doors/arena.py`'s business, and who plays
+`server/doors/guest.py`'s.
 """
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from math import inf
 from typing import Any, assert_never
 from uuid import uuid4
 
@@ -19,35 +21,26 @@ from msgspec.json import encode
 
 from games.game import SHOWN, Illegal, quoted
 from server.guard import Spawner
-from server.http import Chunks, Exchange, Headers, Refusal, json_response
+from server.http import Chunks, Exchange, Refusal, json_response, refused
 from server.limits import Bucket, Limits
 from tournament.events import AnyEvent, Began, Ended, Ending, Moved, Refused
 from tournament.match import OutOfTurn
 from tournament.player import Seat
 
 FLIP = "(╯°□°)╯︵ ┻━┻"
-RECEIVED = "received your command"
-PRIVATE = (("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer"))  # addresses here are secrets
-STREAM: Headers = (("Content-Type", "text/event-stream"), *PRIVATE, ("X-Accel-Buffering", "no"))
-
-OVER = Refusal(423, "Battle already ended")
-NOT_STARTED = Refusal(409, "battle not started")
-NOT_YOUR_TURN = Refusal(409, "not your turn")
+PRIVATE = (("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer"))  # addresses are secrets here
+STREAM = (("Content-Type", "text/event-stream"), *PRIVATE, ("X-Accel-Buffering", "no"))
 
 
 class Command(Struct, frozen=True):
-    """A move as a bot sends it; what else it sends is passed over."""
+    """What a bot does. Whatever else it sends is passed over."""
 
     action: str
     position: str | UnsetType = UNSET
 
 
 class Battle:
-    """One side of a match. `sides` holds the battles of the match by their seats, and is theirs together.
-
-    `ended` is called as soon as the match is over, and `closed` when nothing
-    more will be told of it.
-    """
+    """One side of a match. `sides`, the battles of that match by seat, is shared by all of them."""
 
     def __init__(
         self,
@@ -55,34 +48,41 @@ class Battle:
         sides: dict[int, "Battle"],
         spawner: Spawner,
         limits: Limits,
-        *,
-        name: str | None = None,
-        ended: Callable[["Battle"], None],
         closed: Callable[["Battle"], None],
+        name: str | None = None,
     ) -> None:
+        """`closed` is called when nothing more will be told."""
         self.name = name or str(uuid4())
         self.seat = seat
-        self.started = False  # its stream has been opened
+        self.match = seat.match
+        self.started = False  # the stream has been opened: somebody is there
+        self.expected = False  # until then the clock waits
         self.over = trio.Event()  # nothing more will be told
-        self.told: list[bytes] = []  # all events so far
+        self.told: list[bytes] = []  # every event so far
+        self.on_start: Callable[[], None] = lambda: None
+        self.on_end: Callable[[], None] = lambda: None  # the match is over; more may be told
         self._sides = sides
         self._spawner = spawner
         self._limits = limits
-        self._ended = ended
         self._closed = closed
         self._stream: Chunks | None = None
-        self._deciding: list[tuple[Exchange, Refusal | None]] = []  # to be answered when the result is told
-        self._may_flip = False  # the opponent was at fault, and the table still stands
+        self._undecided: list[tuple[Exchange, Refusal | None]] = []  # are answered when the result is told
+        self._flipping = False  # the match is over by the opponent's fault, and this side may flip the table
         self._flipped = False  # the last that was told was a flip
         self._junk = Bucket(limits.junk, trio.current_time())
         sides[seat.index] = self
         self._tell({"youAre": seat.name, "id": self.name})
         self._follower = seat.follow(self._hear)
 
-    # What the bot asks
+    def expect(self, seconds: float) -> None:
+        """Have the clock wait for the stream to be opened, for so many seconds from now."""
+        self.expected = True
+        self.seat.hold(seconds)
+
+    # What the bot does
 
     def start(self, exchange: Exchange) -> None:
-        """Tell all so far over this stream, and go on; whoever had the stream before has it no more."""
+        """Tell all so far and go on, over this stream. One that was opened before has had its time."""
         before, stream = self._stream, exchange.stream(200, STREAM)
         self._stream = stream
         for event in self.told:
@@ -90,93 +90,168 @@ class Battle:
         exchange.on_gone(partial(self._lose, stream))
         if before is not None:
             before.close()
-        if not self.started:
-            self.started = True
+        self.started = True
+        self.on_start()
         self.seat.here()
 
     def play(self, exchange: Exchange, read: Callable[[], Command]) -> None:
-        """Take a command, which `read` finds in the request. Raises `Refusal` where it has no effect."""
-        match, at = self.seat.match, exchange.request.arrived
+        """Obey what `read` finds in the request. Raises `Refusal` where that has no effect."""
         try:
             if self.over.is_set():
-                raise OVER
-            if match.log.closed:
-                self._flip(exchange, read())
-                return
+                raise ended()
             command = read()
             if not self.started:
-                raise NOT_STARTED
-            self._play(exchange, command, at)
+                raise Refusal(409, "battle not started")
+            if self.match.log.closed:
+                self._flip_last(exchange, command)
+            else:
+                self._move(exchange, command)
         except Refusal:
-            if not self._junk.take(at):
-                raise Refusal(429, "too many commands without effect: wait for your turn") from None
+            if not self._junk.take(exchange.request.arrived):
+                raise Refusal(429, "too many commands without effect: wait until it is your turn") from None
             raise
 
-    def _play(self, exchange: Exchange, command: Command, at: float) -> None:
-        match = self.seat.match
-        refusal = None
+    def _move(self, exchange: Exchange, command: Command) -> None:
+        match, refusal = self.match, None
+        position = {} if command.position is UNSET else {"position": command.position}
         try:
-            self.seat.play(_sent(command), at)
+            self.seat.play({"action": command.action, **position}, exchange.request.arrived)
         except OutOfTurn:
-            if match.verdict is None:
-                raise NOT_YOUR_TURN from None
-            refusal = OVER
+            refusal = Refusal(409, "not your turn") if match.verdict is None else ended()
         except Illegal:
-            pass  # it has lost, and will see that
+            pass  # it was a move as good as any other, but that it has lost by it
         if match.verdict is not None and not match.log.closed:
-            self._deciding.append((exchange, refusal))
+            self._undecided.append((exchange, refusal))
         elif refusal is not None:
             raise refusal
         else:
-            self._accept(exchange)
+            self._answer(exchange)
 
-    def _flip(self, exchange: Exchange, command: Command) -> None:
-        """The match is over: all that is left to do is to flip the table, for whoever may."""
-        if not self._may_flip or command.action != FLIP:
-            raise OVER
+    def _flip_last(self, exchange: Exchange, command: Command) -> None:
+        if not self._flipping or command.action != FLIP:
+            raise ended()
         for battle in self._sides.values():
             battle.tell_flip(self.seat.name)
-        self._accept(exchange)
+        self._answer(exchange)
         self._close_all()
 
-    def _accept(self, exchange: Exchange) -> None:
-        left = self.seat.match.left(trio.current_time())[self.seat.index]
+    def _answer(self, exchange: Exchange) -> None:
+        left = self.match.left(trio.current_time())[self.seat.index]
         clock = None if left is None else int(left * 1000)
-        answer = {"message": RECEIVED, "moveId": str(uuid4()), "clock": clock}
+        answer = {"message": "received your command", "moveId": str(uuid4()), "clock": clock}
         exchange.respond(json_response(200, answer, *PRIVATE))
 
     # What the bot is told
 
+    def tell_flip(self, who: str) -> None:
+        self._tell_move(who, {"action": FLIP})
+
+    def _tell_move(self, who: str, move: Mapping[str, Any]) -> None:
+        self._flipped = move.get("action") == FLIP
+        self._tell({"player": who, **move})
+
+    def _tell(self, message: Mapping[str, Any]) -> None:
+        event = b"data: %b\n\n" % encode(message)
+        self.told.append(event)
+        if self._stream is not None:
+            self._stream.put(event)
+
     def _hear(self, event: AnyEvent) -> None:
+        seats = self.match.game.seats
         match event:
             case Began():
                 pass
-            case Moved(move=move):
-                self._tell_move(event.seat, move)
-            case Refused(sent=sent):
-                self._tell_move(event.seat, _shown(sent))
+            case Moved(seat=seat, move=move):
+                self._tell_move(seats[seat], move)
+            case Refused(seat=seat, sent=sent):
+                self._tell_move(seats[seat], _shown(sent))
             case Ended():
                 self._end(event)
             case _:
                 assert_never(event)
 
-    def _end(self, ended: Ended) -> None:
-        rival = self._sides.get(1 - self.seat.index)
-        lost = ended.winner == 1 - self.seat.index
+    def _end(self, verdict: Ended) -> None:
+        """Tell how it ended. After a fault the one side may flip the table, or the host does that for it."""
+        seats, index = self.match.game.seats, self.seat.index
+        rival, lost = self._sides.get(1 - index), verdict.winner == 1 - index
         waits = False
-        match ended:
+        match verdict:
             case Ended(ending=Ending.ILLEGAL) if not lost:
-                self._may_flip = waits = True
-                self._spawner.start_soon(self._wait_for_flip, self._time_to_flip(ended.at))
+                waits = self._flipping = True
+                self._spawner.start_soon(self._wait_for_flip, verdict.at)
             case Ended(ending=Ending.ILLEGAL) if rival is not None:
-                waits = True  # for the rival
+                waits = True
             case Ended(ending=Ending.ILLEGAL | Ending.TIME | Ending.LEFT) if lost and rival is None:
-                self.tell_flip(self.seat.match.game.seats[1 - self.seat.index])
-            case Ended(ending=Ending.VOID):
-                pass
-            case Ended(winner=winner) if not self._flipped:
-                self._tell({"winner": "draw" if winner is None else self.seat.match.game.seats[winner]})
+                self.tell_flip(seats[1 - index])
+            case Ended(winner=int(winner)) if not self._flipped:
+                self._tell({"winner": seats[winner]})
+            case Ended(ending=Ending.PLAYED) if not self._flipped:
+                self._tell({"winner": "draw"})
             case _:
-                pass
-        for exchange, refusal in self._deciding:
-            ...
+                pass  # the flip said it, or nobody has won and it is no draw
+        self._answer_undecided()
+        self.on_end()
+        if not waits:
+            self.close()
+
+    def _answer_undecided(self) -> None:
+        undecided, self._undecided = self._undecided, []
+        for exchange, refusal in undecided:
+            if refusal is None:
+                self._answer(exchange)
+            else:
+                exchange.respond(refused(refusal.status, str(refusal)))
+
+    async def _wait_for_flip(self, since: float) -> None:
+        left = self.match.left(since)[self.seat.index]
+        with trio.move_on_after(min(self._limits.flip_seconds, inf if left is None else left)):
+            await self.over.wait()
+        self._close_all()
+
+    # How it ends
+
+    def close(self) -> None:
+        """Nothing more will be told."""
+        if not self.over.is_set():
+            self.over.set()
+            self._follower.stop()
+            if self._stream is not None:
+                self._stream.close()
+            self._closed(self)
+
+    def retire(self) -> None:
+        """The seat is played over another connection from now on, and not here."""
+        if self.over.is_set():
+            return
+        self.seat.here()
+        self._answer_undecided()
+        if self._flipping:
+            self._close_all()
+        self._sides.pop(self.seat.index, None)
+        self.close()
+
+    def _close_all(self) -> None:
+        for battle in tuple(self._sides.values()):
+            battle.close()
+
+    def _lose(self, stream: Chunks) -> None:
+        """The client has hung up. It may come back."""
+        if self._stream is stream:
+            self._stream = None
+            if not self.match.log.closed:
+                self.seat.away()
+
+
+def ended() -> Refusal:
+    return Refusal(423, "Battle already ended")
+
+
+def _shown(sent: Any) -> Mapping[str, Any]:
+    """What was no move, as if it were one, cut; bots of other protocols may have sent anything."""
+    match sent:
+        case {"action": str() as action, "position": str() as position}:
+            return {"action": action[:SHOWN], "position": position[:SHOWN]}
+        case {"action": str() as action}:
+            return {"action": action[:SHOWN]}
+        case _:
+            return {"action": quoted(sent)}

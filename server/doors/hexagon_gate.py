@@ -14,10 +14,11 @@ from typing import Any, Protocol
 
 from msgspec.json import encode
 
-from games.hexagondots import GAME, HexagonDots, hexagons_shown, lines_shown, players_shown
-from server.http import JSON, Chunks, Exchange, Response
-from tournament.events import AnyEvent, Began, Ended, Ending, Moved
+from games.hexagondots import HexagonDots, hexagons_shown, lines_shown, players_shown
+from server.http import Chunks, Exchange
+from tournament.events import AnyEvent, Ended, Ending, Moved, Refused
 from tournament.match import Match
+from tournament.player import Player
 
 LINES = (("Content-Type", "application/x-ndjson"), ("X-Content-Type-Options", "nosniff"))
 
@@ -26,6 +27,7 @@ class Guest(Protocol):
     """A bot that has come through a gate and is not done."""
 
     name: str
+    player: Player
 
     @property
     def waits(self) -> bool:
@@ -42,9 +44,11 @@ class Gate:
         self.at = at  # when it was made
         self.guests: dict[Guest, None] = {}  # in the order of coming
         self.taken = False  # its game has begun
-        self._match: Match | None = None  # the last that began for anybody who joined here …
-        self._told = 0  # … how much of it was told to observers …
-        self._game: tuple[int, bytes] = (-1, b"")  # … and how it was shown last, after so many plies
+        self._match: Match | None = None  # the last that began for somebody who joined here, while it goes on
+        self._told = 0  # so much of it was told to observers
+        self._game = b""  # the Game as it was shown last …
+        self._plies: int | None = None  # … after so many of them; None: it has changed in another way
+        self._end: str | None = None  # in words, how the last match ended that is not followed by another
         self._observers: dict[Chunks, None] = {}
 
     @property
@@ -58,40 +62,37 @@ class Gate:
 
     @property
     def why_not(self) -> str:
-        """Why nobody can."""
+        """Why nothing can be done here, in words for somebody who wanted to."""
+        if self._end is not None:
+            return f"the game is over: {self._end}"
         if self._match is None:
             return "two have joined this game already"
-        first, second = self._match.names
-        ended = self._match.result
-        return f"{first} and {second} play this game" if ended is None else f"the game is over: {ended.why}"
+        return "{} and {} play this game".format(*self._match.names)
 
     @property
     def over(self) -> bool:
-        return self._match is not None and self._match.result is not None
+        return self._end is not None
 
     @property
     def idle(self) -> bool:
-        """Nobody needs it."""
-        return not self.guests and (self._match is None or self.over)
+        """Nobody plays or waits here."""
+        return not self.guests and self._match is None
 
     def game(self) -> bytes:
         """The Game as it stands."""
-        if self._match is None:
-            names = [guest.name for guest in self.waiting]
-            return encode(initiating(self.options, names))
-        version = self._match.ply + self.over
-        if self._game[0] != version:
-            self._game = version, encode(whole(self._match))
-        return self._game[1]
-
-    def shown(self) -> Response:
-        return Response(200, JSON, self.game())
+        if self._match is not None and self._plies != self._match.ply:
+            self._game, self._plies = encode(whole(self._match)), self._match.ply
+        elif self._match is None and self._end is None:
+            return encode(initiating(self.options, [guest.name for guest in self.waiting]))
+        return self._game
 
     def begin(self, match: Match) -> None:
         """A match has begun for somebody who joined here."""
         if match is not self._match:
-            self._match, self._told, self._game = match, 0, (-1, b"")
-            match.log.follow(lambda event: self._tell(match, event))
+            self._match, self._plies, self._end = match, None, None
+            self._say(delta(match, 0))
+            self._told = match.ply
+            match.log.follow(lambda event: self._tell(match, event), len(match.log.events))
 
     def observe(self, exchange: Exchange) -> None:
         chunks = exchange.stream(200, LINES)
@@ -103,26 +104,28 @@ class Gate:
             exchange.on_gone(lambda: self._observers.pop(chunks, None))
 
     def close(self) -> None:
-        """The address is no more."""
+        """Nothing more will happen here."""
         for chunks in tuple(self._observers):
             chunks.close()
         self._observers.clear()
 
     def _tell(self, match: Match, event: AnyEvent) -> None:
-        if match is not self._match or not self._observers:
-            return
-        match event:
-            case Moved() if match.verdict is not None:
-                pass  # the last, which is told with the end
-            case Began() | Moved() | Ended():
-                news = encode(delta(match, self._told)) + b"\n"
-                for chunks in tuple(self._observers):
-                    chunks.put(news)
-                if isinstance(event, Ended):
-                    self.close()
-            case _:
-                pass
+        if match is not self._match:
+            return  # another has begun here meanwhile
+        if isinstance(event, Moved) and match.verdict is not None:
+            return  # the last move, which is told with the end
+        if not isinstance(event, Refused):
+            self._say(delta(match, self._told))
         self._told = match.ply
+        if isinstance(event, Ended):
+            self._game, self._end, self._match = encode(whole(match)), event.why, None
+            self.close()
+
+    def _say(self, news: object) -> None:
+        if self._observers:
+            line = encode(news) + b"\n"
+            for chunks in tuple(self._observers):
+                chunks.put(line)
 
 
 def initiating(options: Mapping[str, int], names: list[str]) -> dict[str, Any]:
@@ -171,6 +174,3 @@ def _players(match: Match) -> list[object]:
 
 def _state(match: Match) -> str:
     return "in play" if match.result is None else "completed"
-
-
-GAME_NAME = GAME.name

@@ -232,7 +232,8 @@ class House:
         if self._follower is not None:
             self._follower.stop()
         self._seat = self._follower = None
-        if visit is not None:
+        if visit is not None and visit.current:
+            visit.player.dealt = _nobody
             visit.leave(for_good=for_good)
 
     def _replaced(self, why: str) -> None:
@@ -255,9 +256,8 @@ class House:
     # What the bot is told
 
     def _dealt(self, seat: Seat) -> None:
-        if self._visit is not None:
-            self._seat = seat
-            self._follower = seat.follow(self._tell)
+        self._seat = seat
+        self._follower = seat.follow(self._tell)
 
     def _go_on(self, seat: Seat) -> None:
         """Tell all that is needed to go on with a match that has begun."""
@@ -315,3 +315,7 @@ class House:
             self._seq += 1
             message = b'%b,"seq":%d}' % (message[:-1], self._seq)
         self._out(message)
+
+
+def _nobody(seat: Seat) -> None:
+    """What a player is given to tell of its seats while no connection holds it: whoever comes will look."""

@@ -146,8 +146,10 @@ def read(message: bytes, most: int) -> Said:
         raise Unreadable("a message is UTF-8, and this one is not") from None
     except RecursionError:
         raise Unreadable("this message is nested too deeply") from None
-    except msgspec.MsgspecError as error:
-        raise Unreadable(f"this is no message of the house protocol: {str(error)[:SHOWN]}") from None
+    except msgspec.ValidationError as error:
+        raise Unreadable(f"expected one of hello, move, resign, state, bye: {str(error)[:SHOWN]}") from None
+    except msgspec.DecodeError as error:
+        raise Unreadable(f"this is no JSON: {error}") from None
 
 
 def begin(seat: Seat) -> Begin:

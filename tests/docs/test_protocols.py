@@ -7,12 +7,13 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from server.doors import tcp
+from server.doors import tcp, websocket
 from server.host import Host
-from tests.server.transcripts import Connect, Transcript, in_memory, over_sockets, replay, transcripts
+from tests.server.ends import Connect, End, FrameEnd, in_memory, over_sockets
+from tests.server.transcripts import Transcript, replay, transcripts
 
 PAGES = Path(__file__).parents[2] / "docs/protocols"
-OVER = {"santorini": "tcp"}  # what a page is about
+OVER = {"santorini": "tcp", "house": "tcp"}  # what a page is about
 CUSHION = 0.02  # seconds of silence on a real network that is this machine
 
 
@@ -26,12 +27,22 @@ def found(takes_time: bool = True) -> list[object]:
     ]
 
 
+def play(stream: trio.abc.Stream) -> End:
+    return FrameEnd(stream, "/play")
+
+
 async def memory(host: Host, nursery: trio.Nursery) -> Mapping[str, Connect]:
-    return {"tcp": in_memory(host, tcp.attend)}
+    return {
+        "tcp": in_memory(host, tcp.attend),
+        "websocket": in_memory(host, websocket.attend, play),
+    }
 
 
 async def sockets(host: Host, nursery: trio.Nursery) -> Mapping[str, Connect]:
-    return {"tcp": await over_sockets(host, nursery, tcp.attend)}
+    return {
+        "tcp": await over_sockets(host, nursery, tcp.attend),
+        "websocket": await over_sockets(host, nursery, websocket.attend, play),
+    }
 
 
 @pytest.mark.parametrize(("page", "transcript"), found())

@@ -309,6 +309,32 @@ def test_it_wins_as_soon_and_loses_as_late_as_can_be(game: Game[Any, Any], seed:
             assert values[alphabeta(game, seed)(position, Patience())] == max(values.values())
 
 
+def test_connect_4_counts_places_that_complete_a_four_own_rows_twice_and_the_middle() -> None:
+    lines = [
+        [(column + step * right, row + step * up) for step in range(4)]
+        for (right, up), column, row in product([(0, 1), (1, 0), (1, 1), (1, -1)], range(7), range(6))
+        if column + 3 * right < 7 and 0 <= row + 3 * up < 6
+    ]
+    for position in (
+        each for seed in range(20) for each in random_match(connect4.GAME, {}, Random(seed)).positions
+    ):
+        board = connect4.show(position, ("", ""))
+        owner = {(at // 6, at % 6): board[at] for at in range(42)}
+        good = 0
+        for seat, sign in ((1, 1), (2, -1)):
+            good += sign * sum(
+                3 - abs(column - 3) for (column, _), who in owner.items() if who == seat and 0 < column < 6
+            )
+            places = {
+                place
+                for line in lines
+                for place in line
+                if owner[place] == 0 and all(owner[other] == seat for other in line if other != place)
+            }
+            good += sign * sum(16 if row % 2 == seat - 1 else 8 for _, row in places)
+        assert connect4.evaluate(position) == good / 1000
+
+
 # Strength
 
 OPENING = 2  # random plies before a match of brains, so that no two are the same

@@ -298,6 +298,47 @@ async def test_a_deaf_reader_is_cut_also_where_there_is_little_news(autojump_clo
         assert app.gone == ["/"]
 
 
+@wires
+async def test_a_long_answer_goes_piece_by_piece_as_the_client_takes_it(kind: str) -> None:
+    sizes, limits = [400, 0, 900, 1000], Limits(outbox_bytes=1100)
+
+    async def app(exchange: Exchange) -> None:
+        chunks = exchange.stream()
+        for size in sizes * 5:
+            chunks.put(b"x" * size)
+            assert await chunks.drained()
+        chunks.close()
+
+    async with serving(app, limits) as server:
+        client = server.connect(Weather(window=100), kind=kind)
+        assert (await client.ask(get())).body == b"x" * sum(sizes) * 5
+        assert not server.guard.caught
+
+
+async def test_who_writes_a_long_answer_learns_that_nobody_takes_it(autojump_clock: Clock) -> None:
+    gone: list[bool] = []
+
+    async def app(exchange: Exchange) -> None:
+        chunks = exchange.stream()
+        while not gone:
+            chunks.put(b"x" * 100)
+            if not await chunks.drained():
+                gone.append(True)
+
+    for leaves in (True, False):
+        gone.clear()
+        async with serving(app) as server:
+            client = server.connect(Weather(window=1000))
+            await client.end.send_all(get())
+            with capture_logs():
+                await trio.testing.wait_all_tasks_blocked()
+                if leaves:
+                    client.end.reset()
+                await trio.sleep(11)
+            assert gone
+            assert not server.guard.caught
+
+
 # What goes wrong.
 
 

@@ -60,7 +60,7 @@ def test_all_that_was_put_arrives_once_and_in_order(
     messages: list[bytes], window: int, piece: int, latency: float, kind: str
 ) -> None:
     weather = Weather(window=window, piece=piece, latency=latency, jitter=latency)
-    roomy = Limits(outbox_messages=100, outbox_bytes=20_000)
+    roomy = Limits(outbox_messages=100, outbox_bytes=20_000, outbox_seconds=1e6)
 
     @on_virtual_time
     async def _() -> None:

@@ -23,10 +23,8 @@ import re
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from functools import partial
 from math import inf
 from pathlib import Path
-from typing import Protocol
 
 import trio
 import trio.testing
@@ -35,9 +33,7 @@ from msgspec import Struct
 from games.game import Pace
 from server.host import Host
 from server.limits import Limits
-from server.listening import Admission, Visitor, listeners, serve
-from server.wire import Wire
-from tests.server.windowed import Weather, windowed_pair
+from tests.server.ends import Connect, End
 from tournament.format import Terms
 from tournament.record import Opened
 from tournament.timekeeper import Timekeeper
@@ -47,7 +43,6 @@ SAID = re.compile(r"(?P<who>[a-z0-9@]+(?: [a-z0-9@]+)*)(?P<way>[<>]) (?P<text>.*
 PASSES = re.compile(r"… (?P<seconds>[0-9.]+)s")
 UNKNOWN = re.compile(r"‹(\w+)›")
 CLOCK = re.compile(r'"clock":\[[^\]]*\]')
-NEW_LINE = "⏎"  # where one bot sends several lines in one piece
 
 
 class Line(Struct, frozen=True):
@@ -69,19 +64,6 @@ class Transcript(Struct, frozen=True):
         return any(not line.who for line in self.lines)
 
 
-class End(Protocol):
-    """A bot's end of one connection. A message is a line of text here, whatever it is on the wire."""
-
-    async def say(self, text: str) -> None: ...
-
-    async def hear(self) -> str | None:
-        """The next message; None once the host has hung up."""
-        ...
-
-    async def close(self) -> None: ...
-
-
-Connect = Callable[[], Awaitable[End]]
 Doors = Callable[[Host, trio.Nursery], Awaitable[Mapping[str, Connect]]]  # of one host, by transport
 
 
@@ -233,85 +215,3 @@ class Bot:
     async def close(self) -> None:
         self._closed = True
         await self.end.close()
-
-
-class LineEnd(End):
-    """The end of somebody who speaks lines."""
-
-    def __init__(self, stream: trio.abc.Stream) -> None:
-        self.stream = stream
-        self._received = b""
-
-    async def say(self, text: str) -> None:
-        await self.stream.send_all(text.replace(NEW_LINE, "\n").encode() + b"\n")
-
-    async def hear(self) -> str | None:
-        try:
-            while b"\n" not in self._received:
-                received = await self.stream.receive_some()
-                if not received:
-                    assert not self._received, "the host hung up in the middle of a line"
-                    return None
-                self._received += received
-        except (trio.BrokenResourceError, trio.ClosedResourceError):
-            return None
-        line, _, self._received = self._received.partition(b"\n")
-        return line.decode()
-
-    async def close(self) -> None:
-        await self.stream.aclose()
-
-
-Attend = Callable[[Host, Wire, Visitor], Awaitable[None]]
-
-
-def in_memory(
-    host: Host,
-    attend: Attend,
-    end: Callable[[trio.abc.Stream], End] = LineEnd,
-    *,
-    weather: Weather | None = None,
-    peer: str = "192.0.2.1",
-) -> Connect:
-    """How bots connect to a door over a simulated network."""
-    admission = Admission(host.limits)
-
-    async def connect() -> End:
-        wire, stream = windowed_pair(weather, peer=peer)
-        visitor = admission.admit(wire)
-        assert visitor is not None
-        host.guard.start_soon(_attended, host, attend, wire, visitor)
-        return end(stream)
-
-    return connect
-
-
-async def _attended(host: Host, attend: Attend, wire: Wire, visitor: Visitor) -> None:
-    try:
-        await attend(host, wire, visitor)
-    finally:
-        visitor.leave()
-        wire.close()
-
-
-async def over_sockets(
-    host: Host, nursery: trio.Nursery, attend: Attend, end: Callable[[trio.abc.Stream], End] = LineEnd
-) -> Connect:
-    """How bots connect to a door over real sockets, as `quintain serve` opens them."""
-    (listener,) = await listeners("127.0.0.1", 0, host.limits)
-    port = listener.getsockname()[1]
-    nursery.start_soon(
-        partial(
-            serve,
-            listener,
-            partial(attend, host),
-            guard=host.guard,
-            admission=Admission(host.limits),
-            limits=host.limits,
-        )
-    )
-
-    async def connect() -> End:
-        return end(await trio.open_tcp_stream("127.0.0.1", port))
-
-    return connect

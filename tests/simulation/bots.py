@@ -31,7 +31,6 @@ CHATTING = ("interrupts",)  # out of turn
 VICES = (*TIMING, *TALKING, *COMING, *WANDERING, *CHATTING)
 HARMLESS = ("lags", "blinks", "doubles", "interrupts")
 
-MARGIN = 0.1  # seconds that an honest bot leaves to a host that stalls: more than the host's tolerance
 QUEUED = 0.0008  # seconds between stamp and reading: less than a flag is late
 JUNK: tuple[object, ...] = (None, True, -1, 1e9, "", "☠", "N" * 99, [], [9, 9, 9], {"action": "flip"}, 10**60)
 
@@ -123,6 +122,8 @@ class Bot:
             self._here = False
         else:
             self.absences[-1].until = until
+        if self._sheet is not None:
+            self._sheet.coming = max(self._sheet.coming, until)
 
     def _arrive(self) -> None:
         self._here = True
@@ -202,7 +203,7 @@ class Bot:
         coming = self._tempted(COMING) if self._here else None
         if coming is not None:
             patience = self._chance.uniform(1, GRACE)
-            late = patience + 1 if coming == "misses" else self._chance.uniform(0, patience - MARGIN)
+            late = patience + 1 if coming == "misses" else self._chance.uniform(0, 0.9 * patience)
             sheet.hold(patience, late)
         seat.follow(sheet.tell)
         if coming is not None:
@@ -254,7 +255,6 @@ class Bot:
         now, deadline = trio.current_time(), seat.match.clock.deadline
         if deadline == inf and (left := seat.match.left(now)[seat.index]) is not None:
             deadline = now + left  # the clocks have been stopped
-        last = deadline if self._world.plan.calm else deadline - MARGIN
         style = self._tempted(TIMING) or self._chance.choice(self.nature.thinking)
         late = QUEUED if style == "queued" else 0.0
         match style:
@@ -265,11 +265,11 @@ class Bot:
             case "silent":
                 when = inf
             case "slow":
-                when = now + self._chance.random() * min(8.0, max(0.0, 0.9 * (last - now)))
-            case "dithers" if last < inf:
-                when = max(now, last - self._chance.uniform(0, 0.01))
-            case "exact" | "queued" if last < inf:
-                when = max(now, last)
+                when = now + self._chance.random() * min(8.0, max(0.0, 0.9 * (deadline - now)))
+            case "dithers" if deadline < inf:
+                when = max(now, deadline - self._chance.uniform(0, 0.01))
+            case "exact" | "queued" if deadline < inf:
+                when = max(now, deadline)
             case _:
                 when = now
         return when, when + late

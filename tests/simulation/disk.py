@@ -11,7 +11,7 @@ from random import Random
 
 import trio
 
-from tournament.record import AnyFact, Concluded, Kept
+from tournament.record import AnyFact, Concluded, Disqualified, Kept, Withdrew
 from tournament.store import Memory
 
 GROUP = 1 / 256  # seconds between two commits of a group
@@ -40,6 +40,7 @@ class Disk:
     ) -> None:
         self.busy = trio.Event()  # set while something is under way
         self.size = 0  # facts
+        self.out: set[tuple[str, str]] = set()  # of which tournament who is, by the organiser's will
         self._memory = Memory()
         self._concluded: dict[tuple[str, str], Concluded] = {}
         self._chance = chance
@@ -88,7 +89,12 @@ class Disk:
             await self._memory.keep(commit.tournament, commit.when, commit.facts)
             self.size += len(commit.facts)
             for fact in commit.facts:
-                if isinstance(fact, Concluded):
-                    self._concluded.setdefault((commit.tournament, fact.match), fact)
+                match fact:
+                    case Concluded(match=match):
+                        self._concluded.setdefault((commit.tournament, match), fact)
+                    case Withdrew(name=name) | Disqualified(name=name):
+                        self.out.add((commit.tournament, name))
+                    case _:
+                        pass
         if not self._under_way:
             self.busy = trio.Event()

@@ -15,6 +15,7 @@ from tests.simulation.disk import Crashed
 from tests.simulation.plan import Act, Contest
 from tournament.desk import Desk
 from tournament.record import Opened, Record, State, Turned
+from tournament.timekeeper import TOLERANCE
 from tournament.tournament import Refusal, Tournament
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ Request = Callable[[Tournament], Awaitable[None]]
 
 class Organiser:
     def __init__(self, world: "World", contest: Contest) -> None:
-        self.out: set[str] = set()  # whom it has sent away
         self.voided: set[str] = set()  # matches
         self.done = False
         self._world = world
@@ -128,10 +128,7 @@ class Organiser:
         names = [name for name, entrant in record.entrants.items() if not entrant.gone] if record else []
         if not names:
             return None
-        name = self._chance.choice(names)
-        self._world.note(f"out of {self._contest.name}: {name}")
-        self.out.add(name)
-        return name
+        return self._chance.choice(names)
 
     def _match(self) -> str | None:
         """A match that counts, or is in play."""
@@ -163,7 +160,8 @@ async def fate(world: "World") -> None:
                     await trio.sleep(chance.choice((0, chance.uniform(0, 0.01))))
                 await world.crash()
             case "stall":
-                world.stall(chance.choice((chance.uniform(0, 3), chance.uniform(0, 60))))
+                shortest = world.plan.beat + 2 * TOLERANCE  # that is sure to be noticed
+                world.stall(shortest + chance.choice((chance.uniform(0, 3), chance.uniform(0, 60))))
             case _:
                 await _freeze(host, chance.uniform(0, 60))
     world.fated = True

@@ -278,7 +278,7 @@ class World:
             self.complain(f"{fact.match}: nobody deserved {fact}")
 
     def _out(self, contest: str, name: str) -> bool:
-        return name in self.organisers[contest].out
+        return (contest, name) in self.disk.out
 
     def conclude(self, host: Host) -> None:
         """All is over: look at what is left."""

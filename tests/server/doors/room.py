@@ -11,7 +11,8 @@ import trio.testing
 from server.doors.tcp import attend
 from server.host import Host
 from server.limits import Limits
-from tests.server.transcripts import Bot, LineEnd, hosting, in_memory
+from tests.server.ends import LineEnd, in_memory
+from tests.server.transcripts import Bot, hosting
 from tests.server.windowed import End, Weather
 
 FLAT = [[0] * 6] * 6  # Santorini before anything is built

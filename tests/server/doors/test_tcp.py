@@ -1,5 +1,6 @@
 """The TCP door: Santorini as the memo has it, and everything else that a stranger may send there."""
 
+import gc
 from math import inf, nextafter
 
 import msgspec
@@ -10,13 +11,17 @@ from hypothesis import strategies as st
 from trio.testing import MockClock
 
 from games.santorini import GAME, start
-from server.doors.tcp import attend
+from server.doors.house import House
+from server.doors.memo import Memo
+from server.doors.tcp import Connection, attend
 from server.host import Host
 from server.limits import Limits, Rate
 from tests.server.cutting import cut, places
 from tests.server.doors.room import FLAT, Guest, Room, room
-from tests.server.transcripts import Connect, End, hosting, in_memory, over_sockets
+from tests.server.ends import Connect, End, in_memory, over_sockets
+from tests.server.transcripts import hosting
 from tests.server.windowed import Weather
+from tournament.match import Match
 from tournament.record import State
 
 EMPTY = ["placeWorker", "Ann", FLAT, ["Ann", []], ["Bob", []]]
@@ -462,6 +467,21 @@ async def test_who_does_not_take_the_last_line_in_is_not_waited_for(autojump_clo
         await trio.sleep(2.1)
         with pytest.raises(trio.BrokenResourceError):
             await stranger.send(b"0 0\n" * 10)
+
+
+async def test_connections_that_are_gone_leave_nothing_behind(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        for _ in range(3):
+            ann, bob = (
+                await hall.come("Ann"),
+                await hall.hello("bob", "santorini", token="a-token-of-bobs-own"),
+            )
+            await ann.say("0 0")
+            await ann.close()
+            await bob.close()
+            await trio.sleep(31.0)
+        gc.collect()
+        assert not [kept for kept in gc.get_objects() if isinstance(kept, Connection | Memo | House | Match)]
 
 
 # Whatever the network does

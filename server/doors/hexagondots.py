@@ -1,0 +1,228 @@
+"""Hexagon Dots over HTTP, as its players know it: games have addresses, and requests are held.
+
+`POST /` makes a game, `POST <game>/players` joins it, `POST <game>/moves` plays;
+an answer comes when it is the bot's turn. `GET /match` finds a game. Bodies are
+JSON, whatever their Content-Type says; what is refused is told in plain words.
+
+Two who join a game that somebody made play each other on that board, at the
+open table. At an address that `GET /match` gave the host deals the match; and a
+bot whose name a tournament awaits, or may take, is led there from any address.
+
+What a bot is told is in `hexagon_bot.py`, what anybody sees of a game in
+`hexagon_gate.py`; `docs/protocols/hexagon-dots.md` is the page for authors.
+"""
+
+import secrets
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from functools import lru_cache
+from typing import TypeVar
+
+import msgspec
+import trio
+from msgspec import Struct
+
+from games.game import BadOption
+from games.hexagondots import GAME
+from server.doors.farewell import when_over
+from server.doors.hexagon_bot import HEADER, Bot, plain
+from server.doors.hexagon_gate import Gate
+from server.host import OPEN, Host
+from server.http import JSON, Exchange, Response, json_response
+from server.names import BadName, checked, key
+from server.reception import Unwelcome
+
+FRESH = 60.0  # seconds for which a game that somebody made is offered before anybody has joined it
+REMEMBERED = 256  # bots that are done: the answer to the end of the largest game is 200 kB
+SIZES = 512  # boards that are known to be in order: more than there are
+DEFAULT = {"rows": 5, "cols": 5}  # the board of the open table
+
+T = TypeVar("T")
+Action = Callable[[Exchange], Awaitable[object] | None]
+
+
+class Board(Struct, frozen=True):
+    rows: int
+    cols: int
+
+
+class Joiner(Struct, frozen=True):
+    name: str
+
+
+class Bad(Exception):
+    """A request that cannot be taken. The message is for the author of the bot."""
+
+
+class HexagonDots:
+    paths = frozenset({"", "g", "match", "games"})
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._gates: dict[str, Gate] = {}  # by path, in the order of their making
+        self._bots: dict[str, Bot] = {}  # that wait or play, by the key of their name
+        self._tokens: dict[str, Bot] = {}
+        self._done: deque[Bot] = deque()  # whose last requests can still be made again
+
+    def answer(self, exchange: Exchange) -> Awaitable[object] | None:
+        method, path = exchange.request.method, exchange.request.path
+        actions = self._actions(path)
+        if not actions:
+            exchange.respond(plain(404, f"there is no game at {path[:80]}"))
+            return None
+        action = actions.get("GET" if method == "HEAD" else method)
+        if action is None:
+            allowed = ", ".join(actions)
+            exchange.respond(plain(405, f"{path[:80]} takes {allowed}, not {method}", ("Allow", allowed)))
+            return None
+        try:
+            return action(exchange)
+        except Bad as bad:
+            exchange.respond(plain(400, str(bad)))
+            return None
+
+    def _actions(self, path: str) -> dict[str, Action]:
+        """What can be done at a path, by method."""
+        match path.split("/")[1:]:
+            case [""]:
+                return {"POST": self._create}
+            case ["match"]:
+                return {"GET": self._find}
+            case ["games"]:
+                return {"GET": self._list}
+            case ["g", name, *rest] if (gate := self._gates.get(f"/g/{name}")) is not None:
+                return self._at(gate, rest)
+            case _:
+                return {}
+
+    def _at(self, gate: Gate, rest: list[str]) -> dict[str, Action]:
+        match rest:
+            case []:
+                return {"GET": lambda exchange: exchange.respond(Response(200, JSON, gate.game()))}
+            case ["players"]:
+                return {"POST": lambda exchange: self._join(exchange, gate)}
+            case ["moves"]:
+                return {"POST": lambda exchange: self._move(exchange, gate)}
+            case ["observers"]:
+                return {"POST": gate.observe}
+            case _:
+                return {}
+
+    # Games
+
+    def _create(self, exchange: Exchange) -> None:
+        wanted = _read(exchange, Board, '{"rows":5,"cols":5}')
+        try:
+            _check(wanted.rows, wanted.cols)
+        except BadOption as error:
+            raise Bad(str(error)) from None
+        self._locate(exchange, self._make({"rows": wanted.rows, "cols": wanted.cols}, fixed=True))
+
+    def _find(self, exchange: Exchange) -> None:
+        """Somebody who waits is first; then what was made just now; else the host finds an opponent."""
+        now, free = trio.current_time(), [gate for gate in self._gates.values() if gate.open]
+        gate = (
+            next((gate for gate in free if gate.waiting), None)
+            or next((gate for gate in free if gate.fixed and now - gate.at < FRESH), None)
+            or next((gate for gate in free if not gate.fixed), None)
+            or self._make(DEFAULT, fixed=False)
+        )
+        self._locate(exchange, gate)
+
+    def _list(self, exchange: Exchange) -> None:
+        games = [
+            {"game": gate.path, **gate.options, "players": [bot.name for bot in gate.waiting]}
+            for gate in self._gates.values()
+            if gate.open
+        ]
+        exchange.respond(json_response(200, {"games": games}))
+
+    def _locate(self, exchange: Exchange, gate: Gate) -> None:
+        exchange.respond(Response(201, (("Location", gate.path),)))
+
+    def _make(self, options: Mapping[str, int], fixed: bool) -> Gate:
+        """A new address; of those that nobody needs the oldest go, where they are too many."""
+        idle = [gate for gate in self._gates.values() if gate.idle]
+        for gate in idle[: max(0, len(idle) + 1 - self._host.limits.games)]:
+            del self._gates[gate.path]
+            gate.close()
+        path = f"/g/{secrets.token_hex(4)}"
+        while path in self._gates:
+            path = f"/g/{secrets.token_hex(4)}"
+        made = self._gates[path] = Gate(path, options, fixed, trio.current_time())
+        return made
+
+    # Bots
+
+    def _join(self, exchange: Exchange, gate: Gate) -> Awaitable[object] | None:
+        try:
+            name = checked(_read(exchange, Joiner, '{"name":"ann"}').name, GAME.name)
+        except BadName as error:
+            raise Bad(str(error)) from None
+        here = self._bots.get(key(name))
+        if here is not None and here.away:
+            here.join_again(exchange, gate)
+        elif gate.open or self._host.tournament_for(name, GAME.name) is not None:
+            return self._arrive(exchange, gate, name)
+        else:
+            exchange.respond(plain(410, gate.why_not))
+        return None
+
+    async def _arrive(self, exchange: Exchange, gate: Gate, name: str) -> None:
+        try:
+            visit = await self._host.arrive(
+                name, GAME.name, keeps=False, reserved=True, peer=exchange.request.peer
+            )
+        except Unwelcome as refusal:
+            exchange.respond(plain(503 if self._host.draining else 409, str(refusal)))
+            return
+        player, place = visit.player, visit.player.place or ""
+        led = not place.startswith(OPEN)
+        if exchange.gone or not (led or gate.open):
+            visit.leave()
+            exchange.respond(plain(410, gate.why_not))
+            return
+        exchange.authenticated()
+        self._gates[gate.path] = gate  # it may have been dropped meanwhile, as nobody was there
+        bot = self._bots[key(name)] = Bot(visit, gate, led, self._tokens, self._leave)
+        bot.join(exchange)
+        if led:
+            bot.stop_waiting = when_over(
+                self._host, place, lambda tournament, fact: bot.dismiss(f"{tournament.record.name} is over")
+            )
+        if led or not gate.fixed:
+            player.free()
+        elif len(both := [bot for bot in gate.guests if bot.waits]) == 2:
+            gate.taken = True
+            self._host.tournaments[place].challenge(both[0].player, both[1].player, gate.options)
+
+    def _move(self, exchange: Exchange, gate: Gate) -> None:
+        token = exchange.request.headers.get(HEADER.lower(), "")
+        bot = self._tokens.get(token)
+        if bot is not None and bot.gate is gate:
+            bot.move(exchange, token)
+        elif gate.over:
+            exchange.respond(plain(410, gate.why_not))
+        else:
+            exchange.respond(plain(403, f"a move needs the {HEADER} of the last answer"))
+
+    def _leave(self, bot: Bot) -> None:
+        """A bot has no more to come. For a while its last requests are answered as they were."""
+        del self._bots[key(bot.name)]
+        if bot.has_played:
+            self._done.append(bot)
+            if len(self._done) > REMEMBERED:
+                self._done.popleft().forget()
+
+
+def _read(exchange: Exchange, kind: type[T], example: str) -> T:
+    try:
+        return msgspec.json.decode(exchange.request.body, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise Bad(f"expected {example}: {error}") from None
+
+
+@lru_cache(SIZES)
+def _check(rows: int, cols: int) -> None:
+    """Raise `BadOption` for a board that cannot be. Building the largest takes 30 ms: once is enough."""
+    GAME.opening({"rows": rows, "cols": cols})
