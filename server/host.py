@@ -32,6 +32,7 @@ NAME = re.compile(
     r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"
 )  # of a tournament: it stands in addresses and file names
 OPEN = "open-"  # how the names of open tables begin
+NOWHERE = "(nowhere)"  # no name of a tournament
 PATIENCE = 600.0  # seconds that a name is kept for a bot that is gone and awaited nowhere
 
 Told = Callable[[Tournament, AnyFact], None]
@@ -149,6 +150,7 @@ class Host:
         visit = self.reception.arrive(name, game, token=token, keeps=keeps, shared=shared, peer=peer)
         visit.player.against = against
         visit.player.reserved |= reserved
+        visit.player.place = visit.player.place or NOWHERE  # or others could deal to it while it is placed
         try:
             found = await self.place(visit.player, tournament)
             if shared and not found.record.format.endless:

@@ -71,7 +71,7 @@ class Tournament:
         self.deciding = trio.Lock()  # held from looking at what is known until what is decided by it is kept
         self._tickets = count()
         self._keeping: dict[int, tuple[AnyFact, ...]] = {}  # asked of the store, not yet confirmed
-        self._asked: list[Entrant] | None = None  # the entrants that the format was last asked about
+        self._asked: object = None  # what there was when the format was last asked: entrants, matches
         self._challenges: deque[tuple[Player, Player, Mapping[str, Any] | None]] = deque()
         self._missing: dict[int, dict[str, float]] = {}  # pairings that wait, for whom since when
         self._lasted: list[float] = []  # how long matches took: what an estimate rests on
@@ -228,9 +228,9 @@ class Tournament:
             entrants = self._here()
             if sum(entrant.free for entrant in entrants) < 2:
                 return
-        elif entrants == self._asked and (record.open or record.dealt):
+        elif (entrants, len(record.matches)) == self._asked and (record.open or record.dealt):
             return
-        self._asked = entrants
+        self._asked = entrants, len(record.matches)
         drawn = record.format.draw(entrants, *record.past(), record.opened.terms)
         if drawn:
             await self.keep(Drew(tuple(drawn)))

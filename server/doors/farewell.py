@@ -6,16 +6,12 @@ for one, so that a thousand bots do not hear of a thousand others' matches.
 
 from collections.abc import Callable
 from functools import partial
-from weakref import WeakKeyDictionary
 
 from server.host import Host
 from tournament.record import AnyFact, State, Turned
 from tournament.tournament import Tournament
 
 Tell = Callable[[Tournament, AnyFact], None]
-Waiting = dict[str, dict[object, Tell]]  # by the name of the tournament
-
-_waiting: WeakKeyDictionary[Host, Waiting] = WeakKeyDictionary()
 
 
 def when_over(host: Host, tournament: str, tell: Tell) -> Callable[[], None]:
@@ -23,22 +19,31 @@ def when_over(host: Host, tournament: str, tell: Tell) -> Callable[[], None]:
 
     It is called with the fact that says so, from within the scheduler: it must not fail.
     """
-    if (waiting := _waiting.get(host)) is None:
-        waiting = _waiting[host] = {}
-        host.told.append(partial(_hear, waiting))
-    mine = object()
-    waiting.setdefault(tournament, {})[mine] = tell
-    return partial(_forget, waiting, tournament, mine)
+    farewells = next((listener for listener in host.told if isinstance(listener, Farewells)), None)
+    if farewells is None:
+        farewells = Farewells()
+        host.told.append(farewells)
+    return farewells.wait(tournament, tell)
 
 
-def _hear(waiting: Waiting, tournament: Tournament, fact: AnyFact) -> None:
-    if isinstance(fact, Turned) and fact.state is State.FINISHED:
-        for tell in tuple(waiting.get(tournament.record.name, {}).values()):
-            tell(tournament, fact)
+class Farewells:
+    """One listener of a host, for all that wait for an end."""
 
+    def __init__(self) -> None:
+        self._waiting: dict[str, dict[object, Tell]] = {}  # by the name of the tournament
 
-def _forget(waiting: Waiting, tournament: str, mine: object) -> None:
-    there = waiting.get(tournament, {})
-    there.pop(mine, None)
-    if not there:
-        waiting.pop(tournament, None)
+    def __call__(self, tournament: Tournament, fact: AnyFact) -> None:
+        if isinstance(fact, Turned) and fact.state is State.FINISHED:
+            for tell in tuple(self._waiting.get(tournament.record.name, {}).values()):
+                tell(tournament, fact)
+
+    def wait(self, tournament: str, tell: Tell) -> Callable[[], None]:
+        mine = object()
+        self._waiting.setdefault(tournament, {})[mine] = tell
+        return partial(self._forget, tournament, mine)
+
+    def _forget(self, tournament: str, mine: object) -> None:
+        there = self._waiting.get(tournament, {})
+        there.pop(mine, None)
+        if not there:
+            self._waiting.pop(tournament, None)

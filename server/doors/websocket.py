@@ -86,9 +86,10 @@ class _Connection:
             self._take(begun)
             with self._patience:
                 await self._wire.pump(self._take)
-        finally:
-            self._open = False
-            self._talk.gone()
+        except Exception:
+            self._gone()
+            raise
+        self._gone()  # but not when the host stops, which cancels us: that is no bot's fault
 
     def _say(self, message: bytes) -> None:
         self._outbox.put(framed(message))
@@ -122,12 +123,15 @@ class _Connection:
     def _close(self, code: int | None, why: str = "") -> None:
         """Say goodbye, and give the peer a moment to do the same."""
         if self._open:
-            self._open = False
             log.debug("closed", peer=self._wire.peer, code=code, why=why)
             self._outbox.put(closing(code, why))
             self._outbox.finish()
             self._patience.deadline = trio.current_time() + self._limits.linger_seconds
-            self._talk.gone()
+            self._gone()
+
+    def _gone(self) -> None:
+        self._open = False
+        self._talk.gone()
 
 
 def _drop(received: bytes) -> None:

@@ -120,7 +120,8 @@ class Organiser:
     async def _finish(self, tournament: Tournament) -> None:
         if tournament.matches:
             raise Refusal("there are matches in play")
-        await tournament.keep(Turned(State.FINISHED))
+        if tournament.record.state is not State.FINISHED:
+            await tournament.keep(Turned(State.FINISHED))
 
     def _entrant(self) -> str | None:
         """Somebody to send away."""

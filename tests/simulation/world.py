@@ -306,7 +306,8 @@ class World:
             if self.host is not None and not self.disk.busy.is_set():
                 for tournament in self.host.tournaments.values():
                     at_once = self.contests[tournament.record.name].at_once
-                    self.complaints += oracles.idle(tournament, at_once, self.host.lobby)
+                    for complaint in oracles.idle(tournament, at_once, self.host.lobby):
+                        self.complain(complaint)
 
 
 class Report(Struct, frozen=True):
