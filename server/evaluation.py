@@ -1,13 +1,12 @@
-"""Evaluations: a bot plays the Arena's cases, one after another, and gets a score of 100 at most.
+"""Evaluations: a bot is called to the Arena's cases, one after another, and gets its score.
 
-A case is one battle against a house opponent: a simple one, a strong one, or
-one that cheats (`server/cheats.py`). These matches belong to no tournament and
-are in no record; what came of a run is known here for a while, and told to
-whoever asked for it.
+These matches are in no tournament and no record. What a run came to is told to
+whoever asked for it, and remembered here for a while. What the cases are and
+what they are worth is in `server/cases.py`.
 """
 
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import re
+from collections.abc import Callable
 from random import Random
 from typing import Any
 from uuid import uuid4
@@ -17,84 +16,146 @@ import trio
 from msgspec import Struct
 from msgspec.json import encode
 
-from games import quoridor, tictactoe
-from games.brains import alphabeta
-from games.catalogue import catalogue
-from games.game import Game
 from server.addresses import Url
-from server.cheats import TRICKS, Trick, rigged
+from server.cases import CASES, Case, oppose
 from server.doors.battle import Battle
 from server.doors.calling import Calling
 from server.host import Host
 from server.http import Refusal
-from server.thinker import Busy, Failed
-from tournament.events import Ended, Ending, Moved
 from tournament.match import Match
 from tournament.player import Seat
 
-HOUSE, BOT = "the Arena", "the bot"  # how endings call them
-DEPTH = 2  # plies that Quoridor's strong opponent looks ahead
-THINKING = 5.0  # seconds it may take for that, on a machine that is busy; it needs some milliseconds
-SURVIVED = ((8, 0), (14, 1), (18, 3), (22, 6))  # under so many own turns, so many points
-FROM, TO, LEAST, MOST = 22, 40, 10, 25  # and from there on rising evenly
+HOUSE, BOT = "the Arena", "the bot"  # what endings call them
+RUN_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+PRECISION = 2  # decimals of a score
 
 Enrol = Callable[[Seat, str], Battle]
-Choose = Callable[[Match], Awaitable[Sequence[Any]]]
-Score = Callable[[Match, int], float]  # of a match that is over, and the bot's seat
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
-class Case(Struct, frozen=True):
-    name: str
-    seat: int | None  # the house's; None is either
-    opponent: str  # "baseline", "advanced" or "cheat"
-    score: Score
+class Evaluate(Struct, frozen=True):
+    """What is asked for."""
+
+    teamUrl: str
+    callbackUrl: str | None = None  # is told the score
+    runId: str | None = None  # what whoever asks calls it; None: any name
+    caseType: str | None = None  # None: all
 
 
-def for_a_win(points: float) -> Score:
-    return lambda match, seat: points if _winner(match) == seat else 0
+class Played(Struct, frozen=True):
+    """A case that is over."""
+
+    battleId: str
+    caseType: str
+    score: float
+    why: str
 
 
-def for_a_draw(points: float) -> Score:
-    """Or a win."""
+class Run:
+    def __init__(self, name: str, game: str, bot: Url, callback: Url | None, cases: list[Case]) -> None:
+        """The same name makes the same order, and the same opponents."""
+        Random(name).shuffle(cases)
+        self.name = name
+        self.game = game
+        self.bot = bot
+        self.callback = callback
+        self.cases = {str(uuid4()): case for case in cases}  # by their battles, in the order of playing
+        self.played: list[Played] = []
+        self.done = False
 
-    def score(match: Match, seat: int) -> float:
-        drawn = match.result is not None and match.result.ending is Ending.PLAYED and _winner(match) is None
-        return points if drawn or _winner(match) == seat else 0
+    @property
+    def score(self) -> float:
+        return _plain(sum(played.score for played in self.played))
 
-    return score
-
-
-def for_surviving(match: Match, seat: int) -> float:
-    """Against Quoridor's strong opponent it counts how long the bot held out, by its own turns."""
-    if _winner(match) == seat:
-        return MOST
-    turns = sum(isinstance(event, Moved) and event.seat == seat for event in match.log.events)
-    for under, points in SURVIVED:
-        if turns < under:
-            return points
-    return round(LEAST + (min(turns, TO) - FROM) * (MOST - LEAST) / (TO - FROM), 2)
-
-
-def _winner(match: Match) -> int | None:
-    return None if match.result is None else match.result.winner
+    def standing(self) -> dict[str, Any]:
+        """Of cases that are not over nothing is said: a battle's name is the bot's secret."""
+        return {"runId": self.name, "score": self.score, "done": self.done, "cases": self.played}
 
 
-def _cases(game: Game[Any, Any], points: Mapping[str, float]) -> tuple[Case, ...]:
-    tricks = TRICKS[game.name].items()
-    return tuple(Case(name, trick.seat, "cheat", for_a_win(points.get(name, points[""]))) for name, trick in tricks)
+class Evaluations:
+    def __init__(self, host: Host, calling: Calling, enrol: Enrol) -> None:
+        self._host = host
+        self._calling = calling
+        self._enrol = enrol
+        self._runs: dict[str, Run] = {}
+
+    def find(self, name: str) -> Run | None:
+        return self._runs.get(name)
+
+    def awaits(self, game: str, battle: str) -> bool:
+        """Whether that battle is still to come."""
+        running = (run for run in self._runs.values() if not run.done and run.game == game)
+        return any(battle in run.cases for run in running)
+
+    async def begin(self, game: str, asked: Evaluate) -> Run:
+        """Begin a run; raises `Refusal`."""
+        cases = [case for case in CASES[game].values() if asked.caseType in (None, case.name)]
+        if not cases:
+            raise Refusal(400, f"caseType has to be one of {', '.join(CASES[game])}")
+        if asked.runId is not None and not RUN_ID.fullmatch(asked.runId):
+            raise Refusal(400, "runId has to be 1 to 64 letters, digits, _ . or -")
+        bot = await self._calling.checked(asked.teamUrl, game)
+        callback = None if asked.callbackUrl is None else await self._calling.checked(asked.callbackUrl)
+        name = asked.runId or str(uuid4())
+        running = [run for run in self._runs.values() if not run.done]
+        if name in self._runs:
+            raise Refusal(409, "there is a run with this runId already")
+        if any(run.bot == bot for run in running):
+            raise Refusal(409, "this bot is being evaluated: wait until that is over")
+        if len(running) >= self._host.limits.evaluations:
+            raise Refusal(
+                429, f"{len(running)} evaluations are going on, which is the most: come again later"
+            )
+        run = self._runs[name] = Run(name, game, bot, callback, cases)
+        self._host.guard.start_soon(self._run, run)
+        return run
+
+    async def _run(self, run: Run) -> None:
+        try:
+            for battle, case in run.cases.items():
+                async with self._calling.turn(run.bot):
+                    if not await self._play(run, battle, case):
+                        break
+        finally:
+            run.done = True
+            self._forget_old()
+        log.info("evaluated", game=run.game, run=run.name, score=run.score)
+        if run.callback is not None:
+            told = ", ".join(f"{played.caseType} {played.score:g} ({played.why})" for played in run.played)
+            await self._calling.tell(
+                run.callback, encode({"runId": run.name, "score": run.score, "message": told})
+            )
+
+    async def _play(self, run: Run, name: str, case: Case) -> bool:
+        """Play a case; whether the bot came at all."""
+        host, lots = self._host, Random(f"{run.name} {case.name}")
+        house = lots.randrange(2) if case.seat is None else case.seat
+        names = (BOT, HOUSE) if house else (HOUSE, BOT)
+        match = Match(case.rules(house), names, trio.current_time())
+        host.timekeeper.watch(match)
+        battle = self._enrol(Seat(match, 1 - house, host.timekeeper), name)
+        battle.expect(host.limits.start_seconds)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._invite, run.bot, battle)
+            await oppose(match, Seat(match, house, host.timekeeper), case.opponent(lots, host.thinker))
+            nursery.cancel_scope.cancel()
+        assert match.result is not None  # noqa: S101
+        score = _plain(case.score(match, 1 - house))
+        run.played.append(Played(name, case.name, score, match.result.why))
+        return battle.started
+
+    async def _invite(self, bot: Url, battle: Battle) -> None:
+        if not await self._calling.invite(bot, battle) and not battle.started:
+            battle.seat.leave()
+
+    def _forget_old(self) -> None:
+        over = [name for name, run in self._runs.items() if run.done]
+        for name in over[: -self._host.limits.evaluations_kept]:
+            del self._runs[name]
 
 
-CASES: Mapping[str, tuple[Case, ...]] = {
-    tictactoe.GAME.name: (
-        *(Case(f"BASE_AI_{side}", seat, "baseline", for_a_win(20)) for seat, side in enumerate("OX")),
-        *(Case(f"AB_AI_{side}", seat, "advanced", for_a_draw(20)) for seat, side in enumerate("OX")),
-        *_cases(tictactoe.GAME, {"": 4}),
-    ),
-    quoridor.GAME.name: (
-        *(Case(f"BASE_AI_{side}", seat, "baseline", for_a_win(15)) for seat, side in ((0, "FIRST"), (1, "SECOND"))),
-        *(Case(f"AB_AI_{side}", seat, "advanced", for_surviving) for seat, side in ((0, "FIRST"), (1, "SECOND"))),
-        *_cases(quoridor.GAME, {"": 2, "WALL_BLOCKING": 4}),
-    ),
-}
+def _plain(score: float) -> float:
+    """As people write it: 4, 10.83."""
+    rounded = round(score, PRECISION)
+    return int(rounded) if rounded == int(rounded) else rounded

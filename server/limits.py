@@ -72,6 +72,10 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     # Hexagon Dots and the house protocol over HTTP, where a bot has no connection of its own.
     games: int = 512  # addresses of games that nobody plays or waits at; past it the oldest goes
+    sessions: int = 4096  # of the house protocol: what a thousand bots have, and some that came back
+    session_seconds: float = 60.0  # that a bot may be silent and not listening: it may think as long as that
+    poll_seconds: float = 25.0  # that a long poll is held: some proxies cut at 30
+    heartbeat_seconds: float = 15.0  # of silence on an event stream before a sign of life, for proxies too
 
     # What is written.
     outbox_messages: int = 256  # kept for a peer that does not read

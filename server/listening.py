@@ -66,7 +66,7 @@ class Admission:
 
     def admit(self, wire: Wire) -> Visitor | None:
         """Let a connection in, if need be for the oldest stranger's; None where there is no such stranger."""
-        network = _network(wire.peer, self._limits.trust_loopback)
+        network = network_of(wire.peer, self._limits.trust_loopback)
         if len(self._here) >= self._most and not self._evict(self._strangers):
             return None
         if network:
@@ -105,7 +105,7 @@ class Admission:
         return False
 
 
-def _network(peer: str, trust_loopback: bool) -> str:
+def network_of(peer: str, trust_loopback: bool) -> str:
     """What a connection is counted under: an IPv4 address, or the 64 bits of IPv6 that one customer has."""
     try:
         address = ipaddress.ip_address(peer)

@@ -30,7 +30,7 @@ class Lobby:
         return player
 
     def find(self, name: str, game: str, place: str | None = None) -> Player | None:
-        """Whoever has that name, has not retired and plays at that place; of several, one that is free, or there."""
+        """Whoever has that name, has not retired and plays at that place; of several, one that is free."""
         players = [
             each for each in self._players.get((game, name), ()) if place in (None, each.place or place)
         ]

@@ -32,6 +32,7 @@ SMUGGLED = [
     post(b"Content-Length: \xb2", body=b"abcd"),
     post(b"Content-Length:", body=b"abcd"),
     post(b"Content-Length: 99999999999999999999999999", body=b"abcd"),
+    post(b"Content-Length: 1000000000000000", body=b"abcd"),
     post(b"Content-Length : 4", body=b"abcd"),
     post(b" Content-Length: 4", body=b"abcd"),
     post(b"Content\x00-Length: 4", body=b"abcd"),

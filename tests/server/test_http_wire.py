@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.http_head import Refusal, form
+from server.http_head import Refusal, form, read_head
 from server.http_wire import Request, Response, chunk, json_response, opening, refused, written
 from tests.server.reading import CHUNKED, LIMITS, get, post, requests, served, status
 
@@ -117,6 +117,12 @@ def test_the_same_head_with_another_body_is_another_request() -> None:
 )
 def test_each_refusal_says_whose_fault_it_is(content: bytes, expected: int) -> None:
     assert status(content) == expected
+
+
+@pytest.mark.parametrize("begun", [b"", b"GET", b"GET / HTTP/1.1\r\n", b"GET / HTTP/1.1\r\nHost: a\r\n"])
+def test_what_is_not_a_whole_head_is_none(begun: bytes) -> None:
+    with pytest.raises(Refusal):
+        read_head(begun, LIMITS)
 
 
 def test_the_longest_that_is_allowed_is_served() -> None:

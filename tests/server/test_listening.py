@@ -4,7 +4,7 @@ import errno
 import select
 import socket
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 
@@ -279,3 +279,26 @@ async def test_listening_outlives_what_befalls_one_connection_and_a_lack_of_file
         assert trio.current_time() - begun == pytest.approx(takes)
         assert len(logs) == (1 if takes else 0)
         nursery.cancel_scope.cancel()
+
+
+async def test_where_there_is_no_room_at_all_a_connection_is_closed() -> None:
+    (listener,) = await listeners("127.0.0.1", 0, Limits())
+    async with trio.open_nursery() as nursery:
+        full = Admission(Limits(), files=Limits().spare_files)
+        serving = partial(serve, guard=Guard(nursery), admission=full, limits=Limits())
+        nursery.start_soon(serving, listener, says_who)
+        async with await connect(listener) as client:
+            assert await everything(client) == b""
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_socket_that_does_not_listen_is_no_door() -> None:
+    with socket.socket() as deaf, pytest.raises(OSError, match="Invalid argument"):
+        await serve(deaf, says_who, guard=Guard(NoTasks()), admission=Admission(Limits()), limits=Limits())
+
+
+class NoTasks:
+    def start_soon(
+        self, async_fn: Callable[..., Awaitable[object]], *args: object, name: object = None
+    ) -> None:
+        raise AssertionError("nobody has come")

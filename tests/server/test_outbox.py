@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 
 from server.guard import Guard
 from server.limits import Limits
-from server.outbox import Outbox
+from server.outbox import PIECE, Outbox
 from server.wire import StreamWire, Wire
 from tests.server.windowed import End, Weather, on_virtual_time, windowed_pair
 
@@ -161,6 +161,25 @@ async def test_a_reset_cuts_the_peer_without_a_word(
         assert not logs
         with pytest.raises((trio.ClosedResourceError, trio.BrokenResourceError)):
             await wire.receive()
+
+
+async def test_one_that_is_gone_is_noticed_when_something_is_put() -> None:
+    async with connected() as (outbox, _, client):
+        client.reset()
+        outbox.put(b"x")
+        assert outbox.cut_reason == "the peer is gone"
+
+
+async def test_messages_of_all_sizes_come_whole() -> None:
+    sizes = [PIECE // 3] * 7 + [1] * 50 + [2 * PIECE] * 2
+    roomy = Limits(outbox_bytes=10 * PIECE)
+    async with connected(weather=Weather(window=PIECE // 2), limits=roomy) as (outbox, _, client):
+        for number, size in enumerate(sizes):
+            outbox.put(bytes([number]) * size)
+        outbox.finish()
+        assert await everything(client) == b"".join(
+            bytes([number]) * size for number, size in enumerate(sizes)
+        )
 
 
 @wires

@@ -1,11 +1,8 @@
 """Wires: real sockets with and without the shared epoll, streams as wires, and wires as streams."""
 
-import contextvars
-import select
 import socket
 import ssl
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 
 import pytest
 import trio
@@ -13,55 +10,10 @@ import trio.testing
 import trio_websocket
 import trustme
 
-from server.guard import PEER_GONE, Guard
-from server.sockets import Readiness, SocketWire, readiness
-from server.wire import READ, StreamWire, Wire, WireStream
+from server.guard import PEER_GONE
+from server.wire import READ, StreamWire, WireStream
+from tests.server.connected import connected, everything, send, wires
 from tests.server.windowed import windowed_pair
-
-EPOLL, PLAIN, STREAM = "the shared epoll", "trio's own waiting", "a stream"
-linux = pytest.mark.skipif(not hasattr(select, "epoll"), reason="there is no epoll on this system")
-sockets = pytest.mark.parametrize("kind", [pytest.param(EPOLL, marks=linux), PLAIN])
-wires = pytest.mark.parametrize("kind", [pytest.param(EPOLL, marks=linux), PLAIN, STREAM])
-
-
-def connection(nursery: trio.Nursery, kind: str) -> tuple[Wire, trio.SocketStream]:
-    """A wire over a real connection, and the client's end."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        client = socket.create_connection(listener.getsockname())
-        server, _ = listener.accept()
-    client.setblocking(False)
-    stream = trio.SocketStream(trio.socket.from_stdlib_socket(client))
-    if kind == STREAM:
-        server.setblocking(False)
-        theirs = trio.SocketStream(trio.socket.from_stdlib_socket(server))
-        return StreamWire(theirs, Guard(nursery)), stream
-    return SocketWire(server, "127.0.0.1", readiness() if kind == EPOLL else None), stream
-
-
-@asynccontextmanager
-async def connected(kind: str) -> AsyncIterator[tuple[Wire, trio.SocketStream, trio.Nursery]]:
-    with trio.fail_after(10):
-        async with trio.open_nursery() as nursery:
-            wire, client = connection(nursery, kind)
-            async with client:
-                try:
-                    yield wire, client, nursery
-                finally:
-                    wire.close()
-            nursery.cancel_scope.cancel()
-
-
-async def everything(receive: Callable[[], object]) -> bytes:
-    got = bytearray()
-    while received := await receive():  # type: ignore[misc]
-        got += received
-    return bytes(got)
-
-
-async def send(wire: Wire, content: bytes) -> None:
-    rest = memoryview(content)
-    while rest:
-        rest = rest[wire.send_now(rest) or await wire.send_some(rest) :]
 
 
 @wires
@@ -125,9 +77,9 @@ async def test_a_reset_breaks_reading_and_sending(kind: str) -> None:
 async def test_closing_wakes_whoever_reads_and_whoever_sends(kind: str) -> None:
     woken: list[type[BaseException]] = []
 
-    async def notes(waits: Callable[[], object]) -> None:
+    async def notes(waits: Callable[[], Awaitable[object]]) -> None:
         try:
-            await waits()  # type: ignore[misc]
+            await waits()
         except PEER_GONE as error:
             woken.append(type(error))
 
@@ -172,72 +124,6 @@ async def test_a_reader_that_gives_up_loses_nothing(kind: str) -> None:
         assert await wire.receive() == b"for later"
 
 
-@sockets
-async def test_what_nobody_reads_waits_and_costs_no_time(kind: str) -> None:
-    async with connected(kind) as (wire, client, _):
-        await client.send_all(b"one")
-        assert await wire.receive() == b"one"
-        await client.send_all(b"two")
-        await trio.testing.wait_all_tasks_blocked(0.01)  # never comes to an end while a task spins
-        assert await wire.receive() == b"two"
-        await client.send_eof()
-        await trio.testing.wait_all_tasks_blocked(0.01)
-        assert await wire.receive() == b""
-
-
-@wires
-async def test_what_the_taker_raises_is_raised_where_it_was_set_to_work(kind: str) -> None:
-    def take(received: bytes) -> None:
-        raise ValueError(received)
-
-    async with connected(kind) as (wire, client, _):
-        await client.send_all(b"x")
-        with pytest.raises(ValueError, match="b'x'"):
-            await wire.pump(take)
-        await client.send_all(b"y")
-        assert await wire.receive() == b"y"
-
-
-@wires
-async def test_the_taker_may_close_the_wire(kind: str) -> None:
-    taken: list[bytes] = []
-    async with connected(kind) as (wire, client, _):
-
-        def take(received: bytes) -> None:
-            taken.append(received)
-            wire.close()
-
-        await client.send_all(b"x")
-        with pytest.raises(trio.ClosedResourceError):
-            await wire.pump(take)
-        assert taken == [b"x"]
-
-
-@wires
-async def test_a_mistake_of_the_taker_is_raised_also_when_it_closed_the_wire(kind: str) -> None:
-    async with connected(kind) as (wire, client, _):
-
-        def take(received: bytes) -> None:
-            wire.close()
-            raise ValueError(received)
-
-        await client.send_all(b"x")
-        with pytest.raises(ValueError, match="b'x'"):
-            await wire.pump(take)
-
-
-@wires
-async def test_the_taker_runs_in_the_context_of_its_task(kind: str) -> None:
-    name: contextvars.ContextVar[str] = contextvars.ContextVar("name", default="nobody's")
-    seen: list[str] = []
-    async with connected(kind) as (wire, client, _):
-        name.set("the reader's")
-        await client.send_all(b"x")
-        await client.send_eof()
-        await wire.pump(lambda _: seen.append(name.get()))
-    assert seen == ["the reader's"]
-
-
 @wires
 async def test_what_came_is_stamped(kind: str) -> None:
     async with connected(kind) as (wire, client, _):
@@ -245,83 +131,6 @@ async def test_what_came_is_stamped(kind: str) -> None:
         await client.send_all(b"x")
         await wire.receive()
         assert before <= wire.arrived <= trio.current_time()
-
-
-@wires
-async def test_one_that_floods_takes_no_turns_from_another(kind: str) -> None:
-    async def shout(stream: trio.SocketStream) -> None:
-        while True:
-            await stream.send_all(b"x" * READ)
-
-    async with connected(kind) as (loud, shouts, nursery), connected(kind) as (quiet, asks, _):
-        nursery.start_soon(shout, shouts)
-        nursery.start_soon(loud.pump, bytes)
-        for _ in range(20):
-            await asks.send_all(b"a question")
-            assert await quiet.receive() == b"a question"
-        nursery.cancel_scope.cancel()
-
-
-@linux
-async def test_a_sweep_reads_what_lies_there_without_waiting() -> None:
-    taken: list[bytes] = []
-    async with connected(EPOLL) as (wire, client, nursery):
-        watcher = readiness()
-        assert watcher is not None
-        nursery.start_soon(wire.pump, taken.append)
-        await trio.testing.wait_all_tasks_blocked()
-        await client.send_all(b"in time")
-        with trio.testing.assert_no_checkpoints():
-            watcher.sweep()
-        assert taken == [b"in time"]
-        nursery.cancel_scope.cancel()
-
-
-@linux
-async def test_a_taker_that_sweeps_and_closes_meets_nobody_twice_and_no_closed_wire() -> None:
-    taken: list[str] = []
-    async with connected(EPOLL) as (one, first, nursery), connected(EPOLL) as (two, second, others):
-        watcher = readiness()
-        assert watcher is not None
-
-        def take(name: str, other: Wire) -> Callable[[bytes], None]:
-            def taking(_: bytes) -> None:
-                taken.append(name)
-                watcher.sweep()
-                other.close()
-
-            return taking
-
-        async def reads(wire: Wire, name: str, other: Wire) -> None:
-            with pytest.raises(trio.ClosedResourceError):
-                await wire.pump(take(name, other))
-            taken.append(f"{name} was closed")
-
-        nursery.start_soon(reads, one, "one", two)
-        others.start_soon(reads, two, "two", one)
-        await trio.testing.wait_all_tasks_blocked()
-        await first.send_all(b"x")
-        await second.send_all(b"x")
-        with trio.testing.assert_no_checkpoints():
-            watcher.sweep()
-        await trio.testing.wait_all_tasks_blocked()
-        assert taken in (["one", "two was closed"], ["two", "one was closed"])
-        one.close()
-        two.close()
-        await trio.testing.wait_all_tasks_blocked()
-
-
-@linux
-def test_each_event_loop_has_an_epoll_of_its_own() -> None:
-    seen: list[Readiness | None] = []
-
-    async def look() -> None:
-        assert readiness() is readiness()
-        seen.append(readiness())
-
-    for _ in range(2):
-        trio.run(look)
-    assert seen[0] is not seen[1]
 
 
 @wires
@@ -371,9 +180,11 @@ async def test_a_websocket_library_runs_over_a_wire(kind: str) -> None:
 async def test_a_stream_over_a_wire_gives_no_more_than_is_asked_for() -> None:
     server, client = windowed_pair()
     stream = WireStream(server)
+    await stream.wait_send_all_might_not_block()
     await client.send_all(b"abcdefg")
     assert [await stream.receive_some(3), await stream.receive_some(3)] == [b"abc", b"def"]
     assert await stream.receive_some() == b"g"
+    await stream.send_eof()
     await stream.send_eof()
     with pytest.raises(trio.ClosedResourceError):
         await stream.send_all(b"x")
@@ -394,3 +205,12 @@ async def test_a_stream_over_a_wire_lets_one_task_send() -> None:
         with pytest.raises(trio.BusyResourceError):
             await stream.send_all(b"x")
         nursery.cancel_scope.cancel()
+
+
+async def test_to_say_the_end_to_one_that_is_gone_is_no_mistake() -> None:
+    async with trio.open_nursery() as nursery:
+        server, client = windowed_pair()
+        wire = StreamWire(WireStream(server), nursery)
+        client.reset()
+        server.close()
+        wire.finish()

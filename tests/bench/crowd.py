@@ -1,0 +1,85 @@
+"""A crowd of bots on plain sockets: the load for every door, and as little else as can be.
+
+Bots know their wire and no more. What they play was drawn beforehand, so that
+choosing a move costs nothing: both bots of a match find the same script by what
+they are told at its beginning. The crowd runs in another process than what it
+loads, and there is nothing to measure in it but how long a move takes.
+"""
+
+import select
+import socket
+from collections.abc import Callable, Sequence
+from random import Random
+from time import perf_counter
+from typing import Any
+
+from games.catalogue import catalogue
+from games.game import Game
+
+SCRIPTS = 64
+READ = 65536
+PATIENCE = 5.0  # seconds without a word for anybody: then something is wrong
+
+Address = tuple[str, int]
+Take = Callable[[bytes], None]
+Send = Callable[[bytes], object]
+
+
+class Crowd:
+    """Everybody at one address. Between two calls of `play` nobody moves, and clocks run on."""
+
+    def __init__(self, address: Address) -> None:
+        self.moves = 0
+        self.took: list[float] = []  # seconds from each move of the last `play` to the answer
+        self._address = address
+        self._epoll = select.epoll()
+        self._here: dict[int, tuple[socket.socket, Take]] = {}
+
+    def connect(self, take: Take) -> Send:
+        """A new connection: `take` is called with what comes; answered is what sends."""
+        connected = socket.create_connection(self._address)
+        connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connected.setblocking(False)
+        self._here[connected.fileno()] = connected, take
+        self._epoll.register(connected, select.EPOLLIN)
+        return connected.send
+
+    def play(self, seconds: float) -> int:
+        """Let them play for a while; answers how many moves that were."""
+        before, self.took = self.moves, []
+        until = perf_counter() + seconds
+        while perf_counter() < until:
+            ready = self._epoll.poll(PATIENCE)
+            if not ready:
+                raise RuntimeError(f"nobody was told anything for {PATIENCE:g} s")
+            for number, _ in ready:
+                connected, take = self._here[number]
+                received = connected.recv(READ)
+                if not received:
+                    raise RuntimeError("a bot was hung up on")
+                take(received)
+        return self.moves - before
+
+    def made(self, asked: float) -> None:
+        """A move was sent at that time, and its mover has just been told what came of it."""
+        self.moves += 1
+        self.took.append(perf_counter() - asked)
+
+    def leave(self) -> None:
+        for connected, _ in self._here.values():
+            connected.close()
+        self._epoll.close()
+
+
+def scripts(name: str, spell: Callable[[Game[Any, Any], Any], bytes]) -> Sequence[Sequence[bytes]]:
+    """Matches of uniformly random moves, each as it is spelled on the wire."""
+    game, random = catalogue()[name], Random(1)
+    drawn: list[list[bytes]] = []
+    for _ in range(SCRIPTS):
+        position, moves = game.start(), list[bytes]()
+        while position.outcome is None and len(moves) != game.ply_limit:
+            move = random.choice(list(position.moves()))
+            moves.append(spell(game, move))
+            position = position.play(move)
+        drawn.append(moves)
+    return drawn

@@ -1,0 +1,58 @@
+"""Wires over real connections, of every kind there is, with the client's end of each."""
+
+import select
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+import trio
+
+from server.guard import Guard
+from server.sockets import SocketWire, readiness
+from server.wire import StreamWire, Wire
+
+EPOLL, PLAIN, STREAM = "the shared epoll", "trio's own waiting", "a stream"
+linux = pytest.mark.skipif(not hasattr(select, "epoll"), reason="there is no epoll on this system")
+sockets = pytest.mark.parametrize("kind", [pytest.param(EPOLL, marks=linux), PLAIN])
+wires = pytest.mark.parametrize("kind", [pytest.param(EPOLL, marks=linux), PLAIN, STREAM])
+
+
+def connection(nursery: trio.Nursery, kind: str) -> tuple[Wire, trio.SocketStream]:
+    """A wire over a real connection, and the client's end."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        client = socket.create_connection(listener.getsockname())
+        server, _ = listener.accept()
+    client.setblocking(False)
+    stream = trio.SocketStream(trio.socket.from_stdlib_socket(client))
+    if kind == STREAM:
+        server.setblocking(False)
+        theirs = trio.SocketStream(trio.socket.from_stdlib_socket(server))
+        return StreamWire(theirs, Guard(nursery)), stream
+    return SocketWire(server, "127.0.0.1", readiness() if kind == EPOLL else None), stream
+
+
+@asynccontextmanager
+async def connected(kind: str) -> AsyncIterator[tuple[Wire, trio.SocketStream, trio.Nursery]]:
+    with trio.fail_after(10):
+        async with trio.open_nursery() as nursery:
+            wire, client = connection(nursery, kind)
+            async with client:
+                try:
+                    yield wire, client, nursery
+                finally:
+                    wire.close()
+            nursery.cancel_scope.cancel()
+
+
+async def everything(receive: Callable[[], Awaitable[bytes]]) -> bytes:
+    got = bytearray()
+    while received := await receive():
+        got += received
+    return bytes(got)
+
+
+async def send(wire: Wire, content: bytes) -> None:
+    rest = memoryview(content)
+    while rest:
+        rest = rest[wire.send_now(rest) or await wire.send_some(rest) :]

@@ -1,0 +1,173 @@
+"""A host with its HTTP doors for bots, and bots that come in by them, for tests on a virtual clock."""
+
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+import trio
+import trio.testing
+
+from server.doors import hexagondots
+from server.doors.house_http import HouseHttp
+from server.doors.routes import HttpDoor, routed
+from server.host import Host
+from server.limits import Limits
+from tests.server.transcripts import hosting
+from tests.server.web import Answer, Client, Server, serving
+from tests.server.windowed import Weather
+
+FORM = "application/x-www-form-urlencoded"  # what clients in use say of their JSON
+TURN = "x-turn-token"
+
+
+def request(method: str, path: str, body: bytes = b"", headers: Iterable[str] = ()) -> bytes:
+    head = [f"{method} {path} HTTP/1.1", "Host: a", f"Content-Type: {FORM}", f"Content-Length: {len(body)}"]
+    return "\r\n".join([*head, *headers, "", ""]).encode() + body
+
+
+def line(row: int, col: int, other_row: int, other_col: int) -> list[dict[str, int]]:
+    """A move."""
+    return [{"row": row, "col": col}, {"row": other_row, "col": other_col}]
+
+
+# Around (1, 1): whoever draws the last of them captures it.
+SIDES = [
+    line(0, 0, 0, 1),
+    line(0, 1, 1, 2),
+    line(1, 2, 2, 1),
+    line(2, 0, 2, 1),
+    line(1, 0, 2, 0),
+    line(0, 0, 1, 0),
+]
+
+
+def drawn(told: Any) -> list[list[dict[str, int]]]:
+    """The ends of the lines in a Game or a Delta."""
+    return [each["endpoints"] for each in told["lines"]]
+
+
+def said(answer: Answer) -> Any:
+    return msgspec.json.decode(answer.body)
+
+
+class Caller:
+    """Somebody with a connection of its own, who asks one thing at a time."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+
+    async def send(self, method: str, path: str, body: object = None, *headers: str) -> None:
+        """Ask, and let everybody have heard of it; the answer may be a long time coming."""
+        content = body if isinstance(body, bytes) else b"" if body is None else msgspec.json.encode(body)
+        await self.client.end.send_all(request(method, path, content, headers))
+        await trio.testing.wait_all_tasks_blocked()
+
+    async def ask(self, method: str, path: str, body: object = None, *headers: str) -> Answer:
+        await self.send(method, path, body, *headers)
+        answer = await self.heard()
+        assert answer is not None, f"{method} {path} is not answered"
+        return answer
+
+    async def heard(self) -> Answer | None:
+        """The answer, if it has come."""
+        self.client.over = await self.client.now()
+        return await self.client.answer() if self.client.over else None
+
+    async def told(self) -> Answer:
+        """The answer, which has come."""
+        answer = await self.heard()
+        assert answer is not None, "there is no answer"
+        return answer
+
+    async def hang_up(self) -> None:
+        self.client.end.close()
+        await trio.testing.wait_all_tasks_blocked()
+
+
+class Dots(Caller):
+    """A bot that plays Hexagon Dots."""
+
+    def __init__(self, client: Client, name: str) -> None:
+        super().__init__(client)
+        self.name = name
+        self.game = ""  # where it plays
+        self.token = ""  # that it was given last
+        self.lines: list[object] = []  # all that it was told of, in the order of its being told
+        self.hexagons: list[object] = []
+
+    async def join(self, game: str) -> None:
+        self.game = game
+        await self.send("POST", f"{game}/players", {"name": self.name})
+
+    async def move(self, line: object, token: str | None = None) -> None:
+        header = f"X-Turn-Token: {self.token if token is None else token}"
+        await self.send("POST", f"{self.game}/moves", line, header)
+
+    async def turn(self) -> Answer:
+        """The answer that says that it is its turn."""
+        answer = await self.told()
+        assert answer.status == 200, answer
+        self.token = answer.headers[TURN]
+        self.learn(said(answer))
+        return answer
+
+    async def end(self) -> dict[str, Any]:
+        """The Game or Delta at the end."""
+        answer = await self.told()
+        assert answer.status == 200, answer
+        assert TURN not in answer.headers
+        told = said(answer)
+        self.learn(told)
+        assert told["state"] == "completed"
+        return told
+
+    def learn(self, told: dict[str, Any]) -> None:
+        """Add to what is known what has come, without a look at it, as bots do."""
+        if "rows" in told:
+            self.lines, self.hexagons = [], []
+        self.lines += drawn(told)
+        self.hexagons += told["hexagons"]
+
+
+class Table:
+    def __init__(self, host: Host, server: Server) -> None:
+        self.host = host
+        self.server = server
+
+    def caller(self, weather: Weather | None = None) -> Caller:
+        return Caller(self.server.connect(weather))
+
+    def bot(self, name: str) -> Dots:
+        return Dots(self.server.connect(), name)
+
+    async def read(self, path: str) -> Any:
+        answer = await self.caller().ask("GET", path)
+        assert answer.status == 200, answer
+        return said(answer)
+
+    async def made(self, rows: int = 3, cols: int = 3) -> str:
+        """A new game."""
+        answer = await self.caller().ask("POST", "/", {"rows": rows, "cols": cols})
+        assert (answer.status, answer.body) == (201, b"")
+        return answer.headers["location"]
+
+    async def pair(self, game: str | None = None) -> tuple[Dots, Dots]:
+        """Ann and Bob at a game, who has been told that it is Ann's turn."""
+        game = game or await self.made()
+        ann, bob = self.bot("ann"), self.bot("bob")
+        await ann.join(game)
+        await bob.join(game)
+        await ann.turn()
+        return ann, bob
+
+
+@asynccontextmanager
+async def table(
+    settings: Mapping[str, str] | None = None, limits: Limits | None = None, *more: HttpDoor
+) -> AsyncIterator[Table]:
+    async with hosting(settings or {}, limits) as (host, _):
+        doors = (hexagondots.HexagonDots(host), HouseHttp(host), *more)
+        async with serving(routed(doors), limits) as server:
+            yield Table(host, server)
+            assert not server.guard.caught, "something failed that nobody expected"

@@ -1,0 +1,169 @@
+"""Wires whose bytes are taken as they come, and the epoll that all of them share."""
+
+import contextvars
+from collections.abc import Callable
+
+import pytest
+import trio
+import trio.testing
+
+from server.sockets import Readiness, SocketWire, readiness
+from server.wire import READ, Wire
+from tests.server.connected import EPOLL, connected, linux, sockets, wires
+
+
+@sockets
+async def test_what_nobody_reads_waits_and_costs_no_time(kind: str) -> None:
+    async with connected(kind) as (wire, client, _):
+        await client.send_all(b"one")
+        assert await wire.receive() == b"one"
+        await client.send_all(b"two")
+        await trio.testing.wait_all_tasks_blocked(0.01)  # never comes to an end while a task spins
+        assert await wire.receive() == b"two"
+        await client.send_eof()
+        await trio.testing.wait_all_tasks_blocked(0.01)
+        assert await wire.receive() == b""
+
+
+@wires
+async def test_what_the_taker_raises_is_raised_where_it_was_set_to_work(kind: str) -> None:
+    def take(received: bytes) -> None:
+        raise ValueError(received)
+
+    async with connected(kind) as (wire, client, _):
+        await client.send_all(b"x")
+        with pytest.raises(ValueError, match="b'x'"):
+            await wire.pump(take)
+        await client.send_all(b"y")
+        assert await wire.receive() == b"y"
+
+
+@wires
+async def test_the_taker_may_close_the_wire(kind: str) -> None:
+    taken: list[bytes] = []
+    async with connected(kind) as (wire, client, _):
+
+        def take(received: bytes) -> None:
+            taken.append(received)
+            wire.close()
+
+        await client.send_all(b"x")
+        with pytest.raises(trio.ClosedResourceError):
+            await wire.pump(take)
+        assert taken == [b"x"]
+
+
+@wires
+async def test_a_mistake_of_the_taker_is_raised_also_when_it_closed_the_wire(kind: str) -> None:
+    async with connected(kind) as (wire, client, _):
+
+        def take(received: bytes) -> None:
+            wire.close()
+            raise ValueError(received)
+
+        await client.send_all(b"x")
+        with pytest.raises(ValueError, match="b'x'"):
+            await wire.pump(take)
+
+
+@wires
+async def test_the_taker_runs_in_the_context_of_its_task(kind: str) -> None:
+    name: contextvars.ContextVar[str] = contextvars.ContextVar("name", default="nobody's")
+    seen: list[str] = []
+    async with connected(kind) as (wire, client, _):
+        name.set("the reader's")
+        await client.send_all(b"x")
+        await client.send_eof()
+        await wire.pump(lambda _: seen.append(name.get()))
+    assert seen == ["the reader's"]
+
+
+@wires
+async def test_one_that_floods_takes_no_turns_from_another(kind: str) -> None:
+    async def shout(stream: trio.SocketStream) -> None:
+        while True:
+            await stream.send_all(b"x" * READ)
+
+    async with connected(kind) as (loud, shouts, nursery), connected(kind) as (quiet, asks, _):
+        nursery.start_soon(shout, shouts)
+        nursery.start_soon(loud.pump, bytes)
+        for _ in range(20):
+            await asks.send_all(b"a question")
+            assert await quiet.receive() == b"a question"
+        nursery.cancel_scope.cancel()
+
+
+@linux
+async def test_a_sweep_reads_what_lies_there_without_waiting() -> None:
+    taken: list[bytes] = []
+    async with connected(EPOLL) as (wire, client, nursery):
+        watcher = readiness()
+        assert watcher is not None
+        nursery.start_soon(wire.pump, taken.append)
+        await trio.testing.wait_all_tasks_blocked()
+        await client.send_all(b"in time")
+        with trio.testing.assert_no_checkpoints():
+            watcher.sweep()
+        assert taken == [b"in time"]
+        nursery.cancel_scope.cancel()
+
+
+@linux
+async def test_a_taker_that_sweeps_and_closes_meets_nobody_twice_and_no_closed_wire() -> None:
+    taken: list[str] = []
+    async with connected(EPOLL) as (one, first, nursery), connected(EPOLL) as (two, second, others):
+        watcher = readiness()
+        assert watcher is not None
+
+        def take(name: str, other: Wire) -> Callable[[bytes], None]:
+            def taking(_: bytes) -> None:
+                taken.append(name)
+                watcher.sweep()
+                other.close()
+
+            return taking
+
+        async def reads(wire: Wire, name: str, other: Wire) -> None:
+            with pytest.raises(trio.ClosedResourceError):
+                await wire.pump(take(name, other))
+            taken.append(f"{name} was closed")
+
+        nursery.start_soon(reads, one, "one", two)
+        others.start_soon(reads, two, "two", one)
+        await trio.testing.wait_all_tasks_blocked()
+        await first.send_all(b"x")
+        await second.send_all(b"x")
+        with trio.testing.assert_no_checkpoints():
+            watcher.sweep()
+        await trio.testing.wait_all_tasks_blocked()
+        assert taken in (["one", "two was closed"], ["two", "one was closed"])
+        one.close()
+        two.close()
+        await trio.testing.wait_all_tasks_blocked()
+
+
+@linux
+async def test_a_reader_that_is_woken_for_nothing_sleeps_on() -> None:
+    taken: list[bytes] = []
+    async with connected(EPOLL) as (wire, client, nursery):
+        assert isinstance(wire, SocketWire)
+        nursery.start_soon(wire.pump, taken.append)
+        await trio.testing.wait_all_tasks_blocked()
+        wire.ready(trio.current_time())
+        await client.send_all(b"x")
+        await trio.testing.wait_all_tasks_blocked(0.01)
+        assert taken == [b"x"]
+        nursery.cancel_scope.cancel()
+
+
+@linux
+def test_each_event_loop_has_an_epoll_of_its_own() -> None:
+    seen: list[Readiness | None] = []
+
+    async def look() -> None:
+        assert readiness() is readiness()
+        seen.append(readiness())
+
+    for _ in range(2):
+        trio.run(look)
+    assert seen[0] is not seen[1]
