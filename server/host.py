@@ -18,6 +18,7 @@ from games.game import BadOption, Game, quoted
 from server.guard import Guard
 from server.limits import Limits
 from server.reception import Reception, Unwelcome, Visit
+from server.sockets import readiness
 from server.thinker import Thinker
 from tournament.format import Terms, formats
 from tournament.lobby import Lobby
@@ -78,6 +79,8 @@ class Host:
         """Until cancelled. Goes on with every tournament that the store knows and that is not over."""
         async with trio.open_nursery() as self._house, trio.open_nursery() as strangers:
             self._guard = Guard(strangers)
+            if (sockets := readiness()) is not None:
+                self.timekeeper.look = sockets.sweep
             self._house.start_soon(self.timekeeper.run)
             self._house.start_soon(self.thinker.run)
             self._house.start_soon(self._tidy)

@@ -59,6 +59,7 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     start_seconds: float = 300.0  # until a bot opens the stream of its battle: it may have to wake up
     flip_seconds: float = 10.0  # to flip the table at an opponent's fault; the opponent's next match waits
     battles_kept: int = 1000  # that are over, to be told again; some 10 KB each at most
+    called_bots: int = 1000  # that are present without a connection, because they gave an address
     table_seconds: float = 3600.0  # that a bot is called from an open table before it has to join again
     evaluations: int = 8  # at once
     evaluations_kept: int = 200  # that are over

@@ -210,6 +210,7 @@ class Match:
             waited, self._paused = at - self._paused, None
             self._due = [None if due is None else due + waited for due in self._due]
             self.clock.resume(at)
+            self.flag(at)  # somebody may have left for good meanwhile
 
     def void(self, why: str, at: float) -> None:
         """Stop a match that shall count for nothing."""

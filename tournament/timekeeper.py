@@ -7,6 +7,7 @@ time given back ends after now, so an answer that lies unread in a socket is
 read before anybody's flag can fall.
 """
 
+from collections.abc import Callable
 from math import inf
 
 import trio
@@ -21,6 +22,7 @@ LATE = 0.001  # seconds after a deadline at which a flag falls: an answer at the
 class Timekeeper:
     def __init__(self, beat: float = BEAT) -> None:
         self.stalled = 0.0  # seconds given back so far
+        self.look: Callable[[], None] = lambda: None  # reads what came meanwhile, before anybody is flagged
         self._beat = beat
         self._matches: dict[Match, None] = {}  # in the order of their beginning
         self._wake = inf  # when the task means to look next
@@ -48,8 +50,10 @@ class Timekeeper:
 
     async def run(self) -> None:
         while True:
-            now = trio.current_time()
+            now, stalled = trio.current_time(), self.stalled
             self.catch_up(now)
+            if self.stalled > stalled:
+                self.look()
             for match in tuple(self._matches):
                 if match.deadline + LATE <= now:
                     match.flag(now)

@@ -32,6 +32,7 @@ from tournament.record import AnyFact, Opened, Record
 from tournament.tournament import Tournament
 
 LINES = "application/x-ndjson"
+LARGE = 262_144  # bytes: an answer of more is given bit by bit
 
 
 class Wanted(Struct, frozen=True, forbid_unknown_fields=True):
@@ -72,7 +73,7 @@ class Api:
             case "GET" | "HEAD", ["api", "matches", name, "events"]:
                 stream_match(exchange, *self._match(name))
             case "GET" | "HEAD", parts:
-                exchange.respond(self._read(parts, exchange))
+                return _give(exchange, self._read(parts, exchange))
             case "POST", ["api", "tournaments"]:
                 self._authorise(exchange)
                 return self._open(exchange)
@@ -182,6 +183,22 @@ class Api:
         except live.Refusal as refusal:
             raise Refusal(409, str(refusal)) from None
         exchange.respond(json_response(200, _summary(tournament)))
+
+
+def _give(exchange: Exchange, response: Response) -> Awaitable[object] | None:
+    """Answer at once, or bit by bit where an answer is larger than what is kept for a slow reader."""
+    if len(response.body) <= LARGE or exchange.request.method == "HEAD":
+        exchange.respond(response)
+        return None
+    return _give_slowly(exchange, response)
+
+
+async def _give_slowly(exchange: Exchange, response: Response) -> None:
+    chunks = exchange.stream(response.status, response.headers)
+    for start in range(0, len(response.body), LARGE):
+        chunks.put(response.body[start : start + LARGE])
+        await chunks.drained()
+    chunks.close()
 
 
 def _changes(desk: Desk, action: str, order: Order, tournament: Tournament) -> list[AnyFact]:

@@ -33,6 +33,7 @@ HEARTBEAT = 15.0  # seconds
 
 def stream_match(exchange: Exchange, tournament: Tournament, name: str) -> None:
     """The events of one match, from the beginning or from where the client was."""
+    exchange.authenticated()  # a spectator is nobody in particular, but no stranger who ties up a connection
     chunks = exchange.stream(200, HEADERS)
     after = _last_id(exchange)
     live = tournament.matches.get(name)
@@ -68,6 +69,7 @@ class Feed:
         host.told.append(self._told)
 
     def stream(self, exchange: Exchange) -> None:
+        exchange.authenticated()
         chunks = exchange.stream(200, HEADERS)
         after = _last_id(exchange, none=self._count)
         for number, event in self._events:

@@ -7,7 +7,7 @@ tells is in `battle.py`, who plays in `guest.py`, evaluations in
 """
 
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 import msgspec
@@ -52,28 +52,28 @@ class Arena:
         allowed, action = self._action(path.split("/")[1:])
         if action is None:
             exchange.respond(refused(404, f"there is nothing at {path[:80]}"))
-        elif method != allowed:
-            sentence = f"{path[:80]} takes {allowed}, not {method}"
-            exchange.respond(json_response(405, {"error": sentence}, ("Allow", allowed)))
+        elif method not in allowed:
+            sentence = f"{path[:80]} takes {allowed[0]}, not {method}"
+            exchange.respond(json_response(405, {"error": sentence}, ("Allow", ", ".join(allowed))))
         else:
             return action(exchange)
         return None
 
-    def _action(self, parts: list[str]) -> tuple[str, Action | None]:
-        """What can be done at a path, and by which method."""
+    def _action(self, parts: list[str]) -> tuple[Sequence[str], Action | None]:
+        """What can be done at a path, and by which methods."""
         match parts:
             case ["evaluations", name]:
-                return "GET", lambda exchange: self._tell_standing(exchange, name)
+                return ("GET", "HEAD"), lambda exchange: self._tell_standing(exchange, name)
             case [game, "start", name] if game in GAMES:
-                return "GET", lambda exchange: self._start(exchange, game, name)
+                return ("GET",), lambda exchange: self._start(exchange, game, name)
             case [game, "play", name] if game in GAMES:
-                return "POST", lambda exchange: self._play(exchange, game, name)
+                return ("POST",), lambda exchange: self._play(exchange, game, name)
             case [game, "join"] if game in GAMES:
-                return "POST", lambda exchange: self._join(exchange, game)
+                return ("POST",), lambda exchange: self._join(exchange, game)
             case [game, "evaluate"] if game in GAMES:
-                return "POST", lambda exchange: self._evaluate(exchange, game)
+                return ("POST",), lambda exchange: self._evaluate(exchange, game)
             case _:
-                return "", None
+                return (), None
 
     async def _join(self, exchange: Exchange, game: str) -> None:
         await self._guests.join(exchange, game, _read(exchange.request, Join))

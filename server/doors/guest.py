@@ -57,8 +57,8 @@ class Guests:
             raise Refusal(400, str(error)) from None
         self._say_farewell(where, asked)
         url = None if asked.teamUrl is None else await self.calling.checked(asked.teamUrl, game)
-        if url is not None and any(guest.url == url and at != where for at, guest in self._guests.items()):
-            raise Refusal(409, "a bot plays under one name, and somebody has joined with this teamUrl")
+        if url is not None:
+            self._expect_one_name(where, url)
         guest = self._guests.get(where)
         if guest is None or not guest.knows(asked.token):
             guest = Guest(self, where)
@@ -80,6 +80,15 @@ class Guests:
         self._farewells[where] = token, tournament
         while len(self._farewells) > FAREWELLS:
             self._farewells.popitem(last=False)
+
+    def _expect_one_name(self, where: Key, url: Url) -> None:
+        called = [guest for guest in self._guests.values() if guest.url is not None and guest.where != where]
+        if any(guest.url == url for guest in called):
+            raise Refusal(409, "a bot plays under one name, and somebody has joined with this teamUrl")
+        if len(called) >= self.host.limits.called_bots:
+            raise Refusal(
+                429, f"{len(called)} bots are here to be called, which is the most: come again later"
+            )
 
     def _say_farewell(self, where: Key, asked: Join) -> None:
         wanted = self.host.tournaments.get(asked.tournament or "")

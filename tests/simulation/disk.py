@@ -29,8 +29,24 @@ class Commit:
         self.power = trio.Event()  # set if it went
 
 
+class Session:
+    """The `Store` of one process of the host, which can write no more once it has crashed."""
+
+    def __init__(self, disk: "Disk") -> None:
+        self.crashed = False
+        self._disk = disk
+
+    async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> None:
+        if self.crashed:
+            raise Crashed
+        await self._disk.keep(tournament, when, facts)
+
+    def kept(self) -> Iterable[Kept]:
+        return self._disk.kept()
+
+
 class Disk:
-    """A `Store`. `asked` hears of every fact before it is kept."""
+    """What outlives a crash. `asked` hears of every fact before it is kept."""
 
     def __init__(
         self,

@@ -62,7 +62,7 @@ class Organiser:
         opened = Opened(plan.game, contest.format, full, contest.terms, plan.options, plan.pace)
         while contest.name not in (host := await world.up()).tournaments:
             try:
-                await world.disk.keep(contest.name, trio.current_time(), [opened])
+                await host.disk.keep(contest.name, trio.current_time(), [opened])
                 host.take(Record(contest.name, opened))
             except Crashed:
                 pass
@@ -70,9 +70,9 @@ class Organiser:
     async def _do(self, act: Act) -> None:
         match act.what:
             case "pause":
-                if await self._ask(lambda tournament: Desk(tournament).pause()):
-                    await trio.sleep(self._chance.uniform(0, 100))
-                    await self._ask(lambda tournament: Desk(tournament).resume())
+                await self._ask(lambda tournament: Desk(tournament).pause())
+                await trio.sleep(self._chance.uniform(0, 100))
+                await self._ask(lambda tournament: Desk(tournament).resume())
             case "withdraw" if name := self._entrant():
                 await self._ask(lambda tournament: Desk(tournament).withdraw(name), hurried=True)
             case "disqualify" if name := self._entrant():
@@ -104,7 +104,7 @@ class Organiser:
                 return False
             finally:
                 host.requests.remove(scope)
-            if not host.crashed:
+            if not host.disk.crashed:
                 return not scope.cancelled_caught
 
     async def _end(self, length: int) -> None:
@@ -118,7 +118,7 @@ class Organiser:
             await trio.sleep(10)
 
     async def _finish(self, tournament: Tournament) -> None:
-        if tournament.matches:
+        if tournament.record.dealt:
             raise Refusal("there are matches in play")
         if tournament.record.state is not State.FINISHED:
             await tournament.keep(Turned(State.FINISHED))

@@ -5,7 +5,7 @@ whether a verdict against its seat is deserved.
 """
 
 from collections.abc import Callable
-from math import inf
+from math import inf, isclose
 from typing import TYPE_CHECKING
 
 import trio
@@ -38,6 +38,7 @@ class Sheet:
         self._calm = world.plan.calm  # nothing befalls the clocks, so every reckoning has to agree exactly
         self._complain = world.complain
         self._stalled = 0.0  # how long the host had stalled in all when this seat was prompted
+        self._stalls = 0  # and how often
         pace: Pace = seat.match.clock.pace
         self._bank = inf if pace.bank is None else pace.bank
         self._turn = inf if pace.turn is None else pace.turn
@@ -106,7 +107,8 @@ class Sheet:
             case Ending.ILLEGAL:
                 return self.refused >= (1 if self.seat.match.game.faults == "forfeit" else REFUSALS)
             case Ending.TIME:
-                return verdict.at > self.due - EXACT and self.intended > self.due - EXACT
+                slack = EXACT if self._calm else 2 * self._world.plan.beat
+                return min(verdict.at, self.intended) > self.due - slack
             case Ending.RESIGNED:
                 return self.resigned
             case _:
@@ -114,7 +116,8 @@ class Sheet:
                 return self.left or late or gone(verdict.at)
 
     def _prompt(self) -> None:
-        self.prompted, self._stalled = trio.current_time(), self._world.stalled
+        self.prompted = trio.current_time()
+        self._stalled, self._stalls = self._world.stalled, self._world.stalls
         self.due = self.prompted + min(self._bank, self._turn)
         self.intended = inf
         if self._calm and abs(self.seat.match.clock.deadline - self.due) > EXACT:
@@ -124,11 +127,11 @@ class Sheet:
     def _answered(self, event: Moved) -> None:
         spent = max(0.0, event.at - (self.prompted or 0.0))
         own = max(0.0, spent - (self._world.stalled - self._stalled))
-        if abs(event.spent - spent) > EXACT if self._calm else event.spent > own + self._world.plan.beat:
+        most = own + self._world.plan.beat * (self._world.stalls - self._stalls + 1)
+        if abs(event.spent - spent) > EXACT if self._calm else event.spent > most:
             self._complain(f"{self}: {event.spent} s were charged for {own} of {spent}")
         self._bank = max(0.0, self._bank - spent) + self._gain
         left = min(self._bank, self._turn)
-        off = inf if event.left is None and left < inf else 0.0 if event.left is None else event.left - left
-        if (abs(off) if self._calm else -off) > EXACT:
+        if self._calm and not isclose(inf if event.left is None else event.left, left, abs_tol=EXACT):
             self._complain(f"{self}: {event.left} s are left, and not {left}")
         self.prompted = None

@@ -17,7 +17,7 @@ from trio.testing import MockClock
 from games.catalogue import catalogue
 from tests.simulation import oracles
 from tests.simulation.bots import Bot
-from tests.simulation.disk import Crashed, Disk
+from tests.simulation.disk import Crashed, Disk, Session
 from tests.simulation.organiser import Organiser, fate
 from tests.simulation.plan import Act, Plan
 from tests.simulation.sheet import Sheet
@@ -38,12 +38,12 @@ class Host:
     """What one process of the host holds: a crash takes all of it, and leaves the disk."""
 
     def __init__(self, world: "World") -> None:
-        self.born = trio.current_time()
         self.game = world.game
         self.lobby = Lobby()
         self.timekeeper = Timekeeper(world.plan.beat)
         self.tournaments: dict[str, Tournament] = {}
-        self.crashed = False
+        self.disk = Session(world.disk)
+        self.begun: set[str] = set()  # matches
         self.requests: set[trio.CancelScope] = set()  # of organisers, under way
         self._world = world
 
@@ -57,8 +57,8 @@ class Host:
                 self.take(record)
             world.host = self
             world.changed()
-            await world.until(lambda: self.crashed or world.over)
-            if not self.crashed:
+            await world.until(lambda: self.disk.crashed or world.over)
+            if not self.disk.crashed:
                 await self._close()
             self.nursery.cancel_scope.cancel()
 
@@ -68,7 +68,7 @@ class Host:
             record,
             self.game,
             self.lobby,
-            world.disk,
+            self.disk,
             self.timekeeper,
             at_once=world.contests[name].at_once,
             wall=trio.current_time,
@@ -116,7 +116,7 @@ class World:
         self.organisers = {name: Organiser(self, contest) for name, contest in self.contests.items()}
         self.ended = 0.0
         self.crashes = 0
-        self.stalled = 0.0  # seconds so far
+        self.stalled, self.stalls = 0.0, 0  # seconds so far, and how often
         self._tracing = tracing
         self._chance = Random(f"{plan.seed} world")
         self._concluded = dict.fromkeys(self.contests, 0)
@@ -188,7 +188,7 @@ class World:
         if self.host is not None:
             await self.disk.crash()
             host, self.host = self.host, None
-            host.crashed = True
+            host.disk.crashed = True
             self.crashes += 1
             for scope in (host.nursery.cancel_scope, *host.requests):
                 scope.cancel()
@@ -198,6 +198,7 @@ class World:
 
     def stall(self, seconds: float) -> None:
         self.stalled += seconds
+        self.stalls += 1
         self.clock.jump(seconds)
 
     def sheet(self, seat: Seat, name: str) -> Sheet:
@@ -224,6 +225,8 @@ class World:
         self.changed()
 
     def begun(self, contest: str, match: Match) -> None:
+        if self.host is not None:
+            self.host.begun.add(match.name)
         match.log.follow(lambda event: self._witness(contest, match, event))
 
     def _witness(self, contest: str, match: Match, event: AnyEvent) -> None:
@@ -259,7 +262,7 @@ class World:
             if isinstance(fact, Concluded) and record is not None and fact.match not in record.dealt:
                 self._judge_unplayed(contest, fact, record.format.endless)
             elif isinstance(fact, Concluded) and fact.why == CUT_SHORT and self.host is not None:
-                if not self.crashes or trio.current_time() > self.host.born:
+                if fact.match in self.host.begun:
                     self.complain(f"{fact.match}: cut short while the host was up")
 
     def _judge_unplayed(self, contest: str, fact: Concluded, endless: bool) -> None:

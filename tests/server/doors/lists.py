@@ -75,8 +75,21 @@ class Stream:
         self._got = b""
 
     async def told(self) -> list[dict[str, Any]]:
-        """What has been told since it was last asked. Whatever else than chunks of one event comes is an error."""
-        self._got += await self.client.now()
+        """What has been told since it was last asked, once nothing more happens."""
+        return self._read(await self.client.now())
+
+    async def wait(self) -> list[dict[str, Any]]:
+        """What is told next; nothing at the end."""
+        while not self.over:
+            received = await self.client.end.receive()
+            assert received, "the stream was cut"
+            if told := self._read(received):
+                return told
+        return []
+
+    def _read(self, received: bytes) -> list[dict[str, Any]]:
+        """The events in it. Whatever else comes than chunks, one event each, is an error."""
+        self._got += received
         if not self._begun and self._got:
             assert self._got.startswith(STREAM_HEAD), self._got
             self._got = self._got.removeprefix(STREAM_HEAD)

@@ -1,7 +1,8 @@
 """A host with its HTTP doors for bots, and bots that come in by them, for tests on a virtual clock."""
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -32,14 +33,8 @@ def line(row: int, col: int, other_row: int, other_col: int) -> list[dict[str, i
 
 
 # Around (1, 1): whoever draws the last of them captures it.
-SIDES = [
-    line(0, 0, 0, 1),
-    line(0, 1, 1, 2),
-    line(1, 2, 2, 1),
-    line(2, 0, 2, 1),
-    line(1, 0, 2, 0),
-    line(0, 0, 1, 0),
-]
+AROUND = ((0, 0, 0, 1), (0, 1, 1, 2), (1, 2, 2, 1), (2, 0, 2, 1), (1, 0, 2, 0), (0, 0, 1, 0))
+SIDES = [line(*ends) for ends in AROUND]
 
 
 def drawn(told: Any) -> list[list[dict[str, int]]]:
@@ -52,10 +47,17 @@ def said(answer: Answer) -> Any:
 
 
 class Caller:
-    """Somebody with a connection of its own, who asks one thing at a time."""
+    """Somebody who asks one thing at a time, over a connection that is opened when it is needed."""
 
-    def __init__(self, client: Client) -> None:
-        self.client = client
+    def __init__(self, connect: Callable[[], Client]) -> None:
+        self._connect = connect
+        self._client: Client | None = None
+
+    @property
+    def client(self) -> Client:
+        if self._client is None:
+            self._client = self._connect()
+        return self._client
 
     async def send(self, method: str, path: str, body: object = None, *headers: str) -> None:
         """Ask, and let everybody have heard of it; the answer may be a long time coming."""
@@ -82,14 +84,15 @@ class Caller:
 
     async def hang_up(self) -> None:
         self.client.end.close()
+        self._client = None
         await trio.testing.wait_all_tasks_blocked()
 
 
 class Dots(Caller):
     """A bot that plays Hexagon Dots."""
 
-    def __init__(self, client: Client, name: str) -> None:
-        super().__init__(client)
+    def __init__(self, connect: Callable[[], Client], name: str) -> None:
+        super().__init__(connect)
         self.name = name
         self.game = ""  # where it plays
         self.token = ""  # that it was given last
@@ -136,10 +139,10 @@ class Table:
         self.server = server
 
     def caller(self, weather: Weather | None = None) -> Caller:
-        return Caller(self.server.connect(weather))
+        return Caller(partial(self.server.connect, weather))
 
     def bot(self, name: str) -> Dots:
-        return Dots(self.server.connect(), name)
+        return Dots(self.server.connect, name)
 
     async def read(self, path: str) -> Any:
         answer = await self.caller().ask("GET", path)

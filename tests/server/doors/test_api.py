@@ -15,7 +15,9 @@ from server.doors.routes import routed
 from server.host import Host
 from tests.server.transcripts import hosting
 from tests.server.web import Client, Server, get, serving
+from tests.server.windowed import Weather
 from tests.tournament.world import first, play
+from tournament.record import Entered
 
 GAME = "tic-tac-toe"
 TOKEN = "the organiser's own"
@@ -301,3 +303,18 @@ async def test_the_openapi_document_names_every_address(autojump_clock: MockCloc
                 await here.read(path.format(name="cup", match="cup-1"))
     assert document["openapi"].startswith("3.")
     assert "Wanted" in document["components"]["schemas"]
+
+
+async def test_a_large_answer_reaches_a_slow_reader_whole(autojump_clock: MockClock) -> None:
+    """Catches an export that is cut because more of it is kept than for a slow reader may be."""
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="cup", game=GAME, entrants=2)
+        record = here.host.tournaments["cup"].record
+        for number in range(15_000):
+            record.add(Entered(f"entrant {number}"))
+        client = here.server.connect(Weather(window=65536, latency=0.001))
+        await client.end.send_all(get("/api/tournaments/cup/export", "Connection: close"))
+        answer = await client.rest()
+    assert len(answer) > 1 << 20
+    assert answer.endswith(b"0\r\n\r\n")
+    assert answer.count(b'"type":"standings"') == 1
