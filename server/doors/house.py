@@ -232,7 +232,7 @@ class House:
         if self._follower is not None:
             self._follower.stop()
         self._seat = self._follower = None
-        if visit is not None and visit.current:
+        if visit is not None:
             visit.player.dealt = _nobody
             visit.leave(for_good=for_good)
 

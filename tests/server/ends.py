@@ -117,14 +117,14 @@ def in_memory(
     end: Callable[[trio.abc.Stream], End] = LineEnd,
     *,
     weather: Weather | None = None,
-    peer: str = "192.0.2.1",
+    admission: Admission | None = None,
 ) -> Connect:
     """How bots connect to a door over a simulated network."""
-    admission = Admission(host.limits)
+    admitted = admission or Admission(host.limits)
 
     async def connect() -> End:
-        wire, stream = windowed_pair(weather, peer=peer)
-        visitor = admission.admit(wire)
+        wire, stream = windowed_pair(weather)
+        visitor = admitted.admit(wire)
         assert visitor is not None
         host.guard.start_soon(_attended, host, attend, wire, visitor)
         return end(stream)

@@ -1,6 +1,6 @@
 """A host with its TCP door, and bots that come in by it, for tests on a virtual clock."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -11,11 +11,23 @@ import trio.testing
 from server.doors.tcp import attend
 from server.host import Host
 from server.limits import Limits
+from server.listening import Admission
 from tests.server.ends import LineEnd, in_memory
 from tests.server.transcripts import Bot, hosting
 from tests.server.windowed import End, Weather
+from tournament.record import AnyFact, Entered
+from tournament.store import Memory
 
 FLAT = [[0] * 6] * 6  # Santorini before anything is built
+
+
+class SlowToEnter(Memory):
+    """A store that takes five seconds to take somebody in, and no time for anything else."""
+
+    async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> None:
+        if any(isinstance(fact, Entered) for fact in facts):
+            await trio.sleep(5.0)
+        await super().keep(tournament, when, facts)
 
 
 class Guest(Bot):
@@ -62,12 +74,12 @@ class Room:
     def __init__(self, host: Host, nursery: trio.Nursery) -> None:
         self.host = host
         self._nursery = nursery
+        self._admission = Admission(host.limits)
 
-    async def come(
-        self, *first: str, weather: Weather | None = None, peer: str = "192.0.2.1", deaf: bool = False
-    ) -> Guest:
+    async def come(self, *first: str, weather: Weather | None = None, deaf: bool = False) -> Guest:
         """A new connection, and what is said first over it. Who is deaf never reads."""
-        guest = Guest(await in_memory(self.host, attend, weather=weather, peer=peer)())
+        connect = in_memory(self.host, attend, weather=weather, admission=self._admission)
+        guest = Guest(await connect())
         if not deaf:
             self._nursery.start_soon(guest.listen)
         if first:

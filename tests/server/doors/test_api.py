@@ -308,7 +308,7 @@ async def test_the_openapi_document_names_every_address(autojump_clock: MockCloc
 async def test_a_large_answer_reaches_a_slow_reader_whole(autojump_clock: MockClock) -> None:
     """Catches an export that is cut because more of it is kept than for a slow reader may be."""
     async with office() as here:
-        await here.tell("/api/tournaments", 201, name="cup", game=GAME, entrants=2)
+        await here.tell("/api/tournaments", 201, name="cup", game=GAME, format="gauntlet")
         record = here.host.tournaments["cup"].record
         for number in range(15_000):
             record.add(Entered(f"entrant {number}"))

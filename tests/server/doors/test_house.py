@@ -1,5 +1,6 @@
 """The house protocol, over TCP and by itself: what is said when, coming back, and what nobody should say."""
 
+import gc
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,9 @@ async def test_the_clocks_are_told_as_they_stand(autojump_clock: MockClock) -> N
         await bob.tell(type="state")
         (told,) = await bob.messages()
         assert (told["type"], told["ply"], told["clock"]) == ("turn", 1, [17.0, 16.5])
+        await trio.sleep(1 / 3)
+        await bob.tell(type="state")
+        assert [told["clock"] for told in await bob.messages()] == [[17.0, 16.167]]
 
 
 @pytest.mark.parametrize(
@@ -397,6 +401,14 @@ async def test_a_line_that_is_too_long_ends_the_connection_in_words(autojump_clo
         assert closed["type"] == "[closed]"
 
 
+async def test_whatever_carries_it_a_message_is_no_longer_than_it_may_be(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        said: list[bytes] = []
+        house = House(hall.host, said.append, lambda reason: None, "192.0.2.1")
+        house.hear(b"{" + b" " * 4096, trio.current_time())
+        assert "a message may have 4096 bytes, and this one has 4097" in said[0].decode()
+
+
 async def test_what_comes_before_the_welcome_waits_for_it_and_is_bounded(autojump_clock: MockClock) -> None:
     hello = '{"type":"hello","name":"ann","game":"tic-tac-toe"}'
     async with room(limits=Limits(early_messages=3)) as hall:
@@ -529,6 +541,26 @@ async def test_two_bots_with_one_token_cannot_kick_each_other_for_ever(autojump_
             assert len(await (await hall.hello("ann", token=OWN)).messages()) == 3
         late = await hall.hello("ann", token=OWN)
         assert await reasons(late) == ["the name ann is being taken over too often: wait for a minute"]
+
+
+async def test_a_connection_that_is_gone_is_forgotten_while_its_match_goes_on(
+    autojump_clock: MockClock,
+) -> None:
+    def kept() -> int:
+        gc.collect()
+        return sum(isinstance(each, House) for each in gc.get_objects())
+
+    before = kept()
+    async with room() as hall:
+        _, bob = await pair(hall)
+        for _ in range(3):
+            again = await hall.hello("ann", token=OWN)
+        assert kept() - before == 2
+        await again.close()
+        await bob.close()
+        await trio.sleep(1.0)
+        assert kept() - before == 0
+        assert len(hall.host.tournaments["open-tic-tac-toe"].matches) == 1
 
 
 async def test_a_token_that_may_never_have_arrived_locks_nobody_out(autojump_clock: MockClock) -> None:

@@ -5,6 +5,8 @@ from math import inf, nextafter
 
 import msgspec
 import pytest
+import structlog
+import structlog.testing
 import trio
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -17,12 +19,12 @@ from server.doors.tcp import Connection, attend
 from server.host import Host
 from server.limits import Limits, Rate
 from tests.server.cutting import cut, places
-from tests.server.doors.room import FLAT, Guest, Room, room
+from tests.server.doors.room import FLAT, Guest, Room, SlowToEnter, room
 from tests.server.ends import Connect, End, in_memory, over_sockets
 from tests.server.transcripts import hosting
 from tests.server.windowed import Weather
 from tournament.match import Match
-from tournament.record import State
+from tournament.record import Opened, State
 
 EMPTY = ["placeWorker", "Ann", FLAT, ["Ann", []], ["Bob", []]]
 ONE_PLACED = ["placeWorker", "Bob", FLAT, ["Ann", [0, 0]], ["Bob", []]]
@@ -136,6 +138,41 @@ async def test_half_a_first_line_is_nobody(sent: bytes, autojump_clock: MockCloc
         await ann.wire.send_eof()
         assert await ann.lines() == ["[closed]"]
         assert "open-santorini" not in hall.host.tournaments
+
+
+async def test_who_hangs_up_while_coming_in_is_not_here(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        hall.host.store = SlowToEnter()
+        ann = await hall.come("Ann")
+        await trio.sleep(4.0)
+        await ann.close()
+        await hall.come("Bob")
+        await trio.sleep(20.0)
+        assert list(hall.host.tournaments["open-santorini"].record.entrants) == ["Ann", "Bob"]
+        assert not hall.host.tournaments["open-santorini"].record.matches
+
+
+async def test_a_match_that_begins_while_its_bot_is_coming_in_is_told(autojump_clock: MockClock) -> None:
+    """At a table where it was before, while a tournament is taking it in."""
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        await ann.close()
+        await bob.states()
+        cup = await hall.host.open("cup", Opened("santorini", "round-robin", 3))
+        cup._store = SlowToEnter()
+        again = await hall.come("Ann")
+        assert await bob.states() == [SWAPPED]
+        assert await again.states() == []
+        await trio.sleep(5.0)
+        assert await again.states() == [SWAPPED]
+
+
+async def test_who_has_said_a_name_is_no_stranger_whom_a_flood_drives_out(autojump_clock: MockClock) -> None:
+    async with room(limits=Limits(unauthenticated=2)) as hall:
+        ann, house = await hall.come("Ann"), await hall.hello("bob", "quoridor")
+        await house.lines()
+        strangers = [await hall.come() for _ in range(3)]
+        assert [await guest.lines() for guest in (ann, house, *strangers)] == [[], [], ["[closed]"], [], []]
 
 
 # Play
@@ -428,6 +465,18 @@ async def test_junk_is_counted_over_the_life_of_a_connection_too(autojump_clock:
             await trio.sleep(1.0)
         await ann.say("0 0")
         assert await ann.lines() == ["[closed]"]
+
+
+async def test_what_comes_after_the_end_is_not_looked_at(autojump_clock: MockClock) -> None:
+    """A flood costs one line in the log, and a name that is refused none."""
+    async with room() as hall:
+        with structlog.testing.capture_logs() as logs:
+            refused = await hall.come("Draw", *["0 0"] * 100)
+            assert len(await refused.lines()) == 2
+            assert not logs
+            flooding = await hall.come("Ann", *["0 0"] * 100)
+            assert await flooding.lines() == ["[closed]"]
+            assert [entry["event"] for entry in logs] == ["cut"]
 
 
 async def test_empty_lines_without_end_end_the_connection(autojump_clock: MockClock) -> None:
