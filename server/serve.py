@@ -32,6 +32,7 @@ from tournament.record import State
 from tournament.tournament import Refusal, Tournament
 
 GRACE = 10.0  # seconds for what is being played when the host is asked to stop
+LINGER = 1.0  # seconds for bots to take in how it ended before their connections go
 DONE, INTERRUPTED = 0, 130  # exit codes
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -79,6 +80,9 @@ async def serve(settings: Settings, *, until_done: str | None = None, as_json: b
         print(f"ready {addresses} data={settings.data}", flush=True)  # noqa: T201
         code = await _until_the_end(host, http, until_done)
         _print_standings(host, until_done, as_json)
+        with trio.move_on_after(LINGER):
+            while len(admission):  # noqa: ASYNC110 - nobody tells when the last has gone
+                await trio.sleep(LINGER / 20)
         nursery.cancel_scope.cancel()
         return code
     return DONE  # pragma: no cover - a cancelled nursery ends above

@@ -28,6 +28,7 @@ from server.guard import PEER_GONE
 from server.lines import Lines
 
 ROOT = Path(__file__).parents[1]  # where `server` and `games` lie
+COMMAND = (sys.executable, "-m", "server.thinker")
 CHILDREN = 2
 WAITING = 100  # tasks that wait for a child: at half a second each, 25 seconds for the last of them
 PATIENCE = 10.0  # seconds beyond the time allowed, for a machine that is busy
@@ -64,9 +65,17 @@ class Thought(Struct, frozen=True):
 class Thinker:
     """Moves for whoever asks, while `run` runs. Children are started when there is something to do."""
 
-    def __init__(self, children: int = CHILDREN, waiting: int = WAITING) -> None:
+    def __init__(
+        self,
+        children: int = CHILDREN,
+        waiting: int = WAITING,
+        patience: float = PATIENCE,
+        command: Sequence[str] = COMMAND,
+    ) -> None:
         self._turns = trio.Semaphore(children)
         self._most = waiting
+        self._patience = patience
+        self._command = command
         self._waiting = 0
         self._running = False
         self._children: set[_Child] = set()
@@ -97,23 +106,30 @@ class Thinker:
 
         Raises `Busy` where too many wait already, and `Failed` where no move will come.
         """
-        if self._waiting >= self._most:
-            raise Busy(f"{self._waiting} tasks wait already")
         task = encode(Task(game, dict(options), list(moves), brain, seconds, depth, seed)) + b"\n"
-        self._waiting += 1
-        try:
-            await self._turns.acquire()
-        finally:
-            self._waiting -= 1
+        await self._turn()
         try:
             for _ in range(TRIES):
-                if (thought := await self._ask(task, seconds + PATIENCE)) is not None:
+                if (thought := await self._ask(task, seconds + self._patience)) is not None:
                     if thought.wrong is not None:
                         raise Failed(thought.wrong)
                     return thought.move
             raise Failed(f"{TRIES} child processes gave no answer")
         finally:
             self._turns.release()
+
+    async def _turn(self) -> None:
+        """Wait for a child to be free, if there are not too many who do."""
+        try:
+            self._turns.acquire_nowait()
+        except trio.WouldBlock:
+            if self._waiting >= self._most:
+                raise Busy(f"{self._waiting} tasks wait already") from None
+            self._waiting += 1
+            try:
+                await self._turns.acquire()
+            finally:
+                self._waiting -= 1
 
     async def _ask(self, task: bytes, patience: float) -> Thought | None:
         """Give a task to a child; None if it dies of it, or takes too long."""
@@ -132,10 +148,11 @@ class Thinker:
 
     async def _start(self) -> "_Child":
         if not self._running:
+            await trio.lowlevel.checkpoint()  # where the host stops, whoever asked is cancelled, too
             raise Failed("the thinker does not run")
         child = _Child(
             await trio.lowlevel.open_process(
-                [sys.executable, "-m", "server.thinker"],
+                [*self._command],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 cwd=ROOT,

@@ -49,10 +49,12 @@ class Timekeeper:
                 match.credit(stall + TOLERANCE, now)
 
     async def run(self) -> None:
+        looked = self.stalled
         while True:
-            now, stalled = trio.current_time(), self.stalled
+            now = trio.current_time()
             self.catch_up(now)
-            if self.stalled > stalled:
+            if self.stalled > looked:  # noticed here, or by whoever was read first
+                looked = self.stalled
                 self.look()
             for match in tuple(self._matches):
                 if match.deadline + LATE <= now:

@@ -101,8 +101,9 @@ class Arena:
             exchange.authenticated()
             battle.start(exchange)
             return
+        told = self._told(game, name)
         stream = exchange.stream(200, STREAM)
-        for event in self._told(game, name):
+        for event in told:
             stream.put(event)
         stream.close()
 

@@ -43,7 +43,4 @@ class Farewells:
         return partial(self._forget, tournament, mine)
 
     def _forget(self, tournament: str, mine: object) -> None:
-        there = self._waiting.get(tournament, {})
-        there.pop(mine, None)
-        if not there:
-            self._waiting.pop(tournament, None)
+        self._waiting[tournament].pop(mine, None)

@@ -65,6 +65,7 @@ class Bot(Guest):
         self._request = ("", b"")  # token and body of the last one; the join has none
         self._since: int | None = None  # the ply at which that began; None: it was the join, and knew nothing
         self._answer: Response | None = None  # to it
+        self._over = ""  # how it ended, in words
         self._farewell: Response | None = None  # after the end: to whoever was not told of it
         self._violation = ""
         self._gone: float | None = None  # since when nobody has waited for the answer
@@ -102,7 +103,8 @@ class Bot(Guest):
         if token == self._token:
             self._move(exchange, token)
         elif (token, exchange.request.body) != self._request:
-            exchange.respond(plain(403, "this token has been used for another move"))
+            why = "this token has been used for another move"
+            exchange.respond(plain(410, self._over) if self._over else plain(403, why))
         elif self._answer is not None:
             exchange.respond(self._answer)
         elif self._held is not None:
@@ -205,10 +207,11 @@ class Bot(Guest):
 
     def _end(self, seat: Seat, ended: Ended) -> None:
         match = seat.match
+        self._over = f"the game is over: {ended.why}"
         if self._violation:
             answer = plain(403, self._violation)
         elif ended.ending is Ending.TIME and ended.winner != seat.index:
-            answer = plain(410, f"the game is over: {ended.why}")
+            answer = plain(410, self._over)
         else:
             answer = json_response(200, self._news(match, self._since if self._token is None else match.ply))
         if self._token is None:

@@ -58,6 +58,7 @@ class House:
         numbered: bool = False,
     ) -> None:
         self.asked = 0  # how many questions this bot has been asked
+        self.arriving = False  # its hello is about to be granted or refused
         self._host = host
         self._out = say
         self._end_call = hang_up
@@ -65,7 +66,6 @@ class House:
         self._authenticated = authenticated
         self._seq = 0 if numbered else None
         self._patience = Patience(host.limits, trio.current_time())
-        self._arriving = False
         self._early: deque[tuple[bytes, float]] = deque()  # what came while it was arriving
         self._over = False
         self._visit: Visit | None = None
@@ -90,7 +90,7 @@ class House:
             self._visit.acknowledge()
         if not self._patience.message(at):
             self.give_up("too many messages, and no answers to questions")
-        elif not self._arriving:
+        elif not self.arriving:
             self._understand(message, at, fresh)
         elif len(self._early) < self._host.limits.early_messages:
             self._early.append((message, at))
@@ -186,7 +186,7 @@ class House:
             self._refuse(f"there is no game {quoted(hello.game)}; there are: {', '.join(catalogue())}")
         else:
             self._leave()
-            self._arriving = True
+            self.arriving = True
             self._host.guard.start_soon(self._arrive, hello)
 
     async def _arrive(self, hello: messages.Hello) -> None:
@@ -204,8 +204,8 @@ class House:
         else:
             self._enter(visit, hello)
         finally:
-            self._arriving = False
-        while self._early and not self._arriving and not self._over:
+            self.arriving = False
+        while self._early and not self.arriving and not self._over:
             message, at = self._early.popleft()
             self._understand(message, at, fresh=False)
 

@@ -51,7 +51,8 @@ class Memo:
         peer: str,
         authenticated: Callable[[], None],
     ) -> None:
-        self.asked = 0
+        self.asked = 0  # how many questions this bot has been asked
+        self.arriving = True  # until it is let in or refused
         self._host = host
         self._put = put
         self._hang_up = hang_up
@@ -104,6 +105,8 @@ class Memo:
         except Unwelcome as refusal:
             self._refuse(str(refusal))
             return
+        finally:
+            self.arriving = False
         if self._gone:
             visit.leave()
             return
@@ -111,8 +114,6 @@ class Memo:
         player.dealt = self._dealt
         self._stop_waiting = when_over(self._host, player.place or "", self._tournament_over)
         self._authenticated()
-        if player.seat is not None:
-            self._dealt(player.seat)
 
     def _tournament_over(self, tournament: Tournament, fact: AnyFact) -> None:
         self._hang_up(f"{tournament.record.name} is over")

@@ -22,6 +22,7 @@ class Dialect(Protocol):
     """What a connection asks of either dialect."""
 
     asked: int  # how many questions the bot has been asked
+    arriving: bool  # it has said who it is, and is about to be let in or refused
 
     def hear(self, message: bytes, at: float, fresh: bool) -> None: ...
     def give_up(self, reason: str) -> None: ...
@@ -36,7 +37,7 @@ async def attend(host: Host, wire: Wire, visitor: Visitor) -> None:
 class Connection:
     """Bytes in, lines to whoever understands them; and a decent end."""
 
-    __slots__ = ("_bot", "_host", "_lines", "_outbox", "_reading", "_visitor", "_wire")
+    __slots__ = ("_bot", "_host", "_lines", "_outbox", "_over", "_reading", "_visitor", "_wire")
 
     def __init__(self, host: Host, wire: Wire, visitor: Visitor) -> None:
         self._host = host
@@ -46,20 +47,28 @@ class Connection:
         self._lines = Lines(host.limits.json_line_bytes)
         self._outbox = Outbox(wire, host.guard, host.limits)
         self._reading = trio.CancelScope()
+        self._over = False  # we have hung up
 
     async def attend(self) -> None:
-        limits = self._host.limits
-        self._reading.deadline = trio.current_time() + limits.hello_seconds
         try:
-            with self._reading:
-                await self._wire.pump(self._take)
+            await self._listen()
         except Exception:
             self._gone()
             raise
         self._gone()  # but not when the host stops, which cancels us: that is no bot's fault
         self._outbox.finish()
-        with trio.move_on_after(limits.linger_seconds):
+        with trio.move_on_after(self._host.limits.linger_seconds):
             await self._wire.pump(lambda received: None)  # closed with something unread, it would be reset
+
+    async def _listen(self) -> None:
+        """Until either side hangs up. Who is not in in time is shown out, unless it is we who are slow."""
+        while True:
+            self._reading = trio.CancelScope(deadline=trio.current_time() + self._host.limits.hello_seconds)
+            with self._reading:
+                await self._wire.pump(self._take)
+                return
+            if self._over or self._bot is None or not self._bot.arriving:
+                return
 
     def _take(self, received: bytes) -> None:
         at, asked = self._wire.arrived, 0 if self._bot is None else self._bot.asked
@@ -69,14 +78,14 @@ class Connection:
                     self._bot = self._begin(line)
                 else:
                     self._bot.hear(line, at, self._bot.asked == asked)
-                if self._reading.cancel_called:
+                if self._over:
                     return
             if isinstance(self._bot, Memo) and self._lines.pending > self._host.limits.line_bytes:
                 raise LineTooLong(f"a line may have {self._host.limits.line_bytes} bytes")
         except LineTooLong as error:
             if self._bot is None:
                 self._say(str(error).encode())
-                self._reading.cancel()
+                self._hang_up(str(error))
             else:
                 self._bot.give_up(str(error))
 
@@ -98,6 +107,7 @@ class Connection:
         self._outbox.put(message + b"\n")
 
     def _hang_up(self, reason: str) -> None:
+        self._over = True
         self._reading.cancel()
 
     def _authenticated(self) -> None:

@@ -120,7 +120,7 @@ def in_memory(
     admission: Admission | None = None,
 ) -> Connect:
     """How bots connect to a door over a simulated network."""
-    admitted = admission or Admission(host.limits)
+    admitted = Admission(host.limits) if admission is None else admission
 
     async def connect() -> End:
         wire, stream = windowed_pair(weather)

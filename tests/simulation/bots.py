@@ -20,7 +20,8 @@ from tournament.match import Match
 from tournament.player import GRACE, Player, Seat
 
 if TYPE_CHECKING:
-    from tests.simulation.world import Host, World
+    from tests.simulation.host import Host
+    from tests.simulation.world import World
 
 THINKING = ("quick", "slow", "dithers", "exact", "queued")  # all of them in time
 TIMING = ("hair", "late", "silent")  # vices at a prompt: none of them in time
@@ -199,7 +200,7 @@ class Bot:
             await self._play(seat)
 
     async def _play(self, seat: Seat) -> None:
-        sheet = self._sheet = self._world.sheet(seat, self.name)
+        sheet = self._sheet = self._world.witness.sheet(seat, self.name)
         coming = self._tempted(COMING) if self._here else None
         if coming is not None:
             patience = self._chance.uniform(1, GRACE)
@@ -276,7 +277,7 @@ class Bot:
 
     async def _wait(self, sheet: Sheet, until: float, enough: Callable[[], bool] = lambda: False) -> None:
         """Until then, or until the match is over, it is gone, or that is enough."""
-        with trio.move_on_at(until):
+        with trio.CancelScope(deadline=until):
             while not (sheet.over or self._gone.is_set() or enough()):
                 await sheet.news.wait()
                 sheet.news = trio.Event()

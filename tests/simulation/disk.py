@@ -74,7 +74,7 @@ class Disk:
             takes = self._chance.uniform(*self._latency)
             self._done = max(self._done, (trio.current_time() + takes) // GROUP * GROUP + GROUP * (takes > 0))
             try:
-                with trio.move_on_at(self._done):
+                with trio.CancelScope(deadline=self._done):
                     await commit.power.wait()
             except trio.Cancelled:  # whoever asked has lost interest, which does not stop a disk
                 await self._finish(commit)

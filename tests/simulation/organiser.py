@@ -19,7 +19,8 @@ from tournament.timekeeper import TOLERANCE
 from tournament.tournament import Refusal, Tournament
 
 if TYPE_CHECKING:
-    from tests.simulation.world import Host, World
+    from tests.simulation.host import Host
+    from tests.simulation.world import World
 
 WHY = "the organiser wanted it so"
 ENOUGH = 2000.0  # virtual seconds after which a ladder is ended, however little was played
@@ -111,7 +112,7 @@ class Organiser:
         """A ladder goes on until somebody ends it: nothing more is dealt, and what is played is played out."""
         world, name = self._world, self._contest.name
         with trio.move_on_after(ENOUGH):
-            await world.until(lambda: world.count(name) >= length)
+            await world.until(lambda: world.witness.count(name) >= length)
         await self._ask(lambda tournament: Desk(tournament).pause())
         await trio.sleep(10)
         while not await self._ask(self._finish):

@@ -13,7 +13,13 @@ from games.game import Pace
 from tests.simulation.bots import HARMLESS, THINKING, VICES, Nature
 from tournament.format import Terms
 
-GAMES: Mapping[str, int] = {"tic-tac-toe": 50, "hexagon-dots": 22, "connect-4": 18, "santorini": 8, "quoridor": 2}
+GAMES: Mapping[str, int] = {
+    "tic-tac-toe": 50,
+    "hexagon-dots": 22,
+    "connect-4": 18,
+    "santorini": 8,
+    "quoridor": 2,
+}
 FORMATS = ("round-robin", "double-round-robin", "swiss", "knockout", "gauntlet", "ladder", "open")
 ENDLESS = ("ladder", "open")
 NEVER = 10_000  # matches: not before all is over
@@ -26,7 +32,14 @@ PACES = (
     Pace(bank=20.0, gain=0.1, turn=4.0),
     Pace(bank=60.0, turn=10.0),
 )
-LATENCIES = (None, None, (0.0, 0.0), (0.001, 0.02), (0.001, 0.02), (0.05, 3.0))  # seconds that a store takes; without an end not none,
+LATENCIES = (
+    None,
+    None,
+    (0.0, 0.0),
+    (0.001, 0.02),
+    (0.001, 0.02),
+    (0.05, 3.0),
+)  # seconds that a store takes; without an end not none,
 # or bots that take none either would go on for ever at one instant
 ACTS = ("pause", "withdraw", "disqualify", "void", "void", "enter")  # of an organiser
 TROUBLES = ("crash", "crash mid-commit", "stall", "freeze")  # of the host
@@ -80,7 +93,9 @@ def draw(seed: int) -> Plan:
     rogues = chance.choice((0.0, 0.3, 0.6, 1.0))
     contests = [_contest(chance, "one", names, late)]
     if chance.random() < 0.1:
-        contests.append(_contest(chance, "two", sorted(chance.sample(names, chance.randint(2, len(names)))), []))
+        contests.append(
+            _contest(chance, "two", sorted(chance.sample(names, chance.randint(2, len(names)))), [])
+        )
     return Plan(
         seed=seed,
         game=game,
@@ -88,7 +103,9 @@ def draw(seed: int) -> Plan:
         pace=chance.choice(PACES),
         contests=tuple(contests),
         natures={name: _nature(chance, chance.random() < rogues) for name in (*names, *late)},
-        latency=chance.choice(LATENCIES if all(contest.length is None for contest in contests) else LATENCIES[3:]),
+        latency=chance.choice(
+            LATENCIES if all(contest.length is None for contest in contests) else LATENCIES[3:]
+        ),
         beat=inf if calm else chance.choice((0.5, 2.0)),
         troubles=troubles,
         calm=calm,
@@ -146,7 +163,7 @@ def _nature(chance: Random, rogue: bool) -> Nature:
         for vice in chance.sample(VICES, chance.randint(1, 4)):
             vices[vice] = chance.choice((0.02, 0.1, 0.4))
     elif chance.random() < 0.4:
-        vices = {vice: 0.3 for vice in chance.sample(HARMLESS, chance.randint(1, 2))}
+        vices = dict.fromkeys(chance.sample(HARMLESS, chance.randint(1, 2)), 0.3)
     late = chance.choice((0.0, 0.0, chance.uniform(0, 25)))
     return Nature(
         thinking=thinking,

@@ -1,4 +1,7 @@
-"""Bots that play Connect-4 as the c4-arena speaks it, without a connection in between, for tests on a virtual clock."""
+"""Bots that play Connect-4 as the c4-arena speaks it, for tests on a virtual clock.
+
+There is no connection in between: what they say is heard at once.
+"""
 
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
@@ -46,8 +49,12 @@ class Bot:
             self.talk.hear(message, trio.current_time(), self.talk.asked == told)
         await trio.testing.wait_all_tasks_blocked()
 
-    async def say(self, type: str, **more: Any) -> list[Message]:
+    async def tell(self, type: str, **more: Any) -> None:
         await self.send(msgspec.json.encode({"type": type, **more}))
+
+    async def say(self, type: str, **more: Any) -> list[Message]:
+        """Tell, and be told what comes of it."""
+        await self.tell(type, **more)
         return self.heard()
 
     async def start(self, name: str, **more: Any) -> list[Message]:
@@ -62,6 +69,10 @@ class Bot:
         self.told.clear()
         return heard
 
+    def seat(self) -> int:
+        """Which player it is, by what it was told last."""
+        return msgspec.json.decode(self.told[-1][1])["you"]
+
     async def next(self) -> Message:
         """What it is told next, however long that takes."""
         while not self.told:
@@ -75,7 +86,9 @@ class Bot:
 
 
 @asynccontextmanager
-async def place(settings: Mapping[str, str] | None = None, limits: Limits | None = None) -> AsyncIterator[Host]:
+async def place(
+    settings: Mapping[str, str] | None = None, limits: Limits | None = None
+) -> AsyncIterator[Host]:
     async with hosting(settings or {}, limits) as (host, _):
         yield host
 
@@ -83,8 +96,8 @@ async def place(settings: Mapping[str, str] | None = None, limits: Limits | None
 async def pair(host: Host) -> tuple[Bot, Bot]:
     """Two bots, Ann and Bob, that have just begun a match; the one that is to move comes first."""
     ann, bob = Bot(host), Bot(host)
-    await ann.start("Ann")
-    await bob.start("Bob")
+    await ann.tell("start", id="Ann")
+    await bob.tell("start", id="Bob")
     (hers,), (his,) = ann.heard(), bob.heard()
     assert {hers["you"], his["you"]} == {1, 2}
     return (ann, bob) if hers["you"] == 1 else (bob, ann)

@@ -44,6 +44,15 @@ class Knight:
         self.lists.nursery.start_soon(self.fight, message["battleId"])
         return True
 
+    async def enlist(self, name: str, **more: Any) -> tuple[int, Any]:
+        """Join without an address, again and again, until there is nothing to fight any more."""
+        while True:
+            status, said = await self.lists.says(f"/{self.game.name}/join", {"name": name, **more})
+            if status != 200:
+                return status, said
+            more["token"] = said["token"]
+            await self.fight(said["battleId"])
+
     async def fight(self, battle: str) -> None:
         self.playing += 1
         self.most = max(self.most, self.playing)

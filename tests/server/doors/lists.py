@@ -95,14 +95,19 @@ class Stream:
             self._got = self._got.removeprefix(STREAM_HEAD)
             self._begun = True
         events: list[dict[str, Any]] = []
-        while self._got and self._got != LAST_CHUNK:
-            size, _, rest = self._got.partition(b"\r\n")
-            event, self._got = rest[: int(size, 16)], rest[int(size, 16) :]
+        while self._got != LAST_CHUNK:
+            size, ended, rest = self._got.partition(b"\r\n")
+            if not ended or len(rest) < int(size, 16) + 2:
+                break
+            event, end, self._got = (
+                rest[: int(size, 16)],
+                rest[int(size, 16) :][:2],
+                rest[int(size, 16) + 2 :],
+            )
             assert event.startswith(b"data: {"), event
             assert event.endswith(b"}\n\n"), event
             assert event.count(b"\n") == 2, event
-            assert self._got.startswith(b"\r\n")
-            self._got = self._got[2:]
+            assert end == b"\r\n"
             events.append(msgspec.json.decode(event[6:]))
         if self._got == LAST_CHUNK:
             self.over, self._got = True, b""
@@ -132,7 +137,9 @@ class Lists:
         method = how.get("method", "GET" if body is None else "POST")
         return await self.send(path, body, **how).answer(method)
 
-    async def says(self, path: str, body: Mapping[str, Any] | bytes | None = None, **how: Any) -> tuple[int, Any]:
+    async def says(
+        self, path: str, body: Mapping[str, Any] | bytes | None = None, **how: Any
+    ) -> tuple[int, Any]:
         """The status of the answer, and what its JSON says."""
         answer = await self.ask(path, body, **how)
         return answer.status, msgspec.json.decode(answer.body)
@@ -142,6 +149,11 @@ class Lists:
         client = self.send(f"/{game}/join", {"name": name, **more})
         await trio.testing.wait_all_tasks_blocked()
         return client
+
+    async def waits(self, client: Client) -> bool:
+        """Whether a request has not been answered yet."""
+        client.over = await client.now()
+        return not client.over
 
     async def pair(self, game: str = "tic-tac-toe", *names: str) -> tuple["Fighter", "Fighter"]:
         """Two who have joined and opened their streams; the first is to begin."""
@@ -211,4 +223,16 @@ def flipped(player: str) -> dict[str, str]:
     return {"player": player, "action": FLIP}
 
 
-__all__ = ["CUP", "Fighter", "Lists", "Stream", "Telephone", "Weather", "answered", "dead", "flipped", "lists", "put"]
+__all__ = [
+    "CUP",
+    "Fighter",
+    "Lists",
+    "Stream",
+    "Telephone",
+    "Weather",
+    "answered",
+    "dead",
+    "flipped",
+    "lists",
+    "put",
+]

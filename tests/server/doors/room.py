@@ -22,11 +22,11 @@ FLAT = [[0] * 6] * 6  # Santorini before anything is built
 
 
 class SlowToEnter(Memory):
-    """A store that takes five seconds to take somebody in, and no time for anything else."""
+    """A store that takes twelve seconds to take somebody in, and no time for anything else."""
 
     async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> None:
         if any(isinstance(fact, Entered) for fact in facts):
-            await trio.sleep(5.0)
+            await trio.sleep(12.0)
         await super().keep(tournament, when, facts)
 
 

@@ -167,10 +167,12 @@ class Table:
 
 @asynccontextmanager
 async def table(
-    settings: Mapping[str, str] | None = None, limits: Limits | None = None, *more: HttpDoor
+    settings: Mapping[str, str] | None = None,
+    limits: Limits | None = None,
+    *more: Callable[[Host], HttpDoor],
 ) -> AsyncIterator[Table]:
     async with hosting(settings or {}, limits) as (host, _):
-        doors = (hexagondots.HexagonDots(host), HouseHttp(host), *more)
+        doors = (hexagondots.HexagonDots(host), HouseHttp(host), *(door(host) for door in more))
         async with serving(routed(doors), limits) as server:
             yield Table(host, server)
             assert not server.guard.caught, "something failed that nobody expected"

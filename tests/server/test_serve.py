@@ -1,0 +1,210 @@
+"""`quintain serve` as its users meet it: a real process, real sockets, real signals."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PATIENCE = 20.0  # seconds for anything to happen: far more than it takes, on a busy machine too
+READY = re.compile(
+    r"ready tcp=(127\.0\.0\.1:\d+) websocket=(127\.0\.0\.1:\d+) http=(127\.0\.0\.1:\d+) data=(\S+)\n"
+)
+
+
+class Served:
+    """A host in a process of its own."""
+
+    def __init__(self, folder: Path, *flags: str) -> None:
+        self.folder = folder
+        ports = ("--tcp", "0", "--websocket", "0", "--http", "0")
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "server", "serve", *ports, *flags],
+            cwd=folder,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        found = READY.fullmatch(self.process.stdout.readline())
+        assert found is not None, self.process.communicate()
+        self.tcp, self.websocket, self.http = (int(where.split(":")[1]) for where in found.groups()[:3])
+        self.data = folder / found[4]
+
+    def bot(self, first: str) -> "Bot":
+        return Bot(self.tcp, first)
+
+    def ask(self, request: str) -> tuple[int, Any]:
+        with socket.create_connection(("127.0.0.1", self.http), PATIENCE) as connection:
+            connection.sendall(request.encode())
+            answer = b""
+            while received := connection.recv(65536):
+                answer += received
+        head, _, body = answer.partition(b"\r\n\r\n")
+        return int(head.split()[1]), json.loads(body)
+
+    def get(self, path: str) -> tuple[int, Any]:
+        return self.ask(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+
+    def end(self) -> tuple[int, str, str]:
+        """The exit code, and what was printed since the ready line."""
+        out, errors = self.process.communicate(timeout=PATIENCE)
+        return self.process.returncode, out, errors
+
+
+class Bot:
+    """A line of text at a time."""
+
+    def __init__(self, port: int, first: str) -> None:
+        self.connection = socket.create_connection(("127.0.0.1", port), PATIENCE)
+        self.lines = self.connection.makefile("r")
+        self.say(first)
+
+    def say(self, line: str) -> None:
+        self.connection.sendall(line.encode() + b"\n")
+
+    def hear(self) -> Any:
+        return json.loads(self.lines.readline())
+
+    def close(self) -> None:
+        self.lines.close()
+        self.connection.close()
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Any]:
+    running: list[Served] = []
+
+    def start(*flags: str) -> Served:
+        running.append(Served(tmp_path, *flags))
+        return running[-1]
+
+    yield start
+    for each in running:
+        if each.process.poll() is None:
+            each.process.kill()
+            each.process.communicate()
+
+
+def hello(name: str) -> str:
+    return json.dumps({"type": "hello", "name": name, "game": "tic-tac-toe"})
+
+
+def test_a_tournament_until_it_is_done_ends_with_its_standings(serve: Any) -> None:
+    flags = ("--tournament", "cup", "--game", "tic-tac-toe", "--entrants", "2", "--until-done", "--json")
+    host = serve(*flags)
+    bots = [host.bot(hello(name)) for name in ("ann", "bob")]
+    begun: dict[str, Bot] = {}
+    for bot in bots:
+        while (message := bot.hear())["type"] != "begin":
+            pass
+        begun[message["you"]] = bot
+    for field, seat in zip(("NW", "N", "W", "C", "SW"), "OXOXO", strict=True):
+        begun[seat].say(json.dumps({"type": "move", "move": field}))
+        for bot in bots:
+            bot.hear()
+    code, out, _ = host.end()
+    standings = json.loads(out.splitlines()[-1])
+    assert code == 0
+    assert (standings["tournament"], standings["state"]) == ("cup", "finished")
+    assert [row["points"] for row in standings["rows"]] == [1.0, 0.0]
+    for bot in bots:
+        bot.close()
+
+
+@pytest.mark.parametrize(("number", "expected"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
+def test_one_signal_ends_an_idle_host_at_once(serve: Any, number: int, expected: int) -> None:
+    host = serve()
+    assert host.get("/readyz") == (200, {"ready": True})
+    host.process.send_signal(number)
+    assert host.end()[0] == expected
+
+
+def test_a_second_signal_does_not_wait_for_what_is_played(serve: Any) -> None:
+    host = serve("--tournament", "cup", "--game", "tic-tac-toe", "--entrants", "2")
+    bots = [host.bot(hello(name)) for name in ("ann", "bob")]
+    for bot in bots:
+        while bot.hear()["type"] != "begin":
+            pass
+    host.process.send_signal(signal.SIGINT)
+    assert host.process.stderr is not None
+    while '"stopping"' not in host.process.stderr.readline():
+        pass
+    host.process.send_signal(signal.SIGINT)
+    code, out, _ = host.end()
+    assert code == 130
+    assert "cup" in out, "the standings so far"
+    for bot in bots:
+        bot.close()
+
+
+def test_the_organisers_token_is_made_once_and_nobody_else_can_read_it(serve: Any) -> None:
+    host = serve()
+    path = host.data / "organiser-token"
+    token = path.read_text().strip()
+    assert len(token) >= 32
+    assert path.stat().st_mode & 0o777 == 0o600
+    host.process.send_signal(signal.SIGTERM)
+    assert str(path.relative_to(host.folder)) in host.end()[2]
+    again = serve()
+    assert path.read_text().strip() == token
+    body = '{"name":"friday","game":"santorini"}'
+    head = (
+        f"POST /api/tournaments HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {len(body)}\r\n"
+    )
+    assert again.ask(f"{head}\r\n{body}")[0] == 401
+    assert again.ask(f"{head}Authorization: Bearer {token}\r\n\r\n{body}")[0] == 201
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("--tcp", "70000"), "65535"),
+        (("--until-done",), "--until-done needs a --tournament"),
+        (("--tournament", "cup"), "--tournament and --game go together"),
+        (("--tournament", "cup", "--game", "chess"), "no game 'chess'; there are: connect-4"),
+        (("--tournament", "cup", "--game", "quoridor", "--format", "x"), "no format 'x'; there are: "),
+        (("--config", "nothing.toml"), "nothing.toml: cannot be read"),
+        (("--bind", "203.0.113.7"), "cannot listen on 203.0.113.7"),
+        (("--nonsense",), "--nonsense"),
+    ],
+)
+def test_wrong_usage_is_said_in_a_line_and_ends_with_two(
+    tmp_path: Path, flags: tuple[str, ...], said: str
+) -> None:
+    ports = ("--websocket", "0", "--http", "0") + (() if "--tcp" in flags else ("--tcp", "0"))
+    run = subprocess.run(
+        [sys.executable, "-m", "server", "serve", *ports, *flags],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    assert run.returncode == 2
+    assert said in run.stdout + run.stderr
+    assert "Traceback" not in run.stderr
+    assert "ready" not in run.stdout
+
+
+def test_a_port_that_is_taken_is_said_in_a_line(serve: Any, tmp_path: Path) -> None:
+    host = serve()
+    run = subprocess.run(
+        [sys.executable, "-m", "server", "serve", "--tcp", str(host.tcp), "--data", "other"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    assert run.returncode == 2
+    assert f"tcp: cannot listen on 127.0.0.1 port {host.tcp}: Address already in use" in run.stderr
