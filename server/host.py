@@ -159,7 +159,7 @@ class Host:
             if shared and not found.record.format.endless:
                 self._expect_alone(visit.player)
         except (Refusal, Unwelcome) as refusal:
-            visit.leave(for_good=True)
+            visit.leave(for_good=not visit.returned)  # who has a seat to come back to keeps it
             raise Unwelcome(str(refusal)) from None
         return visit
 

@@ -40,6 +40,7 @@ class Visit:
         self.token = token  # to come back with; None for bots that cannot
         self.peer = peer
         self.key = key
+        self.returned = False  # the player was known: it may have a seat somewhere
         self.replaced: Callable[[str], None] = lambda why: (
             None
         )  # called when another connection has taken over
@@ -153,7 +154,9 @@ class Reception:
         if claim.player is None or claim.player.retired:
             claim.player = self._lobby.enter(claim.name, where[0])
         claim.player.back()
-        return self._visit(where, claim.player, token, peer)
+        visit = self._visit(where, claim.player, token, peer)
+        visit.returned = True
+        return visit
 
     def _visit(self, where: Key, player: Player, token: str | None, peer: str) -> Visit:
         visit = Visit(self, where, player, token, peer)

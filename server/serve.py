@@ -12,6 +12,7 @@ import ssl
 import sys
 from collections.abc import Iterable
 from functools import partial
+from importlib import import_module
 
 import structlog
 import trio
@@ -75,6 +76,7 @@ async def serve(settings: Settings, *, until_done: str | None = None, as_json: b
                         tls=tls if name != "tcp" else None,
                     )
                 )
+        nursery.start_soon(_warm_up)
         _calm_the_collector()
         addresses = " ".join(f"{name}={listening.where(sockets[0])}" for name, sockets in doors.items())
         print(f"ready {addresses} data={settings.data}", flush=True)  # noqa: T201
@@ -160,6 +162,12 @@ def _tls(settings: Settings) -> ssl.SSLContext | None:
     except (OSError, ssl.SSLError) as error:
         raise ConfigError(f"tls: the certificate cannot be used: {error}") from None
     return context
+
+
+async def _warm_up() -> None:
+    """Import what is slow to import before somebody needs it, on nobody's time."""
+    for name in ("numpy", "networkx"):
+        await trio.to_thread.run_sync(import_module, name, abandon_on_cancel=True)
 
 
 def _calm_the_collector() -> None:

@@ -19,13 +19,13 @@ from typing import Any, BinaryIO
 
 import structlog
 import trio
-from msgspec import Struct
+from msgspec import MsgspecError, Struct
 from msgspec.json import decode, encode
 
 from games.brains import BRAINS, alphabeta
 from games.catalogue import catalogue
 from server.guard import PEER_GONE
-from server.lines import Lines
+from server.lines import Lines, LineTooLong
 
 ROOT = Path(__file__).parents[1]  # where `server` and `games` lie
 COMMAND = (sys.executable, "-m", "server.thinker")
@@ -150,15 +150,17 @@ class Thinker:
         if not self._running:
             await trio.lowlevel.checkpoint()  # where the host stops, whoever asked is cancelled, too
             raise Failed("the thinker does not run")
-        child = _Child(
-            await trio.lowlevel.open_process(
+        try:
+            process = await trio.lowlevel.open_process(
                 [*self._command],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 cwd=ROOT,
                 start_new_session=True,  # Ctrl-C is the host's to deal with
             )
-        )
+        except OSError as error:
+            raise Failed(f"no child process can be started: {error.strerror}") from error
+        child = _Child(process)
         self._children.add(child)
         return child
 
@@ -179,7 +181,7 @@ class _Child:
         return self._process.pid
 
     async def ask(self, task: bytes) -> Thought | None:
-        """What it makes of a task; None if it dies."""
+        """What it makes of a task; None if it dies, or says something else."""
         stdin, stdout = self._process.stdin, self._process.stdout
         if stdin is None or stdout is None:
             raise RuntimeError("a child was started without pipes")
@@ -188,8 +190,8 @@ class _Child:
             while received := await stdout.receive_some():
                 for line in self._lines.receive(bytes(received)):
                     return decode(line, type=Thought)
-        except PEER_GONE:
-            pass
+        except (*PEER_GONE, LineTooLong, MsgspecError):
+            pass  # of no more use
         return None
 
     async def end(self) -> None:

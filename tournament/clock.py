@@ -15,6 +15,7 @@ class Clock:
         self.running: int | None = None
         self._bank = [inf if pace.bank is None else pace.bank] * 2
         self._turn = inf if pace.turn is None else pace.turn
+        self._most = inf  # seconds that the running seat had when it was started
         self.since = 0.0  # when what runs was started
         self._paused: float | None = None
 
@@ -23,19 +24,19 @@ class Clock:
         """The last instant at which the running seat may answer; never, where nothing runs."""
         if self.running is None or self._paused is not None:
             return inf
-        return self.since + min(self._bank[self.running], self._turn)
+        return self.since + self._most
 
     def start(self, seat: int, at: float) -> None:
         self.running = seat
+        self._most = min(self._bank[seat], self._turn)
         self.since = at
 
     def stop(self, at: float) -> float:
         """The running seat answered in time: what it spent comes off, what it gains goes on."""
-        if self.running is None:
-            return 0.0
         seat = self.running
         spent = self.halt(at)
-        self._bank[seat] += self.pace.gain
+        if seat is not None:
+            self._bank[seat] += self.pace.gain
         return spent
 
     def halt(self, at: float) -> float:

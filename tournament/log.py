@@ -85,11 +85,11 @@ class Follower:
     def catch_up(self) -> None:
         if self._busy:
             return  # the call that is under way will come to it
-        self._busy = True
+        self._busy, happened = True, self._log.events
         try:
-            while self._next < len(self._log.events):
+            while self._next < len(happened):
                 self._next += 1
-                self._tell(self._log.events[self._next - 1])
+                self._tell(happened[self._next - 1])
         except Exception:
             # Nobody else may suffer from it, least of all the player whose move is being told.
             log.exception("a follower failed and is told no more")

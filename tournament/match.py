@@ -87,7 +87,7 @@ class Match:
     @property
     def to_move(self) -> int | None:
         """The seat whose move is awaited."""
-        return None if self.verdict is not None else self.position.turn
+        return None if self.verdict is not None else self.positions[-1].turn
 
     @property
     def deadline(self) -> float:
@@ -114,15 +114,16 @@ class Match:
             raise OutOfTurn(
                 "the match is over" if self.verdict is not None else "it is the other player's turn"
             )
+        position = self.position
         try:
-            move = self.game.read(sent, self.position)
-            after = self.position.play(move)
+            move = self.game.read(sent, position)
+            after = position.play(move)
         except Illegal as refusal:
             self._refuse(seat, sent, str(refusal), at)
             raise
         spent = self.clock.stop(at)  # no await from here …
         written = self.game.write(move)
-        moved = Moved(at, seat, self.ply + 1, written, spent, self.clock.left(seat, at))
+        moved = Moved(at, seat, len(self.positions), written, spent, self.clock.left(seat, at))
         if after.outcome is not None:
             self._last = moved, after
             self._end(Ended(at, after.outcome.winner, Ending.PLAYED, after.outcome.why))
@@ -235,8 +236,10 @@ class Match:
     @property
     def _patience(self) -> float:
         """Until when the match waits for whoever is absent; while both are, for the later of them."""
-        absent = [due for due in self._due if due is not None]
-        return max(absent) if absent and self._paused is None else inf
+        one, other = self._due
+        if (one is None and other is None) or self._paused is not None:
+            return inf
+        return max(-inf if one is None else one, -inf if other is None else other)
 
     def _refuse(self, seat: int, sent: object, why: str, at: float) -> None:
         self._counts[seat] += 1

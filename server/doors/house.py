@@ -1,11 +1,10 @@
 """The house protocol: any game, over whatever carries JSON messages.
 
 A `House` is one bot's side of it, without I/O: messages in, messages out. The
-transports (`tcp.py`, `websocket.py`, `play.py`) bring the bytes and know
+transports (`tcp.py`, `websocket.py`, `house_http.py`) bring the bytes and know
 nothing of what they mean. What the messages look like is in `messages.py`.
 """
 
-from collections import deque
 from collections.abc import Callable
 from typing import assert_never
 
@@ -66,7 +65,7 @@ class House:
         self._authenticated = authenticated
         self._seq = 0 if numbered else None
         self._patience = Patience(host.limits, trio.current_time())
-        self._early: deque[tuple[bytes, float]] = deque()  # what came while it was arriving
+        self._early: list[tuple[bytes, float]] = []  # what came while it was arriving
         self._over = False
         self._visit: Visit | None = None
         self._token: str | None = None  # of the last visit, for a hello on this same connection …
@@ -206,7 +205,7 @@ class House:
         finally:
             self.arriving = False
         while self._early and not self.arriving and not self._over:
-            message, at = self._early.popleft()
+            message, at = self._early.pop(0)
             self._understand(message, at, fresh=False)
 
     def _enter(self, visit: Visit, hello: messages.Hello) -> None:

@@ -37,7 +37,7 @@ async def attend(host: Host, wire: Wire, visitor: Visitor) -> None:
 class Connection:
     """Bytes in, lines to whoever understands them; and a decent end."""
 
-    __slots__ = ("_bot", "_host", "_lines", "_outbox", "_over", "_reading", "_visitor", "_wire")
+    __slots__ = ("_bot", "_host", "_known", "_lines", "_outbox", "_over", "_reading", "_visitor", "_wire")
 
     def __init__(self, host: Host, wire: Wire, visitor: Visitor) -> None:
         self._host = host
@@ -47,6 +47,7 @@ class Connection:
         self._lines = Lines(host.limits.json_line_bytes)
         self._outbox = Outbox(wire, host.guard, host.limits)
         self._reading = trio.CancelScope()
+        self._known = False  # it is in
         self._over = False  # we have hung up
 
     async def attend(self) -> None:
@@ -62,12 +63,12 @@ class Connection:
 
     async def _listen(self) -> None:
         """Until either side hangs up. Who is not in in time is shown out, unless it is we who are slow."""
-        while True:
-            self._reading = trio.CancelScope(deadline=trio.current_time() + self._host.limits.hello_seconds)
-            with self._reading:
+        while not self._over:
+            seconds = inf if self._known else self._host.limits.hello_seconds
+            with trio.move_on_after(seconds) as self._reading:
                 await self._wire.pump(self._take)
                 return
-            if self._over or self._bot is None or not self._bot.arriving:
+            if not self._known and (self._bot is None or not self._bot.arriving):
                 return
 
     def _take(self, received: bytes) -> None:
@@ -111,5 +112,6 @@ class Connection:
         self._reading.cancel()
 
     def _authenticated(self) -> None:
+        self._known = True
         self._reading.deadline = inf
         self._visitor.authenticated()

@@ -1,9 +1,8 @@
 """A crowd of bots on plain sockets: the load for every door, and as little else as can be.
 
 Bots know their wire and no more. What they play was drawn beforehand, so that
-choosing a move costs nothing: both bots of a match find the same script by what
-they are told at its beginning. The crowd runs in another process than what it
-loads, and there is nothing to measure in it but how long a move takes.
+choosing a move costs nothing. The crowd runs in another process than what it
+loads; of it nothing is measured but how long a move takes.
 """
 
 import select
@@ -14,14 +13,11 @@ from time import perf_counter
 from typing import Any
 
 from games.catalogue import catalogue
-from games.game import Game
 
-SCRIPTS = 64
 READ = 65536
-PATIENCE = 5.0  # seconds without a word for anybody: then something is wrong
+PATIENCE = 10.0  # seconds without a word for anybody: then something is wrong
 
 Address = tuple[str, int]
-Take = Callable[[bytes], None]
 Send = Callable[[bytes], object]
 
 
@@ -32,10 +28,11 @@ class Crowd:
         self.moves = 0
         self.took: list[float] = []  # seconds from each move of the last `play` to the answer
         self._address = address
+        self._begun = 0.0
         self._epoll = select.epoll()
-        self._here: dict[int, tuple[socket.socket, Take]] = {}
+        self._here: dict[int, tuple[socket.socket, Callable[[bytes], None]]] = {}
 
-    def connect(self, take: Take) -> Send:
+    def connect(self, take: Callable[[bytes], None]) -> Send:
         """A new connection: `take` is called with what comes; answered is what sends."""
         connected = socket.create_connection(self._address)
         connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -47,7 +44,8 @@ class Crowd:
     def play(self, seconds: float) -> int:
         """Let them play for a while; answers how many moves that were."""
         before, self.took = self.moves, []
-        until = perf_counter() + seconds
+        self._begun = perf_counter()
+        until = self._begun + seconds
         while perf_counter() < until:
             ready = self._epoll.poll(PATIENCE)
             if not ready:
@@ -63,7 +61,8 @@ class Crowd:
     def made(self, asked: float) -> None:
         """A move was sent at that time, and its mover has just been told what came of it."""
         self.moves += 1
-        self.took.append(perf_counter() - asked)
+        if asked > self._begun:
+            self.took.append(perf_counter() - asked)
 
     def leave(self) -> None:
         for connected, _ in self._here.values():
@@ -71,15 +70,14 @@ class Crowd:
         self._epoll.close()
 
 
-def scripts(name: str, spell: Callable[[Game[Any, Any], Any], bytes]) -> Sequence[Sequence[bytes]]:
-    """Matches of uniformly random moves, each as it is spelled on the wire."""
+def scripts(name: str, count: int) -> Sequence[Sequence[Any]]:
+    """Whole matches of uniformly random moves."""
     game, random = catalogue()[name], Random(1)
-    drawn: list[list[bytes]] = []
-    for _ in range(SCRIPTS):
-        position, moves = game.start(), list[bytes]()
+    drawn: list[list[Any]] = []
+    for _ in range(count):
+        position, moves = game.start(), list[Any]()
         while position.outcome is None and len(moves) != game.ply_limit:
-            move = random.choice(list(position.moves()))
-            moves.append(spell(game, move))
-            position = position.play(move)
+            moves.append(random.choice(list(position.moves())))
+            position = position.play(moves[-1])
         drawn.append(moves)
     return drawn

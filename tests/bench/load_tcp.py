@@ -3,26 +3,31 @@
 from time import perf_counter
 from zlib import crc32
 
-from tests.bench.crowd import Crowd, scripts
+from games.santorini import short
+from tests.bench.crowd import Address, Crowd, scripts
 
-SCRIPTS = scripts("santorini", lambda game, move: game.short(move).encode() + b"\n")
+SCRIPTS = [[short(move).encode() + b"\n" for move in match] for match in scripts("santorini", 256)]
 ASKING = ("placeWorker", "moveWorker", "build")
 
 
 class Bot:
-    """Counts the states of a match, and in those that name it plays what the script has there."""
+    """Counts the states of a match; to those that name it the answer is what the script has there.
+
+    Both bots of a match find the same script by the first state. A relay is the same to them, but
+    that its matches do not end.
+    """
 
     def __init__(self, crowd: Crowd, name: str) -> None:
         self._crowd = crowd
-        self._asks = tuple(f'["{status}","{name}",'.encode() for status in ASKING)
+        self._questions = tuple(f'["{status}","{name}",'.encode() for status in ASKING)
         self._rest = b""
         self._script = SCRIPTS[0]
         self._ply = 0
         self._asked: float | None = None  # when it sent the move that it waits to hear of
-        self._send = crowd.connect(self.take)
+        self._send = crowd.connect(self._take)
         self._send(name.encode() + b"\n")
 
-    def take(self, received: bytes) -> None:
+    def _take(self, received: bytes) -> None:
         *lines, self._rest = (self._rest + received).split(b"\n")
         for line in lines:
             self._hear(line)
@@ -33,20 +38,19 @@ class Bot:
             self._asked = None
         if self._ply == 0:
             self._script = SCRIPTS[crc32(line) % len(SCRIPTS)]
-        if line.startswith(self._asks):
+        if line.startswith(self._questions):
             self._asked = perf_counter()
-            self._send(self._script[self._ply % len(self._script)])  # a relay's matches have no end
-            self._ply += 1
-        elif not line.startswith(b'["gameOver"'):
-            self._ply += 1
-        elif self._ply == len(self._script):
+            self._send(self._script[self._ply % len(self._script)])
+        elif line.startswith(b'["gameOver"'):
+            if self._ply != len(self._script):
+                raise RuntimeError(f"a match of {len(self._script)} plies ended after {self._ply}: {line!r}")
             self._ply = 0
-        else:
-            raise RuntimeError(f"a match of {len(self._script)} plies ended after {self._ply}: {line!r}")
+            return
+        self._ply += 1
 
 
-def crowd(address: tuple[str, int], bots: int) -> Crowd:
-    found = Crowd(address)
-    for number in range(bots):
-        Bot(found, f"bot{number:04}")
-    return found
+def crowd(address: Address, matches: int) -> Crowd:
+    gathered = Crowd(address)
+    for number in range(2 * matches):
+        Bot(gathered, f"bot{number:04}")
+    return gathered

@@ -1,66 +1,117 @@
 """What the doors are measured by: the least that a server written the usual way does for a move.
 
-No rules, no clocks, no limits, no guards: whatever comes is answered to both
-with as many bytes as a state has. Each runs in a process of its own and says
-where on standard output.
+No rules, no clocks, no limits, no guards. Two that come one after the other are
+a pair; whatever either sends is answered to both with as many bytes as a state
+has, and their match does not end. Each reference runs in a process of its own
+and says where on standard output.
 """
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import cycle
+from typing import Any
 
 import trio
+from trio_websocket import WebSocketConnection, WebSocketRequest, serve_websocket
 
-NAMES = ("bot0000", "bot0001")
 BOARD = str([[0] * 6] * 6).replace(" ", "")
+MOVES = "3,2,4,4,1,3,2,0,6,5"  # half a match, as a state has on the average
 
 
 async def tcp() -> None:
-    """A relay of lines over trio's sockets. Two that come one after the other are a pair."""
+    """Lines over trio's sockets."""
     listener = trio.socket.socket()
     await listener.bind(("127.0.0.1", 0))
     listener.listen(1024)
-    _ready(*listener.getsockname())
+    ready("tcp", listener.getsockname()[1])
     async with trio.open_nursery() as nursery:
         while True:
-            nursery.start_soon(_pair, *[(await listener.accept())[0] for _ in range(2)])
+            pair = [(await listener.accept())[0] for _ in range(2)]
+            nursery.start_soon(relay_lines, pair)
 
 
-async def _pair(*pair: trio.socket.SocketType) -> None:
-    names: list[str] = []
+async def relay_lines(pair: Sequence[trio.socket.SocketType]) -> None:
     for each in pair:
         each.setsockopt(trio.socket.IPPROTO_TCP, trio.socket.TCP_NODELAY, 1)
-        names.append((await each.recv(4096)).decode().strip())
+    first, second = [(await each.recv(4096)).decode().strip() for each in pair]
     states = cycle(
-        f'["moveWorker","{name}",{BOARD},["{names[0]}",[0,0,2,3]],["{names[1]}",[5,5,4,1]]]\n'.encode()
-        for name in names
+        f'["moveWorker","{name}",{BOARD},["{first}",[0,0,2,3]],["{second}",[5,5,4,1]]]\n'.encode()
+        for name in (first, second)
     )
-    async with trio.open_nursery() as nursery:
-        await _tell(pair, next(states))
+
+    async def tell() -> None:
+        state = next(states)
         for each in pair:
-            nursery.start_soon(_relay, each, pair, states)
+            await each.send(state)
+
+    async def listen(mine: trio.socket.SocketType) -> None:
+        rest = b""
+        while received := await mine.recv(4096):
+            *lines, rest = (rest + received).split(b"\n")
+            for _ in lines:
+                await tell()
+
+    await tell()
+    async with trio.open_nursery() as nursery:
+        for each in pair:
+            nursery.start_soon(listen, each)
 
 
-async def _relay(
-    mine: trio.socket.SocketType, pair: tuple[trio.socket.SocketType, ...], states: Iterator[bytes]
-) -> None:
-    rest = b""
-    while received := await mine.recv(4096):
-        *lines, rest = (rest + received).split(b"\n")
-        for _ in lines:
-            await _tell(pair, next(states))
+async def websocket() -> None:
+    """Messages over trio-websocket, as it comes."""
+    waiting: list[WebSocketConnection] = []
+    over = trio.Event()
+
+    async def attend(request: WebSocketRequest) -> None:
+        waiting.append(await request.accept())
+        if len(waiting) == 2:
+            pair = tuple(waiting)
+            waiting.clear()
+            await relay_messages(pair)
+        else:
+            await over.wait()  # a connection is closed when its handler returns
+
+    async with trio.open_nursery() as nursery:
+        server = await nursery.start(partial(serve_websocket, attend, "127.0.0.1", 0, ssl_context=None))
+        ready("websocket", server.port)
 
 
-async def _tell(pair: tuple[trio.socket.SocketType, ...], state: bytes) -> None:
+async def relay_messages(pair: Sequence[WebSocketConnection]) -> None:
     for each in pair:
-        await each.send(state)
+        await each.get_message()
+    states = cycle(
+        [
+            f'{{"type":"state","turn":{turn},"you":{you},"moves":[{MOVES}],"last-move":5,"state":{[0] * 42}}}'
+            .replace(", ", ",")
+            for you in (1, 2)
+        ]
+        for turn in (1, 2)
+    )
+
+    async def tell() -> None:
+        for each, state in zip(pair, next(states), strict=True):
+            await each.send_message(state)
+
+    async def listen(mine: WebSocketConnection) -> None:
+        while True:
+            await mine.get_message()
+            await tell()
+
+    await tell()
+    async with trio.open_nursery() as nursery:
+        for each in pair:
+            nursery.start_soon(listen, each)
 
 
-def _ready(host: str, port: int) -> None:
-    print(f"ready {host}:{port}", flush=True)
+def ready(door: str, port: int) -> None:
+    print(f"ready {door}=127.0.0.1:{port}", flush=True)
 
 
-REFERENCES: Mapping[str, Callable[[], object]] = {"tcp": lambda: trio.run(tcp)}
+REFERENCES: Mapping[str, Callable[[], Any]] = {
+    "tcp": partial(trio.run, tcp),
+    "websocket": partial(trio.run, websocket),
+}
 
 if __name__ == "__main__":
     REFERENCES[sys.argv[1]]()

@@ -163,3 +163,22 @@ async def test_a_host_that_is_about_to_stop_lets_nobody_in(autojump_clock: MockC
         host.draining = True
         with pytest.raises(Unwelcome, match="about to stop"):
             await host.arrive("ann", GAME)
+
+
+async def test_who_comes_back_and_asks_for_what_is_not_there_keeps_its_seat(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a returning player that is thrown out, with its match, over a wrong name of a tournament."""
+    async with running() as (host, nursery):
+        ann = await come(host, nursery, "ann")
+        await come(host, nursery, "bob")
+        await trio.sleep(0.5)
+        assert ann.player.seat is not None
+        ann.acknowledge()
+        ann.leave()
+        with pytest.raises(Unwelcome, match="no tournament 'sunday'"):
+            await host.arrive("ann", GAME, token=ann.token, tournament="sunday")
+        again = await host.arrive("ann", GAME, token=ann.token)
+        assert again.player is ann.player
+        assert again.player.seat is not None
+        assert again.player.seat.match.verdict is None

@@ -149,18 +149,27 @@ async def test_a_child_that_died_while_it_was_idle_is_replaced() -> None:
         assert await here.think("connect-4", {}, WINS, "alphabeta", 0.1) == 0
 
 
-async def test_a_task_that_no_child_survives_is_given_up() -> None:
-    async with thinking(command=[sys.executable, "-c", "input()"]) as (here, _):
+@pytest.mark.parametrize(
+    "child",
+    [
+        pytest.param("", id="dead"),
+        pytest.param("input()", id="dies of it"),
+        pytest.param("while True: input()", id="says nothing"),
+        pytest.param("while True: print(len(input()))", id="says something else"),
+        pytest.param("input(); print('x' * 100_000)", id="never comes to an end"),
+    ],
+)
+async def test_a_task_that_no_child_answers_is_given_up(child: str) -> None:
+    async with thinking(patience=1.0, command=[sys.executable, "-c", child]) as (here, _):
         with pytest.raises(Failed, match="3 child processes gave no answer"):
+            await here.think("connect-4", {}, WINS, "first", 0.0)
+        assert pids(here) == []
+
+
+async def test_where_no_child_can_be_started_the_task_fails() -> None:
+    async with thinking(command=["/nowhere/to/be/found"]) as (here, _):
+        with pytest.raises(Failed, match="No such file"):
             await here.think("connect-4", {}, WINS, "first", 1.0)
-        assert pids(here) == []
-
-
-async def test_a_child_that_does_not_answer_in_time_is_given_up() -> None:
-    async with thinking(patience=0.1, command=[sys.executable, "-c", "while True: input()"]) as (here, _):
-        with pytest.raises(Failed, match="3 child processes gave no answer"):
-            await here.think("connect-4", {}, WINS, "first", 0.1)
-        assert pids(here) == []
 
 
 async def test_an_answer_that_nobody_waits_for_is_not_taken_for_the_next() -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import trio
 
 from tests.simulation.disk import Crashed
-from tests.simulation.plan import Act, Contest
+from tests.simulation.plan import Act, Contest, options
 from tournament.desk import Desk
 from tournament.record import Opened, Record, State, Turned
 from tournament.timekeeper import TOLERANCE
@@ -85,6 +85,8 @@ class Organiser:
             case "enter":
                 for name in self._contest.late:
                     await self._enter(name)
+            case "challenge":
+                await self._ask(self._challenge)
             case _:
                 pass
 
@@ -109,28 +111,33 @@ class Organiser:
                 return not scope.cancelled_caught
 
     async def _end(self, length: int) -> None:
-        """A ladder goes on until somebody ends it: nothing more is dealt, and what is played is played out."""
+        """End what has no end: nothing more is dealt, and what is played is played out."""
         world, name = self._world, self._contest.name
         with trio.move_on_after(ENOUGH):
             await world.until(lambda: world.witness.count(name) >= length)
         await self._ask(lambda tournament: Desk(tournament).pause())
-        await trio.sleep(10)
-        while not await self._ask(self._finish):
-            await trio.sleep(10)
+        await self._ask(self._finish)
 
     async def _finish(self, tournament: Tournament) -> None:
-        if tournament.record.dealt:
-            raise Refusal("there are matches in play")
+        await self._world.until(lambda: not tournament.record.dealt)
         if tournament.record.state is not State.FINISHED:
             await tournament.keep(Turned(State.FINISHED))
+
+    async def _challenge(self, tournament: Tournament) -> None:
+        """Two who are free agree on a match, and maybe on options of its own."""
+        record, game = tournament.record, tournament.game.name
+        lobby = (await self._world.up()).lobby
+        names = [name for name, entrant in record.entrants.items() if not entrant.gone]
+        free = [player for name in names if (player := lobby.find(name, game)) and player.idle]
+        if len(free) > 1 and record.state is State.RUNNING:
+            first, second = self._chance.sample(free, 2)
+            tournament.challenge(first, second, options(self._chance, game))
 
     def _entrant(self) -> str | None:
         """Somebody to send away."""
         record = self._record()
         names = [name for name, entrant in record.entrants.items() if not entrant.gone] if record else []
-        if not names:
-            return None
-        return self._chance.choice(names)
+        return self._chance.choice(names) if names else None
 
     def _match(self) -> str | None:
         """A match that counts, or is in play."""

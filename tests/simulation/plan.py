@@ -41,6 +41,7 @@ LATENCIES = (
     (0.05, 3.0),
 )  # seconds that a store takes; without an end not none,
 # or bots that take none either would go on for ever at one instant
+OPEN_ACTS = ("pause", "withdraw", "disqualify", "void", "enter", "challenge", "challenge")
 ACTS = ("pause", "withdraw", "disqualify", "void", "void", "enter")  # of an organiser
 TROUBLES = ("crash", "crash mid-commit", "stall", "freeze")  # of the host
 STEADY = ("crash", "crash mid-commit")  # troubles that leave clocks alone
@@ -99,7 +100,7 @@ def draw(seed: int) -> Plan:
     return Plan(
         seed=seed,
         game=game,
-        options=_options(chance, game),
+        options=options(chance, game),
         pace=chance.choice(PACES),
         contests=tuple(contests),
         natures={name: _nature(chance, chance.random() < rogues) for name in (*names, *late)},
@@ -114,7 +115,7 @@ def draw(seed: int) -> Plan:
     )
 
 
-def _options(chance: Random, game: str) -> Mapping[str, object]:
+def options(chance: Random, game: str) -> Mapping[str, object]:
     match game:
         case "hexagon-dots":
             return {"rows": 3, "cols": chance.choice((3, 3, 4))}
@@ -127,6 +128,7 @@ def _options(chance: Random, game: str) -> Mapping[str, object]:
 def _contest(chance: Random, name: str, entrants: Sequence[str], late: Sequence[str]) -> Contest:
     form = chance.choice(FORMATS)
     length = LADDER * len(entrants) if form in ENDLESS else None
+    kinds = OPEN_ACTS if form == "open" else ACTS
     rated = chance.random() < 0.5
     rounds = chance.choice((None, None, 1, 2, 3)) if form in ("swiss", "gauntlet") else None
     return Contest(
@@ -139,7 +141,7 @@ def _contest(chance: Random, name: str, entrants: Sequence[str], late: Sequence[
         ratings=tuple(chance.choice((None, chance.uniform(1000, 2000))) if rated else None for _ in entrants),
         late=tuple(late),
         length=length,
-        acts=_acts(chance, ACTS, chance.choice((0, 0, 0, 1, 2, 4)), length or NEVER),
+        acts=_acts(chance, kinds, chance.choice((0, 0, 0, 1, 2, 4)), length or NEVER),
     )
 
 

@@ -71,6 +71,8 @@ class World:
                     try:
                         await Host(self).live()
                     except* Crashed:
+                        pass
+                    if self.host is None:
                         await trio.sleep(self.chance.choice((0, self.chance.uniform(0, DOWN))))
                 nursery.cancel_scope.cancel()
         self.ended = trio.current_time()
@@ -120,14 +122,17 @@ class World:
 
     async def until(self, met: Callable[[], bool]) -> None:
         while not met():
-            event = trio.Event()
-            self._waiting.append((met, event))
-            await event.wait()
+            waiting = met, trio.Event()
+            self._waiting.append(waiting)
+            try:
+                await waiting[1].wait()
+            finally:
+                self._waiting.remove(waiting)
 
     def changed(self) -> None:
-        for waiting in [waiting for waiting in self._waiting if waiting[0]()]:
-            self._waiting.remove(waiting)
-            waiting[1].set()
+        for met, event in self._waiting:
+            if met():
+                event.set()
 
     # For those who watch
 

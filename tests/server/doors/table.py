@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
+from random import Random
 from typing import Any
 
 import msgspec
@@ -17,9 +18,12 @@ from server.limits import Limits
 from tests.server.transcripts import hosting
 from tests.server.web import Answer, Client, Server, serving
 from tests.server.windowed import Weather
+from tournament.match import Match
+from tournament.record import Concluded
 
 FORM = "application/x-www-form-urlencoded"  # what clients in use say of their JSON
 TURN = "x-turn-token"
+OPEN = "open-hexagon-dots"
 
 
 def request(method: str, path: str, body: bytes = b"", headers: Iterable[str] = ()) -> bytes:
@@ -176,3 +180,39 @@ async def table(
         async with serving(routed(doors), limits) as server:
             yield Table(host, server)
             assert not server.guard.caught, "something failed that nobody expected"
+
+
+async def sides_drawn(ann: Dots, bob: Dots, count: int) -> None:
+    """The first sides of (1, 1), by turns; after that whoever is next has its turn."""
+    for number, side in enumerate(SIDES[:count]):
+        mover, other = (ann, bob) if number % 2 == 0 else (bob, ann)
+        await mover.move(side)
+        await other.turn()
+
+
+def results(here: Table, tournament: str = OPEN) -> list[Concluded]:
+    return list(here.host.tournaments[tournament].record.matches.values())
+
+
+def playing(here: Table, name: str) -> Match:
+    """The match that somebody is in."""
+    matches = (match for each in here.host.tournaments.values() for match in each.matches.values())
+    return next(match for match in matches if name in match.names)
+
+
+def scores(told: dict[str, Any]) -> list[object]:
+    return [player["score"] for player in told["players"]]
+
+
+async def play_on(here: Table, bot: Dots, random: Random) -> None:
+    """After a join: to the end, any legal moves."""
+    while (answer := await bot.client.answer()).status == 200:
+        bot.learn(said(answer))
+        if TURN not in answer.headers:
+            return
+        bot.token = answer.headers[TURN]
+        match = playing(here, bot.name)
+        await trio.sleep(0.1)
+        await bot.move(match.game.write(random.choice(list(match.position.moves()))))
+    assert answer.status == 410, answer  # somebody else was quicker, or all is over
+    await trio.sleep(1.0)

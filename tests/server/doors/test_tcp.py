@@ -162,6 +162,16 @@ async def test_that_the_host_is_slow_to_let_it_in_is_no_bots_fault(autojump_cloc
         assert len(await bob.messages("turn")) == 1
 
 
+async def test_who_is_let_in_at_the_very_end_of_the_patience_is_in(autojump_clock: MockClock) -> None:
+    """Five times, because it is by chance which task runs first."""
+    for _ in range(5):
+        async with room(limits=Limits(hello_seconds=4.0)) as hall:
+            hall.host.store = SlowToEnter()
+            ann = await hall.come("Ann")
+            await trio.sleep(30.0)
+            assert await ann.lines() == []
+
+
 async def test_who_has_said_a_name_is_no_stranger_whom_a_flood_drives_out(autojump_clock: MockClock) -> None:
     async with room(limits=Limits(unauthenticated=2)) as hall:
         ann, house = await hall.come("Ann"), await hall.hello("bob", "quoridor")

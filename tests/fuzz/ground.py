@@ -1,0 +1,234 @@
+"""The host that some sessions meet on, and what must hold of it while they go on and when they are over.
+
+Every batch of sessions has a host of its own, so that what is left behind can be
+counted. Two honest bots play a match there meanwhile, which must come to its end
+as if nobody else were there.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from math import inf
+from random import Random
+
+import structlog
+import trio
+import trio.testing
+from msgspec import Struct
+
+from server.host import Host
+from server.listening import Admission, Visitor
+from server.thinker import Thinker
+from server.wire import Wire
+from tests.fuzz.mutate import spoilt
+from tests.fuzz.sessions import Tongue, draw
+from tests.fuzz.stranger import Pack, Stranger
+from tests.server.windowed import End, Weather, windowed_pair
+from tournament.events import Ending
+from tournament.record import Opened
+from tournament.timekeeper import Timekeeper
+
+STARTS = 40.0  # virtual seconds in which the sessions of a batch begin
+LONGEST = 300.0  # … that one may last
+LIMITS = 200.0  # … after which there is no limit of a connection that has not been reached
+MATCH = 1000.0  # … in which honest bots come to an end
+FAREWELL = 8000.0  # … after which nobody is remembered who is gone: an open table calls bots for an hour
+
+PAIR = ("honest-1", "honest-2")
+PLAYING = "quiet"  # the tournament of those two
+NAMES = 8  # of so many sessions each has a name of its own; the others share these:
+SHARED = ("ann", "bob", PAIR[0])
+
+WEATHERS = (
+    *(Weather() for _ in range(6)),
+    Weather(piece=3),
+    Weather(latency=0.05, jitter=0.3, piece=40),
+    Weather(window=300),
+    Weather(window=2000, piece=500),
+)
+
+who: ContextVar[str] = ContextVar("who", default="the host")  # causes what is being done
+
+
+class Served(Struct):
+    """A door of one host. The rest is what is known only behind it."""
+
+    attend: Callable[[Wire, Visitor], Awaitable[object]]
+    waits: Callable[["Attended"], bool] = lambda attended: attended.known  # it may do so for ever
+    left: Callable[[], Mapping[str, int]] = dict[str, int]  # what should be nothing when all are gone
+
+
+class Door(Struct, frozen=True, kw_only=True):
+    """What there is to say to a door, and how it is opened."""
+
+    name: str
+    tongues: Sequence[Tongue]
+    pack: Pack
+    serve: Callable[[Host], Served]
+
+
+class Attended(Visitor):
+    """A connection that a door attends to."""
+
+    def __init__(self, admission: Admission, wire: End, stranger: Stranger) -> None:
+        super().__init__(admission, wire, "")
+        self.stranger = stranger
+        self.known = False
+        self.ends = (wire, wire.other)
+
+    def authenticated(self) -> None:
+        self.known = True
+        super().authenticated()
+
+
+class Ground:
+    def __init__(self, door: Door, foreign: Sequence[Tongue], seed: int) -> None:
+        """`foreign` is what is spoken at other doors."""
+        self.complaints: list[str] = []
+        self._door = door
+        self._spliced = (*door.tongues, *foreign)
+        self._seed = seed
+        self._attended: dict[Attended, None] = {}
+        self._strangers: list[Stranger] = []
+
+    async def hold(self, numbers: Iterable[int]) -> None:
+        """Let these sessions happen. What is wrong is in `complaints` afterwards."""
+        host = self._host = Host(
+            timekeeper=Timekeeper(inf), thinker=Thinker(waiting=0), wall=trio.current_time
+        )
+        self._admission = Admission(host.limits)
+        with _overheard(self._complain):
+            async with trio.open_nursery() as nursery:
+                await nursery.start(host.run)
+                self._served = self._door.serve(host)
+                await self._begin_match(nursery)
+                async with trio.open_nursery() as sessions:
+                    for number in numbers:
+                        sessions.start_soon(self._session, number)
+                await trio.sleep(LIMITS)
+                self._look_for_hangs()
+                await self._end_match()
+                for stranger in self._strangers:
+                    stranger.close()
+                await trio.sleep(FAREWELL)
+                self._look_for_what_is_left()
+                nursery.cancel_scope.cancel()
+
+    def _complain(self, complaint: str) -> None:
+        self.complaints.append(f"{who.get()}: {complaint}")
+
+    # Who comes
+
+    async def _session(self, number: int) -> None:
+        who.set(f"session {number}")
+        random = Random(f"{self._seed} {self._door.name} {number}")
+        steps = spoilt(draw(self._door.tongues, random), self._spliced, random)
+        name = random.choice((*(f"s{number}" for _ in range(NAMES)), *SHARED))
+        address = f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
+        stranger = self._come(name, random, random.choice(WEATHERS), address)
+        await trio.sleep(STARTS * random.random())
+        with trio.move_on_after(LONGEST):
+            await stranger.live(steps)
+
+    async def _begin_match(self, nursery: trio.Nursery) -> None:
+        """Have the honest bots come in, who speak one of the door's tongues."""
+        random = Random(f"{self._seed} honest")
+        tongue = random.choice(self._door.tongues)
+        await self._host.open(PLAYING, Opened(tongue.game, "round-robin", len(PAIR)))
+        for name in PAIR:
+            who.set(name)
+            bot = self._come(name, Random(f"{self._seed} {name}"), Weather(), "192.0.2.1")
+            bot.plays_in = PLAYING
+            nursery.start_soon(bot.play, tongue)
+            await trio.testing.wait_all_tasks_blocked()
+        who.set("the host")
+
+    async def _end_match(self) -> None:
+        """The honest bots have played their match to its end, and whoever lost has lost by playing."""
+        tournament = self._host.tournaments[PLAYING]
+        with trio.move_on_after(MATCH):
+            await tournament.finished()
+        endings = [match.ending for match in tournament.record.matches.values()]
+        if endings != [Ending.PLAYED]:
+            self._complain(f"the honest bots' match should have been played; it was {endings}")
+
+    def _come(self, name: str, random: Random, weather: Weather, address: str) -> Stranger:
+        def connect() -> End:
+            wire, end = windowed_pair(weather, seed=random.getrandbits(32), peer=address)
+            attended = Attended(self._admission, wire, stranger)
+            self._attended[attended] = None
+            self._host.guard.start_soon(self._attend, attended)
+            return end
+
+        stranger = Stranger(name, PAIR[1], self._host, connect, self._door.pack, random)
+        self._strangers.append(stranger)
+        return stranger
+
+    async def _attend(self, attended: Attended) -> None:
+        try:
+            await self._served.attend(attended.wire, attended)
+        finally:
+            del self._attended[attended]
+            attended.leave()
+            attended.wire.close()
+
+    # What must hold
+
+    def _look_for_hangs(self) -> None:
+        """Whoever is still attended to must have a right to it."""
+        for stranger in self._strangers:
+            stranger.listen()
+        for attended in self._attended:
+            wire, end = attended.ends
+            if _said_its_last(end):
+                why = "has hung up, and is attended to"
+            elif _said_its_last(wire):
+                why = "was told the end, and is attended to"
+            elif not self._served.waits(attended):
+                why = "is attended to, for no good reason"
+            else:
+                continue
+            self._complain(f"hang: {attended.stranger.name} {why} after {LIMITS:g} s")
+
+    def _look_for_what_is_left(self) -> None:
+        host, reception = self._host, self._host.reception
+        claims = [claim for claim in reception._claims.values() if claim.player]
+        left = {
+            "connections": len(self._attended),
+            "tasks": len(host.guard._nursery.child_tasks),
+            "players": sum(not host.awaited(player) for player in host.lobby.players()),
+            "visits": len(reception._visits),
+            "claims": sum(not host.awaited(claim.player) for claim in claims),
+            "matches": sum(len(tournament.matches) for tournament in host.tournaments.values()),
+            **self._served.left(),
+        }
+        for what, count in left.items():
+            if count:
+                self._complain(f"left behind: {count} {what}")
+        if host.guard.caught and not self.complaints:
+            self._complain(f"caught by the guard: {dict(host.guard.caught)}")
+
+
+def _said_its_last(end: End) -> bool:
+    return not end.open or end._out.ended
+
+
+@contextmanager
+def _overheard(complain: Callable[[str], None]) -> Iterator[None]:
+    """Have whatever is logged as an error be a complaint. All is logged that would be in earnest."""
+
+    def hear(logger: object, method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+        if method == "error":
+            told = structlog.processors.format_exc_info(logger, method, event)
+            complain("\n".join(f"{value}" for value in told.values()))
+        raise structlog.DropEvent
+
+    before = structlog.get_config()
+    structlog.configure(
+        processors=[hear], wrapper_class=structlog.make_filtering_bound_logger(logging.INFO)
+    )
+    try:
+        yield
+    finally:
+        structlog.configure(**before)

@@ -1,0 +1,224 @@
+"""Bugs of the classic kinds, planted into the real code for as long as a test wants; the code knows nothing of it.
+
+The first five are what such hosts have always got wrong. The others were in this
+one until the simulation found them, and each shows that it would again.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from math import inf, nextafter
+from typing import Any
+
+import trio
+
+import tournament.record
+import tournament.timekeeper
+from tests.simulation.plan import draw
+from tests.simulation.world import simulate
+from tournament.desk import Desk
+from tournament.format import Result
+from tournament.lobby import Lobby
+from tournament.match import Match
+from tournament.pairing import round_robin
+from tournament.player import Player, Seat
+from tournament.record import AnyFact
+from tournament.timekeeper import Timekeeper
+from tournament.tournament import Tournament
+
+Patches = dict[tuple[object, str], Any]  # of what, which attribute is what instead
+
+
+def flag_by_task_order() -> Patches:
+    """Whether an answer is in time is decided by whether the timekeeper has come round yet."""
+    play, flag = Match.play, Match.flag
+
+    def play_unflagged(match: Match, *what: Any) -> None:
+        match.flag = lambda at: None  # type: ignore[method-assign]
+        try:
+            play(match, *what)
+        finally:
+            del match.flag
+
+    def flag_at_once(match: Match, at: float) -> None:
+        flag(match, nextafter(at, inf))
+
+    return {
+        (Match, "play"): play_unflagged,
+        (Match, "flag"): flag_at_once,
+        (tournament.timekeeper, "LATE"): 0.0,
+    }
+
+
+def old_connection_clears_new() -> Patches:
+    """When an old connection is cleaned up, whoever has come anew under its name is forgotten with it."""
+
+    def changed(lobby: Lobby, player: Player) -> None:
+        if player.retired:
+            lobby._players.pop((player.game, player.name), None)
+        for listener in tuple(lobby._listeners):
+            listener(player)
+
+    return {(Lobby, "_changed"): changed}
+
+
+def counted_twice_on_resume() -> Patches:
+    """Going on after a crash concludes the last match that was decided once more."""
+    void = Tournament._void_what_was_cut_short
+
+    async def resume(self: Tournament) -> None:
+        await void(self)
+        decided = [fact for fact in self.record.matches.values() if fact.score is not None]
+        for last in decided[-1:]:
+            pairing = self.record.drawn[last.pairing]
+            await self.keep(self._without_match(pairing, last.winner, last.ending, last.why, last.score))
+
+    return {(Tournament, "_void_what_was_cut_short"): resume}
+
+
+def side_balance_off_by_one() -> Patches:
+    """In the first round of a round robin the sides are the wrong way round."""
+    table = round_robin.table
+
+    def turned(names: Sequence[str]) -> round_robin.Leg:
+        first, *rounds = table(names)
+        return [[(second, one) for one, second in first], *rounds]
+
+    return {(round_robin, "table"): turned}
+
+
+def annulled_games_count() -> Patches:
+    """What somebody played who withdrew in time still counts for the others."""
+    adjusted = tournament.record.adjusted
+
+    def unannulled(
+        results: Sequence[Result], annulled: Collection[str], disqualified: Collection[str]
+    ) -> list[Result]:
+        return adjusted(results, (), disqualified)
+
+    return {(tournament.record, "adjusted"): unannulled}
+
+
+def announced_before_safe() -> Patches:
+    """The result is told first and kept then."""
+    conclude = Tournament._conclude
+
+    async def announce(self: Tournament, match: Match, verdict: Any) -> None:
+        match.announce()
+        await conclude(self, match, verdict)
+
+    return {(Tournament, "_conclude"): announce}
+
+
+def stall_is_not_credited() -> Patches:
+    """The time that the host stood still is charged to whoever was thinking."""
+    return {(Timekeeper, "catch_up"): lambda timekeeper, now: None}
+
+
+def resigning_flags_the_other() -> Patches:
+    """After a stall a resignation is read first, and flags the other side, whose answer lies unread."""
+    return {(Seat, "resign"): lambda seat: seat.match.resign(seat.index, trio.current_time())}
+
+
+def waiting_goes_on_in_a_stall() -> Patches:
+    """Whoever came back while the host stood still did not come."""
+    return {(Tournament, "_patience"): lambda self, since: max(since.values()) + self._grace}
+
+
+def one_grace_for_both() -> Patches:
+    """Whoever goes away while another is waited for has only what is left of that wait."""
+
+    def patience(self: Tournament, since: dict[str, float]) -> float:
+        return min(since.values()) + self._grace + self._timekeeper.stalled
+
+    return {(Tournament, "_patience"): patience}
+
+
+def oldest_connection_is_looked_at() -> Patches:
+    """Somebody who is playing counts as absent, because an older connection of its is dead."""
+
+    def find(lobby: Lobby, name: str, game: str, place: str | None = None) -> Player | None:
+        players = lobby._players.get((game, name), [])
+        return next((player for player in players if player.idle), players[0] if players else None)
+
+    return {(Lobby, "find"): find}
+
+
+def known_in_the_order_of_waking() -> Patches:
+    """What is kept is made known by whichever task the scheduler wakes first."""
+
+    async def keep(self: Tournament, *facts: AnyFact) -> None:
+        if facts:
+            await self._store.keep(self.record.name, self._wall(), facts)
+            for fact in facts:
+                self.record.add(fact)
+                self._told(fact)
+            self.wake()
+
+    return {(Tournament, "keep"): keep}
+
+
+def decisions_overlap() -> Patches:
+    """Two look at what is known, and both decide, before either's decision is kept."""
+
+    class Unlocked:
+        async def __aenter__(self) -> None:
+            pass
+
+        async def __aexit__(self, *error: object) -> None:
+            pass
+
+    return {(trio, "Lock"): Unlocked}
+
+
+def void_comes_too_late() -> Patches:
+    """A match that is voided while its result is being kept counts all the same."""
+
+    async def void(desk: Desk, match: str, why: str) -> None:
+        if match in desk._tournament.matches:
+            desk._tournament.matches[match].void(why, trio.current_time())
+        else:
+            await desk._tournament.keep(*desk.voiding(match, why))
+
+    return {(Desk, "void"): void}
+
+
+CLASSIC = (
+    flag_by_task_order,
+    old_connection_clears_new,
+    counted_twice_on_resume,
+    side_balance_off_by_one,
+    annulled_games_count,
+)
+OURS = (
+    announced_before_safe,
+    stall_is_not_credited,
+    resigning_flags_the_other,
+    waiting_goes_on_in_a_stall,
+    one_grace_for_both,
+    oldest_connection_is_looked_at,
+    known_in_the_order_of_waking,
+    decisions_overlap,
+    void_comes_too_late,
+)
+
+
+@contextmanager
+def planted(bug: Callable[[], Patches]) -> Iterator[None]:
+    patches = bug()
+    before = {place: getattr(*place) for place in patches}
+    try:
+        for (owner, attribute), instead in patches.items():
+            setattr(owner, attribute, instead)
+        yield
+    finally:
+        for (owner, attribute), original in before.items():
+            setattr(owner, attribute, original)
+
+
+def seeds_until_found(bug: Callable[[], Patches], seeds: range) -> tuple[int, str] | None:
+    """How many of the seeds it takes to notice a bug, and the first complaint; None if they all pass."""
+    with planted(bug):
+        for count, seed in enumerate(seeds, 1):
+            if complaints := simulate(draw(seed)).complaints:
+                return count, complaints[0]
+    return None

@@ -1,0 +1,122 @@
+"""Two who are agreed: the match that they asked for, at a table without an end."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import trio
+from trio.testing import MockClock
+
+from tests.tournament.world import World, first, play, silent
+from tournament.player import Player
+from tournament.record import Concluded, Dealt, Opened, State, Turned, fold
+from tournament.store import Memory
+
+SMALL = {"rows": 3, "cols": 3}
+OPENED = Opened("hexagon-dots", "open")
+
+
+@asynccontextmanager
+async def tables(store: Memory | None = None, **options: Any) -> AsyncIterator[tuple[World, trio.Nursery]]:
+    """An open table of Hexagon Dots."""
+    here = World(OPENED, store, **options)
+    if store is None:
+        await here.store.keep("cup", 0.0, [OPENED])
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(here.timekeeper.run)
+        nursery.start_soon(here.tournament.run)
+        await here.tournament.keep(Turned(State.RUNNING))
+        yield here, nursery
+        nursery.cancel_scope.cancel()
+
+
+async def come(here: World, *names: str) -> list[Player]:
+    """Players whom the table deals nothing of its own."""
+    for name in names:
+        await here.tournament.enter(name)
+    players = [here.come(name) for name in names]
+    for player in players:
+        player.reserved = True
+    return players
+
+
+async def test_two_who_are_agreed_play_on_the_board_and_the_sides_that_they_wanted(
+    autojump_clock: MockClock,
+) -> None:
+    async with tables() as (here, nursery):
+        ann, bob, cas = await come(here, "ann", "bob", "cas")
+        for player in (ann, bob, cas):
+            nursery.start_soon(play, player, first)
+        await trio.sleep(10.0)
+        assert not here.tournament.matches, "who is reserved is dealt nothing"
+        here.tournament.challenge(cas, bob, SMALL)
+        await trio.sleep(1.0)
+        (match,) = here.tournament.matches.values()
+        assert (match.names, match.position.board.rows) == (("cas", "bob"), 3)
+        await trio.sleep(60.0)
+        (concluded,) = here.concluded()[:1]
+        assert (concluded.players, concluded.options) == (("cas", "bob"), SMALL)
+        assert here.tournament.record.options(concluded) == SMALL
+        assert next(fact.options for fact in here.told if isinstance(fact, Dealt)) == SMALL
+
+
+async def test_without_options_they_play_as_everybody_does(autojump_clock: MockClock) -> None:
+    async with tables() as (here, nursery):
+        ann, bob = await come(here, "ann", "bob")
+        for player in (ann, bob):
+            nursery.start_soon(play, player, silent)
+        here.tournament.challenge(bob, ann)
+        await trio.sleep(6.0)
+        concluded = here.concluded()[0]
+        assert (concluded.players, concluded.options) == (("bob", "ann"), None)
+        assert here.tournament.record.options(concluded) == {}
+
+
+async def test_what_is_asked_for_goes_on_in_numbers_between_what_is_drawn(autojump_clock: MockClock) -> None:
+    async with tables() as (here, nursery):
+        players = await come(here, "ann", "bob", "cas", "dan", "eve", "fay")
+        for player in players:
+            nursery.start_soon(play, player, silent)
+        here.tournament.challenge(players[0], players[1], SMALL)
+        for player in players[2:4]:
+            player.free()
+        here.tournament.challenge(players[4], players[5], SMALL)
+        await trio.sleep(1.0)
+        record = here.tournament.record
+        assert list(record.drawn) == [1, 2, 3]
+        assert {pairing.names for pairing in record.drawn.values()} == {
+            ("ann", "bob"),
+            ("cas", "dan"),
+            ("eve", "fay"),
+        }
+        assert len(record.dealt) == 3
+        assert fold(here.store.kept())["cup"].drawn == record.drawn
+
+
+async def test_no_more_are_begun_than_may_be_played_at_once(autojump_clock: MockClock) -> None:
+    async with tables(at_once=1) as (here, nursery):
+        players = await come(here, "ann", "bob", "cas", "dan")
+        for player in players:
+            nursery.start_soon(play, player, silent)
+        here.tournament.challenge(players[0], players[1])
+        here.tournament.challenge(players[2], players[3])
+        await trio.sleep(4.0)
+        assert [match.names for match in here.tournament.matches.values()] == [("ann", "bob")]
+        for player in players[:2]:
+            player.retire()
+        await trio.sleep(2.0)
+        assert [match.names for match in here.tournament.matches.values()] == [("cas", "dan")]
+
+
+async def test_what_a_crash_cut_short_is_void_and_not_played_again(autojump_clock: MockClock) -> None:
+    async with tables() as (here, nursery):
+        ann, bob = await come(here, "ann", "bob")
+        for player in (ann, bob):
+            nursery.start_soon(play, player, silent)
+        here.tournament.challenge(ann, bob, SMALL)
+        await trio.sleep(1.0)
+    async with tables(Memory(here.store.kept())) as (again, nursery):
+        await trio.sleep(10.0)
+        facts = [fact for fact in again.tournament.record.matches.values() if isinstance(fact, Concluded)]
+        assert [(fact.players, fact.score) for fact in facts] == [(("ann", "bob"), None)]
+        assert not again.tournament.record.open
