@@ -194,7 +194,7 @@ def show(position: Santorini, names: tuple[str, str]) -> object:
     outcome = position.outcome
     seat = position.turn if outcome is None else outcome.winner
     one, two, three, four = position.floors
-    board = [_row(one >> y & ROW, two >> y & ROW, three >> y & ROW, four >> y & ROW) for y in ROWS]
+    board = [[*_row(one >> y & ROW, two >> y & ROW, three >> y & ROW, four >> y & ROW)] for y in ROWS]
     players = [
         [name, [number for worker in bits for number in FIELD[worker]]]
         for name, bits in zip(names, workers(position), strict=True)

@@ -75,6 +75,7 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     games: int = 512  # addresses of games that nobody plays or waits at; past it the oldest goes
     sessions: int = 4096  # of the house protocol: what a thousand bots have, and some that came back
     session_seconds: float = 60.0  # that a bot may be silent and not listening: it may think as long as that
+    session_begin_seconds: float = 10.0  # from the welcome to the first request, or it was never got
     poll_seconds: float = 25.0  # that a long poll is held: some proxies cut at 30
     heartbeat_seconds: float = 15.0  # of silence on an event stream before a sign of life, for proxies too
 

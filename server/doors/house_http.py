@@ -6,7 +6,8 @@ event stream or, with `?after=7`, by a long poll. What the messages mean is
 `server/doors/house.py`'s business, and `docs/protocols/house-http.md` is the
 page for authors of bots.
 
-A bot is there while it listens, and for a minute after each of its requests.
+A bot is there while it listens, and for a minute after each of its requests; the
+first has to come soon after the welcome, which may be lost on its way.
 """
 
 import secrets
@@ -190,7 +191,7 @@ class Session:
                 self._forget(self)
             else:
                 log.info("gone", peer=self.origin, why="silence")
-                self._hang_up(f"nothing was heard for {self._limits.session_seconds:g} s")
+                self._hang_up("nothing was heard from the bot for too long")
 
     def _gone(self, exchange: Exchange) -> None:
         """Whoever listened there has hung up."""
@@ -252,6 +253,7 @@ class Session:
             location = ("Location", f"/play/{self.name}")
             body = b'%b,"session":"%b"}' % (message[:-1], self.name.encode())
             exchange.respond(Response(201, (*JSON, location, *PRIVATE), body))
+            self._deadline = self._said + self._limits.session_begin_seconds
         else:
             exchange.respond(Response(403, JSON, message))
             self._hang_up("the hello was refused")

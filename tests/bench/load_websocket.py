@@ -32,6 +32,7 @@ def answers() -> dict[bytes, list[bytes]]:
 
 
 ANSWERS = answers()
+OPENINGS = ANSWERS[b""]
 
 
 class Bot:
@@ -70,8 +71,9 @@ class Bot:
             self._asked = None
         if message.startswith(MINE):
             begins = message.index(MOVES) + len(MOVES)
+            so_far = message[begins : message.index(b"]", begins)]
             self._asked = perf_counter()
-            self._send(self._random.choice(ANSWERS[message[begins : message.index(b"]", begins)]]))
+            self._send(self._random.choice(ANSWERS.get(so_far, OPENINGS)))  # a relay's match stands still
         elif message == END:
             self._send(self._start)
         elif not message.startswith(b'{"type":"state"'):

@@ -40,12 +40,13 @@ PLAYING = "quiet"  # the tournament of those two
 NAMES = 8  # of so many sessions each has a name of its own; the others share these:
 SHARED = ("ann", "bob", PAIR[0])
 
+LONG_BREATH, BREATH = 250_000, 4000  # bytes that one session sends at most; those that come in pieces take time
 WEATHERS = (
-    *(Weather() for _ in range(6)),
-    Weather(piece=3),
-    Weather(latency=0.05, jitter=0.3, piece=40),
-    Weather(window=300),
-    Weather(window=2000, piece=500),
+    *((Weather(), LONG_BREATH) for _ in range(6)),
+    (Weather(piece=3), BREATH),
+    (Weather(latency=0.05, jitter=0.3, piece=40), BREATH),
+    (Weather(window=300), BREATH),
+    (Weather(window=2000, piece=500), LONG_BREATH),
 )
 
 who: ContextVar[str] = ContextVar("who", default="the host")  # causes what is being done
@@ -126,7 +127,7 @@ class Ground:
         steps = spoilt(draw(self._door.tongues, random), self._spliced, random)
         name = random.choice((*(f"s{number}" for _ in range(NAMES)), *SHARED))
         address = f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
-        stranger = self._come(name, random, random.choice(WEATHERS), address)
+        stranger = self._come(name, random, *random.choice(WEATHERS), address)
         await trio.sleep(STARTS * random.random())
         with trio.move_on_after(LONGEST):
             await stranger.live(steps)
@@ -138,7 +139,7 @@ class Ground:
         await self._host.open(PLAYING, Opened(tongue.game, "round-robin", len(PAIR)))
         for name in PAIR:
             who.set(name)
-            bot = self._come(name, Random(f"{self._seed} {name}"), Weather(), "192.0.2.1")
+            bot = self._come(name, Random(f"{self._seed} {name}"), Weather(), LONG_BREATH, "192.0.2.1")
             bot.plays_in = PLAYING
             nursery.start_soon(bot.play, tongue)
             await trio.testing.wait_all_tasks_blocked()
@@ -153,7 +154,7 @@ class Ground:
         if endings != [Ending.PLAYED]:
             self._complain(f"the honest bots' match should have been played; it was {endings}")
 
-    def _come(self, name: str, random: Random, weather: Weather, address: str) -> Stranger:
+    def _come(self, name: str, random: Random, weather: Weather, breath: int, address: str) -> Stranger:
         def connect() -> End:
             wire, end = windowed_pair(weather, seed=random.getrandbits(32), peer=address)
             attended = Attended(self._admission, wire, stranger)
@@ -161,7 +162,7 @@ class Ground:
             self._host.guard.start_soon(self._attend, attended)
             return end
 
-        stranger = Stranger(name, PAIR[1], self._host, connect, self._door.pack, random)
+        stranger = Stranger(name, PAIR[1], self._host, connect, self._door.pack, random, breath)
         self._strangers.append(stranger)
         return stranger
 

@@ -27,7 +27,6 @@ PRESSING = 3.0  # seconds that somebody goes on sending to a host that does not 
 MOVES = 4  # of a position's legal ones, the first of them: to look at all may take long
 KEPT = 4096  # bytes of what was told
 THINKING = 1.6  # seconds, at most: the shortest clock has five
-SENT = 300_000  # bytes in all
 
 # What a move looks like that nobody asked for, in JSON and as people type it.
 MOVES_ANYHOW: tuple[tuple[Any, str], ...] = (
@@ -44,8 +43,9 @@ class Stranger:
     """One session's connections, and what it knows."""
 
     def __init__(
-        self, name: str, rival: str, host: Host, connect: Connect, pack: Pack, random: Random
+        self, name: str, rival: str, host: Host, connect: Connect, pack: Pack, random: Random, breath: int
     ) -> None:
+        """`breath` is how many bytes it sends at most."""
         self.name = name
         self.ends: dict[int, End] = {}
         self.greeted = False  # a websocket handshake was accepted
@@ -55,7 +55,7 @@ class Stranger:
         self._connect = connect
         self._pack = pack
         self._random = random
-        self._sent = 0
+        self._breath = breath
         self._hung_up = False
         self._knows: dict[bytes, bytes] = {b"name": name.encode(), b"rival": rival.encode()}
 
@@ -123,8 +123,8 @@ class Stranger:
             for place, gone, added in step.edits:
                 place %= len(sent) + 1
                 sent = sent[:place] + added + sent[place + gone :]
-            self._sent += len(sent)
-            if self._sent > SENT:
+            self._breath -= len(sent)
+            if self._breath < 0:
                 return
             for piece in cut(sent, [*step.cuts]) if step.cuts else (sent,):
                 await self._send(end, piece)

@@ -28,7 +28,7 @@ TIMING = ("hair", "late", "silent")  # vices at a prompt: none of them in time
 TALKING = ("junk", "illegal", "resigns", "quits", "retires")  # what comes in place of a move
 COMING = ("lags", "misses")  # when a match is dealt: late for it, within the patience and not
 WANDERING = ("blinks", "strays", "departs", "doubles")  # at any time
-CHATTING = ("interrupts",)  # out of turn
+CHATTING = ("interrupts", "concedes")  # out of turn
 VICES = (*TIMING, *TALKING, *COMING, *WANDERING, *CHATTING)
 HARMLESS = ("lags", "blinks", "doubles", "interrupts")
 
@@ -216,8 +216,8 @@ class Bot:
             sheet.news = trio.Event()
             if sheet.prompted is not None and seat.to_move and self._here:
                 await self._answer(seat, sheet)
-            elif self._tempted(CHATTING) is not None:
-                await self._interrupt(seat, sheet)
+            elif (chat := self._tempted(CHATTING)) is not None:
+                await self._speak_out_of_turn(seat, sheet, chat)
             else:
                 if sheet.prompted is not None and not self._here:
                     sheet.intended = self.absences[-1].until
@@ -241,11 +241,9 @@ class Bot:
             case "junk" | "illegal":
                 sheet.send(self._wrong(seat.match, vice), False, stamp)
             case "resigns":
-                sheet.resigned = True
-                seat.resign()
+                sheet.resign()
             case "quits":
-                sheet.left = True
-                seat.leave()
+                sheet.leave()
             case _:
                 self._depart()
         if vice is not None:
@@ -282,10 +280,15 @@ class Bot:
                 await sheet.news.wait()
                 sheet.news = trio.Event()
 
-    async def _interrupt(self, seat: Seat, sheet: Sheet) -> None:
-        await trio.lowlevel.checkpoint()
+    async def _speak_out_of_turn(self, seat: Seat, sheet: Sheet, chat: str) -> None:
+        moment = self._chance.uniform(0, 10) if chat == "concedes" else 0.0
+        with trio.CancelScope(deadline=trio.current_time() + moment):
+            await sheet.news.wait()
         if self._here and not sheet.over and not seat.to_move:
-            sheet.interrupt(self._chance.choice(JUNK))
+            if chat == "concedes":
+                sheet.resign()
+            else:
+                sheet.interrupt(self._chance.choice(JUNK))
         if sheet.prompted is None and not sheet.over:
             await sheet.news.wait()
 

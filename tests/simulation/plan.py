@@ -43,7 +43,7 @@ LATENCIES = (
 # or bots that take none either would go on for ever at one instant
 OPEN_ACTS = ("pause", "withdraw", "disqualify", "void", "enter", "challenge", "challenge")
 ACTS = ("pause", "withdraw", "disqualify", "void", "void", "enter")  # of an organiser
-TROUBLES = ("crash", "crash mid-commit", "stall", "freeze")  # of the host
+TROUBLES = ("crash", "crash mid-commit", "stall", "stall", "freeze")  # of the host
 STEADY = ("crash", "crash mid-commit")  # troubles that leave clocks alone
 LADDER = 4  # matches an entrant after which a ladder is ended
 

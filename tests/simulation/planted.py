@@ -1,4 +1,4 @@
-"""Bugs of the classic kinds, planted into the real code for as long as a test wants; the code knows nothing of it.
+"""Bugs of the classic kinds, planted into the real code for as long as a test wants, which knows nothing of it.
 
 The first five are what such hosts have always got wrong. The others were in this
 one until the simulation found them, and each shows that it would again.
@@ -177,7 +177,8 @@ def void_comes_too_late() -> Patches:
         if match in desk._tournament.matches:
             desk._tournament.matches[match].void(why, trio.current_time())
         else:
-            await desk._tournament.keep(*desk.voiding(match, why))
+            async with desk._tournament.deciding:
+                await desk._tournament.keep(*desk.voiding(match, why))
 
     return {(Desk, "void"): void}
 

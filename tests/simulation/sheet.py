@@ -88,6 +88,14 @@ class Sheet:
             if self._calm and stamp > due + EXACT:
                 self._complain(f"{self}: an answer {stamp - due:g} s late was taken")
 
+    def resign(self) -> None:
+        self.resigned = True
+        self.seat.resign()
+
+    def leave(self) -> None:
+        self.left = True
+        self.seat.leave()
+
     def interrupt(self, sent: object) -> None:
         """Send something while it is not its turn, which must be of no consequence."""
         try:
