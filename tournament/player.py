@@ -5,6 +5,7 @@ by iterating over the player, follows the seat's log, and hands on what arrives.
 """
 
 from collections.abc import AsyncIterator, Callable
+from functools import cached_property
 from math import inf
 from typing import Any
 
@@ -90,8 +91,7 @@ class Player:
         self.seat: Seat | None = None
         self.reserved = False  # a match is about to begin for it
         self._changed = changed
-        self._deal, self._dealt = trio.open_memory_channel[Seat](inf)  # holds one, if it is not taken up
-        self.dealt: Callable[[Seat], None] = self._deal.send_nowait  # a door puts its own here: told at once
+        self.dealt: Callable[[Seat], None] = self._queue  # a door puts its own here: told at once
 
     @property
     def idle(self) -> bool:
@@ -100,7 +100,15 @@ class Player:
 
     def __aiter__(self) -> AsyncIterator[Seat]:
         """Every seat as it is dealt, until the player retires."""
-        return aiter(self._dealt)
+        return aiter(self._channel[1])
+
+    @cached_property
+    def _channel(self) -> tuple[trio.MemorySendChannel[Seat], trio.MemoryReceiveChannel[Seat]]:
+        """For those who iterate, and only made for them: it is the largest thing that a player has."""
+        return trio.open_memory_channel[Seat](inf)
+
+    def _queue(self, seat: Seat) -> None:
+        self._channel[0].send_nowait(seat)
 
     def deal(self, seat: Seat) -> None:
         self.reserved = False
@@ -142,7 +150,8 @@ class Player:
         """Gone for good: what it plays is lost, and nothing more is dealt to it."""
         if not self.retired:
             self.present, self.retired = False, True
-            self._deal.close()
+            if "_channel" in vars(self) or self.dealt == self._queue:
+                self._channel[0].close()
             if self.seat is not None:
                 self.seat.leave()
             self._changed(self)

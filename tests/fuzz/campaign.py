@@ -16,7 +16,7 @@ from tests.server.windowed import on_virtual_time
 
 DOORS = {door.name: door for door in (line.DOOR,)}
 
-BATCH = 100  # sessions that meet on one host
+BATCH = 50  # sessions that meet on one host
 SPINNING = 120.0  # seconds of real time for a batch, which takes less than one: something goes round in circles
 FIRST = 5  # batches before memory is measured for the first time
 

@@ -29,9 +29,8 @@ from tournament.events import Ending
 from tournament.record import Opened
 from tournament.timekeeper import Timekeeper
 
-STARTS = 40.0  # virtual seconds in which the sessions of a batch begin
-LONGEST = 300.0  # … that one may last
-LIMITS = 200.0  # … after which there is no limit of a connection that has not been reached
+STARTS = 20.0  # virtual seconds in which the sessions of a batch begin
+LONGEST = 200.0  # … that one may last
 MATCH = 1000.0  # … in which honest bots come to an end
 FAREWELL = 8000.0  # … after which nobody is remembered who is gone: an open table calls bots for an hour
 
@@ -67,6 +66,7 @@ class Door(Struct, frozen=True, kw_only=True):
     tongues: Sequence[Tongue]
     pack: Pack
     serve: Callable[[Host], Served]
+    patience: float = 25.0  # seconds after which there is no limit of a connection that was not reached
 
 
 class Attended(Visitor):
@@ -107,7 +107,7 @@ class Ground:
                 async with trio.open_nursery() as sessions:
                     for number in numbers:
                         sessions.start_soon(self._session, number)
-                await trio.sleep(LIMITS)
+                await trio.sleep(self._door.patience)
                 self._look_for_hangs()
                 await self._end_match()
                 for stranger in self._strangers:
@@ -190,7 +190,7 @@ class Ground:
                 why = "is attended to, for no good reason"
             else:
                 continue
-            self._complain(f"hang: {attended.stranger.name} {why} after {LIMITS:g} s")
+            self._complain(f"hang: {attended.stranger.name} {why} after {self._door.patience:g} s")
 
     def _look_for_what_is_left(self) -> None:
         host, reception = self._host, self._host.reception
