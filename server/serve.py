@@ -10,7 +10,7 @@ import signal
 import socket
 import ssl
 import sys
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
 from functools import partial
 from importlib import import_module
 
@@ -80,44 +80,43 @@ async def serve(settings: Settings, *, until_done: str | None = None, as_json: b
         _calm_the_collector()
         addresses = " ".join(f"{name}={listening.where(sockets[0])}" for name, sockets in doors.items())
         print(f"ready {addresses} data={settings.data}", flush=True)  # noqa: T201
-        code = await _until_the_end(host, http, until_done)
-        _print_standings(host, until_done, as_json)
-        with trio.move_on_after(LINGER):
-            while len(admission):  # noqa: ASYNC110 - nobody tells when the last has gone
-                await trio.sleep(LINGER / 20)
+        with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+            code = await _until_the_end(host, until_done, signals)
+            http.drain()
+            _print_standings(host, until_done, as_json)
+            with trio.move_on_after(LINGER):
+                while len(admission):  # noqa: ASYNC110 - nobody tells when the last has gone
+                    await trio.sleep(LINGER / 20)
         nursery.cancel_scope.cancel()
         return code
     return DONE  # pragma: no cover - a cancelled nursery ends above
 
 
-async def _until_the_end(host: Host, http: Http, until_done: str | None) -> int:
-    """Wait for the tournament or for a signal, and for what is being played."""
+async def _until_the_end(host: Host, until_done: str | None, signals: AsyncIterator[int]) -> int:
+    """Wait for the tournament, or for a signal and then for what is being played; answers the exit code."""
     code = DONE
-    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-        async with trio.open_nursery() as nursery:
+    async with trio.open_nursery() as nursery:
 
-            async def watch() -> None:
-                nonlocal code
-                async for number in signals:
-                    code = INTERRUPTED if number == signal.SIGINT else DONE
-                    log.info("stopping", signal=signal.Signals(number).name, grace=GRACE)
-                    with trio.move_on_after(GRACE):
-                        nursery.start_soon(again)
-                        await host.drain()
-                    nursery.cancel_scope.cancel()
-                    return
-
-            async def again() -> None:
-                async for _ in signals:
-                    nursery.cancel_scope.cancel()
-                    return
-
-            nursery.start_soon(watch)
-            if until_done is None:
-                await trio.sleep_forever()
-            await host.tournaments[until_done].finished()
+        async def stop() -> None:
+            nonlocal code
+            number = await anext(signals)
+            code = INTERRUPTED if number == signal.SIGINT else DONE
+            log.info("stopping", signal=signal.Signals(number).name, grace=GRACE)
+            nursery.start_soon(stop_now)
+            with trio.move_on_after(GRACE):
+                await host.drain()
             nursery.cancel_scope.cancel()
-    http.drain()
+
+        async def stop_now() -> None:
+            await anext(signals)
+            nursery.cancel_scope.cancel()
+
+        nursery.start_soon(stop)
+        if until_done is None:
+            await trio.sleep_forever()
+        else:
+            await host.tournaments[until_done].finished()
+        nursery.cancel_scope.cancel()
     return code
 
 

@@ -92,6 +92,9 @@ class Tournament:
         finally:
             self._nursery = None
             stop_listening()
+            while self._challenges:  # nothing comes of these any more
+                for player in self._challenges.popleft()[:2]:
+                    player.free()
 
     @property
     def takes_entrants(self) -> bool:

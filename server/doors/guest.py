@@ -63,8 +63,7 @@ class Guests:
         if guest is None or not guest.knows(asked.token):
             guest = Guest(self, where)
         visit = await guest.arrive(exchange.request.peer, asked)
-        if not visit.current:
-            raise Refusal(409, REPLACED)
+        self._expect_not_over(where, visit)
         if (before := self._guests.get(where)) is not None and before is not guest:
             self.forget(before)
         self._guests[where] = guest
@@ -89,6 +88,16 @@ class Guests:
             raise Refusal(
                 429, f"{len(called)} bots are here to be called, which is the most: come again later"
             )
+
+    def _expect_not_over(self, where: Key, visit: Visit) -> None:
+        """It takes a moment to arrive, and much may happen meanwhile."""
+        if not visit.current:
+            raise Refusal(409, REPLACED)
+        place = visit.player.place or ""
+        if self.host.tournaments[place].record.state is State.FINISHED:
+            self._farewells.pop(where, None)
+            visit.leave(for_good=True)
+            raise Refusal(410, f"{place} is over")
 
     def _say_farewell(self, where: Key, asked: Join) -> None:
         wanted = self.host.tournaments.get(asked.tournament or "")

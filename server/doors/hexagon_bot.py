@@ -133,26 +133,25 @@ class Bot(Guest):
     # What it says
 
     def _move(self, exchange: Exchange, token: str) -> None:
-        body = exchange.request.body
+        seat, body = self._seat, exchange.request.body
+        if seat is None:
+            exchange.respond(self._farewell or plain(410, self._over))
+            return
         try:
             sent = decode(body)
         except (MsgspecError, UnicodeDecodeError, RecursionError) as error:
             exchange.respond(plain(400, f"a move is JSON, and this is not: {error}"))
             return
-        if self._seat is None:
-            if self._farewell is not None:
-                exchange.respond(self._farewell)
-            return
         self._tokens.pop(self._request[0], None)
-        self._request, self._since, self._answer = (token, body), self._seat.match.ply, None
+        self._request, self._since, self._answer = (token, body), seat.match.ply, None
         self._token = None
         self._hold(exchange)
         try:
-            self._seat.play(sent, exchange.request.arrived)
+            seat.play(sent, exchange.request.arrived)
         except OutOfTurn:
             pass  # it came too late: the end is about to be told
         except Illegal as illegal:
-            log.info("refused", match=self._seat.match.name, player=self.name, why=str(illegal))
+            log.info("refused", match=seat.match.name, player=self.name, why=str(illegal))
 
     def _hold(self, exchange: Exchange) -> None:
         self._held = exchange
@@ -183,8 +182,8 @@ class Bot(Guest):
         if self.waits:
             self.gate.taken = True
         self._seat = seat
-        self.gate.begin(seat.match)
         seat.follow(self._tell)
+        self.gate.begin(seat.match)
 
     def _tell(self, event: AnyEvent) -> None:
         seat = self._seat

@@ -1,20 +1,34 @@
-"""`make bench`, or `make bench ARGS="games"` for a part of it."""
+"""`make bench`, or a part of it: `make bench ARGS="games"`, `make bench ARGS="tcp websocket 1000"`.
+
+A number is how many matches are in play at once where a door is measured.
+"""
 
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 
-from tests.bench import games
+from tests.bench import doors, games
 
-PARTS: Mapping[str, Callable[[], None]] = {"games": games.bench}
+DOORS = ("tcp", "websocket", "http")
+
+
+def parts(matches: int) -> Mapping[str, Callable[[], None]]:
+    return {
+        "games": games.bench,
+        **{door: partial(doors.bench, frozenset({door}), matches) for door in DOORS},
+    }
 
 
 def main(chosen: list[str]) -> int:
-    unknown = [name for name in chosen if name not in PARTS]
+    numbers = [int(word) for word in chosen if word.isdecimal()]
+    there = parts(numbers[-1] if numbers else doors.MATCHES)
+    names = [word for word in chosen if not word.isdecimal()]
+    unknown = [name for name in names if name not in there]
     if unknown:
-        print(f"no such part: {' '.join(unknown)}; there are: {' '.join(PARTS)}", file=sys.stderr)
+        print(f"no such part: {' '.join(unknown)}; there are: {' '.join(there)}", file=sys.stderr)
         return 2
-    for name in chosen or PARTS:
-        PARTS[name]()
+    for name in names or there:
+        there[name]()
     return 0
 
 

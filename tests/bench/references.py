@@ -6,11 +6,13 @@ has, and their match does not end. Each reference runs in a process of its own
 and says where on standard output.
 """
 
+import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import cycle
 from typing import Any
+from uuid import uuid4
 
 import trio
 from trio_websocket import WebSocketConnection, WebSocketRequest, serve_websocket
@@ -104,6 +106,26 @@ async def relay_messages(pair: Sequence[WebSocketConnection]) -> None:
             nursery.start_soon(listen, each)
 
 
+def http() -> None:
+    """One route of Starlette's on uvicorn, with all that its `standard` brings."""
+    import uvicorn
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse
+    from starlette.routing import Route
+
+    async def play(request: Request) -> JSONResponse:
+        await request.json()
+        return JSONResponse(
+            {"message": "received your command", "moveId": str(uuid4()), "clock": 18000}
+        )
+
+    listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
+    ready("http", listener.getsockname()[1])
+    app = Starlette(routes=[Route("/tic-tac-toe/play/{battle}", play, methods=["POST"])])
+    uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False)).run([listener])
+
+
 def ready(door: str, port: int) -> None:
     print(f"ready {door}=127.0.0.1:{port}", flush=True)
 
@@ -111,6 +133,7 @@ def ready(door: str, port: int) -> None:
 REFERENCES: Mapping[str, Callable[[], Any]] = {
     "tcp": partial(trio.run, tcp),
     "websocket": partial(trio.run, websocket),
+    "http": http,
 }
 
 if __name__ == "__main__":

@@ -10,13 +10,13 @@ from contextlib import contextmanager
 
 from msgspec import Struct
 
-from tests.fuzz import line
+from tests.fuzz import line, websocket
 from tests.fuzz.ground import Door, Ground
 from tests.server.windowed import on_virtual_time
 
-DOORS = {door.name: door for door in (line.DOOR,)}
+DOORS = {door.name: door for door in (line.DOOR, websocket.DOOR)}
 
-BATCH = 50  # sessions that meet on one host
+BATCH = 100  # sessions that meet on one host
 SPINNING = 120.0  # seconds of real time for a batch, which takes less than one: something goes round in circles
 FIRST = 5  # batches before memory is measured for the first time
 

@@ -6,7 +6,7 @@ as if nobody else were there.
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from math import inf
@@ -39,7 +39,7 @@ PLAYING = "quiet"  # the tournament of those two
 NAMES = 8  # of so many sessions each has a name of its own; the others share these:
 SHARED = ("ann", "bob", PAIR[0])
 
-LONG_BREATH, BREATH = 250_000, 4000  # bytes that one session sends at most; those that come in pieces take time
+LONG_BREATH, BREATH = 250_000, 1200  # bytes that one session sends at most; those that come in pieces take time
 WEATHERS = (
     *((Weather(), LONG_BREATH) for _ in range(6)),
     (Weather(piece=3), BREATH),
@@ -64,6 +64,7 @@ class Door(Struct, frozen=True, kw_only=True):
 
     name: str
     tongues: Sequence[Tongue]
+    odd: Sequence[Tongue] = ()  # that no honest bot speaks
     pack: Pack
     serve: Callable[[Host], Served]
     patience: float = 25.0  # seconds after which there is no limit of a connection that was not reached
@@ -88,12 +89,13 @@ class Ground:
         """`foreign` is what is spoken at other doors."""
         self.complaints: list[str] = []
         self._door = door
-        self._spliced = (*door.tongues, *foreign)
+        self._tongues = (*door.tongues, *door.odd)
+        self._all_tongues = (*self._tongues, *foreign)
         self._seed = seed
         self._attended: dict[Attended, None] = {}
         self._strangers: list[Stranger] = []
 
-    async def hold(self, numbers: Iterable[int]) -> None:
+    async def hold(self, numbers: range) -> None:
         """Let these sessions happen. What is wrong is in `complaints` afterwards."""
         host = self._host = Host(
             timekeeper=Timekeeper(inf), thinker=Thinker(waiting=0), wall=trio.current_time
@@ -103,15 +105,15 @@ class Ground:
             async with trio.open_nursery() as nursery:
                 await nursery.start(host.run)
                 self._served = self._door.serve(host)
-                await self._begin_match(nursery)
+                await self._begin_match(nursery, f"{self._seed} {self._door.name} {numbers.start}")
                 async with trio.open_nursery() as sessions:
                     for number in numbers:
                         sessions.start_soon(self._session, number)
                 await trio.sleep(self._door.patience)
                 self._look_for_hangs()
-                await self._end_match()
-                for stranger in self._strangers:
+                for stranger in self._strangers[len(PAIR) :]:
                     stranger.close()
+                await self._end_match()
                 await trio.sleep(FAREWELL)
                 self._look_for_what_is_left()
                 nursery.cancel_scope.cancel()
@@ -124,7 +126,7 @@ class Ground:
     async def _session(self, number: int) -> None:
         who.set(f"session {number}")
         random = Random(f"{self._seed} {self._door.name} {number}")
-        steps = spoilt(draw(self._door.tongues, random), self._spliced, random)
+        steps = spoilt(draw(self._tongues, random), self._all_tongues, random)
         name = random.choice((*(f"s{number}" for _ in range(NAMES)), *SHARED))
         address = f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
         stranger = self._come(name, random, *random.choice(WEATHERS), address)
@@ -132,14 +134,13 @@ class Ground:
         with trio.move_on_after(LONGEST):
             await stranger.live(steps)
 
-    async def _begin_match(self, nursery: trio.Nursery) -> None:
+    async def _begin_match(self, nursery: trio.Nursery, seed: str) -> None:
         """Have the honest bots come in, who speak one of the door's tongues."""
-        random = Random(f"{self._seed} honest")
-        tongue = random.choice(self._door.tongues)
+        tongue = Random(seed).choice(self._door.tongues)
         await self._host.open(PLAYING, Opened(tongue.game, "round-robin", len(PAIR)))
         for name in PAIR:
             who.set(name)
-            bot = self._come(name, Random(f"{self._seed} {name}"), Weather(), LONG_BREATH, "192.0.2.1")
+            bot = self._come(name, Random(f"{seed} {name}"), Weather(), LONG_BREATH, "192.0.2.1")
             bot.plays_in = PLAYING
             nursery.start_soon(bot.play, tongue)
             await trio.testing.wait_all_tasks_blocked()
@@ -153,6 +154,8 @@ class Ground:
         endings = [match.ending for match in tournament.record.matches.values()]
         if endings != [Ending.PLAYED]:
             self._complain(f"the honest bots' match should have been played; it was {endings}")
+        for honest in self._strangers[: len(PAIR)]:
+            honest.close()
 
     def _come(self, name: str, random: Random, weather: Weather, breath: int, address: str) -> Stranger:
         def connect() -> End:

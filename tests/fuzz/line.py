@@ -1,23 +1,21 @@
 """The line door: Santorini's memo by name alone, and the house protocol for any game."""
 
 from functools import partial
-
-from games.catalogue import catalogue
-from server.doors import tcp
-from tests.fuzz.ground import Door, Served
-from tests.fuzz.sessions import Hear, Say, Tongue
-from server.host import Host
 from random import Random
 
-ALSO = tuple(
+from games.catalogue import catalogue
+from msgspec.structs import replace
+
+from server.doors import tcp
+from server.host import Host
+from tests.fuzz.ground import Door, Served
+from tests.fuzz.sessions import Hear, Say, Tongue
+
+HOUSE_ALSO = tuple(
     map(
         Say,
         (
             b"",
-            b"\r",
-            b"   \t",
-            b"0 0",
-            b"0  0",
             b"NaN",
             b'"\\ud800"',
             b'["\\ud800"]',
@@ -30,25 +28,33 @@ ALSO = tuple(
             b'{"type":"hello","name":"$name$","game":"tic-tac-toe","token":"$token$"}',
             b'{"type":"hello","name":"$rival$","game":"tic-tac-toe","token":"$token$"}',
             b'{"type":"hello","name":"$name$","game":"connect-4","tournament":"quiet"}',
-            b"GET / HTTP/1.1\r\nHost: a\r\n\r\n",
         ),
     )
 )
+ALSO = (*HOUSE_ALSO, *map(Say, (b"\r", b"   \t", b"0 0", b"0  0", b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")))
+
+
+def hello(game: str, more: bytes = b"") -> Say:
+    return Say(b'{"type":"hello","name":"$name$","game":"%b"%b}' % (game.encode(), more))
+
+
+def moves() -> tuple[Say, ...]:
+    """Ways to say one."""
+    return (
+        Say(b'{"type":"move","move":$move$}', asked=True),
+        Say(b'{"type":"move","match":"$match$","ply":$ply$,"move":$move$}', asked=True),
+        Say(b"$short$", asked=True),
+        Say(b"$short$"),
+    )
 
 
 def house(game: str) -> Tongue:
-    hello = b'{"type":"hello","name":"$name$","game":"%b"}' % game.encode()
-    again = b'{"type":"hello","name":"$name$","game":"%b","token":"$token$"}' % game.encode()
+    back = hello(game, b',"token":"$token$"')
     return Tongue(
         game=game,
-        enter=(Say(hello), Hear()),
-        answers=(
-            Say(b'{"type":"move","move":$move$}', asked=True),
-            Say(b'{"type":"move","match":"$match$","ply":$ply$,"move":$move$}', asked=True),
-            Say(b"$short$", asked=True),
-            Say(b"$short$"),
-        ),
-        also=(*ALSO, Say(again, on=1)),
+        enter=(hello(game), Hear()),
+        answers=moves(),
+        also=(*ALSO, replace(back, on=1), replace(back, on=2)),
     )
 
 

@@ -17,6 +17,7 @@ from tests.server.cutting import cut
 from tests.server.windowed import End
 
 Connect = Callable[[], End]
+Question = tuple[Game[Any, Any], Any]  # the game, and the position that it is in
 Pack = Callable[[bytes, Random], bytes]  # a message as it goes over the wire
 
 VARIABLE = re.compile(rb"\$(\w+)\$")
@@ -25,6 +26,7 @@ TOLD = re.compile(
 )
 PRESSING = 3.0  # seconds that somebody goes on sending to a host that does not read
 MOVES = 4  # of a position's legal ones, the first of them: to look at all may take long
+GREETING = 20  # bytes: a status line
 KEPT = 4096  # bytes of what was told
 THINKING = 1.6  # seconds, at most: the shortest clock has five
 
@@ -48,7 +50,7 @@ class Stranger:
         """`breath` is how many bytes it sends at most."""
         self.name = name
         self.ends: dict[int, End] = {}
-        self.greeted = False  # a websocket handshake was accepted
+        self.greetings: dict[End, bytes] = {}  # what was heard first
         self.heard = b""  # what came last
         self.plays_in: str | None = None  # a tournament; None: wherever somebody has its name
         self._host = host
@@ -98,11 +100,11 @@ class Stranger:
     def listen(self) -> None:
         """Take in what has come, without waiting for more."""
         for end in self.ends.values():
-            if end.open:
-                self._learn(end.here())
+            while end.open and (told := end.here()):
+                self._learn(end, told)
 
     @property
-    def question(self) -> tuple[Game[Any, Any], Any] | None:
+    def question(self) -> Question | None:
         """The game and the position that this player's move is awaited in."""
         for tournament in self._host.tournaments.values():
             if self.plays_in not in (None, tournament.record.name):
@@ -117,17 +119,19 @@ class Stranger:
         if step.asked and question is None:
             return
         end = self._end(step.on)
-        for _ in range(step.times):
-            text = VARIABLE.sub(lambda found: self._value(found[1], question), step.text)
-            sent = text if step.raw else self._pack(text, self._random)
-            for place, gone, added in step.edits:
-                place %= len(sent) + 1
-                sent = sent[:place] + added + sent[place + gone :]
-            self._breath -= len(sent)
-            if self._breath < 0:
-                return
-            for piece in cut(sent, [*step.cuts]) if step.cuts else (sent,):
-                await self._send(end, piece)
+        sent = b"".join(self._message(step, question) for _ in range(step.times))[: self._breath]
+        self._breath -= len(sent)
+        for piece in cut(sent, [*step.cuts]) if step.cuts else (sent,):
+            await self._send(end, piece)
+
+    def _message(self, step: Say, question: Question | None) -> bytes:
+        """What goes over the wire."""
+        text = VARIABLE.sub(lambda found: self._value(found[1], question), step.text)
+        sent = text if step.raw else self._pack(text, self._random)
+        for place, gone, added in step.edits:
+            place %= len(sent) + 1
+            sent = sent[:place] + added + sent[place + gone :]
+        return sent
 
     async def _send(self, end: End, piece: bytes) -> None:
         rest = memoryview(piece)
@@ -143,14 +147,16 @@ class Stranger:
         return self.ends[on]
 
     async def _hear(self, on: int) -> None:
-        told = await self._end(on).receive_some(1 << 20)
+        end = self._end(on)
+        told = await end.receive_some(1 << 20)
         if not told:
             raise trio.BrokenResourceError("the host has said its last")
-        self._learn(told)
+        self._learn(end, told)
 
-    def _learn(self, told: bytes) -> None:
+    def _learn(self, end: End, told: bytes) -> None:
         self.heard = (self.heard + told)[-KEPT:]
-        self.greeted |= told.startswith(b"HTTP/1.1 101 ")
+        if len(first := self.greetings.get(end, b"")) < GREETING:
+            self.greetings[end] = first + told[:GREETING]
         for found in TOLD.finditer(told):
             name, value, count, number, header, content = found.groups()
             known = name or count or header
@@ -168,7 +174,7 @@ class Stranger:
             case _:
                 end.close()
 
-    def _value(self, variable: bytes, question: tuple[Game[Any, Any], Any] | None) -> bytes:
+    def _value(self, variable: bytes, question: Question | None) -> bytes:
         """What a name in a message stands for."""
         if variable not in (b"move", b"short", b"form"):
             return self._knows.get(variable, b"0")

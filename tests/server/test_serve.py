@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import signal
 import socket
 import subprocess
@@ -13,52 +12,7 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-PATIENCE = 20.0  # seconds for anything to happen: far more than it takes, on a busy machine too
-READY = re.compile(
-    r"ready tcp=(127\.0\.0\.1:\d+) websocket=(127\.0\.0\.1:\d+) http=(127\.0\.0\.1:\d+) data=(\S+)\n"
-)
-
-
-class Served:
-    """A host in a process of its own."""
-
-    def __init__(self, folder: Path, *flags: str) -> None:
-        self.folder = folder
-        ports = ("--tcp", "0", "--websocket", "0", "--http", "0")
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "server", "serve", *ports, *flags],
-            cwd=folder,
-            env=os.environ | {"PYTHONPATH": str(ROOT)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert self.process.stdout is not None
-        found = READY.fullmatch(self.process.stdout.readline())
-        assert found is not None, self.process.communicate()
-        self.tcp, self.websocket, self.http = (int(where.split(":")[1]) for where in found.groups()[:3])
-        self.data = folder / found[4]
-
-    def bot(self, first: str) -> "Bot":
-        return Bot(self.tcp, first)
-
-    def ask(self, request: str) -> tuple[int, Any]:
-        with socket.create_connection(("127.0.0.1", self.http), PATIENCE) as connection:
-            connection.sendall(request.encode())
-            answer = b""
-            while received := connection.recv(65536):
-                answer += received
-        head, _, body = answer.partition(b"\r\n\r\n")
-        return int(head.split()[1]), json.loads(body)
-
-    def get(self, path: str) -> tuple[int, Any]:
-        return self.ask(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-
-    def end(self) -> tuple[int, str, str]:
-        """The exit code, and what was printed since the ready line."""
-        out, errors = self.process.communicate(timeout=PATIENCE)
-        return self.process.returncode, out, errors
+from tests.server.served import PATIENCE, ROOT, Served
 
 
 class Bot:
@@ -90,9 +44,7 @@ def serve(tmp_path: Path) -> Iterator[Any]:
 
     yield start
     for each in running:
-        if each.process.poll() is None:
-            each.process.kill()
-            each.process.communicate()
+        each.kill()
 
 
 def hello(name: str) -> str:
@@ -102,7 +54,7 @@ def hello(name: str) -> str:
 def test_a_tournament_until_it_is_done_ends_with_its_standings(serve: Any) -> None:
     flags = ("--tournament", "cup", "--game", "tic-tac-toe", "--entrants", "2", "--until-done", "--json")
     host = serve(*flags)
-    bots = [host.bot(hello(name)) for name in ("ann", "bob")]
+    bots = [Bot(host.tcp, hello(name)) for name in ("ann", "bob")]
     begun: dict[str, Bot] = {}
     for bot in bots:
         while (message := bot.hear())["type"] != "begin":
@@ -131,7 +83,7 @@ def test_one_signal_ends_an_idle_host_at_once(serve: Any, number: int, expected:
 
 def test_a_second_signal_does_not_wait_for_what_is_played(serve: Any) -> None:
     host = serve("--tournament", "cup", "--game", "tic-tac-toe", "--entrants", "2")
-    bots = [host.bot(hello(name)) for name in ("ann", "bob")]
+    bots = [Bot(host.tcp, hello(name)) for name in ("ann", "bob")]
     for bot in bots:
         while bot.hear()["type"] != "begin":
             pass

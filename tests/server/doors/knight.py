@@ -3,7 +3,7 @@
 It knows only what is on the wire, and the rules. What it does wrong, a test tells it.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any
 
 import trio
@@ -26,14 +26,14 @@ class Knight:
         choose: Choose | None = None,
         *,
         watchful: bool = True,
-        after: Callable[[], Awaitable[object]] = trio.lowlevel.checkpoint,
+        seconds: float = 0.0,
     ) -> None:
-        """Who is not `watchful` flips no table. `after` is what it does before each answer: it thinks."""
+        """Who is not `watchful` flips no table. It thinks for so many seconds before each move."""
         self.lists = lists
         self.game = catalogue()[game]
         self.choose = choose or (lambda position: alphabeta(self.game, depth=9)(position, lambda: False))
         self.watchful = watchful
-        self.after = after
+        self.seconds = seconds
         self.battles: list[list[dict[str, Any]]] = []  # what it was told in each
         self.playing = 0
         self.most = 0  # battles it was in at once
@@ -76,7 +76,7 @@ class Knight:
                             if self.watchful:
                                 await self.send(battle, {"action": FLIP})
             if not over and position.outcome is None and side == self.game.seats[position.turn]:
-                await self.after()
+                await trio.sleep(self.seconds)
                 await self.send(battle, self.game.write(self.choose(position)))
         self.playing -= 1
 

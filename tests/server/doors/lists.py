@@ -211,8 +211,9 @@ class Fighter:
 async def lists(
     settings: Mapping[str, str] | None = None, limits: Limits | None = None
 ) -> AsyncIterator[Lists]:
-    async with hosting(settings or {}, limits) as (host, nursery):
-        yield Lists(host, nursery, Telephone())
+    with trio.fail_after(100_000):  # of virtual time: what waits for ever is to fail and not to hang
+        async with hosting(settings or {}, limits) as (host, nursery):
+            yield Lists(host, nursery, Telephone())
 
 
 def put(player: str, field: str) -> dict[str, str]:

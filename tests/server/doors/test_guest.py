@@ -277,8 +277,8 @@ async def test_a_bot_that_answers_at_the_second_call_plays(autojump_clock: MockC
 async def test_who_is_called_from_an_open_table_joins_again_after_a_while(autojump_clock: MockClock) -> None:
     async with lists(limits=Limits(table_seconds=100.0)) as here:
         knights = [
-            Knight(here, "tic-tac-toe", after=lambda: trio.sleep(1.0)),
-            Knight(here, "tic-tac-toe", after=lambda: trio.sleep(1.0)),
+            Knight(here, "tic-tac-toe", seconds=1.0),
+            Knight(here, "tic-tac-toe", seconds=1.0),
         ]
         for number, knight in enumerate(knights):
             url = here.telephone.connect(f"192.0.2.{number}:5000", knight.called)

@@ -1,0 +1,59 @@
+"""A host in a process of its own, as its users start it."""
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+PATIENCE = 20.0  # seconds for anything to happen: far more than it takes, on a busy machine too
+READY = re.compile(
+    r"ready tcp=(127\.0\.0\.1:\d+) websocket=(127\.0\.0\.1:\d+) http=(127\.0\.0\.1:\d+) data=(\S+)\n"
+)
+
+
+class Served:
+    """A host in a process of its own."""
+
+    def __init__(self, folder: Path, *flags: str) -> None:
+        self.folder = folder
+        ports = ("--tcp", "0", "--websocket", "0", "--http", "0")
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "server", "serve", *ports, *flags],
+            cwd=folder,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        found = READY.fullmatch(self.process.stdout.readline())
+        assert found is not None, self.process.communicate()
+        self.tcp, self.websocket, self.http = (int(where.split(":")[1]) for where in found.groups()[:3])
+        self.data = folder / found[4]
+
+    def ask(self, request: str) -> tuple[int, Any]:
+        with socket.create_connection(("127.0.0.1", self.http), PATIENCE) as connection:
+            connection.sendall(request.encode())
+            answer = b""
+            while received := connection.recv(65536):
+                answer += received
+        head, _, body = answer.partition(b"\r\n\r\n")
+        return int(head.split()[1]), json.loads(body)
+
+    def get(self, path: str) -> tuple[int, Any]:
+        return self.ask(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+
+    def end(self) -> tuple[int, str, str]:
+        """The exit code, and what was printed since the ready line."""
+        out, errors = self.process.communicate(timeout=PATIENCE)
+        return self.process.returncode, out, errors
+
+    def kill(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()
