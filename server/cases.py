@@ -14,7 +14,7 @@ from msgspec import Struct
 from games import quoridor, tictactoe
 from games.brains import alphabeta, first, random
 from games.game import Game
-from server.cheats import TRICKS, Cheat, Trick, rigged
+from server.cheats import TRICKS, Again, Cheat, Trick, rigged
 from server.thinker import Busy, Failed, Thinker
 from tournament.events import Ended, Ending, Moved
 from tournament.match import Match
@@ -142,7 +142,7 @@ def cheating(game: Game[Any, Any], trick: Trick) -> Opponent:
             if turns <= honest:
                 return [game.write(lots.choice(list(position.moves())))]
             chosen = trick.cheater(position, lots)
-            return [each if isinstance(each, Cheat) else game.write(each) for each in chosen]
+            return [each if isinstance(each, Cheat | Again) else game.write(each) for each in chosen]
 
         return choose
 

@@ -25,10 +25,15 @@ class Cheat(Struct, frozen=True):
     """A move that is shown and not played, as the game would write it."""
 
     shown: Mapping[str, str]
-    last: bool = True  # False: the house goes on at once
 
 
-Cheater = Callable[[Any, Random], Sequence[Any]]  # of a position and lots: moves to play, or what is shown
+class Again(Struct, frozen=True):
+    """An honest move after which the house does not wait for its turn."""
+
+    move: Any
+
+
+Cheater = Callable[[Any, Random], Sequence[Any]]  # of a position and lots: moves to play, or one of these
 
 
 class Trick(Struct, frozen=True):
@@ -39,32 +44,38 @@ class Trick(Struct, frozen=True):
 
 
 class Rigged(Struct, frozen=True):
-    """A position of a rigged game: one of the game itself, and who has done what beside it."""
+    """A position of a rigged game: one of the game itself, and what was done beside it."""
 
     position: Any
     house: int
     turn: int
     cheated: bool = False
+    crossing: bool = False  # the bot was to move when the house cheated: its move may be on its way
     outcome: Outcome | None = None
 
     def moves(self) -> Iterable[Any]:
-        if self.outcome is not None:
-            return ()
-        return (FLIP,) if self.cheated else self.position.moves()
+        if self.outcome is None:
+            if self.cheated:
+                yield FLIP
+            if self.crossing or not self.cheated:
+                yield from self.position.moves()
 
     def play(self, move: Any) -> "Rigged":
         if self.outcome is not None:
             raise Illegal("the game is over")
+        bot = 1 - self.house
         if isinstance(move, Cheat):
-            return structs.replace(self, cheated=move.last, turn=1 - self.house if move.last else self.house)
-        if self.cheated:
-            if move != FLIP:
-                raise Illegal("the Arena had cheated, and the table was not flipped")
-            return structs.replace(
-                self, outcome=Outcome(1 - self.house, "the table was flipped, and rightly")
-            )
-        after = self.position.play(move)
-        return structs.replace(self, position=after, turn=after.turn, outcome=after.outcome)
+            return structs.replace(self, turn=bot, cheated=True, crossing=self.position.turn == bot)
+        if isinstance(move, Again):
+            return structs.replace(self, position=self.position.play(move.move), turn=self.house)
+        if not self.cheated:
+            after = self.position.play(move)
+            return structs.replace(self, position=after, turn=after.turn, outcome=after.outcome)
+        if move == FLIP:
+            return structs.replace(self, outcome=Outcome(bot, "the table was flipped, and rightly"))
+        if not self.crossing:
+            raise Illegal("the Arena had cheated, and the table was not flipped")
+        return structs.replace(self, position=self.position.play(move), crossing=False)
 
 
 def rigged(game: Game[Any, Any], house: int, trick: Trick) -> Game[Any, Any]:
@@ -76,7 +87,7 @@ def rigged(game: Game[Any, Any], house: int, trick: Trick) -> Game[Any, Any]:
 
     def read(sent: Any, position: Rigged) -> Any:
         match sent:
-            case Cheat():
+            case Cheat() | Again():
                 return sent
             case {"action": action} if action == FLIP and position.cheated:
                 return FLIP
@@ -84,9 +95,13 @@ def rigged(game: Game[Any, Any], house: int, trick: Trick) -> Game[Any, Any]:
                 return game.read(sent, position.position)
 
     def write(move: Any) -> object:
-        if isinstance(move, Cheat):
-            return move.shown
-        return {"action": FLIP} if move == FLIP else game.write(move)
+        match move:
+            case Cheat(shown=shown):
+                return shown
+            case Again(move=honest):
+                return game.write(honest)
+            case _:
+                return {"action": FLIP} if move == FLIP else game.write(move)
 
     return structs.replace(game, start=start, read=read, write=write)
 
@@ -98,8 +113,8 @@ def flip_without_reason(position: Any, lots: Random) -> Sequence[Any]:
 # Tic-Tac-Toe
 
 
-def _symbol(name: str, last: bool = True) -> Cheat:
-    return Cheat({"action": "putSymbol", "position": name}, last)
+def _symbol(name: str) -> Cheat:
+    return Cheat({"action": "putSymbol", "position": name})
 
 
 def duplicate(position: TicTacToe, lots: Random) -> Sequence[Any]:
@@ -110,7 +125,7 @@ def duplicate(position: TicTacToe, lots: Random) -> Sequence[Any]:
 
 def two_symbols(position: TicTacToe, lots: Random) -> Sequence[Any]:
     one, other = lots.sample(list(position.moves()), 2)
-    return [_symbol(FIELDS[one], last=False), _symbol(FIELDS[other])]
+    return [Again(one), _symbol(FIELDS[other])]
 
 
 def any_symbol(position: TicTacToe, lots: Random) -> Sequence[Any]:
@@ -124,8 +139,8 @@ def out_of_bound(position: TicTacToe, lots: Random) -> Sequence[Any]:
 # Quoridor
 
 
-def _shown(name: str, last: bool = True) -> Cheat:
-    return Cheat({"action": "putWall" if name[-1] in "hv" else "move", "position": name}, last)
+def _shown(name: str) -> Cheat:
+    return Cheat({"action": "putWall" if name[-1] in "hv" else "move", "position": name})
 
 
 def _walls(position: Quoridor) -> list[str]:
@@ -157,7 +172,7 @@ def second_first(position: Quoridor, lots: Random) -> Sequence[Any]:
 def two_turns(position: Quoridor, lots: Random) -> Sequence[Any]:
     step = lots.choice(_steps(position))
     again = structs.replace(position.play(step), turn=position.turn)
-    return [_shown(step, last=False), _shown(lots.choice(list(again.moves())))]
+    return [Again(step), _shown(lots.choice(list(again.moves())))]
 
 
 def wall_outside(position: Quoridor, lots: Random) -> Sequence[Any]:

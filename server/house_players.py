@@ -41,9 +41,8 @@ class HousePlayer:
         self._player.dealt = self._dealt
 
     def leave(self) -> None:
-        """Wait for the challenger no longer. A match that has begun goes on."""
-        if self._player.seat is None:
-            self._player.retire()
+        """The challenger has gone before there was a match."""
+        self._player.retire()
 
     def _dealt(self, seat: Seat) -> None:
         lots = Random(

@@ -72,7 +72,7 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     call_answer_bytes: int = 1024  # read of an answer, and dropped
 
     # Hexagon Dots and the house protocol over HTTP, where a bot has no connection of its own.
-    games: int = 512  # addresses of games that nobody plays or waits at; past it the oldest goes
+    games: int = 256  # of Hexagon Dots, where nobody plays or waits any more: the largest takes 200 kB
     sessions: int = 4096  # of the house protocol: what a thousand bots have, and some that came back
     session_seconds: float = 60.0  # that a bot may be silent and not listening: it may think as long as that
     session_begin_seconds: float = 10.0  # from the welcome to the first request, or it was never got

@@ -31,6 +31,7 @@ from tournament.timekeeper import Timekeeper
 CUT_SHORT = "the host stopped while it was being played"
 POINTS: Mapping[int | None, Score] = {0: (1.0, 0.0), 1: (0.0, 1.0), None: (0.0, 0.0)}
 DRAW: Score = (0.5, 0.5)
+RECENT = 200  # matches whose length says how long the next ones will take
 
 
 class Refusal(Exception):
@@ -74,7 +75,7 @@ class Tournament:
         self._asked: object = None  # what there was when the format was last asked: entrants, matches
         self._challenges: deque[tuple[Player, Player, Mapping[str, Any] | None]] = deque()
         self._missing: dict[int, dict[str, float]] = {}  # pairings that wait, for whom since when
-        self._lasted: list[float] = []  # how long matches took: what an estimate rests on
+        self._lasted: deque[float] = deque(maxlen=RECENT)  # how long matches took: an estimate rests on it
         self._nursery: trio.Nursery | None = None
 
     async def run(self) -> None:
@@ -327,12 +328,11 @@ class Tournament:
         now = trio.current_time()
         self._timekeeper.catch_up(now)
         waited, waiting = set[str](), dict[int, dict[str, float]]()
-        absent = {
-            name
-            for name in self.record.entrants
-            if (player := self._find(name)) is None or not player.present
-        }
-        if absent and not self.record.format.endless and len(self.matches) < self._at_once:
+        absent = set[str]()
+        if not self.record.format.endless and len(self.matches) < self._at_once:
+            entrants = {name: self._find(name) for name in self.record.entrants}
+            absent = {name for name, player in entrants.items() if player is None or not player.present}
+        if absent:
             for number, pairing in self.record.open.items():
                 names = set(pairing.names)
                 if names & absent and names.isdisjoint(waited) and all(map(self._idle, names - absent)):

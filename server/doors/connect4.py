@@ -314,7 +314,7 @@ def _after(match: Match, event: Began | Moved) -> State:
     if isinstance(event, Began):
         return _state(match, 0, 0)
     result = match.result
-    if result is not None and result.ending is Ending.PLAYED and event.ply == match.ply:
+    if result is not None and result.ending is Ending.PLAYED:  # this move did it
         return _state(match, 0, event.ply, event.move, _number(result.winner))
     return _state(match, 0, event.ply, event.move)
 

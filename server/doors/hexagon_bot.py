@@ -155,11 +155,9 @@ class Bot(Guest):
 
     def _hold(self, exchange: Exchange) -> None:
         self._held = exchange
-        exchange.on_gone(lambda: self._hung_up(exchange))
+        exchange.on_gone(self._hung_up)
 
-    def _hung_up(self, exchange: Exchange) -> None:
-        if self._held is not exchange:
-            return  # it was answered
+    def _hung_up(self) -> None:
         self._held = None
         if self._seat is None:
             self._leave()
@@ -172,7 +170,7 @@ class Bot(Guest):
             self._grace = max(0.0, self._grace - (trio.current_time() - self._gone))
             self._gone = None
         self._hold(exchange)
-        if self._seat is not None and self._held is exchange:
+        if self._seat is not None and self._held is not None:
             self._seat.here()
             self._ask()
 

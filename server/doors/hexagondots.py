@@ -33,7 +33,6 @@ from server.names import BadName, checked, key
 from server.reception import Unwelcome
 
 FRESH = 60.0  # seconds for which a game that somebody made is offered before anybody has joined it
-REMEMBERED = 256  # bots that are done: the answer to the end of the largest game is 200 kB
 SIZES = 512  # boards that are known to be in order: more than there are
 DEFAULT = {"rows": 5, "cols": 5}  # the board of the open table
 
@@ -211,7 +210,7 @@ class HexagonDots:
         del self._bots[key(bot.name)]
         if bot.has_played:
             self._done.append(bot)
-            if len(self._done) > REMEMBERED:
+            if len(self._done) > self._host.limits.games:
                 self._done.popleft().forget()
 
 

@@ -86,10 +86,12 @@ class _Connection:
             self._take(begun)
             with self._patience:
                 await self._wire.pump(self._take)
+            # A host that stops cancels us, and no bot has left its match by that, if its end comes just then.
+            await trio.lowlevel.checkpoint_if_cancelled()
         except Exception:
             self._gone()
             raise
-        self._gone()  # but not when the host stops, which cancels us: that is no bot's fault
+        self._gone()
 
     def _say(self, message: bytes) -> None:
         self._outbox.put(framed(message))
@@ -110,8 +112,6 @@ class _Connection:
                         self._control(at)
                     case Close(code=code):
                         self._close(code)
-                if not self._open:
-                    break
         except BadFrame as error:
             self._close(error.code, str(error))
 

@@ -6,11 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from games.catalogue import catalogue
 
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 def test_the_example_keeps_every_law_of_games(tmp_path: Path) -> None:
     """Installed as other people's games are, by entry point, it is found and put to the laws."""
     page = (ROOT / "docs/add-a-game.md").read_text()

@@ -7,13 +7,30 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+from server.config import Evaluation
 from server.doors import tcp, websocket
+from server.doors.arena import Arena
+from server.doors.hexagondots import HexagonDots
+from server.doors.house_http import HouseHttp
+from server.doors.routes import routed
 from server.host import Host
-from tests.server.ends import Connect, End, FrameEnd, in_memory, over_sockets
+from server.http import Http
+from server.listening import Visitor
+from server.wire import Wire
+from tests.server.doors.lists import Telephone
+from tests.server.ends import Attend, Connect, End, FrameEnd, in_memory, over_sockets
+from tests.server.http_end import HttpEnd
 from tests.server.transcripts import Transcript, replay, transcripts
 
 PAGES = Path(__file__).parents[2] / "docs/protocols"
-OVER = {"santorini": "tcp", "house": "tcp"}  # what a page is about
+OVER = {  # what a page is about
+    "arena": "http",
+    "connect-4": "arena",
+    "santorini": "tcp",
+    "house": "tcp",
+    "hexagon-dots": "http",
+    "house-http": "http",
+}
 CUSHION = 0.02  # seconds of silence on a real network that is this machine
 
 
@@ -27,21 +44,48 @@ def found(takes_time: bool = True) -> list[object]:
     ]
 
 
+def web(host: Host, telephone: Telephone) -> Attend:
+    """The doors that are behind the HTTP port."""
+    arena = Arena(host, Evaluation(), "127.0.0.1", telephone)
+    http = Http(routed((arena, HexagonDots(host), HouseHttp(host))), host.guard, host.limits)
+
+    async def attend(host: Host, wire: Wire, visitor: Visitor) -> None:
+        await http.attend(wire, visitor)
+
+    return attend
+
+
 def play(stream: trio.abc.Stream) -> End:
     return FrameEnd(stream, "/play")
 
 
+def arena(stream: trio.abc.Stream) -> End:
+    return FrameEnd(stream, "/")
+
+
 async def memory(host: Host, nursery: trio.Nursery) -> Mapping[str, Connect]:
+    telephone = Telephone()
+    http = in_memory(host, web(host, telephone), HttpEnd)
     return {
         "tcp": in_memory(host, tcp.attend),
         "websocket": in_memory(host, websocket.attend, play),
+        "arena": in_memory(host, websocket.attend, arena),
+        "http": http,
+        "stream": http,
+        "called": telephone.answering,
     }
 
 
 async def sockets(host: Host, nursery: trio.Nursery) -> Mapping[str, Connect]:
+    telephone = Telephone()
+    http = await over_sockets(host, nursery, web(host, telephone), HttpEnd)
     return {
         "tcp": await over_sockets(host, nursery, tcp.attend),
         "websocket": await over_sockets(host, nursery, websocket.attend, play),
+        "arena": await over_sockets(host, nursery, websocket.attend, arena),
+        "http": http,
+        "stream": http,
+        "called": telephone.answering,
     }
 
 

@@ -6,7 +6,7 @@ as if nobody else were there.
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from math import inf
@@ -23,9 +23,11 @@ from server.thinker import Thinker
 from server.wire import Wire
 from tests.fuzz.mutate import spoilt
 from tests.fuzz.sessions import Tongue, draw
+from tests.fuzz.spectator import Spectator
 from tests.fuzz.stranger import Pack, Stranger
 from tests.server.windowed import End, Weather, windowed_pair
 from tournament.events import Ending
+from tournament.player import Player
 from tournament.record import Opened
 from tournament.timekeeper import Timekeeper
 
@@ -39,7 +41,10 @@ PLAYING = "quiet"  # the tournament of those two
 NAMES = 8  # of so many sessions each has a name of its own; the others share these:
 SHARED = ("ann", "bob", PAIR[0])
 
-LONG_BREATH, BREATH = 250_000, 1200  # bytes that one session sends at most; those that come in pieces take time
+LONG_BREATH, BREATH = (
+    250_000,
+    1200,
+)  # bytes that one session sends at most; those that come in pieces take time
 WEATHERS = (
     *((Weather(), LONG_BREATH) for _ in range(6)),
     (Weather(piece=3), BREATH),
@@ -57,17 +62,18 @@ class Served(Struct):
     attend: Callable[[Wire, Visitor], Awaitable[object]]
     waits: Callable[["Attended"], bool] = lambda attended: attended.known  # it may do so for ever
     left: Callable[[], Mapping[str, int]] = dict[str, int]  # what should be nothing when all are gone
+    called: Callable[[], Collection[Player]] = tuple[Player]  # who is here without a connection
 
 
 class Door(Struct, frozen=True, kw_only=True):
     """What there is to say to a door, and how it is opened."""
 
     name: str
-    tongues: Sequence[Tongue]
-    odd: Sequence[Tongue] = ()  # that no honest bot speaks
+    tongues: tuple[Tongue, ...]
+    odd: tuple[Tongue, ...] = ()  # that no honest bot speaks
     pack: Pack
     serve: Callable[[Host], Served]
-    patience: float = 25.0  # seconds after which there is no limit of a connection that was not reached
+    patience: float = 25.0  # seconds, more than any limit of a connection
 
 
 class Attended(Visitor):
@@ -92,15 +98,22 @@ class Ground:
         self._tongues = (*door.tongues, *door.odd)
         self._all_tongues = (*self._tongues, *foreign)
         self._seed = seed
+        self._spectator = Spectator()
         self._attended: dict[Attended, None] = {}
         self._strangers: list[Stranger] = []
+
+    @property
+    def events(self) -> int:
+        """How much has happened in matches."""
+        return self._spectator.events
 
     async def hold(self, numbers: range) -> None:
         """Let these sessions happen. What is wrong is in `complaints` afterwards."""
         host = self._host = Host(
-            timekeeper=Timekeeper(inf), thinker=Thinker(waiting=0), wall=trio.current_time
+            timekeeper=Timekeeper(inf), thinker=Thinker(children=0, waiting=0), wall=trio.current_time
         )
         self._admission = Admission(host.limits)
+        host.begun.append(self._spectator.watch)
         with _overheard(self._complain):
             async with trio.open_nursery() as nursery:
                 await nursery.start(host.run)
@@ -109,13 +122,14 @@ class Ground:
                 async with trio.open_nursery() as sessions:
                     for number in numbers:
                         sessions.start_soon(self._session, number)
-                await trio.sleep(self._door.patience)
-                self._look_for_hangs()
+                await self._look_for_hangs()
                 for stranger in self._strangers[len(PAIR) :]:
                     stranger.close()
                 await self._end_match()
                 await trio.sleep(FAREWELL)
                 self._look_for_what_is_left()
+                for misled in self._spectator.misled:
+                    self._complain(misled)
                 nursery.cancel_scope.cancel()
 
     def _complain(self, complaint: str) -> None:
@@ -179,31 +193,43 @@ class Ground:
 
     # What must hold
 
-    def _look_for_hangs(self) -> None:
-        """Whoever is still attended to must have a right to it."""
+    async def _look_for_hangs(self) -> None:
+        """Who is attended to without a right to it is so only for a while: nobody says anything any more."""
+        await trio.sleep(self._door.patience)
+        if suspects := self._suspects():
+            await trio.sleep(self._door.patience)
+            for attended, why in self._suspects().items():
+                if attended in suspects:
+                    self._complain(f"hang: {attended.stranger.name} {why} after {self._door.patience:g} s")
+
+    def _suspects(self) -> dict[Attended, str]:
         for stranger in self._strangers:
             stranger.listen()
-        for attended in self._attended:
+        suspects: dict[Attended, str] = {}
+        honest = self._strangers[: len(PAIR)]
+        for attended in (each for each in self._attended if each.stranger not in honest):
             wire, end = attended.ends
             if _said_its_last(end):
-                why = "has hung up, and is attended to"
+                suspects[attended] = "has hung up, and is attended to"
             elif _said_its_last(wire):
-                why = "was told the end, and is attended to"
+                suspects[attended] = "was told the end, and is attended to"
             elif not self._served.waits(attended):
-                why = "is attended to, for no good reason"
-            else:
-                continue
-            self._complain(f"hang: {attended.stranger.name} {why} after {self._door.patience:g} s")
+                suspects[attended] = "is attended to, for no good reason"
+        return suspects
 
     def _look_for_what_is_left(self) -> None:
-        host, reception = self._host, self._host.reception
-        claims = [claim for claim in reception._claims.values() if claim.player]
+        host, reception, called = self._host, self._host.reception, self._served.called()
+
+        def gone(players: Iterable[Player | None]) -> int:
+            """How many of them nobody waits for or calls: what is known of them should be forgotten."""
+            return sum(bool(each) and each not in called and not host.awaited(each) for each in players)
+
         left = {
             "connections": len(self._attended),
             "tasks": len(host.guard._nursery.child_tasks),
-            "players": sum(not host.awaited(player) for player in host.lobby.players()),
-            "visits": len(reception._visits),
-            "claims": sum(not host.awaited(claim.player) for claim in claims),
+            "players": gone(host.lobby.players()),
+            "visits": gone(visit.player for visits in reception._visits.values() for visit in visits),
+            "claims": gone(claim.player for claim in reception._claims.values()),
             "matches": sum(len(tournament.matches) for tournament in host.tournaments.values()),
             **self._served.left(),
         }
@@ -229,9 +255,7 @@ def _overheard(complain: Callable[[str], None]) -> Iterator[None]:
         raise structlog.DropEvent
 
     before = structlog.get_config()
-    structlog.configure(
-        processors=[hear], wrapper_class=structlog.make_filtering_bound_logger(logging.INFO)
-    )
+    structlog.configure(processors=[hear], wrapper_class=structlog.make_filtering_bound_logger(logging.INFO))
     try:
         yield
     finally:

@@ -6,8 +6,7 @@ from random import Random
 
 from msgspec.structs import replace
 
-from tests.fuzz.sessions import Edit, Leave, Say, Step, Wait, draw
-from tests.fuzz.sessions import Tongue
+from tests.fuzz.sessions import Edit, Leave, Say, Step, Tongue, Wait, draw
 
 LONG = (600, 5000, 20_000, 70_000)  # bytes: beyond a line, a message, a request, a frame
 SILENCES = (0.01, 0.3, 2.1, 5.1, 10.1, 30.1, 76.0)  # seconds: just beyond each deadline that there is
@@ -23,12 +22,32 @@ ODD_VALUES = (
     *(b'"1"', b'"1_0"', b'"\xd9\xa3"', b'"\xef\xbc\x91"', b'"Draw"', b'"random"', b'"$rival$"', b'"$name$"'),
     *(b"[" * 3000, b'{"a":' * 700, b"[" * 900 + b"]" * 900, b'"%b"' % (b"x" * 3900), b'"%b"' % (b"x" * 33)),
     *(b"[" + b"0," * 1500 + b"0]", b'{"action":"\\ud800"}', b'{"action":"putSymbol","position":"\\ud800"}'),
-    *(b"$move$", b"$short$", b"$token$", b"$match$", b"$battle$", b"$session$"),
+    *(b"$move$", b"$short$", b"$token$", b"$match$", b"$battleid$", b"$session$"),
 )
 ODD_BYTES = (
     *(b"\n", b"\r", b"\r\n", b"\n\n", b"\r\n\r\n", b"\x00", b"\xff", b"\xef\xbb\xbf", b"\xff\xfe", b"\x0b"),
-    *(b"\xc2\x85", b"\xe2\x80\xa8", b"\x1b[2J", b"\x7f", b" ", b"\t", b'"', b"{", b"}", b"[", b"\\", b"%", b"$"),
-    *(b"\x81\xfe", b"\x88\x80", b"\x89\x80", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b"GET / HTTP/1.1"),
+    *(
+        b"\xc2\x85",
+        b"\xe2\x80\xa8",
+        b"\x1b[2J",
+        b"\x7f",
+        b" ",
+        b"\t",
+        b'"',
+        b"{",
+        b"}",
+        b"[",
+        b"\\",
+        b"%",
+        b"$",
+    ),
+    *(
+        b"\x81\xfe",
+        b"\x88\x80",
+        b"\x89\x80",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"GET / HTTP/1.1",
+    ),
     *(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"SSH-2.0-x\r\n", b"Content-Length: 5\r\n", b"0\r\n\r\n", b"../"),
 )
 
@@ -68,7 +87,9 @@ def _truncated(steps: Steps, tongues: Sequence[Tongue], random: Random) -> Steps
     """Half of a message, and then the end, or nothing."""
     after: Step = random.choice((Leave("finish"), Leave("close"), Leave("reset"), Wait(_silence(random))))
     place = random.randrange(len(steps) + 1)
-    half = _with_one(steps[:place], random, lambda say: replace(say, edits=((random.randrange(300), 1 << 20, b""),)))
+    half = _with_one(
+        steps[:place], random, lambda say: replace(say, edits=((random.randrange(300), 1 << 20, b""),))
+    )
     return [*half, after, *steps[place:]]
 
 
@@ -146,12 +167,18 @@ def _edit(random: Random) -> Edit:
 def _reworded(text: bytes, random: Random) -> bytes:
     """With another value in the place of one, as far as it looks like JSON; else with one somewhere."""
     found = list(VALUES.finditer(text))
-    odd = random.choice(ODD_VALUES)
+    odd = random.choice(ODD_VALUES) if random.randrange(20) else _nested(random)
     if not found or not random.randrange(6):
         place = random.randrange(len(text) + 1)
         return text[:place] + odd + text[place:]
     value = random.choice(found)
     return text[: value.start()] + odd + text[value.end() :]
+
+
+def _nested(random: Random) -> bytes:
+    """About as deep as can be read: what is done with it afterwards may not go as deep."""
+    depth = random.randrange(900, 1000)
+    return b"[" * depth + b"]" * depth
 
 
 def _places(random: Random, count: int) -> tuple[int, ...]:

@@ -59,7 +59,6 @@ class Tongue(Struct, frozen=True, kw_only=True):
     answers: tuple[Say, ...]  # any of these is a move; an honest bot uses the first
     also: tuple[Say, ...] = ()  # what else may be said, rightly or not
     listens: int = 0  # the connection on which questions come
-    again: bytes = b""  # having heard this, it has to come in anew for its next match
 
 
 def draw(tongues: Sequence[Tongue], random: Random) -> list[Step]:

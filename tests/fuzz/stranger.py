@@ -22,12 +22,11 @@ Pack = Callable[[bytes, Random], bytes]  # a message as it goes over the wire
 
 VARIABLE = re.compile(rb"\$(\w+)\$")
 TOLD = re.compile(
-    rb'"(?:(token|battleId|session|match)":"([^"]*)"|(ply|seq)":([0-9]+))|(Location|X-Turn-Token): (\S+)'
+    rb'"(?:(token|battleId|session|match)s?":\[?"([^"]*)"|(ply|seq)":([0-9]+))|(Location|X-Turn-Token): (\S+)'
 )
 PRESSING = 3.0  # seconds that somebody goes on sending to a host that does not read
 MOVES = 4  # of a position's legal ones, the first of them: to look at all may take long
 GREETING = 20  # bytes: a status line
-KEPT = 4096  # bytes of what was told
 THINKING = 1.6  # seconds, at most: the shortest clock has five
 
 # What a move looks like that nobody asked for, in JSON and as people type it.
@@ -51,7 +50,6 @@ class Stranger:
         self.name = name
         self.ends: dict[int, End] = {}
         self.greetings: dict[End, bytes] = {}  # what was heard first
-        self.heard = b""  # what came last
         self.plays_in: str | None = None  # a tournament; None: wherever somebody has its name
         self._host = host
         self._connect = connect
@@ -73,10 +71,7 @@ class Stranger:
         await self.live(tongue.enter)
         while not self._hung_up:
             await self.live([Hear(THINKING, tongue.listens)])
-            if tongue.again and tongue.again in self.heard:
-                self.heard = b""
-                await self.live(tongue.enter)
-            elif self.question is not None:
+            if self.question is not None:
                 await trio.sleep(THINKING * self._random.random())
                 self.listen()
                 await self.live(tongue.answers[:1])
@@ -100,8 +95,9 @@ class Stranger:
     def listen(self) -> None:
         """Take in what has come, without waiting for more."""
         for end in self.ends.values():
-            while end.open and (told := end.here()):
-                self._learn(end, told)
+            for _ in range(GREETING):  # in pieces as they come; of a long answer the beginning will do
+                if end.open and (told := end.here()):
+                    self._learn(end, told)
 
     @property
     def question(self) -> Question | None:
@@ -154,13 +150,11 @@ class Stranger:
         self._learn(end, told)
 
     def _learn(self, end: End, told: bytes) -> None:
-        self.heard = (self.heard + told)[-KEPT:]
         if len(first := self.greetings.get(end, b"")) < GREETING:
             self.greetings[end] = first + told[:GREETING]
         for found in TOLD.finditer(told):
-            name, value, count, number, header, content = found.groups()
-            known = name or count or header
-            self._knows[known.lower().replace(b"-", b"")] = value or number or content or b""
+            word, value = (each for each in found.groups() if each is not None)
+            self._knows[word.lower().replace(b"-", b"")] = value
 
     def _leave(self, how: str, on: int) -> None:
         end = self.ends.get(on)

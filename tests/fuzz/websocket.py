@@ -32,7 +32,9 @@ def packed(message: bytes, random: Random) -> bytes:
         case 0:
             half = random.randrange(len(message) + 1)
             ping = frame(b"?", PING | FINAL) if random.randrange(2) else b""
-            return frame(message[:half], TEXT, mask) + ping + frame(message[half:], CONTINUATION | FINAL, mask)
+            return (
+                frame(message[:half], TEXT, mask) + ping + frame(message[half:], CONTINUATION | FINAL, mask)
+            )
         case 1:
             return frame(message, BINARY | FINAL, mask)
         case _:
@@ -152,9 +154,9 @@ def waits(attended: Attended) -> bool:
 DOOR = Door(
     name="websocket",
     tongues=(
-        *(arena(START) for _ in range(4)),
+        *(arena(START) for _ in range(9)),
         arena(Say(b'{"type":"start","id":"$name$","against":"random"}')),
-        house("tic-tac-toe"),
+        *(house("tic-tac-toe") for _ in range(5)),
         *map(house, catalogue()),
     ),
     odd=tuple(arena(START, enter) for enter in ODD_HANDSHAKES),

@@ -26,6 +26,8 @@ from tests.oracles.quoridor import Quoridor
 from tests.oracles.santorini import Santorini
 from tests.oracles.tictactoe import FIELDS, TicTacToe
 
+pytestmark = pytest.mark.slow  # the oracles are: perft and the laws are there for the daily loop
+
 ORACLES: Mapping[str, Callable[..., Any]] = {
     "tic-tac-toe": TicTacToe,
     "connect-4": Connect4,

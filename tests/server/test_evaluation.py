@@ -12,6 +12,7 @@ from trio.testing import MockClock
 from games.brains import alphabeta
 from games.catalogue import catalogue
 from games.game import Game
+from games.tictactoe import FIELDS
 from games.tictactoe import GAME as TIC_TAC_TOE
 from server.cases import CASES, oppose
 from server.doors.battle import FLIP
@@ -25,6 +26,7 @@ from tournament.player import Seat
 from tournament.timekeeper import Timekeeper
 
 NUMBER = "192.0.2.7:5000"
+AT_ONCE = "run-0"  # a run in which C_AI_OUT_OF_BOUND begins with its cheat
 
 
 class Direct:
@@ -97,8 +99,10 @@ def test_a_draw_counts_against_who_plays_perfectly_and_nobody_else() -> None:
 
 @pytest.mark.parametrize(
     ("turns", "score"),
-    [(0, 0), (7, 0), (8, 1), (13, 1), (14, 3), (17, 3), (18, 6), (21, 6)]
-    + [(22, 10), (28, 15), (31, 17.5), (34, 20), (39, 24.17), (40, 25), (41, 25), (99, 25)],
+    [
+        *((0, 0), (7, 0), (8, 1), (13, 1), (14, 3), (17, 3), (18, 6), (21, 6)),
+        *((22, 10), (28, 15), (31, 17.5), (34, 20), (39, 24.17), (40, 25), (41, 25), (99, 25)),
+    ],
 )
 @pytest.mark.parametrize("house", [0, 1])
 def test_holding_out_against_the_strong_opponent_counts_by_own_turns(
@@ -133,15 +137,14 @@ def ended(game: Game[Any, Any], winner: int | None) -> Match:
 async def test_the_simple_opponent_takes_the_first_empty_field(house: int) -> None:
     match = await against("tic-tac-toe", "BASE", house, lambda position: max(position.moves()))
     fields = [move["position"] for move in match.moves]
-    order = "NW N NE W C E SW S SE".split()
     for ply in range(house, len(fields), 2):
-        assert fields[ply] == next(field for field in order if field not in fields[:ply])
+        assert fields[ply] == next(field for field in FIELDS if field not in fields[:ply])
 
 
 @pytest.mark.parametrize("house", [0, 1])
 async def test_the_strong_opponent_loses_no_tic_tac_toe(house: int) -> None:
-    for seed in range(20):
-        lots = Random(seed)
+    lots = Random(house)
+    for _ in range(20):
         match = await against(
             "tic-tac-toe", "AB", house, lambda position: lots.choice(list(position.moves()))
         )
@@ -209,9 +212,11 @@ async def standing(here: Lists, run: str) -> dict[str, Any]:
 
 
 async def done(here: Lists, run: str) -> dict[str, Any]:
-    while not (said := await standing(here, run))["done"]:
+    for _ in range(10_000):
+        if (said := await standing(here, run))["done"]:
+            return said
         await trio.sleep(1.0)
-    return said
+    raise AssertionError("this run does not end")
 
 
 async def test_a_perfect_bot_gets_all_100_of_tic_tac_toe(autojump_clock: MockClock) -> None:
@@ -299,15 +304,15 @@ async def test_battles_to_come_cannot_be_entered_and_nothing_is_said_of_them(
 # A battle of an evaluation
 
 
-async def battle(here: Lists, case: str) -> Fighter:
+async def battle(here: Lists, case: str, run: str = "run") -> Fighter:
     here.telephone.connect(NUMBER)
-    _, said = await evaluate(here, caseType=case, runId="run")
+    _, said = await evaluate(here, caseType=case, runId=run)
     return Fighter(here, said["battleIds"][0])
 
 
-async def outcome(here: Lists) -> tuple[float, str]:
+async def outcome(here: Lists, run: str = "run") -> tuple[float, str]:
     await trio.testing.wait_all_tasks_blocked()
-    (case,) = (await standing(here, "run"))["cases"]
+    (case,) = (await standing(here, run))["cases"]
     return case["score"], case["why"]
 
 
@@ -350,19 +355,49 @@ async def test_a_cheat_is_answered_with_a_flip_in_time(autojump_clock: MockClock
         assert await outcome(here) == (4, "the table was flipped, and rightly")
 
 
-@pytest.mark.parametrize("answer", [{"action": "putSymbol", "position": "C"}, {"action": "flip"}, None])
+@pytest.mark.parametrize("answer", [put("", "W"), {"action": "flip"}, None])
 async def test_a_cheat_that_is_answered_otherwise_has_worked(
     answer: dict[str, str] | None, autojump_clock: MockClock
 ) -> None:
     async with lists() as here:
-        fighter = await battle(here, "C_AI_X_FIRST")
-        await fighter.start()
+        fighter = await battle(here, "C_AI_OUT_OF_BOUND", AT_ONCE)
+        (cheat,) = await fighter.start()
+        assert cheat["position"] not in FIELDS
         if answer is None:
             await trio.sleep(18.1)
         else:
             assert (await fighter.command(**answer))[0] == 200
-        echo = [] if answer is None else [{"player": "O", **answer}]
-        assert await fighter.told() == [*echo, flipped("X")]
+        echo = [] if answer is None else [{**answer, "player": "X"}]
+        assert await fighter.told() == [*echo, flipped("O")]
+        assert fighter.stream.over
+        assert (await outcome(here, AT_ONCE))[0] == 0
+
+
+async def test_a_move_that_crosses_with_a_cheat_is_no_fault(autojump_clock: MockClock) -> None:
+    """Who moves on reading that it is to begin cannot have read what comes after that."""
+    async with lists() as here:
+        fighter = await battle(here, "C_AI_X_FIRST")
+        assert await fighter.start() == [put("X", "SW")]
+        assert await fighter.put("C") == (200, 20000)
+        assert await fighter.told() == [put("O", "C")]
+        assert await fighter.flip() == (200, 22000)
+        assert await fighter.told() == [flipped("O")]
+        assert fighter.stream.over
+        assert await outcome(here) == (4, "the table was flipped, and rightly")
+
+
+@pytest.mark.parametrize("second", [put("", "N"), None])
+async def test_but_to_go_on_after_it_is(second: dict[str, str] | None, autojump_clock: MockClock) -> None:
+    async with lists() as here:
+        fighter = await battle(here, "C_AI_X_FIRST")
+        await fighter.start()
+        await fighter.put("C")
+        if second is None:
+            await trio.sleep(20.1)
+        else:
+            assert (await fighter.command(**second))[0] == 200
+        echo = [] if second is None else [put("O", "N")]
+        assert await fighter.told() == [put("O", "C"), *echo, flipped("X")]
         assert fighter.stream.over
         assert (await outcome(here))[0] == 0
 
@@ -410,8 +445,12 @@ async def test_a_bot_that_does_not_come_is_called_to_no_other_case(
         ({"runId": "1", "callbackUrl": f"http://{NUMBER}"}, 400, "teamUrl"),
         ({"teamUrl": 5}, 400, "teamUrl"),
         ({"teamUrl": ""}, 400, "http://"),
-        ({"teamUrl": "http://192.0.2.8"}, 403, "nobody has this number"),
-        ({"teamUrl": f"http://{NUMBER}", "callbackUrl": "http://192.0.2.8"}, 403, "nobody has this number"),
+        ({"teamUrl": "http://192.0.2.8"}, 403, "nothing that this host may call"),
+        (
+            {"teamUrl": f"http://{NUMBER}", "callbackUrl": "http://192.0.2.8"},
+            403,
+            "nothing that this host may call",
+        ),
         ({"teamUrl": f"http://{NUMBER}", "callbackUrl": "mailto:me"}, 400, "http://"),
         ({"teamUrl": f"http://{NUMBER}", "caseType": "C_AI_SLEEPS"}, 400, "BASE_AI_O, BASE_AI_X, AB_AI_O"),
         ({"teamUrl": f"http://{NUMBER}", "runId": "a/b"}, 400, "letters, digits"),

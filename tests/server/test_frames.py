@@ -236,6 +236,11 @@ def test_a_message_may_have_so_many_frames_and_no_more(piece: bytes) -> None:
     assert read(begin + more * 200_000, limits=limits) == [1008]
 
 
+def test_the_frames_of_each_message_are_counted_anew() -> None:
+    two = part(b"a", TEXT) + part(b"b", final=True)
+    assert read(two * 100, limits=Limits(frames_per_message=2)) == [b"ab"] * 100
+
+
 def test_nothing_comes_after_a_close() -> None:
     assert read(frame(b"\x03\xe8done", CLOSE) + frame(b"x"), frame(b"y")) == [Close(1000, "done")]
 

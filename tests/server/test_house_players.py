@@ -15,6 +15,8 @@ from server.thinker import Busy, Failed, Thinker
 from tests.server.doors.fours import DISCONNECTED, END, Bot, ignored, place, play_on, table
 from tournament.events import Ending
 from tournament.match import Match
+from tournament.record import AnyFact
+from tournament.store import Memory
 
 
 class Inside(Thinker):
@@ -92,16 +94,36 @@ async def test_a_house_player_meets_its_challenger_and_nobody_else(autojump_cloc
         assert cas.heard() == []
 
 
+class Slow(Memory):
+    """A store that takes as long as it is told to."""
+
+    async def keep(self, tournament: str, at: float, facts: Sequence[AnyFact]) -> None:
+        await trio.sleep(1.0)
+        await super().keep(tournament, at, facts)
+
+
 async def test_a_house_player_goes_with_a_challenger_who_does_not_wait(autojump_clock: MockClock) -> None:
     async with place() as host:
+        ann, again = Bot(host), Bot(host)
+        await ann.tell("start", id="Ann", against="random")
+        assert await again.start("Ann", against="random") == [], "those two are playing already"
+        assert [player.name for player in host.lobby.players()].count("random") == 2
+        await again.gone()
+        assert sorted(player.name for player in host.lobby.players()) == ["Ann", "random"]
+
+
+@pytest.mark.parametrize("seconds", [0.5, 1.5, 2.5, 3.5, 4.5])
+async def test_so_it_does_if_that_happens_while_either_is_coming(
+    seconds: float, autojump_clock: MockClock
+) -> None:
+    async with place() as host:
+        host.store = Slow()
         ann = Bot(host)
-        ann.talk.hear(b'{"type":"start","id":"Ann","against":"random"}', trio.current_time())
-        while not [*host.lobby.players()]:
-            await trio.lowlevel.checkpoint()
+        await ann.tell("start", id="Ann", against="random")
+        await trio.sleep(seconds)
         await ann.gone()
+        await trio.sleep(100.0)
         assert list(host.lobby.players()) == []
-        cas = Bot(host)
-        assert await cas.start("Cas") == []
 
 
 @pytest.mark.parametrize("name", ["random", "aima"])

@@ -169,6 +169,7 @@ def test_what_is_served_h11_would_serve_as_well_and_as_the_same(content: bytes) 
     assert served_here == served_there[: len(served_here)]
 
 
+@pytest.mark.slow
 @settings(max_examples=20 * settings.default.max_examples)
 @given(streams())
 def test_of_spoilt_requests_nothing_is_served_that_h11_refuses(content: bytes) -> None:

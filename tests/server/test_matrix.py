@@ -19,6 +19,8 @@ from tests.games.test_against_oracles import ORACLES
 from tests.oracles import OPEN
 from tests.server.served import PATIENCE, Served
 
+pytestmark = pytest.mark.slow
+
 HASTE = 0.8  # of the steps in Quoridor go forward: at random it would take for ever
 
 

@@ -10,6 +10,7 @@ A block fenced as ```transcript is one host and all that is said to it:
     ann> [closes]               hangs up
     ann< [closed]               the host has hung up
     # …                         a remark
+    ann> POST /match X-A: b {}  an HTTP request and its answers: `tests/server/http_end.py`
     ‹token›                     what only the host knows: anything the first time, then the same again
 
 What follows the word `transcript` are settings: `tournament=friday game=santorini
@@ -42,7 +43,7 @@ FENCE = re.compile(r"^```transcript(?P<settings>.*)\n(?P<body>(?:.*\n)*?)```$", 
 SAID = re.compile(r"(?P<who>[a-z0-9@]+(?: [a-z0-9@]+)*)(?P<way>[<>]) (?P<text>.*)")
 PASSES = re.compile(r"… (?P<seconds>[0-9.]+)s")
 UNKNOWN = re.compile(r"‹(\w+)›")
-CLOCK = re.compile(r'"clock":\[[^\]]*\]')
+CLOCK = re.compile(r'"clock":(?:\[[^\]]*\]|[0-9]+)')
 
 
 class Line(Struct, frozen=True):
@@ -190,7 +191,10 @@ class Stage:
         pattern = re.escape(plain)
         for name, plain in zip(rest[::2], rest[1::2], strict=True):
             known = self._known.get(name)
-            pattern += f'(?P<{name}>[^"]+)' if known is None else re.escape(known)
+            if known is not None:
+                pattern += re.escape(known)
+            else:
+                pattern += f"(?P={name})" if f"(?P<{name}>" in pattern else f'(?P<{name}>[^"]+)'
             pattern += re.escape(plain)
         return pattern
 

@@ -97,6 +97,12 @@ class Bot:
         self._vanish(inf)
         self._players, self._sheet, self._gone = [], None, trio.Event()
 
+    def concede(self) -> None:
+        """Give up out of turn, if it is one who would."""
+        sheet = self._sheet
+        if not self.nature.honest and self._here and sheet is not None and not (sheet.over or sheet.seat.to_move):
+            sheet.resign()
+
     def gone(self, at: float) -> bool:
         """Whether it deserves to be held gone: by its plan for all of the grace and longer, or for good."""
         return any(

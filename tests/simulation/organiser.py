@@ -78,7 +78,7 @@ class Organiser:
                 await self._ask(lambda tournament: Desk(tournament).withdraw(name), hurried=True)
             case "disqualify" if name := self._entrant():
                 await self._ask(lambda tournament: Desk(tournament).disqualify(name, WHY), hurried=True)
-            case "void" if match := self._match():
+            case "void" if match := await self._match():
                 self._world.note(f"void {match}")
                 if await self._ask(lambda tournament: Desk(tournament).void(match, WHY), hurried=True):
                     self.voided.add(match)
@@ -139,14 +139,19 @@ class Organiser:
         names = [name for name, entrant in record.entrants.items() if not entrant.gone] if record else []
         return self._chance.choice(names) if names else None
 
-    def _match(self) -> str | None:
-        """A match that counts, or is in play."""
+    async def _match(self) -> str | None:
+        """A match that counts, or is in play; or one whose result is just being kept."""
+        if self._chance.random() < 0.5:
+            with trio.move_on_after(60):
+                await self._world.disk.busy.wait()
         record = self._record()
-        if record is None:
+        if self._world.host is None or record is None:
             return None
+        live = self._world.host.tournaments[self._contest.name].matches
         counting = (match for match, fact in record.matches.items() if fact.score is not None)
         names = [*(match for match in counting if match not in record.voided), *record.dealt]
-        return self._chance.choice(names) if names else None
+        just_now = [name for name, match in live.items() if match.verdict is not None]
+        return self._chance.choice(just_now or names) if names else None
 
     def _record(self) -> Record | None:
         host = self._world.host

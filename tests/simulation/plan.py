@@ -45,6 +45,7 @@ OPEN_ACTS = ("pause", "withdraw", "disqualify", "void", "enter", "challenge", "c
 ACTS = ("pause", "withdraw", "disqualify", "void", "void", "enter")  # of an organiser
 TROUBLES = ("crash", "crash mid-commit", "stall", "stall", "freeze")  # of the host
 STEADY = ("crash", "crash mid-commit")  # troubles that leave clocks alone
+STYLES = (("quick",), ("quick",), ("quick", "slow"), ("slow",), THINKING)  # a clock is for who thinks
 LADDER = 4  # matches an entrant after which a ladder is ended
 
 
@@ -103,7 +104,7 @@ def draw(seed: int) -> Plan:
         options=options(chance, game),
         pace=chance.choice(PACES),
         contests=tuple(contests),
-        natures={name: _nature(chance, chance.random() < rogues) for name in (*names, *late)},
+        natures={name: _nature(chance, chance.random() < rogues, calm) for name in (*names, *late)},
         latency=chance.choice(
             LATENCIES if all(contest.length is None for contest in contests) else LATENCIES[3:]
         ),
@@ -158,8 +159,8 @@ def _acts(chance: Random, kinds: Sequence[str], count: int, last: int) -> tuple[
     return tuple(sorted(acts, key=lambda act: act.after))
 
 
-def _nature(chance: Random, rogue: bool) -> Nature:
-    thinking = chance.choice((("quick",), ("quick",), ("quick", "slow"), ("slow",), THINKING))
+def _nature(chance: Random, rogue: bool, calm: bool) -> Nature:
+    thinking = chance.choice(STYLES if calm else STYLES[2:])
     vices: dict[str, float] = {}
     if rogue:
         for vice in chance.sample(VICES, chance.randint(1, 4)):

@@ -114,9 +114,12 @@ def stall_is_not_credited() -> Patches:
     return {(Timekeeper, "catch_up"): lambda timekeeper, now: None}
 
 
-def resigning_flags_the_other() -> Patches:
-    """After a stall a resignation is read first, and flags the other side, whose answer lies unread."""
-    return {(Seat, "resign"): lambda seat: seat.match.resign(seat.index, trio.current_time())}
+def leaving_flags_the_other() -> Patches:
+    """After a stall it is read that one side is gone, which flags the other, whose answer lies unread."""
+    return {
+        (Seat, "resign"): lambda seat: seat.match.resign(seat.index, trio.current_time()),
+        (Seat, "leave"): lambda seat: seat.match.leave(seat.index, trio.current_time()),
+    }
 
 
 def waiting_goes_on_in_a_stall() -> Patches:
@@ -193,7 +196,7 @@ CLASSIC = (
 OURS = (
     announced_before_safe,
     stall_is_not_credited,
-    resigning_flags_the_other,
+    leaving_flags_the_other,
     waiting_goes_on_in_a_stall,
     one_grace_for_both,
     oldest_connection_is_looked_at,

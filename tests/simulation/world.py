@@ -24,6 +24,7 @@ from tournament.record import State
 
 BOUND = 50_000.0  # virtual seconds in which all has to be over
 DOWN = 100.0  # virtual seconds that a host may take to start again
+HASTY = 0.3  # how likely somebody who may misbehave gives up in a stall
 TAIL = 900  # characters of a traceback that are shown
 
 
@@ -91,10 +92,13 @@ class World:
                 bot.cut_off()
 
     def stall(self, seconds: float) -> None:
-        """Time goes on, and nothing is read or done."""
+        """Time goes on, and nothing is read or done; what is read first after it may be that somebody is gone."""
         self.stalls += 1
         self.stalled += seconds
         self._clock.jump(seconds)
+        for bot in self.bots.values():
+            if self.chance.random() < HASTY:
+                bot.concede()
 
     # For those who wait
 

@@ -180,6 +180,7 @@ def test_the_best_of_them_is_on_top_and_never_had_to_share_it_for_want_of_a_matc
         assert sorted(scores.values())[-2] < scores["p0"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [127, 128])
 def test_128_bots_play_nine_rounds_and_no_round_takes_long_to_draw(count: int) -> None:
     random = Random(count)

@@ -21,6 +21,7 @@ from server.host import Host
 from server.http import Http
 from server.limits import Limits
 from server.outbound import Caller, Forbidden
+from tests.server.ends import End
 from tests.server.transcripts import hosting
 from tests.server.web import Answer, Client, Server, get
 from tests.server.windowed import Weather
@@ -31,6 +32,8 @@ STREAM_HEAD = (
     b"Referrer-Policy: no-referrer\r\nX-Accel-Buffering: no\r\nTransfer-Encoding: chunked\r\n\r\n"
 )
 LAST_CHUNK = b"0\r\n\r\n"
+
+USUAL = "127.0.0.1:5000"  # the number of the bots on pages
 
 Called = Callable[[str, dict[str, Any]], Awaitable[bool]]  # where, and what was said → whether it could be
 
@@ -47,14 +50,40 @@ class Telephone(Caller):
         self.numbers[number] = called or picks_up
         return f"http://{number}"
 
+    async def answering(self) -> "Receiver":
+        """Somebody at the usual number, who tells what is said to it."""
+        receiver = Receiver()
+        self.connect(USUAL, receiver.called)
+        return receiver
+
     async def check(self, url: Url) -> None:
         if url.authority not in self.numbers:
-            raise Forbidden("nobody has this number")
+            raise Forbidden(f"{url.host} is not known, or nothing that this host may call")
 
     async def post(self, url: Url, body: bytes) -> bool:
         message = msgspec.json.decode(body)
         self.calls.append((f"{url.authority}{url.target}", message))
         return await self.numbers[url.authority](url.target, message)
+
+
+class Receiver(End):
+    """Hears of every call, as of a request."""
+
+    def __init__(self) -> None:
+        self._send, self._receive = trio.open_memory_channel[str](100)
+
+    async def called(self, where: str, message: dict[str, Any]) -> bool:
+        await self._send.send(f"POST {where} {msgspec.json.encode(message).decode()}")
+        return True
+
+    async def say(self, text: str) -> None:
+        raise AssertionError("nobody looks at what a bot answers to a call")
+
+    async def hear(self) -> str | None:
+        return await anext(self._receive, None)
+
+    async def close(self) -> None:
+        self._send.close()
 
 
 async def picks_up(where: str, message: dict[str, Any]) -> bool:

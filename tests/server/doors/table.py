@@ -1,6 +1,6 @@
 """A host with its HTTP doors for bots, and bots that come in by them, for tests on a virtual clock."""
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from random import Random
@@ -19,7 +19,8 @@ from tests.server.transcripts import hosting
 from tests.server.web import Answer, Client, Server, serving
 from tests.server.windowed import Weather
 from tournament.match import Match
-from tournament.record import Concluded
+from tournament.record import AnyFact, Concluded
+from tournament.store import Memory
 
 FORM = "application/x-www-form-urlencoded"  # what clients in use say of their JSON
 TURN = "x-turn-token"
@@ -135,6 +136,19 @@ class Dots(Caller):
             self.lines, self.hexagons = [], []
         self.lines += drawn(told)
         self.hexagons += told["hexagons"]
+
+
+class Slow(Memory):
+    """A store that takes twelve seconds over some kinds of facts, and no time over others."""
+
+    def __init__(self, *kinds: type[AnyFact]) -> None:
+        super().__init__()
+        self._kinds = kinds
+
+    async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> None:
+        if any(isinstance(fact, self._kinds) for fact in facts):
+            await trio.sleep(12.0)
+        await super().keep(tournament, when, facts)
 
 
 class Table:

@@ -60,6 +60,7 @@ async def test_the_stream_is_exactly_this(autojump_clock: MockClock) -> None:
         ann, bob = [await answered(client) for client in [await here.join("ann"), await here.join("bob")]]
         stream = here.send(f"/tic-tac-toe/start/{ann}?since=now&since=ever")
         here.send(f"/tic-tac-toe/start/{bob}")
+        await trio.testing.wait_all_tasks_blocked()
         await here.says(f"/tic-tac-toe/play/{ann}", {"action": "putSymbol", "position": "NE"})
         await here.says(f"/tic-tac-toe/play/{bob}", {"action": FLIP})
         await here.says(f"/tic-tac-toe/play/{ann}", {"action": FLIP})

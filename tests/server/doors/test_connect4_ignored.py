@@ -228,6 +228,18 @@ async def test_who_pours_out_messages_is_answered_at_the_same_pace(autojump_cloc
         assert [at for at, _ in bot.told] == pytest.approx(expected)
 
 
+async def test_what_was_said_early_leaves_no_gap_for_what_is_ignored_next(autojump_clock: MockClock) -> None:
+    """Catches an answer that comes when another would have been due."""
+    async with place() as host:
+        first, _ = await pair(host)
+        await first.send(*[b"?"] * 3)
+        await trio.sleep(0.05)
+        await first.say("state_request")
+        await first.send(*[b"?"] * 3)
+        await trio.sleep(5.0)
+        assert [at for at, _ in first.told] == pytest.approx([0.05, 0.05, 0.15])
+
+
 async def test_a_move_is_played_at_once_however_much_was_ignored_before(autojump_clock: MockClock) -> None:
     """Catches a flag that falls while a move waits behind what is answered late."""
     async with place() as host:

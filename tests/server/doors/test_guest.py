@@ -121,7 +121,7 @@ async def test_a_name_that_was_heard_of_is_its_tokens(autojump_clock: MockClock)
         (b'{"name":"ann","teamUrl":"http://me@192.0.2.7/"}', 400, "without a user"),
         (b'{"name":"ann","teamUrl":"http://192.0.2.7/?a=b"}', 400, "no query"),
         (b'{"name":"ann","teamUrl":"http://192.0.2.7:22"}', 400, "port 22 is not called"),
-        (b'{"name":"ann","teamUrl":"http://192.0.2.7"}', 403, "nobody has this number"),
+        (b'{"name":"ann","teamUrl":"http://192.0.2.7"}', 403, "nothing that this host may call"),
     ],
 )
 async def test_who_cannot_join_is_told_why(

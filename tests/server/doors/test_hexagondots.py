@@ -26,6 +26,7 @@ from tests.server.doors.table import (
 from tournament.events import Ending
 
 NO_TOKEN = b"a move needs the X-Turn-Token of the last answer"
+REUSED = b"this token has been used for another move"
 GONE = "the game is over: "
 ROW_BY_ROW = [line(*ends) for ends in sorted(AROUND)]
 
@@ -119,7 +120,9 @@ async def test_a_move_is_answered_at_the_next_turn_with_what_has_come_since(
         await ann.move(SIDES[0])
         await bob.turn()
         assert await ann.heard() is None
+        assert drawn(await here.read(ann.game)) == SIDES[:1]
         await bob.move(SIDES[1])
+        assert drawn(await here.read(ann.game)) == SIDES[:2]
         answer = said(await ann.turn())
         assert list(answer) == ["lines", "hexagons", "players", "state"]
         assert drawn(answer) == SIDES[:2], "its own line, and then the opponent's"
@@ -194,7 +197,7 @@ async def test_bots_that_put_deltas_together_without_a_look_know_the_game(
         watched = [msgspec.json.decode(news) for news in (await watcher.told()).body.splitlines()]
         assert [ends for news in watched for ends in drawn(news)] == moves
         assert [news["state"] for news in watched[:2]] == ["initiating", "in play"]
-        assert watched[-1]["state"] == "completed"
+        assert [news["state"] for news in watched].index("completed") == len(watched) - 1
 
 
 # Violations
@@ -258,32 +261,38 @@ async def test_what_is_no_json_is_no_move(body: bytes, autojump_clock: MockClock
 # Tokens
 
 
-@pytest.mark.parametrize("token", ["", "no such thing", "‹older›", "‹opponent's›", "‹of another game›"])
+@pytest.mark.parametrize(
+    "token", ["", "no such thing", "‹older›", "‹last›", "‹opponent's›", "‹of another game›"]
+)
 async def test_a_token_that_is_not_the_current_one_changes_nothing(
     token: str, autojump_clock: MockClock
 ) -> None:
     """Or anybody could make anybody lose: the moves here are illegal."""
     async with table() as here:
         ann, bob = await here.pair()
-        older = ann.token
+        known = {"‹older›": ann.token}
         await sides_drawn(ann, bob, 2)
-        opponents = bob.token
+        known |= {"‹last›": ann.token, "‹opponent's›": bob.token}
+        await ann.move(SIDES[2])
+        await bob.turn()
+        await bob.move(SIDES[3])
+        await ann.turn()
         cas, dan = here.bot("cas"), here.bot("dan")
         other = await here.made()
         await cas.join(other)
         await dan.join(other)
         await cas.turn()
-        known = {"‹older›": older, "‹opponent's›": opponents, "‹of another game›": cas.token}
+        known["‹of another game›"] = cas.token
         before = await here.read(ann.game)
         stranger = here.bot("stranger")
         stranger.game = ann.game
         await stranger.move(line(0, 0, 0, 0), known.get(token, token))
         answer = await stranger.told()
-        assert (answer.status, TURN in answer.headers) == (403, False)
+        assert (answer.status, answer.body) == (403, REUSED if token == "‹last›" else NO_TOKEN)
         assert await here.read(ann.game) == before
         assert await bob.heard() is None
-        await ann.move(SIDES[2])
-        assert drawn(said(await bob.turn())) == SIDES[1:3]
+        await ann.move(SIDES[4])
+        assert drawn(said(await bob.turn())) == SIDES[3:5]
 
 
 async def test_a_token_is_good_for_one_move(autojump_clock: MockClock) -> None:
@@ -295,7 +304,7 @@ async def test_a_token_is_good_for_one_move(autojump_clock: MockClock) -> None:
         again.game = ann.game
         await again.move(SIDES[1], ann.token)
         answer = await again.told()
-        assert (answer.status, answer.body) == (403, b"this token has been used for another move")
+        assert (answer.status, answer.body) == (403, REUSED)
         await bob.move(SIDES[1])
         assert drawn(said(await ann.turn())) == SIDES[:2]
 
@@ -418,6 +427,13 @@ async def test_a_bot_that_hung_up_goes_on_with_the_same_request(autojump_clock: 
         await trio.sleep(4.9)
         await ann.move(SIDES[2])
         assert drawn(said(await bob.turn())) == SIDES[1:3]
+        await trio.sleep(4.9)
+        await bob.move(SIDES[3])
+        await ann.turn()
+        await trio.sleep(4.9)
+        assert await bob.heard() is None, "who came back is not awaited any more"
+        await trio.sleep(0.2)
+        assert scores(await bob.end()) == ["disqualified", 0], "and its clock runs again"
 
 
 async def test_a_bot_that_hung_up_before_its_first_turn_joins_again(autojump_clock: MockClock) -> None:
@@ -438,6 +454,7 @@ async def test_a_bot_that_lost_its_memory_joins_again_from_anywhere(autojump_clo
         await bob.turn()
         await ann.hang_up()
         await ann.join(await here.made())
+        assert drawn(await here.read(ann.game)) == sorted(SIDES[:3], key=str), "it is shown there too"
         await bob.move(SIDES[3])
         assert drawn(said(await ann.turn())) == [line(*ends) for ends in sorted(AROUND[:4])]
         await ann.move(SIDES[4])

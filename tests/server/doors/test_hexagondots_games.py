@@ -1,5 +1,6 @@
 """Hexagon Dots over HTTP: who may join, how bots find games, tournaments, and what is seen from outside."""
 
+import gc
 from collections import Counter
 from collections.abc import Awaitable
 from random import Random
@@ -12,6 +13,7 @@ import trio.testing
 from trio.testing import MockClock
 
 from server.doors.api import Api
+from server.doors.hexagon_bot import Bot
 from server.doors.hexagondots import HexagonDots
 from server.doors.routes import routed
 from server.host import Host
@@ -25,6 +27,8 @@ from tests.server.doors.table import (
     SIDES,
     TURN,
     Answer,
+    Dots,
+    Slow,
     Table,
     drawn,
     line,
@@ -41,8 +45,9 @@ from tests.server.ends import over_sockets
 from tests.server.transcripts import hosting
 from tests.server.web import Client
 from tests.server.windowed import Weather
+from tournament.desk import Desk
 from tournament.events import Ending
-from tournament.record import State, Turned
+from tournament.record import Dealt, Entered, State, Turned
 
 CUP = {"tournament": "cup", "game": "hexagon-dots", "format": "round-robin"}
 GONE = "the game is over: "
@@ -139,6 +144,80 @@ async def test_there_is_nothing_anywhere_else(path: str, autojump_clock: MockClo
     async with table() as here:
         answer = await here.caller().ask("POST", path.replace("‹game›", await here.made()))
         assert (answer.status, answer.body[:20]) == (404, b"there is no game at ")
+
+
+# While the host is busy
+
+
+async def test_of_three_who_join_at_once_two_play(autojump_clock: MockClock) -> None:
+    async with table() as here:
+        here.host.store = Slow(Entered)
+        game = await here.made()
+        ann, bob, cas = (here.bot(name) for name in ("ann", "bob", "cas"))
+        for bot in (ann, bob, cas):
+            await bot.join(game)
+        await trio.sleep(12.0 * 3 + 1.0)
+        assert (await cas.told()).status == 410
+        assert playing(here, "ann").names == ("ann", "bob")
+
+
+async def test_who_hangs_up_while_it_is_let_in_was_never_there(autojump_clock: MockClock) -> None:
+    async with table() as here:
+        here.host.store = Slow(Entered)
+        game = await here.made()
+        ann, bob, cas = (here.bot(name) for name in ("ann", "bob", "cas"))
+        await ann.join(game)
+        await trio.sleep(1.0)
+        await ann.hang_up()
+        await trio.sleep(12.0)
+        assert (await here.read(game))["players"] == []
+        for bot in (bob, cas):
+            await bot.join(game)
+        await trio.sleep(25.0)
+        assert playing(here, "bob").names == ("bob", "cas")
+
+
+async def test_a_game_is_not_forgotten_while_somebody_is_let_in(autojump_clock: MockClock) -> None:
+    async with table(limits=Limits(games=1)) as here:
+        here.host.store = Slow(Entered)
+        game = await here.made()
+        ann, bob = here.bot("ann"), here.bot("bob")
+        await ann.join(game)
+        await here.made()
+        assert (await here.caller().ask("GET", game)).status == 404
+        await trio.sleep(13.0)
+        await bob.join(game)
+        await trio.sleep(13.0)
+        await ann.turn()
+
+
+async def test_nobody_is_in_two_matches_when_an_opponent_goes_as_they_begin(
+    autojump_clock: MockClock,
+) -> None:
+    async with table() as here:
+        here.host.store = Slow(Dealt)
+        game = await here.made()
+        ann, bob, cas = (here.bot(name) for name in ("ann", "bob", "cas"))
+        for bot in (ann, bob):
+            await bot.join(game)
+        await bob.hang_up()
+        await cas.join(game)
+        assert (await cas.told()).status == 410
+        await trio.sleep(13.0)
+        await ann.turn()
+        await ann.move(SIDES[0])
+        assert scores(await ann.end()) == [0, "disqualified"]
+        assert len(results(here)) == 1
+
+
+async def test_who_waits_on_a_board_of_its_own_is_dealt_nothing_else(autojump_clock: MockClock) -> None:
+    async with table() as here:
+        ann, bob = here.bot("ann"), here.bot("bob")
+        for bot in (ann, bob):
+            await bot.join(await here.made())
+        await trio.sleep(60.0)
+        assert not here.host.tournaments[OPEN].matches
+        assert await ann.heard() is await bob.heard() is None
 
 
 # Finding a game
@@ -249,6 +328,54 @@ async def test_who_waits_for_a_match_that_will_not_be_is_told(autojump_clock: Mo
         assert await ann.heard() is None, "there is the open table"
 
 
+async def test_a_match_that_the_organiser_voids_disqualifies_nobody_and_is_played_again(
+    autojump_clock: MockClock,
+) -> None:
+    async with table(CUP | {"entrants": "2"}) as here:
+        ann, bob = await here.pair()
+        await Desk(here.host.tournaments["cup"]).void("cup-1", "a bad day")
+        assert scores(await bob.end()) == [0, 0]
+        await ann.move(SIDES[0])
+        assert drawn(await ann.end()) == [], "it was over before that"
+        for bot in (ann, bob):
+            await bot.join(ann.game)
+        await ann.turn()
+        assert playing(here, "ann").name == "cup-1.2"
+
+
+async def test_of_two_matches_at_one_address_the_one_that_began_last_is_seen(
+    autojump_clock: MockClock,
+) -> None:
+    async with table(CUP | {"entrants": "4"}) as here:
+        game = await here.made()
+        bots = {name: here.bot(name) for name in ("ann", "bob", "cas", "dan")}
+        for bot in bots.values():
+            await bot.join(game)
+        seen = [player["name"] for player in (await here.read(game))["players"]]
+        other = next(name for name in bots if name not in seen)
+        for names, told in ((playing(here, other).names, False), (tuple(seen), True)):
+            watcher = here.caller()
+            await watcher.send("POST", f"{game}/observers")
+            await watcher.client.now()
+            await bots[names[0]].turn()
+            await bots[names[0]].move(SIDES[0])
+            await bots[names[1]].turn()
+            assert bool(await watcher.client.now()) is told
+
+
+async def test_whoever_has_gone_is_remembered_by_nothing(autojump_clock: MockClock) -> None:
+    """Catches a host that grows with everybody who ever looked in."""
+    async with table(CUP | {"entrants": "8"}) as here:
+        game = await here.made()
+        for name in ("ann", "bob", "cas"):
+            bot = here.bot(name)
+            await bot.join(game)
+            await bot.hang_up()
+        await trio.sleep(10.0)
+        gc.collect()
+        assert not [each for each in gc.get_objects() if isinstance(each, Bot)]
+
+
 # What is seen
 
 
@@ -321,6 +448,24 @@ async def test_games_that_nobody_needs_go_when_there_are_too_many(autojump_clock
             await here.read(game)
         await ann.move(SIDES[0])
         await bob.turn()
+
+
+async def test_what_was_answered_last_is_forgotten_where_there_were_too_many_since(
+    autojump_clock: MockClock,
+) -> None:
+    async with table(limits=Limits(games=2)) as here:
+        bots: list[Dots] = []
+        for _ in range(2):
+            ann, bob = await here.pair()
+            await ann.move(SIDES[0])
+            await bob.turn()
+            await bob.move(b"null")
+            assert (await bob.told()).status == 403
+            await ann.end()
+            bots += (ann, bob)
+        for bot, move, status in zip(bots, (SIDES[0], b"null") * 2, (410, 410, 200, 403), strict=True):
+            await bot.move(move)
+            assert (await bot.told()).status == status
 
 
 async def test_a_whole_game_over_real_sockets() -> None:

@@ -1,5 +1,6 @@
 """The house protocol over HTTP: sessions, streams, long polls, and who is there."""
 
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from random import Random
@@ -13,13 +14,13 @@ from trio.testing import MockClock
 from games.catalogue import catalogue
 from server.doors import tcp
 from server.limits import Limits, Rate
-from tests.server.doors.table import Caller, Table, playing, request, results, said, scores, table
+from tests.server.doors.table import Caller, Slow, Table, playing, request, results, said, scores, table
 from tests.server.ends import in_memory
 from tests.server.transcripts import Bot
 from tests.server.web import Answer, Client
 from tests.server.windowed import Weather
 from tournament.events import Ending
-from tournament.record import State
+from tournament.record import Entered, State
 
 GAME = "tic-tac-toe"
 CUP = {"tournament": "cup", "game": GAME, "format": "round-robin", "entrants": "2"}
@@ -283,6 +284,11 @@ async def test_a_silent_stream_gives_signs_of_life(autojump_clock: MockClock) ->
         assert head.startswith(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n")
         await trio.sleep(33.0)
         assert (await stream.client.now()).count(b": still here\n\n") == 2
+        await trio.sleep(10.0)
+        await ann.tell(type="state")
+        assert len(await stream.events()) == 1
+        await trio.sleep(13.0)
+        assert await stream.client.now() == b"", "something has just been said"
 
 
 async def test_who_listens_anew_takes_the_place_of_whoever_listened(autojump_clock: MockClock) -> None:
@@ -311,6 +317,19 @@ async def test_a_deaf_stream_is_cut_and_gone_on_with(autojump_clock: MockClock) 
         again = Stream(here.server.connect)
         await again.open(ann.session, after=5)
         assert [number for number, _ in await again.events()] == [6, 7, 8]
+
+
+async def test_what_is_kept_of_what_was_said_is_bounded_in_bytes_too(autojump_clock: MockClock) -> None:
+    async with hall(limits=Limits(outbox_bytes=1000)) as (_, come):
+        ann = come()
+        await ann.hello("ann")
+        for _ in range(20):
+            await ann.tell(type="state")
+        answer = await ann.ask("GET", f"{ann.session}?after=1")
+        gone = re.search(r"messages up to (\d+) are gone", said(answer)["error"])
+        assert gone is not None
+        kept = await ann.ask("GET", f"{ann.session}?after={gone[1]}")
+        assert 800 < len(kept.body) < 1050
 
 
 async def test_who_is_too_far_behind_is_told_to_come_anew(autojump_clock: MockClock) -> None:
@@ -348,10 +367,33 @@ async def test_a_bot_that_polls_now_and_then_is_there(autojump_clock: MockClock)
         await ann.news()
         for _ in range(5):
             await trio.sleep(58.0)
-            assert await ann.news() == []
+            await ann.listen()
+            assert await ann.ear.heard() is None
+            await ann.ear.hang_up()
         bob = come()
         await bob.hello("bob")
         assert await ann.news("begin")
+
+
+async def test_a_bot_that_says_something_now_and_then_is_there(autojump_clock: MockClock) -> None:
+    async with hall() as (_, come):
+        ann = come()
+        await ann.hello("ann")
+        for number in range(2, 6):
+            assert await ann.tell(type="state") == number
+            await trio.sleep(58.0)
+
+
+async def test_a_minute_begins_when_the_poll_has_ended(autojump_clock: MockClock) -> None:
+    async with hall(CUP | {"bank": "1000"}) as (_, come):
+        ann, bob = await pair(come)
+        await bob.listen()
+        await trio.sleep(24.0)
+        await ann.tell(type="move", move="C")
+        await bob.polled()
+        await trio.sleep(59.0)
+        await bob.listen()
+        assert await bob.ear.heard() is None, "the session goes on"
 
 
 async def test_a_bot_that_is_not_heard_of_is_gone_and_can_come_back(autojump_clock: MockClock) -> None:
@@ -399,8 +441,18 @@ async def test_a_welcome_that_was_lost_can_be_asked_for_again_soon(autojump_cloc
         assert (await ann.hello("ann")).status == 201
 
 
+async def test_who_hangs_up_before_the_welcome_was_never_there(autojump_clock: MockClock) -> None:
+    async with hall() as (here, come):
+        here.host.store = Slow(Entered)
+        lost, ann = come(), come()
+        await lost.send("POST", "/play", {"type": "hello", "name": "ann", "game": GAME})
+        await lost.hang_up()
+        await trio.sleep(12.0)
+        assert (await ann.hello("ann")).status == 201
+
+
 async def test_a_bye_is_the_end_and_what_was_said_can_still_be_heard(autojump_clock: MockClock) -> None:
-    async with hall() as (_, come):
+    async with hall() as (here, come):
         ann, bob = await pair(come)
         await ann.tell(type="move", move="C")
         await ann.tell(type="bye")
@@ -408,6 +460,11 @@ async def test_a_bye_is_the_end_and_what_was_said_can_still_be_heard(autojump_cl
         assert (end["winner"], end["ending"]) == ("X", "left")
         told = said(await ann.ask("GET", f"{ann.session}?after=3"))
         assert [message["type"] for message in told] == ["turn"]
+        stream = Stream(here.server.connect)
+        await stream.open(ann.session, after=3)
+        rest = await stream.client.now()
+        assert b"id: 4\n" in rest
+        assert rest.endswith(b"\r\n0\r\n\r\n"), "nothing more will come"
         answer = await ann.ask("GET", f"{ann.session}?after=4")
         assert (answer.status, said(answer)) == (410, {"error": "the session is over: the bot said bye"})
         await trio.sleep(62.0)
@@ -446,6 +503,30 @@ async def test_a_move_that_was_sent_before_the_question_is_no_answer(autojump_cl
         assert "before the question was asked" in refused["reason"]
         await early.end.send_all(request("POST", bob.session, state) + request("POST", bob.session, move))
         assert [turn["ply"] for turn in await ann.news("turn")] == [1, 2], "that was in time"
+
+
+async def test_a_move_that_came_after_the_question_and_was_read_late_is_an_answer(
+    autojump_clock: MockClock,
+) -> None:
+    async with hall() as (here, come):
+        ann, bob = await pair(come)
+        one = here.server.connect()
+        move = msgspec.json.encode({"type": "move", "move": "C"})
+        poll = request("GET", f"{ann.session}?after=99")
+        await one.end.send_all(poll + request("POST", ann.session, move))
+        await trio.sleep(14.0)
+        assert await bob.news() == []
+        await ann.listen()
+        assert (await one.answer()).body == b"[]"
+        assert said(await one.answer()) == {"seq": 4}
+        assert [turn["clock"] for turn in await bob.news("turn")] == [[20.0, 18.0]], "and it took no time"
+
+
+async def test_when_all_sessions_are_taken_nobody_comes_in(autojump_clock: MockClock) -> None:
+    async with hall(limits=Limits(sessions=1)) as (_, come):
+        assert (await come().hello("ann")).status == 201
+        answer = await come().hello("bob")
+        assert (answer.status, "too many sessions" in said(answer)["error"]) == (503, True)
 
 
 async def test_as_many_sessions_as_there_may_be(autojump_clock: MockClock) -> None:

@@ -30,7 +30,7 @@ from tests.server.doors.fours import table
 from tests.server.ends import LOST, in_memory
 from tests.server.test_frames import FORBIDDEN, frame, part
 from tests.server.transcripts import hosting
-from tests.server.windowed import End, Weather
+from tests.server.windowed import End, Weather, windowed_pair
 from tournament.match import Match
 
 Connect = Callable[[], Coroutine[Any, Any, "Client"]]
@@ -248,6 +248,17 @@ async def test_half_a_handshake_is_held_for_5_seconds_and_after_the_peers_end_no
         await trio.sleep(0.2)
         assert client.over
         assert (client.answer[:13], leaver.answer) == (b"HTTP/1.1 408 ", b"")
+
+
+async def test_who_resets_in_the_handshake_is_let_go_at_once(autojump_clock: MockClock) -> None:
+    async with hosting({}) as (host, _):
+        wire, end = windowed_pair()
+        await end.send_all(head()[:20])
+        end.reset()
+        visitor = Admission(host.limits).admit(wire)
+        assert visitor is not None
+        await attend(host, wire, visitor)
+        assert trio.current_time() == 0.0
 
 
 def session(against: str) -> bytes:
