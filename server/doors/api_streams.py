@@ -12,12 +12,14 @@ from typing import Any
 
 import msgspec
 import trio
+from msgspec import structs
 
 from games.catalogue import catalogue
+from games.game import quoted
 from server.host import Host
 from server.http import Chunks, Exchange
 from server.shown import rows
-from tournament.events import AnyEvent, Began, Ended, Moved
+from tournament.events import AnyEvent, Began, Ended, Moved, Refused
 from tournament.match import Match
 from tournament.record import AnyFact, Concluded, Record
 from tournament.tournament import Tournament
@@ -128,7 +130,9 @@ def _event(number: int, shown: dict[str, Any]) -> bytes:
 
 
 def _shown(match: Match, event: AnyEvent) -> dict[str, Any]:
-    """An event, with the state that it led to."""
+    """An event, with the state that it led to. What was refused may be what no JSON can repeat."""
+    if isinstance(event, Refused):
+        event = structs.replace(event, sent=quoted(event.sent))
     shown = msgspec.to_builtins(event)
     match_event: Callable[[int], Any] = lambda ply: match.game.show(match.positions[ply], match.names)  # noqa: E731
     if isinstance(event, Moved):

@@ -211,7 +211,10 @@ def arena(address: Address, matches: int) -> Crowd:
 def hexagons(address: Address, matches: int) -> Crowd:
     gathered = Crowd(address)
     for number in range(matches):
-        one, other = HexagonBot(gathered, f"bot{2 * number:04}"), HexagonBot(gathered, f"bot{2 * number + 1:04}")
+        one, other = (
+            HexagonBot(gathered, f"bot{2 * number:04}"),
+            HexagonBot(gathered, f"bot{2 * number + 1:04}"),
+        )
         one.other, other.other = other, one
         one.make_game()
     return gathered

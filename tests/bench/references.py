@@ -84,8 +84,8 @@ async def relay_messages(pair: Sequence[WebSocketConnection]) -> None:
         await each.get_message()
     states = cycle(
         [
-            f'{{"type":"state","turn":{turn},"you":{you},"moves":[{MOVES}],"last-move":5,"state":{[0] * 42}}}'
-            .replace(", ", ",")
+            f'{{"type":"state","turn":{turn},"you":{you},"moves":[{MOVES}],'
+            f'"last-move":5,"state":[{",".join("0" * 42)}]}}'
             for you in (1, 2)
         ]
         for turn in (1, 2)
@@ -116,9 +116,7 @@ def http() -> None:
 
     async def play(request: Request) -> JSONResponse:
         await request.json()
-        return JSONResponse(
-            {"message": "received your command", "moveId": str(uuid4()), "clock": 18000}
-        )
+        return JSONResponse({"message": "received your command", "moveId": str(uuid4()), "clock": 18000})
 
     listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
     ready("http", listener.getsockname()[1])

@@ -1,4 +1,4 @@
-"""`python -m tests.fuzz --door line --sessions 100000 --seed 1`: strangers at one door, for as long as one likes."""
+"""`python -m tests.fuzz --door line --sessions 100000 --seed 1`: strangers at one door, at any length."""
 
 import sys
 from argparse import ArgumentParser

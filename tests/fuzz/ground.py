@@ -2,7 +2,8 @@
 
 Every batch of sessions has a host of its own, so that what is left behind can be
 counted. Two honest bots play a match there meanwhile, which must come to its end
-as if nobody else were there.
+as if nobody else were there; a third plays at an open table against whoever
+comes, and loses there by no other way than by playing.
 """
 
 import logging
@@ -17,7 +18,7 @@ import trio
 import trio.testing
 from msgspec import Struct
 
-from server.host import Host
+from server.host import OPEN, Host
 from server.listening import Admission, Visitor
 from server.thinker import Thinker
 from server.wire import Wire
@@ -38,13 +39,13 @@ FAREWELL = 8000.0  # … after which nobody is remembered who is gone: an open t
 
 PAIR = ("honest-1", "honest-2")
 PLAYING = "quiet"  # the tournament of those two
+REGULAR = "honest-3"  # at an open table
+HONEST = (*PAIR, REGULAR)
 NAMES = 8  # of so many sessions each has a name of its own; the others share these:
 SHARED = ("ann", "bob", PAIR[0])
 
-LONG_BREATH, BREATH = (
-    250_000,
-    1200,
-)  # bytes that one session sends at most; those that come in pieces take time
+# The network, and how many bytes a session sends at most: what comes in small pieces takes time.
+LONG_BREATH, BREATH = 250_000, 1200
 WEATHERS = (
     *((Weather(), LONG_BREATH) for _ in range(6)),
     (Weather(piece=3), BREATH),
@@ -118,14 +119,14 @@ class Ground:
             async with trio.open_nursery() as nursery:
                 await nursery.start(host.run)
                 self._served = self._door.serve(host)
-                await self._begin_match(nursery, f"{self._seed} {self._door.name} {numbers.start}")
+                await self._let_honest_bots_come(nursery, f"{self._seed} {self._door.name} {numbers.start}")
                 async with trio.open_nursery() as sessions:
                     for number in numbers:
                         sessions.start_soon(self._session, number)
                 await self._look_for_hangs()
-                for stranger in self._strangers[len(PAIR) :]:
+                for stranger in self._strangers[len(HONEST) :]:
                     stranger.close()
-                await self._end_match()
+                await self._let_honest_bots_finish()
                 await trio.sleep(FAREWELL)
                 self._look_for_what_is_left()
                 for misled in self._spectator.misled:
@@ -148,27 +149,34 @@ class Ground:
         with trio.move_on_after(LONGEST):
             await stranger.live(steps)
 
-    async def _begin_match(self, nursery: trio.Nursery, seed: str) -> None:
-        """Have the honest bots come in, who speak one of the door's tongues."""
-        tongue = Random(seed).choice(self._door.tongues)
+    async def _let_honest_bots_come(self, nursery: trio.Nursery, seed: str) -> None:
+        random, tongues = Random(seed), self._door.tongues
+        tongue, another = random.choice(tongues), random.choice(tongues)
         await self._host.open(PLAYING, Opened(tongue.game, "round-robin", len(PAIR)))
-        for name in PAIR:
+        for name in HONEST:
             who.set(name)
             bot = self._come(name, Random(f"{seed} {name}"), Weather(), LONG_BREATH, "192.0.2.1")
-            bot.plays_in = PLAYING
-            nursery.start_soon(bot.play, tongue)
+            bot.plays_in = PLAYING if name in PAIR else OPEN + another.game
+            nursery.start_soon(bot.play, tongue if name in PAIR else another)
             await trio.testing.wait_all_tasks_blocked()
         who.set("the host")
 
-    async def _end_match(self) -> None:
-        """The honest bots have played their match to its end, and whoever lost has lost by playing."""
+    async def _let_honest_bots_finish(self) -> None:
         tournament = self._host.tournaments[PLAYING]
         with trio.move_on_after(MATCH):
             await tournament.finished()
         endings = [match.ending for match in tournament.record.matches.values()]
         if endings != [Ending.PLAYED]:
             self._complain(f"the honest bots' match should have been played; it was {endings}")
-        for honest in self._strangers[: len(PAIR)]:
+        for tournament in self._host.tournaments.values():
+            for match in tournament.record.matches.values():
+                if (
+                    REGULAR in match.players
+                    and match.ending is not Ending.PLAYED
+                    and (match.winner is None or match.players[match.winner] != REGULAR)
+                ):
+                    self._complain(f"an honest bot should not have lost like this: {match}")
+        for honest in self._strangers[: len(HONEST)]:
             honest.close()
 
     def _come(self, name: str, random: Random, weather: Weather, breath: int, address: str) -> Stranger:
@@ -206,7 +214,7 @@ class Ground:
         for stranger in self._strangers:
             stranger.listen()
         suspects: dict[Attended, str] = {}
-        honest = self._strangers[: len(PAIR)]
+        honest = self._strangers[: len(HONEST)]
         for attended in (each for each in self._attended if each.stranger not in honest):
             wire, end = attended.ends
             if _said_its_last(end):

@@ -95,7 +95,8 @@ STRANGE = tuple(
         b"POST /play HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef",
         b"POST /play HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
         b"POST /play HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nfffffffff\r\n",
-        b"POST /play HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2;a=b\r\nab\r\n0\r\nX: y\r\n\r\n",
+        b"POST /play HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+        b"2;a=b\r\nab\r\n0\r\nX: y\r\n\r\n",
         b"POST /play HTTP/1.1\r\nHost: a\r\nContent-Length: 99999\r\n\r\n",
         b"POST /play HTTP/1.1\r\nHost: a\r\nContent-Length: 40\r\nExpect: 100-continue\r\n\r\n",
         b"POST /play HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nslow",
@@ -104,7 +105,8 @@ STRANGE = tuple(
         b"GET / HTTP/1.1\r\nHost: a\r\n folded: x\r\n\r\n",
         b"GET /%b HTTP/1.1\r\nHost: a\r\n\r\n" % (b"a" * 3000),
         b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n" * 50,
-        b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\nGET /healthz HTTP/1.1\r\nHost: a\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+        b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n",
     )
 )
 ANYTIME = (*READS, *READS, *ORDERS, *STRANGE)
@@ -229,7 +231,7 @@ def serve(host: Host) -> Served:
     http = Http(routed((arena, dots, play, Api(host, ORGANISER))), host.guard, host.limits)
 
     def waits(attended: Attended) -> bool:
-        """A request is held, or answered bit by bit, and whoever holds it wants to know if its client goes."""
+        """A request is held, or answered bit by bit; whoever holds it wants to know if its client goes."""
         exchanges = (each._exchange for each in http._connections if each._wire is attended.wire)
         return any(exchange is not None and exchange.callbacks for exchange in exchanges)
 

@@ -3,9 +3,9 @@
 from functools import partial
 from random import Random
 
-from games.catalogue import catalogue
 from msgspec.structs import replace
 
+from games.catalogue import catalogue
 from server.doors import tcp
 from server.host import Host
 from tests.fuzz.ground import Door, Served

@@ -3,11 +3,13 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
+from math import inf
 from random import Random
 from typing import Any
 
 import msgspec
 import trio
+from msgspec.structs import replace
 
 from games.game import Game
 from server.guard import PEER_GONE
@@ -68,7 +70,9 @@ class Stranger:
 
     async def play(self, tongue: Tongue) -> None:
         """Come in, answer every question with a legal move, and take one's time over it."""
-        await self.live(tongue.enter)
+        await self.live(
+            replace(step, seconds=inf) if isinstance(step, Hear) else step for step in tongue.enter
+        )
         while not self._hung_up:
             await self.live([Hear(THINKING, tongue.listens)])
             if self.question is not None:

@@ -1,4 +1,4 @@
-"""The websocket door: the c4-arena's protocol at `/`, the house protocol at `/play`, and every kind of frame."""
+"""The websocket door: the c4-arena at `/`, the house protocol at `/play`, and every kind of frame."""
 
 from functools import partial
 from random import Random
@@ -107,10 +107,11 @@ ODD_FRAMES = tuple(
 )
 
 START = Say(b'{"type":"start","id":"$name$","against":null}')
+CHALLENGE = Say(b'{"type":"start","id":"$name$","against":"random"}')
 ALSO = (
     START,
     Say(b'{"type":"start","id":"$name$"}'),
-    Say(b'{"type":"start","id":"$name$","against":"random"}'),
+    CHALLENGE,
     Say(b'{"type":"start","id":"$name$","against":"$rival$"}'),
     Say(b'{"type":"start","id":"random"}'),
     Say(b'{"type":"start"}'),
@@ -119,7 +120,6 @@ ALSO = (
     Say(b'{"type":"move","move":3}'),
     Say(b'{"type":"move","move":[3]}'),
     Say(b"junk"),
-    *ODD_FRAMES,
 )
 
 
@@ -128,7 +128,7 @@ def arena(start: Say, enter: tuple[Step, ...] = shaken("/")) -> Tongue:
         game="connect-4",
         enter=(*enter, start, Hear()),
         answers=(Say(b'{"type":"move","move":$move$}', asked=True), Say(b'{"type":"move","move":$move$}')),
-        also=ALSO,
+        also=(*ALSO * 3, *ODD_FRAMES),
     )
 
 
@@ -137,7 +137,7 @@ def house(game: str) -> Tongue:
         game=game,
         enter=(*shaken("/play"), hello(game), Hear()),
         answers=moves(),
-        also=(*HOUSE_ALSO, *ODD_FRAMES),
+        also=(*HOUSE_ALSO * 3, *ODD_FRAMES),
     )
 
 
@@ -154,10 +154,10 @@ def waits(attended: Attended) -> bool:
 DOOR = Door(
     name="websocket",
     tongues=(
-        *(arena(START) for _ in range(9)),
-        arena(Say(b'{"type":"start","id":"$name$","against":"random"}')),
-        *(house("tic-tac-toe") for _ in range(5)),
-        *map(house, catalogue()),
+        *(arena(START) for _ in range(14)),
+        *(arena(CHALLENGE) for _ in range(6)),
+        *(house("tic-tac-toe") for _ in range(7)),
+        *(house(game) for game in catalogue() for _ in range(2)),
     ),
     odd=tuple(arena(START, enter) for enter in ODD_HANDSHAKES),
     pack=packed,

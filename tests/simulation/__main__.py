@@ -1,51 +1,126 @@
-"""`python -m tests.simulation --seeds A-B`: as many tournaments as one has time for."""
+"""`python -m tests.simulation --seeds A-B`: whole tournaments, as many as there is time for."""
 
+import os
+import signal
 import sys
 import time
 from argparse import ArgumentParser
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from hashlib import sha256
+from types import FrameType
 
-from tests.simulation.plan import draw
-from tests.simulation.world import simulate
+from msgspec import Struct
+
+from tests.simulation.plan import Plan, draw
+from tests.simulation.world import Report, simulate
+
+BATCH = 50  # seeds that a process takes at a time
+STUCK = 60.0  # real seconds for one seed, which takes hundredths: more is a loop without time in it
+SHOWN = 3  # complaints of a seed that are printed
+
+
+class Batch(Struct):
+    tournaments: int = 0
+    matches: int = 0
+    seconds: float = 0.0  # virtual
+    cpu: float = 0.0
+    digest: str = ""  # of all that happened
+    failed: list[Report] = []
 
 
 def main() -> int:
     parser = ArgumentParser(prog="python -m tests.simulation", description=__doc__)
-    parser.add_argument("--seeds", default="1-1000", help="A-B: the seeds from A to B, both included")
-    parser.add_argument("--trace", type=int, metavar="SEED", help="print the plan and the trace of one seed")
-    parser.add_argument("--jobs", type=int, default=1, help="processes")
-    args = parser.parse_args()
-    first, _, last = args.seeds.partition("-")
-    begun = time.process_time()
-    bad = 0
-    T = M = S = 0
-    for seed in range(int(first), int(last or first) + 1) if args.trace is None else [args.trace]:
-        if args.trace is not None:
-            print(draw(seed))
-        report = simulate(draw(seed), args.trace is not None)
-        for line in report.trace:
-            print(line)
-        T += report.tournaments
-        M += report.matches
-        S += report.seconds
-        if report.complaints:
-            bad += 1
-            print(seed, len(report.complaints), "\n   ".join(report.complaints[:3])[:1800])
-    cpu = time.process_time() - begun
+    parser.add_argument("--seeds", default="1-1000", metavar="A-B", help="from A to B, both included")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes")
+    parser.add_argument("--trace", type=int, metavar="SEED", help="print all that happens in one seed")
+    parser.add_argument("--digest", action="store_true", help="print a digest of all that happens")
+    arguments = parser.parse_args()
+    if arguments.trace is not None:
+        return trace(draw(arguments.trace))
+    first, _, last = arguments.seeds.partition("-")
+    total = Batch()
+    for batch in played(range(int(first), int(last or first) + 1), arguments.jobs, arguments.digest):
+        for report in batch.failed:
+            describe(report)
+        total.tournaments += batch.tournaments
+        total.matches += batch.matches
+        total.seconds += batch.seconds
+        total.cpu += batch.cpu
+        total.digest = sha256((total.digest + batch.digest).encode()).hexdigest()
+        total.failed += batch.failed
+    violations = sum(len(report.complaints) for report in total.failed)
     print(
-        T,
-        "tournaments",
-        M,
-        "matches",
-        round(S / 3600, 1),
-        "h",
-        bad,
-        "bad",
-        round(cpu, 2),
-        "CPU s",
-        round(M / cpu),
-        "matches/CPU s",
+        f"seeds {arguments.seeds}: {total.tournaments} tournaments, {total.matches} matches,"
+        f" {total.seconds / 3600:.1f} virtual hours, {violations} violations,"
+        f" {total.cpu:.1f} CPU seconds, {total.matches / total.cpu:.0f} matches per CPU second"
     )
-    return bad > 0
+    if arguments.digest:
+        print(total.digest)
+    return 1 if total.failed else 0
 
 
-sys.exit(main())
+def played(seeds: range, jobs: int, tracing: bool) -> Iterator[Batch]:
+    batches = [seeds[at : at + BATCH] for at in range(0, len(seeds), BATCH)]
+    if jobs == 1:
+        yield from (play(batch, tracing) for batch in batches)
+    else:
+        with ProcessPoolExecutor(jobs) as pool:
+            yield from pool.map(play, batches, [tracing] * len(batches))
+
+
+def play(seeds: range, tracing: bool) -> Batch:
+    batch, begun = Batch(), time.process_time()
+    happened = sha256()
+    for seed in seeds:
+        give_up_on(seed)
+        report = simulate(draw(seed), tracing)
+        batch.tournaments += report.tournaments
+        batch.matches += report.matches
+        batch.seconds += report.seconds
+        happened.update("\n".join(report.trace).encode())
+        if report.complaints:
+            batch.failed.append(report)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    batch.cpu = time.process_time() - begun
+    batch.digest = happened.hexdigest()
+    return batch
+
+
+def give_up_on(seed: int) -> None:
+    """Should it never come to an end, say which one it was."""
+
+    def stuck(number: int, frame: FrameType | None) -> None:
+        print(f"seed {seed} has not come to an end in {STUCK:.0f} s\n  {replay(seed)}", flush=True)
+        os._exit(1)  # an exception would be raised wherever the event loop happens to be
+
+    signal.signal(signal.SIGALRM, stuck)
+    signal.setitimer(signal.ITIMER_REAL, STUCK)
+
+
+def describe(report: Report) -> None:
+    shown = report.complaints[:SHOWN]
+    print(f"seed {report.seed}: {len(report.complaints)} violations\n  {replay(report.seed)}")
+    for complaint in shown:
+        print(f"  {complaint}")
+
+
+def replay(seed: int) -> str:
+    return f"replay it: python -m tests.simulation --trace {seed}"
+
+
+def trace(plan: Plan) -> int:
+    for field in plan.__struct_fields__:
+        value = getattr(plan, field)
+        if isinstance(value, dict):
+            print(f"{field}:", *(f"\n    {key}: {what}" for key, what in value.items()))
+        else:
+            print(f"{field}: {value}")
+    report = simulate(plan, tracing=True)
+    print(*report.trace, sep="\n")
+    print(f"{len(report.complaints)} violations in {report.matches} matches, {report.seconds:.0f} virtual s")
+    return 1 if report.complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -100,7 +100,12 @@ class Bot:
     def concede(self) -> None:
         """Give up out of turn, if it is one who would."""
         sheet = self._sheet
-        if not self.nature.honest and self._here and sheet is not None and not (sheet.over or sheet.seat.to_move):
+        if (
+            not self.nature.honest
+            and self._here
+            and sheet is not None
+            and not (sheet.over or sheet.seat.to_move)
+        ):
             sheet.resign()
 
     def gone(self, at: float) -> bool:
@@ -179,7 +184,7 @@ class Bot:
         """Connect anew, while the old connection lingers for a moment or a while."""
         if not old.idle:
             return old
-        lingering = self._chance.choice((0.0, self._chance.uniform(0, 2 * GRACE)))
+        lingering = self._chance.choice((0.0, self._chance.uniform(0, 6 * GRACE)))
         if lingering:
             old.away()
         new = self._enter(host)

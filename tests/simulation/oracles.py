@@ -171,6 +171,19 @@ def idle(tournament: Tournament, at_once: int | None, lobby: Lobby) -> Iterator[
             yield f"nobody draws {could}"
 
 
+def twice_running(record: Record, pairings: Sequence[Pairing], lobby: Lobby) -> Iterator[str]:
+    """Of a ladder, asked as it is drawn: whether two meet again at once while somebody else is there."""
+    game = record.opened.game
+    players = [
+        lobby.find(name, game, record.name) for name, entrant in record.entrants.items() if not entrant.gone
+    ]
+    if sum(player is not None and player.present for player in players) > 2:
+        last = {name: pairing for pairing in record.drawn.values() for name in pairing.names}
+        for pairing in pairings:
+            if any(name in last and {*last[name].names} == {*pairing.names} for name in pairing.names):
+                yield f"{pairing} are the same as before"
+
+
 def voided(ledger: Ledger, matches: Collection[str]) -> Iterator[str]:
     """Whether what the organiser has had voided counts for nothing."""
     for match in matches:

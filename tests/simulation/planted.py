@@ -1,4 +1,4 @@
-"""Bugs of the classic kinds, planted into the real code, which knows nothing of it, for as long as a test wants.
+"""Bugs of the classic kinds, planted into the real code, which knows nothing of it, while a test wants it.
 
 The first five are what such hosts have always got wrong. The others were in this
 one until the simulation found them, and each shows that it would again.

@@ -15,7 +15,7 @@ from tests.simulation.sheet import Sheet
 from tournament.events import NOBODY, AnyEvent, Ended, Ending
 from tournament.match import Match
 from tournament.player import Seat
-from tournament.record import AnyFact, Concluded, fold
+from tournament.record import AnyFact, Concluded, Drew, fold
 from tournament.tournament import CUT_SHORT
 
 if TYPE_CHECKING:
@@ -93,12 +93,16 @@ class Witness:
             return
         record = host.tournaments[contest].record
         for fact in facts:
-            if not isinstance(fact, Concluded):
-                continue
-            if fact.match not in record.dealt:
-                self._judge_unplayed(contest, fact, record.format.endless)
-            elif fact.why == CUT_SHORT and fact.match in host.begun:
-                self._world.complain(f"{fact.match} was cut short, and the host is up")
+            match fact:
+                case Drew(pairings=pairings) if record.opened.format == "ladder":
+                    for complaint in oracles.twice_running(record, pairings, host.lobby):
+                        self._world.complain(complaint)
+                case Concluded() if fact.match not in record.dealt:
+                    self._judge_unplayed(contest, fact, record.format.endless)
+                case Concluded() if fact.why == CUT_SHORT and fact.match in host.begun:
+                    self._world.complain(f"{fact.match} was cut short, and the host is up")
+                case _:
+                    pass
 
     def _judge_unplayed(self, contest: str, fact: Concluded, endless: bool) -> None:
         """What is decided without a match is decided by who is out, and who was missing all the grace."""

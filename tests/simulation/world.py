@@ -92,7 +92,7 @@ class World:
                 bot.cut_off()
 
     def stall(self, seconds: float) -> None:
-        """Time goes on, and nothing is read or done; what is read first after it may be that somebody is gone."""
+        """Time goes on, and nothing is read or done; what is read first then may be that somebody is gone."""
         self.stalls += 1
         self.stalled += seconds
         self._clock.jump(seconds)

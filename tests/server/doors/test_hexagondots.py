@@ -14,9 +14,12 @@ from tests.server.doors.table import (
     AROUND,
     SIDES,
     TURN,
+    Dots,
+    Table,
     drawn,
     line,
     play_on,
+    playing,
     results,
     said,
     scores,
@@ -434,6 +437,43 @@ async def test_a_bot_that_hung_up_goes_on_with_the_same_request(autojump_clock: 
         assert await bob.heard() is None, "who came back is not awaited any more"
         await trio.sleep(0.2)
         assert scores(await bob.end()) == ["disqualified", 0], "and its clock runs again"
+
+
+async def unsteady(here: Table, bot: Dots, random: Random) -> None:
+    """Loses its connection now and then, and makes the same request again, to the end."""
+    answer = await bot.client.answer()
+    while TURN in answer.headers:
+        bot.learn(said(answer))
+        bot.token = answer.headers[TURN]
+        match = playing(here, bot.name)
+        move = match.game.write(random.choice(list(match.position.moves())))
+        await trio.sleep(random.random())
+        await bot.move(move)
+        while random.random() < 0.3:
+            await trio.sleep(random.random() / 2)
+            await bot.hang_up()
+            await trio.sleep(random.random() / 2)
+            await bot.move(move)
+        answer = await bot.client.answer()
+    assert answer.status == 200
+    bot.learn(said(answer))
+
+
+@pytest.mark.parametrize("seed", range(5))
+async def test_bots_that_lose_their_connections_lose_nothing_else(
+    seed: int, autojump_clock: MockClock
+) -> None:
+    async with table() as here:
+        game = await here.made(5, 5)
+        ann, bob = here.bot("ann"), here.bot("bob")
+        async with trio.open_nursery() as nursery:
+            for bot in (ann, bob):
+                await bot.join(game)
+                nursery.start_soon(unsteady, here, bot, Random(f"{bot.name} {seed}"))
+        (result,) = results(here)
+        assert result.ending is Ending.PLAYED
+        assert ann.lines == list(result.moves)
+        assert sorted(map(str, bob.lines)) == sorted(map(str, result.moves))
 
 
 async def test_a_bot_that_hung_up_before_its_first_turn_joins_again(autojump_clock: MockClock) -> None:

@@ -1,0 +1,72 @@
+"""The simulation in the suite: some seeds of it, that a seed decides everything, and that it would notice.
+
+`python -m tests.simulation` has the rest of the seeds.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from tests.simulation.__main__ import replay
+from tests.simulation.plan import draw
+from tests.simulation.planted import CLASSIC, OURS, Patches, seeds_until_found
+from tests.simulation.world import simulate
+
+CHUNK = 50
+CHUNKS = [range(first, first + CHUNK) for first in range(1, 201, CHUNK)]  # so that workers share the work
+SAME = "1-12"  # seeds that are played again in another process
+ENOUGH = range(1, 401)  # seeds in which a planted bug has to show
+
+
+def test_a_plan_covers_what_it_is_for() -> None:
+    plans = [draw(seed) for seed in range(1, 201)]
+    contests = [contest for plan in plans for contest in plan.contests]
+    assert len({plan.game for plan in plans}) == 5
+    assert len({contest.format for contest in contests}) == 7
+    assert {len(contest.entrants) for contest in contests} >= set(range(2, 11))
+    troubles = {trouble.what for plan in plans for trouble in plan.troubles}
+    assert troubles == {"crash", "crash mid-commit", "stall", "freeze"}
+    natures = [nature for plan in plans for nature in plan.natures.values()]
+    assert 0.3 < sum(nature.honest for nature in natures) / len(natures) < 0.8
+
+
+@pytest.mark.parametrize("seeds", CHUNKS, ids=lambda seeds: f"{seeds[0]}-{seeds[-1]}")
+def test_whole_tournaments_are_held_without_error_or_unfairness(seeds: range) -> None:
+    for seed in seeds:
+        report = simulate(draw(seed))
+        assert report.matches
+        assert not report.complaints, replay(seed)
+
+
+def test_a_seed_decides_everything_in_every_process() -> None:
+    command = [sys.executable, "-m", "tests.simulation", "--seeds", SAME, "--digest"]
+    digests = [
+        subprocess.run(
+            command,
+            env={**os.environ, "PYTHONHASHSEED": hashes},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.splitlines()[-1]
+        for hashes in ("1", "2")
+    ]
+    assert len(digests[0]) == 64
+    assert digests[0] == digests[1]
+    assert simulate(draw(1), tracing=True).trace == simulate(draw(1), tracing=True).trace
+
+
+@pytest.mark.parametrize("bug", [*CLASSIC, *OURS], ids=lambda bug: bug.__name__)
+def test_a_planted_bug_is_found(bug: Callable[[], Patches], capsys: pytest.CaptureFixture[str]) -> None:
+    found = seeds_until_found(bug, ENOUGH)
+    assert found is not None
+    count, complaint = found
+    with capsys.disabled():
+        print(f"\n{bug.__name__}: found at seed {count} ({complaint:.100}…)")
+
+
+def test_what_was_planted_is_gone_again() -> None:
+    assert seeds_until_found(CLASSIC[0], range(1, 10)) is not None
+    assert not any(simulate(draw(seed)).complaints for seed in range(1, 10))
