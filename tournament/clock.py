@@ -18,18 +18,12 @@ class Clock:
         self._most = inf  # seconds that the running seat had when it was started
         self.since = 0.0  # when what runs was started
         self._paused: float | None = None
-
-    @property
-    def deadline(self) -> float:
-        """The last instant at which the running seat may answer; never, where nothing runs."""
-        if self.running is None or self._paused is not None:
-            return inf
-        return self.since + self._most
+        self.deadline = inf  # the last instant at which the running seat may answer, if one runs
 
     def start(self, seat: int, at: float) -> None:
         self.running = seat
         self._most = min(self._bank[seat], self._turn)
-        self.since = at
+        self._run_since(at)
 
     def stop(self, at: float) -> float:
         """The running seat answered in time: what it spent comes off, what it gains goes on."""
@@ -45,6 +39,7 @@ class Clock:
         if self.running is not None:
             self._bank[self.running] = max(0.0, self._bank[self.running] - spent)
             self.running = None
+            self.deadline = inf
         return spent
 
     def spent(self, at: float) -> float:
@@ -62,18 +57,25 @@ class Clock:
     def credit(self, seconds: float, at: float) -> None:
         """Give back time that the host took: never more than has been charged."""
         if self.running is not None and self._paused is None:
-            self.since += min(seconds, max(0.0, at - self.since))
+            self._run_since(self.since + min(seconds, max(0.0, at - self.since)))
 
     def extend(self, until: float) -> None:
         """Let the running seat answer until then at least."""
         if self.deadline < until:
-            self.since += until - self.deadline
+            self._run_since(self.since + until - self.deadline)
 
     def pause(self, at: float) -> None:
         if self._paused is None:
             self._paused = at
+            self.deadline = inf
 
     def resume(self, at: float) -> None:
         if self._paused is not None:
-            self.since += max(0.0, at - max(self.since, self._paused))
+            since = self.since + max(0.0, at - max(self.since, self._paused))
             self._paused = None
+            self._run_since(since)
+
+    def _run_since(self, at: float) -> None:
+        """What runs, if anything does, was started then."""
+        self.since = at
+        self.deadline = inf if self.running is None or self._paused is not None else at + self._most

@@ -19,7 +19,7 @@ log = structlog.get_logger()
 class Log:
     def __init__(self) -> None:
         self.events: list[AnyEvent] = []
-        self._followers: list[Follower] = []
+        self._followers: tuple[Follower, ...] = ()
         self._waiting: trio.Event | None = None
 
     @property
@@ -29,7 +29,7 @@ class Log:
 
     def append(self, *events: AnyEvent) -> None:
         self.events.extend(events)
-        for follower in tuple(self._followers):
+        for follower in self._followers:
             follower.catch_up()
         if self._waiting is not None:
             self._waiting.set()
@@ -38,13 +38,12 @@ class Log:
     def follow(self, tell: Tell, start: int = 0) -> "Follower":
         """Have `tell` called with every event from `start` on, those that are there already first."""
         follower = Follower(self, tell, start)
-        self._followers.append(follower)
+        self._followers += (follower,)
         follower.catch_up()
         return follower
 
     def unfollow(self, follower: "Follower") -> None:
-        if follower in self._followers:
-            self._followers.remove(follower)
+        self._followers = tuple(each for each in self._followers if each is not follower)
 
     def read(self, start: int = 0) -> "Reader":
         """Every event from `start` on, for those who would rather wait; stops with the match."""

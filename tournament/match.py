@@ -21,6 +21,7 @@ from tournament.clock import Clock
 from tournament.events import NOBODY, AnyEvent, Began, Ended, Ending, Moved, Refused
 from tournament.log import Log
 
+PRESENT = [None, None]  # nobody is absent
 REFUSALS = 20  # in one match: as many tries as an honest author needs to see a fault, and a bound on our work
 
 
@@ -92,7 +93,9 @@ class Match:
     @property
     def deadline(self) -> float:
         """The next instant after which `flag` may have something to decide."""
-        return inf if self.verdict is not None else min(self.clock.deadline, self._patience)
+        if self.verdict is not None:
+            return inf
+        return self.clock.deadline if self._due == PRESENT else min(self.clock.deadline, self._patience)
 
     def left(self, at: float) -> tuple[float | None, float | None]:
         """Seconds on both clocks."""
@@ -110,11 +113,11 @@ class Match:
     def play(self, seat: int, sent: object, at: float, now: float | None = None) -> None:
         """Play what was sent, which arrived at `at`; the next clock starts `now`."""
         self.flag(at)
-        if self.to_move != seat:
+        position = self.positions[-1]
+        if self.verdict is not None or position.turn != seat:
             raise OutOfTurn(
                 "the match is over" if self.verdict is not None else "it is the other player's turn"
             )
-        position = self.position
         try:
             move = self.game.read(sent, position)
             after = position.play(move)

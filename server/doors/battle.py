@@ -225,8 +225,6 @@ class Battle:
             return
         self.seat.here()
         self._answer_undecided()
-        if self._flipping:
-            self._close_all()
         self._sides.pop(self.seat.index, None)
         self.close()
 

@@ -9,16 +9,39 @@ message that is ignored as well.
 Framing, paths and limits of frames are `server/doors/websocket.py`'s.
 """
 
-from collections import deque
 from collections.abc import Callable
 from typing import assert_never
 
 import structlog
 import trio
-from msgspec import UNSET, MsgspecError, Struct, UnsetType, ValidationError
-from msgspec.json import Decoder, Encoder, decode
+from msgspec import UNSET, UnsetType
 
 from games.game import Illegal
+from server.doors.connect4_messages import (
+    AGAINST,
+    DISCONNECTED,
+    END,
+    INVALID,
+    NO_ID,
+    NOT_YOUR_TURN,
+    ONLY_START,
+    RESERVED,
+    TOO_LONG,
+    UNKNOWN,
+    UNREADABLE,
+    WAITING,
+    Ignored,
+    Move,
+    Said,
+    Start,
+    State,
+    StateRequest,
+    Unreadable,
+    encode,
+    read,
+    repeated,
+)
+from server.doors.hesitation import Hesitation
 from server.doors.once import Once
 from server.host import OPEN, Host
 from server.house_players import GAME, HousePlayer, challenge
@@ -30,61 +53,10 @@ from tournament.log import Follower
 from tournament.match import Match, OutOfTurn
 from tournament.player import Seat
 
-# Why a message was ignored: clients in use know these by heart.
-ONLY_START = "Only start messages allowed in current state"
-NO_ID = "You need to include an id"
-RESERVED = '"{}" is a reserved id used for a reference player'
-WAITING = "Waiting for match"
-UNKNOWN = "Unknown message type"
-NOT_YOUR_TURN = "Not your turn"
-INVALID = "Invalid move"
-# The same, in cases that the seed's clients never came to.
-AGAINST = '"against" is the id of an opponent, or null'
-UNREADABLE = "Not a JSON message"
-TOO_LONG = "A message may have {} bytes"
-
-AT_ONCE = 2  # so many running that are ignored are answered at once, and the next:
-FIRST_DELAY, LONGEST_DELAY = 0.1, 1.0  # seconds; each is twice the one before
-
 TOO_MANY = "too many messages"
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
-
-
-class Start(Struct, frozen=True, tag="start"):
-    """Come in and wait for a match; `against` is whom the bot wants to meet."""
-
-    id: object = None
-    against: object = None
-
-
-class Move(Struct, frozen=True, tag="move"):
-    move: object = None
-
-
-class StateRequest(Struct, frozen=True, tag="state_request"):
-    pass
-
-
-class State(Struct, frozen=True, tag="state", rename={"last_move": "last-move"}):
-    turn: int  # 1 or 2; 0 when the match is over
-    you: int
-    winner: int | UnsetType = UNSET  # 0 for a draw; there only when the match is over
-    moves: list[int] = []
-    last_move: int | UnsetType = UNSET  # there where this state is the first to show it
-    state: object = None
-
-
-class Ignored(Struct, frozen=True, tag="ignored"):
-    msg: object
-    reason: str
-
-
-read = Decoder(Start | Move | StateRequest).decode
-encode = Encoder().encode
 once = Once()  # both players are told of a move one right after the other
-
-END, DISCONNECTED = b'{"type":"end"}', b'{"type":"disconnected"}'
 
 
 class Connect4:
@@ -105,7 +77,7 @@ class Connect4:
     ) -> None:
         self.asked = 0  # how often this bot has been told a new position
         self._host = host
-        self._out = say
+        self._voice = Hesitation(say, host.guard, host.limits.junk.credits)
         self._hang_up = hang_up
         self._peer = peer
         self._authenticated = authenticated
@@ -118,9 +90,6 @@ class Connect4:
         now = trio.current_time()
         self._junk = Bucket(host.limits.junk, now)
         self._requests = Bucket(host.limits.messages, now)
-        self._ignored = 0  # messages in a row
-        self._late: deque[tuple[float, bytes]] = deque()  # answers to them, and when they are due
-        self._waiting = False  # a task waits for the first of these
 
     # What a transport calls
 
@@ -135,7 +104,7 @@ class Connect4:
     def gone(self) -> None:
         """The connection is lost, and with it the match."""
         self._over = True
-        self._late.clear()
+        self._voice.stop()
         self._leave()
 
     # What the bot says
@@ -147,9 +116,7 @@ class Connect4:
             return TOO_LONG.format(most)
         try:
             said = read(message)
-        except ValidationError:
-            said = None  # JSON, but none of these messages
-        except (MsgspecError, UnicodeDecodeError, RecursionError):
+        except Unreadable:
             return UNREADABLE
         if self._seat is not None:
             return self._play(self._seat, said, at, fresh)
@@ -157,9 +124,7 @@ class Connect4:
             return WAITING
         return self._start(said, message) if isinstance(said, Start) else ONLY_START
 
-    def _play(
-        self, seat: Seat, said: Start | Move | StateRequest | None, at: float, fresh: bool
-    ) -> str | None:
+    def _play(self, seat: Seat, said: Said | None, at: float, fresh: bool) -> str | None:
         match said:
             case Move(move=move):
                 if not fresh:
@@ -171,12 +136,12 @@ class Connect4:
                 except Illegal:
                     return INVALID
             case StateRequest():
-                if not self._ignored and not self._requests.take(at):  # after an `ignored` it is expected
+                if not self._voice.row and not self._requests.take(at):  # after an `ignored` it is expected
                     self._give_up(TOO_MANY)
-                self._say(encode(_state(seat.match, seat.index, seat.match.ply)))
+                self._voice.say(encode(_state(seat.match, seat.index, seat.match.ply)))
             case _:
                 return UNKNOWN
-        self._ignored = 0
+        self._voice.row = 0
         return None
 
     def _start(self, said: Start, message: bytes) -> str | None:
@@ -204,7 +169,7 @@ class Connect4:
         if self._over:
             visit.leave()
             return
-        self._ignored = 0
+        self._voice.row = 0
         self._visit, player = visit, visit.player
         self._authenticated()
         player.dealt = self._dealt
@@ -242,7 +207,7 @@ class Connect4:
         match event:
             case Moved() | Began():
                 self.asked += 1
-                self._say(_told(seat, event))
+                self._voice.say(_told(seat, event))
             case Refused():
                 pass  # whoever sent it was told
             case Ended():
@@ -253,51 +218,21 @@ class Connect4:
     def _end(self, seat: Seat, ended: Ended) -> None:
         match, index = seat.match, seat.index
         if ended.ending is Ending.PLAYED:
-            self._say(END)
+            self._voice.say(END)
         elif ended.winner == 1 - index:  # by its clock, or by too many moves that were refused
-            self._say(encode(_state(match, index, match.ply, winner=_number(ended.winner))))
-            self._say(END)
+            self._voice.say(encode(_state(match, index, match.ply, winner=_number(ended.winner))))
+            self._voice.say(END)
         else:
-            self._say(encode(_state(match, index, match.ply)))
-            self._say(DISCONNECTED)
+            self._voice.say(encode(_state(match, index, match.ply)))
+            self._voice.say(DISCONNECTED)
         self._leave()
 
-    def _say(self, message: bytes) -> None:
-        """Say something now, after all that was to be said before it."""
-        while self._late:
-            self._out(self._late.popleft()[1])
-        self._out(message)
-
-    # What is ignored
-
     def _ignore(self, message: bytes, reason: str, at: float) -> None:
-        """Answer with the reason; the more of it in a row, the later."""
         limits = self._host.limits
-        if reason != INVALID and not self._junk.take(at):  # the referee counts those that are invalid
+        counts = reason != INVALID  # the referee counts those
+        answer = encode(Ignored(repeated(message, limits.echo_bytes), reason))
+        if (counts and not self._junk.take(at)) or not self._voice.answer(answer):
             self._give_up(TOO_MANY)
-            return
-        self._ignored += 1
-        answer = encode(Ignored(_copy(message, limits.echo_bytes), reason))
-        delay = _delay(self._ignored)
-        if not delay and not self._late:
-            self._out(answer)
-        elif len(self._late) >= limits.junk.credits:
-            self._give_up(TOO_MANY)
-        else:
-            before = self._late[-1][0] if self._late else at
-            self._late.append((max(before, trio.current_time()) + delay, answer))
-            if not self._waiting:
-                self._waiting = True
-                self._host.guard.start_soon(self._answer_late)
-
-    async def _answer_late(self) -> None:
-        while self._late:
-            due, answer = self._late[0]
-            await trio.sleep_until(due)
-            if self._late and self._late[0] == (due, answer):  # nothing else was said meanwhile
-                self._late.popleft()
-                self._out(answer)
-        self._waiting = False
 
     def _give_up(self, reason: str) -> None:
         log.info("cut", peer=self._peer, player=self._visit and self._visit.player.name, why=reason)
@@ -330,20 +265,3 @@ def _state(
 
 def _number(winner: int | None) -> int:
     return 0 if winner is None else winner + 1
-
-
-def _copy(message: bytes, most: int) -> object:
-    """What an `ignored` repeats: the message, or how its text begins, if it is long or cannot be read."""
-    if len(message) <= most:
-        try:
-            return decode(message)
-        except (MsgspecError, UnicodeDecodeError, RecursionError):
-            pass
-    return message[:most].decode(errors="ignore")
-
-
-def _delay(ignored: int) -> float:
-    """Seconds that the answer to so many in a row takes."""
-    if ignored <= AT_ONCE:
-        return 0.0
-    return min(FIRST_DELAY * 2 ** min(ignored - AT_ONCE - 1, 10), LONGEST_DELAY)

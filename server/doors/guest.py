@@ -64,8 +64,6 @@ class Guests:
             guest = Guest(self, where)
         visit = await guest.arrive(exchange.request.peer, asked)
         self._expect_not_over(where, visit)
-        if (before := self._guests.get(where)) is not None and before is not guest:
-            self.forget(before)
         self._guests[where] = guest
         guest.enter(visit, exchange, url)
 
@@ -165,7 +163,6 @@ class Guest:
         if player.seat is None:
             player.free()
         else:
-            player.reserved = False
             if self._battle is None or self._battle.seat is not player.seat:
                 self._open(player.seat)
             self._invite()

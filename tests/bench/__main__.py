@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from tests.bench import doors, games
+from tests.bench import doors, games, memory
 
 DOORS = ("tcp", "websocket", "http")
 
@@ -15,7 +15,8 @@ DOORS = ("tcp", "websocket", "http")
 def parts(matches: int) -> Mapping[str, Callable[[], None]]:
     return {
         "games": games.bench,
-        **{door: partial(doors.bench, frozenset({door}), matches) for door in DOORS},
+        **{door: partial(doors.bench, door, matches) for door in DOORS},
+        "memory": memory.bench,
     }
 
 

@@ -18,6 +18,7 @@ import trio
 import trio.testing
 from msgspec import Struct
 
+from server.doors.farewell import Farewells
 from server.host import OPEN, Host
 from server.listening import Admission, Visitor
 from server.thinker import Thinker
@@ -239,6 +240,7 @@ class Ground:
             "visits": gone(visit.player for visits in reception._visits.values() for visit in visits),
             "claims": gone(claim.player for claim in reception._claims.values()),
             "matches": sum(len(tournament.matches) for tournament in host.tournaments.values()),
+            "who wait for the end of a tournament": len(self._waiting_for_an_end()),
             **self._served.left(),
         }
         for what, count in left.items():
@@ -246,6 +248,17 @@ class Ground:
                 self._complain(f"left behind: {count} {what}")
         if host.guard.caught and not self.complaints:
             self._complain(f"caught by the guard: {dict(host.guard.caught)}")
+
+    def _waiting_for_an_end(self) -> list[object]:
+        """Of tournaments that have no end or have had it."""
+        waiting = [each._waiting for each in self._host.told if isinstance(each, Farewells)]
+        return [
+            one
+            for by_name in waiting
+            for name, all_of_them in by_name.items()
+            for one in all_of_them
+            if name == PLAYING or name.startswith(OPEN)
+        ]
 
 
 def _said_its_last(end: End) -> bool:

@@ -12,7 +12,7 @@ LONG = (600, 5000, 20_000, 70_000)  # bytes: beyond a line, a message, a request
 SILENCES = (0.01, 0.3, 2.1, 5.1, 10.1, 30.1, 76.0)  # seconds: just beyond each deadline that there is
 STEPS = 60  # in a session, at most
 
-VALUES = re.compile(rb'"[^"]*"|-?[0-9]+|null|true|false')  # of JSON, more or less
+VALUES = re.compile(rb'"[^"]*"|\$[a-z]+\$|-?[0-9]+|null|true|false')  # of JSON, more or less
 
 ODD_VALUES = (
     *(b"-1", b"0", b"1.0", b"7", b"-0", b"1e999", b"-1e999", b"1e-999", b"NaN", b"Infinity", b"0x1", b"+1"),

@@ -65,7 +65,7 @@ def draw(tongues: Sequence[Tongue], random: Random) -> list[Step]:
     """A session as an honest bot might have it, of any length."""
     tongue = random.choice(tongues)
     steps = list(tongue.enter)
-    for _ in range(random.choice((0, 1, 1, 2, 3, 5))):
+    for _ in range(random.choice((0, 1, 1, 2, 3, 5, 12))):
         steps.append(Hear(random.choice((HASTY, PATIENT)), tongue.listens))
         steps.append(random.choice(tongue.answers))
         if tongue.also and random.random() < 0.3:

@@ -13,9 +13,10 @@ from server.guard import PEER_GONE
 from server.host import Host
 from server.listening import Visitor
 from server.wire import Wire
+from tests.fuzz import line
 from tests.fuzz.campaign import BATCH, DOORS, Report, play, run
-from tests.fuzz.ground import Served
-from tests.fuzz.line import DOOR
+from tests.fuzz.ground import REGULAR, Door, Served
+from tests.fuzz.sessions import Say
 
 ROOT = Path(__file__).parents[2]
 QUICK, ALL = 300, 5000  # sessions at each door
@@ -34,7 +35,7 @@ def harmless(report: Report) -> bool:
 
 
 @doors
-def test_strangers_do_no_harm(door) -> None:
+def test_strangers_do_no_harm(door: Door) -> None:
     report = run(door, SEED, range(QUICK))
     assert harmless(report)
     assert report.events > QUICK, "nobody got as far as a match"
@@ -42,8 +43,19 @@ def test_strangers_do_no_harm(door) -> None:
 
 @pytest.mark.slow
 @doors
-def test_more_strangers_do_no_harm(door) -> None:
+def test_more_strangers_do_no_harm(door: Door) -> None:
     assert harmless(run(door, SEED, range(QUICK, ALL)))
+
+
+# What was harm once
+
+
+def test_moves_that_no_json_can_repeat_do_no_harm() -> None:
+    """They froze the streams of spectators: half a surrogate pair, and lists as deep as can just be read."""
+    deep = (b'{"type":"move","move":%b}' % (b"[" * depth + b"]" * depth) for depth in range(960, 990))
+    answers = tuple(Say(text, asked=True) for text in (b'"\\ud800"', b'["\\ud800"]', *deep))
+    evil = replace(line.house("connect-4"), answers=answers)
+    assert harmless(run(replace(line.DOOR, odd=(evil,) * 30), SEED, range(QUICK)))
 
 
 # What would be harm
@@ -95,6 +107,18 @@ def jealous(host: Host, attend: Attend) -> Attend:
     return attended
 
 
+def unjust(host: Host, attend: Attend) -> Attend:
+    """Takes it out on the regulars of the open tables when somebody goes."""
+
+    async def attended(wire: Wire, visitor: Visitor) -> None:
+        await attend(wire, visitor)
+        for tournament in host.tournaments.values():
+            for match in [match for match in tournament.matches.values() if REGULAR in match.names]:
+                match.leave(match.names.index(REGULAR), trio.current_time())
+
+    return attended
+
+
 @pytest.mark.parametrize(
     ("plant", "complaint"),
     [
@@ -102,19 +126,20 @@ def jealous(host: Host, attend: Attend) -> Attend:
         (hanging, "hang"),
         (remembering, "left behind"),
         (jealous, "should have been played"),
+        (unjust, "should not have lost"),
     ],
 )
 def test_a_fault_is_noticed_and_happens_again(
     plant: Callable[[Host, Attend], Attend], complaint: str
 ) -> None:
     def serve(host: Host) -> Served:
-        served = DOOR.serve(host)
+        served = line.DOOR.serve(host)
         return Served(plant(host, served.attend), served.waits, served.left, served.called)
 
-    report = run(replace(DOOR, serve=serve), SEED, range(BATCH))
+    report = run(replace(line.DOOR, serve=serve), SEED, range(BATCH))
     (failure,) = report.failures
     assert any(complaint in each for each in failure.complaints), failure.complaints
-    assert play(replace(DOOR, serve=serve), SEED, failure.numbers) == failure
+    assert play(replace(line.DOOR, serve=serve), SEED, failure.numbers) == failure
 
 
 def test_a_session_can_be_played_by_itself() -> None:

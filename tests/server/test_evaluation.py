@@ -268,6 +268,21 @@ async def test_a_watchful_bot_gets_what_it_should_of_quoridor(autojump_clock: Mo
         assert set(here.host.thinker.asked) == {("quoridor", "alphabeta", 2)}
 
 
+async def test_what_a_bot_answers_to_a_call_is_not_waited_for(autojump_clock: MockClock) -> None:
+    async with lists() as here:
+        knight = Knight(here, "tic-tac-toe")
+
+        async def hangs(where: str, message: dict[str, Any]) -> bool:
+            await knight.called(where, message)
+            await trio.sleep(3600.0)
+            return True
+
+        here.telephone.connect(NUMBER, hangs)
+        await evaluate(here, runId="run")
+        assert (await done(here, "run"))["score"] == 100
+        assert trio.current_time() < 60.0
+
+
 async def test_cases_come_in_an_order_that_the_run_decides(autojump_clock: MockClock) -> None:
     async def order(run: str) -> list[str]:
         async with lists() as here:

@@ -291,6 +291,18 @@ async def test_an_address_that_may_be_called_passes_the_check(autojump_clock: Mo
         assert here.tried == []
 
 
+@pytest.mark.parametrize(
+    "host", ["a" * 64 + ".example", "a..example", ".", "-", "_", "1.2.3.4.5", "0x", "256.1"]
+)
+async def test_a_name_that_cannot_be_is_nobodys(host: str, autojump_clock: MockClock) -> None:
+    async with net(answers) as here:
+        here.names = {host: []}
+        with pytest.raises(Forbidden):
+            await calls(here).check(taken_apart(f"http://{host}/"))
+        assert not await calls(here).post(taken_apart(f"http://{host}/"), BODY)
+        assert here.tried == []
+
+
 # How often
 
 

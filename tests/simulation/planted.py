@@ -136,16 +136,6 @@ def one_grace_for_both() -> Patches:
     return {(Tournament, "_patience"): patience}
 
 
-def oldest_connection_is_looked_at() -> Patches:
-    """Somebody who is playing counts as absent, because an older connection of its is dead."""
-
-    def find(lobby: Lobby, name: str, game: str, place: str | None = None) -> Player | None:
-        players = lobby._players.get((game, name), [])
-        return next((player for player in players if player.idle), players[0] if players else None)
-
-    return {(Lobby, "find"): find}
-
-
 def known_in_the_order_of_waking() -> Patches:
     """What is kept is made known by whichever task the scheduler wakes first."""
 
@@ -199,7 +189,6 @@ OURS = (
     leaving_flags_the_other,
     waiting_goes_on_in_a_stall,
     one_grace_for_both,
-    oldest_connection_is_looked_at,
     known_in_the_order_of_waking,
     decisions_overlap,
     void_comes_too_late,

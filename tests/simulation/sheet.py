@@ -37,8 +37,6 @@ class Sheet:
         self._world = world
         self._calm = world.plan.calm  # nothing befalls the clocks, so every reckoning has to agree exactly
         self._complain = world.complain
-        self._stalled = 0.0  # how long the host had stalled in all when this seat was prompted
-        self._stalls = 0  # and how often
         pace: Pace = seat.match.clock.pace
         self._bank = inf if pace.bank is None else pace.bank
         self._turn = inf if pace.turn is None else pace.turn
@@ -125,7 +123,6 @@ class Sheet:
 
     def _prompt(self) -> None:
         self.prompted = trio.current_time()
-        self._stalled, self._stalls = self._world.stalled, self._world.stalls
         self.due = self.prompted + min(self._bank, self._turn)
         self.intended = inf
         if self._calm and abs(self.seat.match.clock.deadline - self.due) > EXACT:
@@ -134,8 +131,10 @@ class Sheet:
 
     def _answered(self, event: Moved) -> None:
         spent = max(0.0, event.at - (self.prompted or 0.0))
-        own = max(0.0, spent - (self._world.stalled - self._stalled))
-        most = own + self._world.plan.beat * (self._world.stalls - self._stalls + 1)
+        begun = event.at - spent  # what the host stalled since then and until the answer is nobody's
+        stalls = [seconds for at, seconds in self._world.stalls if begun <= at < event.at]
+        own = max(0.0, spent - sum(stalls))
+        most = own + self._world.plan.beat * (len(stalls) + 1)
         if abs(event.spent - spent) > EXACT if self._calm else event.spent > most:
             self._complain(f"{self}: {event.spent} s were charged for {own} of {spent}")
         self._bank = max(0.0, self._bank - spent) + self._gain

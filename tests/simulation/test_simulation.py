@@ -35,10 +35,12 @@ def test_a_plan_covers_what_it_is_for() -> None:
 
 @pytest.mark.parametrize("seeds", CHUNKS, ids=lambda seeds: f"{seeds[0]}-{seeds[-1]}")
 def test_whole_tournaments_are_held_without_error_or_unfairness(seeds: range) -> None:
+    matches = 0
     for seed in seeds:
         report = simulate(draw(seed))
-        assert report.matches
         assert not report.complaints, replay(seed)
+        matches += report.matches
+    assert matches > 10 * len(seeds)
 
 
 def test_a_seed_decides_everything_in_every_process() -> None:
@@ -64,7 +66,7 @@ def test_a_planted_bug_is_found(bug: Callable[[], Patches], capsys: pytest.Captu
     assert found is not None
     count, complaint = found
     with capsys.disabled():
-        print(f"\n{bug.__name__}: found at seed {count} ({complaint:.100}…)")
+        print(f"\n{bug.__name__}: found after {count} seeds: {complaint.splitlines()[0]:.90}…")
 
 
 def test_what_was_planted_is_gone_again() -> None:

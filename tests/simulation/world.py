@@ -50,8 +50,7 @@ class World:
         self.organisers = {name: Organiser(self, contest) for name, contest in self.contests.items()}
         self.fated = False  # nothing more will befall the host
         self.crashes = 0
-        self.stalls = 0
-        self.stalled = 0.0  # seconds in all
+        self.stalls: list[tuple[float, float]] = []  # when each began, and its seconds
         self.ended = 0.0
         self.complaints: list[str] = []
         self.trace: list[str] = []
@@ -93,8 +92,7 @@ class World:
 
     def stall(self, seconds: float) -> None:
         """Time goes on, and nothing is read or done; what is read first then may be that somebody is gone."""
-        self.stalls += 1
-        self.stalled += seconds
+        self.stalls.append((trio.current_time(), seconds))
         self._clock.jump(seconds)
         for bot in self.bots.values():
             if self.chance.random() < HASTY:

@@ -25,6 +25,7 @@ from tests.server.ends import End
 from tests.server.transcripts import hosting
 from tests.server.web import Answer, Client, Server, get
 from tests.server.windowed import Weather
+from tournament.store import Memory
 
 CUP = {"tournament": "cup", "game": "tic-tac-toe", "format": "round-robin", "entrants": "2"}
 STREAM_HEAD = (
@@ -245,6 +246,14 @@ async def lists(
             yield Lists(host, nursery, Telephone())
 
 
+class Slow(Memory):
+    """A store that takes its time."""
+
+    async def keep(self, *facts: Any) -> None:
+        await trio.sleep(0.5)
+        await super().keep(*facts)
+
+
 def put(player: str, field: str) -> dict[str, str]:
     return {"player": player, "action": "putSymbol", "position": field}
 
@@ -257,6 +266,7 @@ __all__ = [
     "CUP",
     "Fighter",
     "Lists",
+    "Slow",
     "Stream",
     "Telephone",
     "Weather",

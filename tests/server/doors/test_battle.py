@@ -11,6 +11,7 @@ import trio
 from structlog.testing import capture_logs
 from trio.testing import MockClock
 
+from games.tictactoe import GAME as TIC_TAC_TOE
 from server.doors.battle import FLIP, Battle, Command
 from server.guard import Guard
 from server.http import Exchange, Request
@@ -21,6 +22,7 @@ from tests.server.doors.lists import (
     STREAM_HEAD,
     Fighter,
     Lists,
+    Slow,
     Stream,
     answered,
     flipped,
@@ -31,7 +33,6 @@ from tests.server.windowed import Weather
 from tournament.events import Ending
 from tournament.match import Match
 from tournament.player import Seat
-from tournament.store import Memory
 from tournament.timekeeper import Timekeeper
 
 UUID = "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
@@ -164,11 +165,9 @@ class Exchanges:
 
 @pytest.mark.parametrize("command", [Command("putSymbol", "N"), Command("putSymbol", "XX"), Command(FLIP)])
 async def test_a_move_is_echoed_before_its_request_is_answered(command: Command) -> None:
-    from games.tictactoe import GAME
-
     timekeeper, wires = Timekeeper(), Exchanges()
     async with trio.open_nursery() as nursery:
-        match = Match(GAME, ("ann", "bob"), trio.current_time())
+        match = Match(TIC_TAC_TOE, ("ann", "bob"), trio.current_time())
         battle = Battle(Seat(match, 0, timekeeper), {}, Guard(nursery), Limits(), lambda battle: None)
         battle.start(wires.exchange())
         battle.play(wires.exchange(trio.current_time()), lambda: command)
@@ -178,11 +177,6 @@ async def test_a_move_is_echoed_before_its_request_is_answered(command: Command)
 
 
 async def test_a_move_that_decides_is_answered_when_the_result_is_safe(autojump_clock: MockClock) -> None:
-    class Slow(Memory):
-        async def keep(self, *facts: Any) -> None:
-            await trio.sleep(0.5)
-            await super().keep(*facts)
-
     async with lists() as here:
         here.host.store = Slow()
         clients = [await here.join(name) for name in ("ann", "bob")]
@@ -382,6 +376,22 @@ async def test_the_clock_does_not_run_before_the_stream_is_opened(autojump_clock
         assert await late.put("N") == (423, "Battle already ended"), "it came after 300 s"
 
 
+async def test_the_clock_does_not_run_while_the_answer_to_a_join_is_on_its_way(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a match that is dealt to somebody before its door knows it."""
+    async with lists() as here:
+        here.host.store = Slow()
+        clients = [await here.join(name) for name in ("ann", "bob")]
+        await trio.sleep(120.0)
+        ann, bob = [Fighter(here, await answered(client)) for client in clients]
+        await ann.start()
+        assert await ann.put("C") == (200, 20000)
+        await trio.sleep(120.0)
+        assert await bob.start() == [put("O", "C")]
+        assert await bob.put("N") == (200, 20000)
+
+
 async def test_both_have_the_time_to_come_that_the_setting_gives(autojump_clock: MockClock) -> None:
     async with lists(CUP, Limits(start_seconds=20.0)) as here:
         ann, _ = [await answered(client) for client in [await here.join("ann"), await here.join("bob")]]
@@ -538,6 +548,24 @@ async def test_a_lost_stream_that_was_replaced_is_no_loss(autojump_clock: MockCl
         before.client.end.reset()
         await trio.sleep(60.0)
         assert (await ann.put("C"))[0] == 200
+
+
+async def test_a_stream_that_is_not_the_battles_any_more_takes_nothing_with_it(
+    autojump_clock: MockClock,
+) -> None:
+    """Whatever order the end of one connection and the beginning of the next are heard in."""
+    wires = Exchanges()
+    async with trio.open_nursery() as nursery:
+        match = Match(TIC_TAC_TOE, ("ann", "bob"), trio.current_time())
+        battle = Battle(Seat(match, 0, Timekeeper()), {}, Guard(nursery), Limits(), lambda battle: None)
+        first, second = wires.exchange(), wires.exchange()
+        battle.start(first)
+        battle.start(second)
+        for callback in first.callbacks:
+            callback()
+        assert match.deadline == 18.0, "nobody is away"
+        battle.play(wires.exchange(trio.current_time()), lambda: Command("putSymbol", "N"))
+        assert [sent for sent in wires.sent if sent != "closed"][-2] == put("O", "N")
 
 
 async def test_who_does_not_read_its_stream_keeps_nobody_waiting(autojump_clock: MockClock) -> None:

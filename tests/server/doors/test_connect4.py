@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from trio.testing import MockClock
 
 from games.connect4 import GAME
-from server.doors.connect4 import ONLY_START
+from server.doors.connect4_messages import ONLY_START
 from tests.server.doors.fours import (
     DISCONNECTED,
     DRAWN,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trio.testing import MockClock
 
-from server.doors.connect4 import NOT_YOUR_TURN, ONLY_START, UNKNOWN, WAITING
+from server.doors.connect4_messages import NOT_YOUR_TURN, ONLY_START, UNKNOWN, WAITING
 from server.host import Host
 from server.limits import Limits, Rate
 from tests.server.doors.fours import END, WON, Bot, ignored, pair, place, play, state

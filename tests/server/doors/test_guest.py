@@ -10,7 +10,7 @@ from trio.testing import MockClock
 from server.doors.battle import FLIP
 from server.limits import Limits
 from tests.server.doors.knight import Knight
-from tests.server.doors.lists import CUP, Fighter, Lists, answered, dead, flipped, lists, put
+from tests.server.doors.lists import CUP, Fighter, Lists, Slow, answered, dead, flipped, lists, put
 from tests.server.doors.room import Room
 from tests.server.web import Client
 from tournament.events import Ending
@@ -193,6 +193,55 @@ async def test_who_waits_hears_of_the_end_at_once(autojump_clock: MockClock) -> 
         assert await said(clients[waiting]) == (410, {"error": "cup is over"})
 
 
+async def test_who_joins_again_while_its_tournament_ends_hears_of_that(autojump_clock: MockClock) -> None:
+    """Between the last result and the end of the tournament the store is asked, and time passes."""
+    async with lists(CUP) as here:
+        slow = here.host.tournaments["cup"]._store = Slow()
+        assert slow is here.host.tournaments["cup"]._store
+        clients = [await here.join(name, token=OWN + name) for name in ("ann", "bob")]
+        await trio.sleep(5.0)
+        ann, bob = [Fighter(here, await answered(client)) for client in clients]
+        for fighter in (ann, bob):
+            await fighter.start()
+        await ann.flip()
+        again = await here.join("ann", token=OWN + "ann")
+        assert here.host.tournaments["cup"].record.state is State.RUNNING
+        await trio.sleep(2.0)
+        assert await said(again) == (410, {"error": "cup is over"})
+        assert await here.waits(await here.join("ann", token=OWN + "ann")), "it has heard that, once"
+
+
+async def test_of_two_that_arrive_with_one_token_the_second_stays(autojump_clock: MockClock) -> None:
+    async with lists() as here:
+        here.host.store = Slow()
+        first, second = await here.join("ann", token=OWN), await here.join("ann", token=OWN)
+        await trio.sleep(5.0)
+        assert await said(first) == (409, {"error": "somebody with the same token has taken over"})
+        await here.join("bob")
+        await trio.sleep(5.0)
+        assert await answered(second)
+
+
+async def test_who_hangs_up_while_its_match_is_dealt_may_come_back_for_a_while(
+    autojump_clock: MockClock,
+) -> None:
+    async with lists(CUP) as here:
+        ann = await here.join("ann", token=OWN)
+        here.host.tournaments["cup"]._store = Slow()
+        bob = await here.join("bob")
+        await trio.sleep(1.7)
+        assert await here.waits(ann), "the match is not dealt yet"
+        ann.end.close()
+        await trio.sleep(1.0)
+        fighter = Fighter(here, await answered(bob))
+        await fighter.start()
+        await trio.sleep(20.0)
+        again = Fighter(here, await answered(await here.join("ann", token=OWN)))
+        assert again.battle != fighter.battle
+        await trio.sleep(15.0)
+        assert await fighter.told() == [{"winner": "X"}], "it did not come within half a minute"
+
+
 # With an address
 
 
@@ -319,6 +368,29 @@ async def test_an_address_is_one_bots(autojump_clock: MockClock) -> None:
         assert (status, "which is the most" in said["error"]) == (429, True)
 
 
+async def test_who_is_turned_away_is_forgotten_with_its_address(autojump_clock: MockClock) -> None:
+    async with lists() as here:
+        url = here.telephone.connect("192.0.2.7:5000")
+        ann = {"name": "ann", "token": OWN, "teamUrl": url}
+        assert (await here.says("/tic-tac-toe/join", ann))[0] == 202
+        assert (await here.says("/tic-tac-toe/join", {**ann, "tournament": "monday"}))[0] == 409
+        assert (await here.says("/tic-tac-toe/join", {"name": "bob", "teamUrl": url}))[0] == 202
+
+
+async def test_a_bot_is_called_to_a_battle_once(autojump_clock: MockClock) -> None:
+    """Who joins again while it is being called is called again if it has not come by then, and only then."""
+    async with lists() as here:
+        url = here.telephone.connect("192.0.2.7:5000")
+        for _ in range(3):
+            await here.says("/tic-tac-toe/join", {"name": "ann", "token": OWN, "teamUrl": url})
+            await here.join("bob")
+        fighter = Fighter(here, battles(here, "192.0.2.7:5000")[0])
+        await fighter.start()
+        await fighter.flip()
+        await trio.sleep(60.0)
+        assert len(here.telephone.calls) == 1
+
+
 # Coming back
 
 
@@ -384,7 +456,58 @@ async def test_a_bot_may_go_on_over_another_transport(autojump_clock: MockClock)
         await bob.put("N")
         await trio.sleep(16.0)
         await elsewhere.tell(type="move", move="NW")
-        assert await bob.told() == [put("X", "N"), put("O", "NW")], "the seat waits for nobody any more"
+        assert await bob.told() == [put("X", "N"), put("O", "NW")]
+        await bob.put("E")
+        await trio.sleep(10.0)
+        assert await bob.told() == [put("X", "E"), {"winner": "X"}], "its clock runs, as any other"
+
+
+async def test_who_has_gone_to_another_transport_has_the_table_flipped_for_it(
+    autojump_clock: MockClock,
+) -> None:
+    async with lists() as here:
+        clients = await here.join("ann"), await here.join("bob", token=OWN)
+        ann, bob = [Fighter(here, await answered(client)) for client in clients]
+        for fighter in (ann, bob):
+            await fighter.start()
+        await Room(here.host, here.nursery).hello("bob", token=OWN)
+        assert await bob.told() == []
+        assert bob.stream.over
+        await ann.put("XX")
+        assert await ann.told() == [put("O", "XX"), flipped("X")]
+        assert ann.stream.over
+
+
+async def test_who_goes_to_another_transport_with_the_table_still_standing_lets_it_stand(
+    autojump_clock: MockClock,
+) -> None:
+    async with lists() as here:
+        url = here.telephone.connect("192.0.2.7:5000")
+        await here.says("/tic-tac-toe/join", {"name": "bob", "token": OWN, "teamUrl": url})
+        ann = Fighter(here, await answered(await here.join("ann")))
+        bob = Fighter(here, battles(here, "192.0.2.7:5000")[0])
+        for fighter in (ann, bob):
+            await fighter.start()
+        await bob.put("C")
+        await ann.put("C")
+        await Room(here.host, here.nursery).hello("bob", token=OWN)
+        for fighter in (ann, bob):
+            assert await fighter.told() == [put("O", "C"), put("X", "C")]
+            assert fighter.stream.over
+
+
+async def test_to_be_called_from_elsewhere_stops_no_clock(autojump_clock: MockClock) -> None:
+    """Catches the clock of a bot that waits for a stream, in a match that has long begun."""
+    async with lists() as here:
+        ann = await Room(here.host, here.nursery).hello("ann", token=OWN)
+        bob = Fighter(here, await answered(await here.join("bob")))
+        await bob.start()
+        await trio.sleep(10.0)
+        url = here.telephone.connect("192.0.2.7:5000")
+        assert (await here.says("/tic-tac-toe/join", {"name": "ann", "token": OWN, "teamUrl": url}))[0] == 202
+        await trio.sleep(8.1)
+        assert await bob.told() == [{"winner": "X"}]
+        assert (await ann.lines())[-1] == "[closed]"
 
 
 async def test_a_bot_may_come_from_another_transport(autojump_clock: MockClock) -> None:

@@ -1,0 +1,50 @@
+"""Servers to be measured, each in a process of its own: ours, and whatever it is measured by."""
+
+import os
+import subprocess
+import sys
+import time
+from types import TracebackType
+from typing import Self
+
+from tests.bench.crowd import Address
+
+
+class Server:
+    """A server in a process of its own, which says where it is as `quintain serve` does."""
+
+    def __init__(self, *command: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", *command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        assert self.process.stdout is not None
+        ready = self.process.stdout.readline().split()
+        assert ready[:1] == ["ready"], f"{' '.join(command)} did not start"
+        self._addresses = dict(word.split("=", 1) for word in ready[1:])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+    def address(self, door: str) -> Address:
+        host, _, port = self._addresses[door].rpartition(":")
+        return host, int(port)
+
+    def seconds(self) -> float:
+        """That it was on a processor, all its threads together: Linux has a clock for every process."""
+        return time.clock_gettime(~self.process.pid << 3 | 2)
+
+    def memory(self) -> int:
+        """Bytes that it has in memory."""
+        with open(f"/proc/{self.process.pid}/statm") as pages:
+            return int(pages.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+def quintain(folder: str, *arguments: str) -> Server:
+    ports = ("--tcp", "0", "--websocket", "0", "--http", "0")
+    return Server("server", "serve", *ports, "--data", folder, "--log-level", "error", *arguments)
