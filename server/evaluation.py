@@ -135,7 +135,7 @@ class Evaluations:
         match = Match(case.rules(house), names, trio.current_time())
         host.timekeeper.watch(match)
         battle = self._enrol(Seat(match, 1 - house, host.timekeeper), name)
-        battle.expect(host.limits.start_seconds)
+        battle.expect(trio.current_time() + host.limits.start_seconds)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._invite, run.bot, battle)
             await oppose(match, Seat(match, house, host.timekeeper), case.opponent(lots, host.thinker))

@@ -56,7 +56,7 @@ class Battle:
         self.seat = seat
         self.match = seat.match
         self.started = False  # the stream has been opened: somebody is there
-        self.expected = False  # until then the clock waits
+        self.expected: float | None = None  # until then the clock waits for that
         self.over = trio.Event()  # nothing more will be told
         self.told: list[bytes] = []  # every event so far
         self.on_start: Callable[[], None] = lambda: None
@@ -74,10 +74,10 @@ class Battle:
         self._tell({"youAre": seat.name, "id": self.name})
         self._follower = seat.follow(self._hear)
 
-    def expect(self, seconds: float) -> None:
-        """Have the clock wait for the stream to be opened, for so many seconds from now."""
-        self.expected = True
-        self.seat.hold(seconds)
+    def expect(self, until: float) -> None:
+        """Have the clock wait for the stream to be opened, until that time, and no longer."""
+        self.expected = until
+        self.seat.hold(until - trio.current_time())
 
     # What the bot does
 

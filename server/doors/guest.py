@@ -163,15 +163,18 @@ class Guest:
         if player.seat is None:
             player.free()
         else:
-            if self._battle is None or self._battle.seat is not player.seat:
+            battle = self._battle
+            if battle is None or battle.seat is not player.seat:
                 self._open(player.seat)
+            elif battle.expected is not None and not battle.started:
+                battle.expect(battle.expected)  # coming back has set its clock going
             self._invite()
 
     # Its matches
 
     def _dealt(self, seat: Seat) -> None:
         reachable = self._held is not None or self.url is not None
-        self._open(seat).expect(self._limits.start_seconds if reachable else GRACE)
+        self._open(seat).expect(trio.current_time() + (self._limits.start_seconds if reachable else GRACE))
         self._invite()
 
     def _open(self, seat: Seat) -> Battle:
@@ -197,9 +200,10 @@ class Guest:
             if battle.started or battle.over.is_set():
                 return
             called = await self._guests.calling.invite(url, battle)
-            if battle.expected and not battle.started and not battle.over.is_set():
+            if battle.expected is not None and not battle.started and not battle.over.is_set():
                 if called:
-                    battle.expect(self._limits.start_seconds)  # its turn to be called may have come late
+                    # Its turn to be called may have come late.
+                    battle.expect(trio.current_time() + self._limits.start_seconds)
                 else:
                     battle.seat.leave()
             await battle.over.wait()

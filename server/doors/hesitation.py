@@ -19,7 +19,7 @@ FIRST, LONGEST = 0.1, 1.0  # seconds that the next one takes, and that any takes
 
 
 class Hesitation:
-    __slots__ = ("_asleep", "_late", "_most", "_say", "_spawner", "row")
+    __slots__ = ("_late", "_most", "_say", "_spawner", "row")
 
     def __init__(self, say: Callable[[bytes], None], spawner: Spawner, most: int) -> None:
         self.row = 0  # answers in a row; whoever knows better sets it to 0
@@ -27,7 +27,6 @@ class Hesitation:
         self._spawner = spawner
         self._most = most
         self._late: deque[tuple[float, bytes]] = deque()  # when it is due, and what
-        self._asleep = False  # a task waits for the first of them
 
     def say(self, message: bytes) -> None:
         """Say it now, after all that waits."""
@@ -45,25 +44,19 @@ class Hesitation:
             return False
         else:
             now = trio.current_time()
-            before = self._late[-1][0] if self._late else now
-            self._late.append((max(before, now) + delay, message))
-            if not self._asleep:
-                self._asleep = True
-                self._spawner.start_soon(self._wait)
+            due = (max(self._late[-1][0], now) if self._late else now) + delay
+            self._late.append((due, message))
+            self._spawner.start_soon(self._wait, due)
         return True
 
     def stop(self) -> None:
         """There is nobody to be told any more."""
         self._late.clear()
 
-    async def _wait(self) -> None:
-        while self._late:
-            first = self._late[0]
-            await trio.sleep_until(first[0])
-            if self._late and self._late[0] is first:  # it has not been said meanwhile
-                self._late.popleft()
-                self._say(first[1])
-        self._asleep = False
+    async def _wait(self, due: float) -> None:
+        await trio.sleep_until(due)
+        while self._late and self._late[0][0] <= due:
+            self._say(self._late.popleft()[1])
 
 
 def _delay(row: int) -> float:

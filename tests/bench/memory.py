@@ -1,9 +1,9 @@
 """What a bot that waits for its match costs in memory, on each wire.
 
-So many bots come into a tournament that does not begin, and the growth of the
-process is divided by their number. Some come before that, so that what is made
-once is there. The goals are per connection; with it comes all that the host
-knows of a bot: a name, a player, an entrant.
+Bots come into a tournament that does not begin, and the growth of the process
+is divided by their number. As many come before that, so that what is made once,
+or used while somebody comes, is there. The goals are per connection; with it
+comes all that the host knows of a bot: a name, a player, an entrant.
 """
 
 import socket
@@ -19,7 +19,7 @@ from tests.bench.crowd import Address
 from tests.bench.load_websocket import REQUEST, masked
 from tests.bench.server import Server, quintain
 
-FIRST, COUNTED = 100, 1000  # bots
+FIRST, COUNTED = 1000, 1000  # bots
 LOOK, IDLE = 0.3, 0.03  # seconds between two looks, and how much of such a time an idle server works
 
 
@@ -34,6 +34,10 @@ def join(name: str) -> bytes:
     body = encode({"name": name})
     head = b"POST /tic-tac-toe/join HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: %d\r\n\r\n" % len(body)
     return head + body
+
+
+def start(name: str) -> bytes:
+    return REQUEST + masked(encode({"type": "start", "id": name}))
 
 
 WIRES: Mapping[str, Wire] = {

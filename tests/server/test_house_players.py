@@ -126,6 +126,15 @@ async def test_so_it_does_if_that_happens_while_either_is_coming(
         assert list(host.lobby.players()) == []
 
 
+async def test_who_leaves_a_house_player_has_lost(autojump_clock: MockClock) -> None:
+    async with place() as host:
+        ann = Bot(host)
+        await ann.tell("start", id="Ann", against="random")
+        await ann.gone()
+        (match,) = table(host).matches.values()
+        assert (match.ending, match.why) == (Ending.LEFT, "Ann left the match")
+
+
 @pytest.mark.parametrize("name", ["random", "aima"])
 async def test_nobody_else_has_the_name_of_a_house_player(name: str, autojump_clock: MockClock) -> None:
     async with place() as host:

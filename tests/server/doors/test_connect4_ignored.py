@@ -228,6 +228,16 @@ async def test_who_pours_out_messages_is_answered_at_the_same_pace(autojump_cloc
         assert [at for at, _ in bot.told] == pytest.approx(expected)
 
 
+async def test_so_is_who_has_started_meanwhile(autojump_clock: MockClock) -> None:
+    async with place() as host:
+        bot = Bot(host)
+        await bot.send(*(b"%d" % number for number in range(5)))
+        await bot.tell("start", id="Ann")
+        await bot.send(b"5")
+        await trio.sleep(10.0)
+        assert [each["msg"] for each in bot.heard()] == [0, 1, 2, 3, 4, 5]
+
+
 async def test_what_was_said_early_leaves_no_gap_for_what_is_ignored_next(autojump_clock: MockClock) -> None:
     """Catches an answer that comes when another would have been due."""
     async with place() as host:

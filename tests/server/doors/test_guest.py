@@ -235,11 +235,13 @@ async def test_who_hangs_up_while_its_match_is_dealt_may_come_back_for_a_while(
         await trio.sleep(1.0)
         fighter = Fighter(here, await answered(bob))
         await fighter.start()
-        await trio.sleep(20.0)
-        again = Fighter(here, await answered(await here.join("ann", token=OWN)))
-        assert again.battle != fighter.battle
-        await trio.sleep(15.0)
+        for _ in range(5):
+            await trio.sleep(5.0)
+            assert await answered(await here.join("ann", token=OWN)), "which makes it present, and no more"
+            assert await fighter.told() == []
+        await trio.sleep(5.0)
         assert await fighter.told() == [{"winner": "X"}], "it did not come within half a minute"
+        assert endings(here, "cup") == [(1, Ending.LEFT)]
 
 
 # With an address
