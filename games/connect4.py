@@ -7,6 +7,7 @@ runs round an edge and four in a line is found by two shifts a direction.
 """
 
 from collections.abc import Iterable
+from functools import cache
 
 from msgspec import Struct
 
@@ -85,11 +86,16 @@ def write(move: int) -> object:
 def show(position: Connect4, names: tuple[str, str]) -> object:
     """Column by column from the bottom: 0 empty, 1 and 2 the seats."""
     first, second = discs(position)
-    return [
-        (first >> bit & 1) | (second >> bit & 1) << 1
-        for column in range(COLUMNS)
-        for bit in range(7 * column, 7 * column + ROWS)
-    ]
+    shown: list[int] = []
+    for lowest in range(0, 7 * COLUMNS, 7):
+        shown += _column(first >> lowest & COLUMN[0], second >> lowest & COLUMN[0])
+    return shown
+
+
+@cache
+def _column(first: int, second: int) -> tuple[int, ...]:
+    """One column from the bottom. There are not many, and every move shows seven."""
+    return tuple((first >> row & 1) | (second >> row & 1) << 1 for row in range(ROWS))
 
 
 def evaluate(position: Connect4) -> float:

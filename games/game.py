@@ -10,10 +10,11 @@ and drawn. Putting such a file into this folder is all that it takes: see
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from inspect import signature
-from typing import Any, Generic, Literal, Protocol, Self, TypeVar
+from typing import Annotated, Any, Generic, Literal, Protocol, Self, TypeVar
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 M = TypeVar("M")
 P = TypeVar("P", bound="Position[Any]")
@@ -47,9 +48,9 @@ class Pace(Struct, frozen=True, forbid_unknown_fields=True):
     time; `turn` is for each move alone. Where both are given, both bind.
     """
 
-    bank: float | None = None
-    gain: float = 0.0
-    turn: float | None = None
+    bank: Annotated[float, Meta(gt=0)] | None = None
+    gain: Annotated[float, Meta(ge=0)] = 0.0
+    turn: Annotated[float, Meta(gt=0)] | None = None
 
 
 class Position(Protocol[M]):
@@ -93,12 +94,18 @@ class Game(Struct, Generic[P, M], frozen=True, kw_only=True):
 
     def opening(self, options: Mapping[str, object]) -> P:
         """The first position under `options`, which come from a file or a stranger."""
-        known = signature(self.start).parameters
+        known = _options(self.start)
         for name in options:
             if name not in known:
                 expected = ", ".join(known) or "none"
                 raise BadOption(f"{self.title} has no option {quoted(name)}; its options: {expected}")
         return self.start(**options)
+
+
+@cache
+def _options(start: Callable[..., object]) -> tuple[str, ...]:
+    """The names of a game's options; asking `signature` for them takes as long as a move of a match."""
+    return tuple(signature(start).parameters)
 
 
 def quoted(sent: Any) -> str:

@@ -209,22 +209,29 @@ def players_shown(position: HexagonDots, names: tuple[str, str]) -> list[object]
 
 def lines_shown(since: HexagonDots, position: HexagonDots, owners: Sequence[object]) -> list[object]:
     """The lines drawn between two positions of a match, row by row; `owners` as `players_shown` has them."""
-    before = since.first | since.second
+    fresh = _fresh(since, position)
     return [
-        {"endpoints": write(line), "owner": owners[seat]}
+        {"endpoints": write(line), "owner": owners[0 if position.first & bit else 1]}
         for line, (bit, _) in position.board.lines.items()
-        if not before & bit and (seat := owner(position, bit)) is not None
+        if fresh & bit
     ]
 
 
 def hexagons_shown(since: HexagonDots, position: HexagonDots, owners: Sequence[object]) -> list[object]:
     """The hexagons captured between two positions of a match, row by row."""
-    before = since.first | since.second
+    fresh = _fresh(since, position)
+    if fresh <= position.board.every_line:
+        return []  # as mostly: it is lines alone, whose bits are the lower ones
     return [
-        {"center": point_shown(centre), "owner": owners[seat]}
+        {"center": point_shown(centre), "owner": owners[0 if position.first & hexagon.bit else 1]}
         for centre, hexagon in position.board.hexagons.items()
-        if not before & hexagon.bit and (seat := owner(position, hexagon.bit)) is not None
+        if fresh & hexagon.bit
     ]
+
+
+def _fresh(since: HexagonDots, position: HexagonDots) -> int:
+    """What has got an owner between two positions."""
+    return (position.first | position.second) & ~(since.first | since.second)
 
 
 def point_shown(point: Point) -> object:

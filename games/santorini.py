@@ -5,13 +5,13 @@ worker's move and a build with that worker: two moves of the same seat, one
 after the other. The rules are those of the course this game was played in, on
 6×6 fields and without gods.
 
-A set of fields is 36 bits, row by row, bit 0 at (0, 0); a worker is the one bit
-of its field. `floors[n]` are the fields with more than n floors, so the fields
-that are too high for somebody are a set too, and nothing is searched.
+A set of fields is a byte a row, bit 0 at (0, 0); a worker is the one bit of its
+field. `floors[n]` are the fields with more than n floors, so the fields that are
+too high for somebody are a set too, and nothing is searched.
 """
 
 from collections.abc import Iterable
-from functools import cache
+from itertools import permutations
 from typing import Any
 
 from msgspec import Struct
@@ -21,16 +21,29 @@ from games.game import BadOption, Game, Illegal, Outcome, Pace, quoted
 
 Move = tuple[int, ...]  # (x, y) places a worker or builds; (worker, x, y) moves a worker
 
+
+class Rows(dict[tuple[int, ...], list[int]]):
+    """The floors of a row, from the bits of each level: of the 15,625 rows those that were ever shown."""
+
+    def __missing__(self, levels: tuple[int, ...]) -> list[int]:
+        row = self[levels] = [sum(level >> x & 1 for level in levels) for x in range(SIZE)]
+        return row
+
+
 SIZE = 6
-ROWS = range(0, SIZE * SIZE, SIZE)  # where each row begins
-ROW = (1 << SIZE) - 1
-BIT: dict[Move, int] = {(x, y): 1 << SIZE * y + x for y in range(SIZE) for x in range(SIZE)}
+BIT: dict[Move, int] = {(x, y): 1 << 8 * y + x for y in range(SIZE) for x in range(SIZE)}
 FIELD = {bit: field for field, bit in BIT.items()}
 STEP: dict[Move, tuple[int, int]] = {(w, x, y): (w - 1, bit) for w in (1, 2) for (x, y), bit in BIT.items()}
 NEAR = {
     bit: sum(BIT.get((x + dx, y + dy), 0) for dx in (-1, 0, 1) for dy in (-1, 0, 1) if dx or dy)
     for (x, y), bit in BIT.items()
 }
+STANDING = {  # of the workers of a seat, in their order: where they stand, as shown
+    bits: [number for bit in bits for number in FIELD[bit]]
+    for count in range(3)
+    for bits in permutations(FIELD, count)
+}
+ROW = Rows()
 SEATS = ("first", "second")
 
 WON = tuple(Outcome(seat, f"{name} stands on the third floor") for seat, name in enumerate(SEATS))
@@ -190,22 +203,28 @@ def short(move: Move) -> str:
 
 
 def show(position: Santorini, names: tuple[str, str]) -> object:
-    """The array of the wire: status, whose turn (at the end the winner or "Draw"), floors, workers."""
+    """The array of the wire: status, whose turn (at the end the winner or "Draw"), floors, workers.
+
+    Its rows and pairs of workers are shared with other arrays: to be encoded, and not to be changed.
+    """
     outcome = position.outcome
     seat = position.turn if outcome is None else outcome.winner
     one, two, three, four = position.floors
-    board = [[*_row(one >> y & ROW, two >> y & ROW, three >> y & ROW, four >> y & ROW)] for y in ROWS]
-    players = [
-        [name, [number for worker in bits for number in FIELD[worker]]]
-        for name, bits in zip(names, workers(position), strict=True)
+    rows = zip(
+        one.to_bytes(SIZE, "little"),
+        two.to_bytes(SIZE, "little"),
+        three.to_bytes(SIZE, "little"),
+        four.to_bytes(SIZE, "little"),
+        strict=True,
+    )
+    first, second = workers(position)
+    return [
+        status(position),
+        "Draw" if seat is None else names[seat],
+        [*map(ROW.__getitem__, rows)],
+        [names[0], STANDING[first]],
+        [names[1], STANDING[second]],
     ]
-    return [status(position), "Draw" if seat is None else names[seat], board, *players]
-
-
-@cache
-def _row(one: int, two: int, three: int, four: int) -> tuple[int, ...]:
-    """The floors of a row, from its bits: shown far more often than the 15,625 rows that there can be."""
-    return tuple((one >> x & 1) + (two >> x & 1) + (three >> x & 1) + (four >> x & 1) for x in range(SIZE))
 
 
 def evaluate(position: Santorini) -> float:

@@ -35,9 +35,9 @@ class Clock:
 
     def halt(self, at: float) -> float:
         """Nobody's time runs any more, and nothing is gained: the match is over, or waits for somebody."""
-        spent = self.spent(at)
-        if self.running is not None:
-            self._bank[self.running] = max(0.0, self._bank[self.running] - spent)
+        seat, spent = self.running, self.spent(at)
+        if seat is not None:
+            self._bank[seat] = max(0.0, self._bank[seat] - spent)
             self.running = None
             self.deadline = inf
         return spent

@@ -12,10 +12,11 @@ earlier pairings as facts instead of working them out again.
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from hashlib import blake2b
 from importlib import import_module
 from pkgutil import iter_modules
 
-from msgspec import Struct
+from msgspec import Struct, msgpack
 
 Score = tuple[float, float]  # what the first and the second of a pairing get: 1, ½ or 0 each
 
@@ -51,7 +52,7 @@ class Result(Struct, frozen=True):
     pairing: Pairing
     score: Score
     played: bool = True  # a move was made: it says something of strength; a forfeit or a bye does not
-    moves: tuple[object, ...] = ()  # as the game writes them; two equal games are one piece of evidence
+    digest: bytes = b""  # of the moves, where there are any: two equal games are one piece of evidence
 
 
 class Terms(Struct, frozen=True):
@@ -60,6 +61,11 @@ class Terms(Struct, frozen=True):
     rounds: int | None = None  # None: the format's own number
     seed: int = 0  # decides what is otherwise equal
     lots: bool = False  # sides by lot, where the format leaves that open
+
+
+def digest(moves: Sequence[object]) -> bytes:
+    """Of moves as a game writes them: a result outlives its match, whose moves would fill the memory."""
+    return blake2b(msgpack.encode(moves), digest_size=16).digest() if moves else b""
 
 
 Draw = Callable[[Sequence[Entrant], Sequence[Pairing], Sequence[Result], Terms], Sequence[Pairing]]

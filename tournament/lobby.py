@@ -6,6 +6,7 @@ is one that never ends), and looks here for whom it can deal to.
 """
 
 from collections.abc import Callable, Iterator
+from itertools import count
 
 from tournament.player import Player
 
@@ -15,6 +16,8 @@ Listener = Callable[[Player], None]
 class Lobby:
     def __init__(self) -> None:
         self._players: dict[tuple[str, str], list[Player]] = {}
+        self._free: dict[str, set[Player]] = {}  # of each game: who was idle when last heard of
+        self._arrivals = count()
         self._listeners: list[Listener] = []
 
     def listen(self, listener: Listener) -> Callable[[], None]:
@@ -24,7 +27,7 @@ class Lobby:
 
     def enter(self, name: str, game: str) -> Player:
         """Somebody new is here. Whether the name may be had is the door's to decide, by `find`."""
-        player = Player(name, game, self._changed)
+        player = Player(name, game, self._changed, next(self._arrivals))
         self._players.setdefault((game, name), []).append(player)
         self._changed(player)
         return player
@@ -41,12 +44,26 @@ class Lobby:
             player for (of, _), players in self._players.items() if game in (None, of) for player in players
         )
 
+    def idle(self, game: str) -> list[Player]:
+        """Whoever can be dealt to, in the order of coming: found without looking at all who play."""
+        free = self._free.get(game, set())
+        free.difference_update([player for player in free if not player.idle])
+        return sorted(free, key=lambda player: player.arrival)
+
     def _changed(self, player: Player) -> None:
+        free = self._free.setdefault(player.game, set())
+        if player.idle:
+            free.add(player)
+        else:
+            free.discard(player)
         if player.retired:
-            mine = self._players.get((player.game, player.name), [])
-            if player in mine:
-                mine.remove(player)
-            if not mine:
-                self._players.pop((player.game, player.name), None)
+            self._forget(player)
         for listener in tuple(self._listeners):
             listener(player)
+
+    def _forget(self, player: Player) -> None:
+        mine = self._players.get((player.game, player.name), [])
+        if player in mine:
+            mine.remove(player)
+        if not mine:
+            self._players.pop((player.game, player.name), None)

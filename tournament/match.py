@@ -57,6 +57,7 @@ class Match:
         self.clock = Clock(pace or game.pace)
         self.log = Log()
         self.verdict: Ended | None = None
+        self.to_move: int | None = self.position.turn  # the seat whose move is awaited
         self._ply_limit = game.ply_limit if ply_limit is None else ply_limit
         self._refusals = refusals
         self._replayable = replayable
@@ -86,11 +87,6 @@ class Match:
         return last if isinstance(last, Ended) else None
 
     @property
-    def to_move(self) -> int | None:
-        """The seat whose move is awaited."""
-        return None if self.verdict is not None else self.positions[-1].turn
-
-    @property
     def deadline(self) -> float:
         """The next instant after which `flag` may have something to decide."""
         if self.verdict is not None:
@@ -114,7 +110,7 @@ class Match:
         """Play what was sent, which arrived at `at`; the next clock starts `now`."""
         self.flag(at)
         position = self.positions[-1]
-        if self.verdict is not None or position.turn != seat:
+        if self.to_move != seat:
             raise OutOfTurn(
                 "the match is over" if self.verdict is not None else "it is the other player's turn"
             )
@@ -135,8 +131,9 @@ class Match:
             self._end(Ended(at, None, Ending.PLAYED, f"{moved.ply} plies were played, which makes it a draw"))
         else:
             self._add(moved, after)
-            if not self._held[after.turn]:
-                self.clock.start(after.turn, at if now is None else max(at, now))
+            self.to_move = turn = after.turn
+            if not self._held[turn]:
+                self.clock.start(turn, at if now is None else max(at, now))
             self.log.append(moved)  # … to here
 
     def resign(self, seat: int, at: float) -> None:
@@ -262,6 +259,7 @@ class Match:
     def _end(self, verdict: Ended) -> None:
         self.clock.halt(verdict.at)
         self.verdict = verdict
+        self.to_move = None
         self._decided(self, verdict)
 
 

@@ -81,9 +81,10 @@ class Seat:
 class Player:
     """Somebody under a name, who is dealt one seat at a time."""
 
-    def __init__(self, name: str, game: str, changed: Callable[["Player"], None]) -> None:
+    def __init__(self, name: str, game: str, changed: Callable[["Player"], None], arrival: int = 0) -> None:
         self.name = name
         self.game = game
+        self.arrival = arrival  # who came earlier has a lower number
         self.present = True  # connected, or otherwise able to answer
         self.retired = False  # will not be back
         self.place: str | None = None  # the tournament that it plays in; None: whichever has its name

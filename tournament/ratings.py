@@ -15,7 +15,7 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from msgspec import Struct, msgpack
+from msgspec import Struct
 
 from tournament.format import Result
 
@@ -58,11 +58,10 @@ class Fit(Struct, frozen=True):
 def duplicates(results: Iterable[Result]) -> list[tuple[Result, Result]]:
     """Every game that repeats an earlier one move by move, with that one: same seats, at least one move."""
     found: list[tuple[Result, Result]] = []
-    for (*_, moves), games in _games(results).items():
-        if moves and len(games) > 1:
-            first: dict[bytes, Result] = {}
-            again = ((game, first.setdefault(_written(game), game)) for game in games)
-            found += (pair for pair in again if pair[0] is not pair[1])
+    for games in _games(results).values():
+        first: dict[bytes, Result] = {}
+        again = ((game, first.setdefault(game.digest, game)) for game in games if game.digest)
+        found += (pair for pair in again if pair[0] is not pair[1])
     return found
 
 
@@ -78,17 +77,18 @@ def bradley_terry(results: Iterable[Result]) -> Fit:
 
     groups = _games(results)
     index: dict[str, int] = {}
-    for first, second, _ in groups:
+    for first, second in groups:
         index.setdefault(first, len(index))
         index.setdefault(second, len(index))
     if not index:
         return Fit()
     size = len(index)
     played, different, scored, drawn = ([0.0] * size**2 for _ in range(4))
-    for (first, second, moves), games in groups.items():
+    for (first, second), games in groups.items():
         cell = index[first] * size + index[second]
         played[cell] += len(games)
-        different[cell] += len({_written(game) for game in games} if moves and len(games) > 1 else games)
+        digests = [game.digest for game in games if game.digest]
+        different[cell] += len(games) - len(digests) + len(set(digests))
         for game in games:
             score = game.score[0]
             scored[cell] += score
@@ -135,19 +135,14 @@ def probability_first(fit: Fit, seed: int = 0) -> dict[str, float]:
     return {rating.name: share for rating, share in zip(fit.ratings, shares.tolist(), strict=True)}
 
 
-def _games(results: Iterable[Result]) -> dict[tuple[str, str, int], list[Result]]:
-    """What says something of strength, by the two seats and the number of moves: only these can be equal."""
-    games: dict[tuple[str, str, int], list[Result]] = {}
+def _games(results: Iterable[Result]) -> dict[tuple[str, str], list[Result]]:
+    """What says something of strength, by the two seats: only these can be equal."""
+    games: dict[tuple[str, str], list[Result]] = {}
     for result in results:
         first, second = result.pairing.first, result.pairing.second
         if second is not None and result.played and result.score != (0, 0):
-            games.setdefault((first, second, len(result.moves)), []).append(result)
+            games.setdefault((first, second), []).append(result)
     return games
-
-
-def _written(game: Result) -> bytes:
-    """The moves as something that hashes: they are whatever JSON the game writes."""
-    return msgpack.encode(game.moves)
 
 
 def _strengths(start: "Floats", won: "Floats", count: "Floats", prior: float) -> "Floats":

@@ -6,17 +6,19 @@ is computed from it, so a preview is a copy with one more fact, and going on
 after a crash is folding what was kept.
 """
 
+from collections import deque
 from collections.abc import Iterable, Mapping
 from copy import copy
 from enum import StrEnum
 from itertools import islice
+from sys import intern
 from typing import Any
 
 from msgspec import Struct, structs
 
 from games.game import Pace
 from tournament.events import NOBODY, Ending
-from tournament.format import Entrant, Format, Pairing, Result, Score, Terms, formats
+from tournament.format import Entrant, Format, Pairing, Result, Score, Terms, digest, formats
 from tournament.standings import Row, adjusted, standings
 
 
@@ -81,6 +83,20 @@ class Concluded(Fact, frozen=True, tag="concluded"):
     times: tuple[float, ...] = ()  # seconds spent on each
     options: Mapping[str, Any] | None = None  # of the game; None: the tournament's own
 
+    @property
+    def plies(self) -> int:
+        return len(self.moves)
+
+
+class Abridged(Concluded, frozen=True):
+    """A match that is long over, as a `Record` remembers it: the store has its moves and times."""
+
+    length: int = 0
+
+    @property
+    def plies(self) -> int:
+        return self.length
+
 
 class Withdrew(Fact, frozen=True, tag="withdrew"):
     name: str
@@ -99,6 +115,28 @@ class Voided(Fact, frozen=True, tag="voided"):
     why: str
 
 
+class Claimed(Fact, frozen=True, tag="claimed"):
+    """A name is the bot's that has the token of this digest. Of several the last one counts."""
+
+    name: str
+    digest: str  # SHA-256, in hexadecimal
+    invited: bool = False  # by an organiser, before it has come
+
+
+class Froze(Fact, frozen=True, tag="froze"):
+    """From now on the public is shown the standings as they are now; or, if not `on`, as they come."""
+
+    on: bool
+
+
+class Ordered(Fact, frozen=True, tag="ordered"):
+    """An organiser did something: kept together with the facts that came of it."""
+
+    by: str
+    action: str
+    detail: str = ""
+
+
 class Kept(Struct, frozen=True):
     """A fact as it stands in a store."""
 
@@ -107,8 +145,23 @@ class Kept(Struct, frozen=True):
     fact: "AnyFact"
 
 
-AnyFact = Opened | Entered | Turned | Drew | Dealt | Concluded | Withdrew | Disqualified | Voided
+AnyFact = (
+    Opened
+    | Entered
+    | Turned
+    | Drew
+    | Dealt
+    | Concluded
+    | Withdrew
+    | Disqualified
+    | Voided
+    | Claimed
+    | Froze
+    | Ordered
+)
+HOST = ""  # in place of a tournament's name: what was ordered of the host itself
 BYE: Score = (1.0, 0.0)
+WHOLE = 1000  # matches whose moves a record remembers: those that people look at
 MEMORY = 1000  # pairings that a format without an end looks back on: a match costs the same for ever
 NOTHING: Score = (0.0, 0.0)  # of a pairing that is closed without having been decided
 
@@ -123,13 +176,19 @@ class Record:
         self.annulled: frozenset[str] = frozenset()
         self.disqualified: frozenset[str] = frozenset()
         self.drawn: dict[int, Pairing] = {}
-        self.matches: dict[str, Concluded] = {}  # in the order of their ends
+        self.matches: dict[str, Concluded] = {}  # in the order of their ends, all but the latest abridged
         self.voided: frozenset[str] = frozenset()
-        self.dealt: dict[str, int] = {}  # matches that have begun and not ended
+        self.claims: dict[str, str] = {}  # of names: the digest of the token that each belongs to
+        self.invited: frozenset[str] = frozenset()
+        self.frozen: Record | None = None  # what the public is shown instead, if it is
+        self.dealt: dict[str, int] = {}  # matches that have begun and not ended …
+        self.own_options: dict[str, Mapping[str, Any]] = {}  # … and options that are one match's own
         self.open: dict[int, Pairing] = {}  # drawn, neither decided nor being played, in the order of drawing
         self._attempts: dict[int, int] = {}  # of each pairing: matches begun or forfeited
         self._counted: dict[int, str] = {}  # of each pairing: the match that counts now
         self._results: dict[int, Result] = {}  # of each pairing: what that came to
+        self._missed: dict[int, bool] = {}  # pairings that nobody was there for
+        self._whole: deque[str] = deque()  # the matches that are not abridged
 
     # What is known
 
@@ -144,8 +203,10 @@ class Record:
             case Drew(pairings=pairings):
                 for pairing in pairings:
                     self._draw(pairing)
-            case Dealt(match=match, pairing=number):
+            case Dealt(match=match, pairing=number, options=options):
                 self.dealt[match] = number
+                if options is not None:
+                    self.own_options[match] = options
                 self.open.pop(number, None)
                 self._attempts[number] = self._attempts.get(number, 0) + 1
             case Concluded():
@@ -156,6 +217,13 @@ class Record:
             case Disqualified(name=name):
                 self._remove(name)
                 self.disqualified |= {name}
+            case Claimed(name=name, digest=digest, invited=invited):
+                self.claims[name] = digest
+                self.invited |= {name} if invited else set()
+            case Froze(on=on):
+                self.frozen = self._still() if on else None
+            case Ordered():
+                pass  # says who did it: what was done are facts of their own
             case Voided(match=match):
                 self.voided |= {match}
                 number = self.matches[match].pairing
@@ -163,7 +231,9 @@ class Record:
                     del self._counted[number], self._results[number]
                     self._reopen(number)
 
-    def _draw(self, pairing: Pairing) -> None:
+    def _draw(self, drawn: Pairing) -> None:
+        second = None if drawn.second is None else intern(drawn.second)
+        pairing = Pairing(drawn.number, drawn.round, intern(drawn.first), second)
         self.drawn[pairing.number] = pairing
         if pairing.second is None:
             self._results[pairing.number] = Result(pairing, BYE, played=False)
@@ -174,6 +244,13 @@ class Record:
         if fact.match in self.matches:
             raise ValueError(f"{fact.match} has been concluded before")
         self.matches[fact.match] = fact
+        self._whole.append(fact.match)
+        if len(self._whole) > WHOLE:
+            old = self._whole.popleft()
+            self.matches[old] = _abridged(self.matches[old], self.drawn)
+        if fact.ending is Ending.VOID and fact.why == NOBODY:
+            self._missed[fact.pairing] = True
+        self.own_options.pop(fact.match, None)
         if self.dealt.pop(fact.match, None) is None:  # forfeited without having begun
             self.open.pop(fact.pairing, None)
             self._attempts[fact.pairing] = self._attempts.get(fact.pairing, 0) + 1
@@ -182,7 +259,7 @@ class Record:
         else:
             self._counted[fact.pairing] = fact.match
             pairing = self.drawn[fact.pairing]
-            self._results[fact.pairing] = Result(pairing, fact.score, bool(fact.moves), fact.moves)
+            self._results[fact.pairing] = Result(pairing, fact.score, bool(fact.moves), digest(fact.moves))
 
     def _reopen(self, number: int) -> None:
         """A pairing is to be played again; where nothing is, it has come to nothing."""
@@ -198,13 +275,24 @@ class Record:
         """What would be known after those facts as well; this record stays as it is."""
         preview = copy(self)
         for field, value in vars(self).items():
-            if isinstance(value, dict):
-                setattr(preview, field, dict(value))  # pyright: ignore[reportUnknownArgumentType]
+            if isinstance(value, dict | deque):
+                setattr(preview, field, copy(value))  # pyright: ignore[reportUnknownArgumentType]
         for fact in facts:
             preview.add(fact)
         return preview
 
+    def _still(self) -> "Record":
+        """As it is now; it shows itself."""
+        still = self.after()
+        still.frozen = still
+        return still
+
     # What follows from it
+
+    @property
+    def public(self) -> "Record":
+        """What standings are shown from to who is not its organiser."""
+        return self.frozen or self
 
     def results(self) -> list[Result]:
         """What has been decided, in the order of its being so."""
@@ -215,7 +303,8 @@ class Record:
         if not self.format.endless:
             return list(self.drawn.values()), self.results()
         drawn = list(islice(reversed(self.drawn.values()), MEMORY))[::-1]
-        return drawn, [self._results[pairing.number] for pairing in drawn if pairing.number in self._results]
+        decided = map(self._results.get, list(islice(reversed(self.drawn), MEMORY))[::-1])
+        return drawn, [result for result in decided if result is not None]
 
     def adjusted(self) -> list[Result]:
         """What the standings are made of: what withdrawals and disqualifications have left of it."""
@@ -238,10 +327,23 @@ class Record:
 
     def missed(self, number: int) -> bool:
         """Whether neither player was there when a pairing was due before: that is forgiven once."""
-        return any(
-            fact.pairing == number and fact.ending is Ending.VOID and fact.why == NOBODY
-            for fact in self.matches.values()
-        )
+        return number in self._missed
+
+
+def _abridged(fact: Concluded, drawn: Mapping[int, Pairing]) -> Abridged:
+    """What is the same in many matches is there once: a record that was read from a store is no larger."""
+    pairing = drawn[fact.pairing]
+    return Abridged(
+        fact.match,
+        fact.pairing,
+        (pairing.first, pairing.second or ""),
+        fact.winner,
+        fact.ending,
+        intern(fact.why),
+        fact.score,
+        options=fact.options,
+        length=fact.plies,
+    )
 
 
 def _bye(result: Result) -> bool:
@@ -252,6 +354,8 @@ def fold(kept: Iterable[Kept]) -> dict[str, Record]:
     """Every tournament there is, by name."""
     records: dict[str, Record] = {}
     for entry in kept:
+        if entry.tournament == HOST:
+            continue
         if entry.tournament in records:
             records[entry.tournament].add(entry.fact)
         elif isinstance(entry.fact, Opened):

@@ -180,12 +180,11 @@ def _each(value: Callable[[str, Ledger], float]) -> Callable[[Sequence[str], Led
 
 
 def _direct_encounter(tied: Sequence[str], ledger: Ledger) -> list[float]:
-    among = [[e for e in ledger.entries[name] if e.opponent in tied] for name in tied]
+    equals = set(tied)
+    among = [[e for e in ledger.entries[name] if e.opponent in equals] for name in tied]
     counts = [Counter(e.opponent for e in account) for account in among]
-    times = {
-        count[other] for name, count in zip(tied, counts, strict=True) for other in tied if other != name
-    }
-    if len(times) != 1 or 0 in times:
+    times = {number for count in counts for number in count.values()}
+    if len(times) != 1 or any(len(count) != len(tied) - 1 for count in counts):
         return [0.0] * len(tied)
     return [sum(e.score for e in account) for account in among]
 

@@ -4,12 +4,19 @@ A fact is kept before anybody is told of what it says. What there is one of (a
 tournament, an entrant, a match's beginning and its end) may be kept twice and is
 there once, so whoever does not know whether a fact was kept may try again; and
 what is kept never changes.
+
+Moves of matches in play are jotted down: nobody waits for that, and a crash may
+take the latest of them. They show what a match was that the host cut short.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+import trio
 
 from tournament.record import AnyFact, Concluded, Dealt, Entered, Kept, Opened
+
+Story = tuple[tuple[Any, ...], tuple[float, ...]]  # moves as the game writes them; seconds spent on each
 
 
 class Conflict(Exception):
@@ -17,12 +24,39 @@ class Conflict(Exception):
 
 
 class Store(Protocol):
+    trouble: str
+    """Why nothing can be kept at present; "" while all is well."""
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Have `listener` called in the event loop whenever trouble begins or ends."""
+        ...
+
     async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> None:
-        """Keep these, all or none, after all that was asked for before. They are safe when this returns."""
+        """Keep these, all or none, after all that was asked for before. They are safe when this returns.
+
+        In trouble it waits. While the store runs it cannot be cancelled: whoever asked for a fact learns
+        that it is kept, and the host never knows less than its store.
+        """
         ...
 
     def kept(self) -> Iterable[Kept]:
         """Everything that is kept, in the order of keeping."""
+        ...
+
+    async def concluded(self, tournament: str, match: str) -> Concluded:
+        """One match with all its moves; raises `KeyError` where none of that name is over."""
+        ...
+
+    def jot(self, tournament: str, match: str, ply: int, move: Any, spent: float) -> None:
+        """Keep a move of a match in play, some time soon. What is jotted goes when its match is concluded."""
+        ...
+
+    def jotted(self) -> Mapping[str, Story]:
+        """What was jotted down of matches that are not concluded."""
+        ...
+
+    async def run(self) -> None:
+        """What the store does by itself, until cancelled. Should it fail, the host ends."""
         ...
 
 
@@ -30,18 +64,42 @@ class Memory:
     """A `Store` for simulations, trials and tests."""
 
     def __init__(self, kept: Iterable[Kept] = ()) -> None:
+        self.trouble = ""
         self._kept = list(kept)
         self._unique = {
             (entry.tournament, key): entry.fact for entry in self._kept if (key := unique(entry.fact))
         }
+        self._jotted: dict[str, Story] = {}
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Memory is never in trouble."""
 
     async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> None:
         fresh = [fact for fact in facts if not self._is_kept(tournament, fact)]
         self._unique |= {(tournament, key): fact for fact in fresh if (key := unique(fact))}
         self._kept += (Kept(tournament, when, fact) for fact in fresh)
+        for fact in fresh:
+            if isinstance(fact, Concluded):
+                self._jotted.pop(fact.match, None)
 
     def kept(self) -> Iterable[Kept]:
         return tuple(self._kept)
+
+    async def concluded(self, tournament: str, match: str) -> Concluded:
+        fact = self._unique.get((tournament, concluded_key(match)))
+        if not isinstance(fact, Concluded):
+            raise KeyError(match)
+        return fact
+
+    def jot(self, tournament: str, match: str, ply: int, move: Any, spent: float) -> None:
+        moves, times = self._jotted.get(match, ((), ()))
+        self._jotted[match] = (*moves, move), (*times, spent)
+
+    def jotted(self) -> Mapping[str, Story]:
+        return dict(self._jotted)
+
+    async def run(self) -> None:
+        await trio.sleep_forever()
 
     def _is_kept(self, tournament: str, fact: AnyFact) -> bool:
         kept = self._unique.get((tournament, unique(fact)))
@@ -60,6 +118,11 @@ def unique(fact: AnyFact) -> str:
         case Dealt(match=match):
             return f"dealt {match}"
         case Concluded(match=match):
-            return f"concluded {match}"
+            return concluded_key(match)
         case _:
             return ""
+
+
+def concluded_key(match: str) -> str:
+    """`unique` of a match's end."""
+    return f"concluded {match}"

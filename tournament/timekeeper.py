@@ -21,16 +21,37 @@ LATE = 0.001  # seconds after a deadline at which a flag falls: an answer at the
 
 class Timekeeper:
     def __init__(self, beat: float = BEAT) -> None:
-        self.stalled = 0.0  # seconds given back so far
+        self.stalled = 0.0  # seconds given back so far, or for which all stood still
         self.look: Callable[[], None] = lambda: None  # reads what came meanwhile, before anybody is flagged
         self._beat = beat
         self._matches: dict[Match, None] = {}  # in the order of their beginning
         self._wake = inf  # when the task means to look next
         self._sleep: trio.CancelScope | None = None
+        self._paused: float | None = None  # since when
 
     def watch(self, match: Match) -> None:
         self._matches[match] = None
+        if self._paused is not None:
+            match.pause(trio.current_time())
         self.expect(match.deadline)
+
+    def pause(self) -> None:
+        """Stop the clocks of all that is in play, and of what begins meanwhile, until `resume`."""
+        if self._paused is None:
+            now = trio.current_time()
+            self.catch_up(now)  # or what the host has just stalled would be charged for ever
+            self._paused = now
+            for match in self._matches:
+                match.pause(now)
+
+    def resume(self) -> None:
+        if self._paused is not None:
+            now = trio.current_time()
+            self.stalled += now - self._paused
+            self._paused = None
+            for match in tuple(self._matches):
+                match.resume(now)
+                self.expect(match.deadline)
 
     def expect(self, deadline: float) -> None:
         """Some match has this deadline now: be awake then."""
@@ -44,9 +65,10 @@ class Timekeeper:
         stall = now - self._wake
         if stall > TOLERANCE:
             self._wake = now
-            self.stalled += stall
-            for match in self._matches:
-                match.credit(stall + TOLERANCE, now)
+            if self._paused is None:
+                self.stalled += stall
+                for match in self._matches:
+                    match.credit(stall + TOLERANCE, now)
 
     async def run(self) -> None:
         looked = self.stalled

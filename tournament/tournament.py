@@ -3,34 +3,34 @@
 There is no plan in here. After every change it asks the format what may be
 played and the lobby who can play it; what it decides are facts, which the store
 has before anybody hears of them. So starting and going on after a crash are the
-same: a record, which may be empty, and `run`. What organisers ask of a
-tournament is in `tournament/desk.py`.
+same: a record, which may be empty, and `run`. Who is here is in
+`tournament/presence.py`, what organisers ask of a tournament in
+`tournament/desk.py`.
 """
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
 from itertools import count
 from math import inf
 from typing import Any
 
 import trio
-from msgspec import structs
 
 from games.game import Game
-from tournament.events import NOBODY, Ended, Ending
-from tournament.format import Entrant, Pairing, Score
+from tournament.events import NOBODY, AnyEvent, Ended, Ending, Moved
+from tournament.format import Pairing
 from tournament.lobby import Lobby
 from tournament.match import Match
 from tournament.pairing.drawing import last_round, numbered
 from tournament.player import GRACE, Player, Seat
-from tournament.record import AnyFact, Concluded, Dealt, Drew, Entered, Record, State, Turned
-from tournament.store import Store
+from tournament.presence import Presence, whoever_came_for
+from tournament.record import Abridged, AnyFact, Concluded, Dealt, Drew, Entered, Record, State, Turned
+from tournament.settling import both, cut_short, score, settled, unplayed
+from tournament.store import Store, Story
 from tournament.timekeeper import Timekeeper
 
-CUT_SHORT = "the host stopped while it was being played"
-POINTS: Mapping[int | None, Score] = {0: (1.0, 0.0), 1: (0.0, 1.0), None: (0.0, 0.0)}
-DRAW: Score = (0.5, 0.5)
 RECENT = 200  # matches whose length says how long the next ones will take
 
 
@@ -59,10 +59,10 @@ class Tournament:
         self.matches: dict[str, Match] = {}  # in play
         self._players: dict[str, tuple[Player, Player]] = {}  # of those matches
         self._lobby = lobby
+        self._presence = Presence(record, game.name, lobby, timekeeper, grace)
         self._store = store
         self._timekeeper = timekeeper
         self._at_once = inf if at_once is None else at_once
-        self._grace = grace
         self._wall = wall
         self._told = told
         self._begun = begun
@@ -74,7 +74,6 @@ class Tournament:
         self._keeping: dict[int, tuple[AnyFact, ...]] = {}  # asked of the store, not yet confirmed
         self._asked: object = None  # what there was when the format was last asked: entrants, matches
         self._challenges: deque[tuple[Player, Player, Mapping[str, Any] | None]] = deque()
-        self._missing: dict[int, dict[str, float]] = {}  # pairings that wait, for whom since when
         self._lasted: deque[float] = deque(maxlen=RECENT)  # how long matches took: an estimate rests on it
         self._nursery: trio.Nursery | None = None
 
@@ -84,14 +83,16 @@ class Tournament:
         try:
             await self._void_what_was_cut_short()
             async with trio.open_nursery() as self._nursery:
-                while self.record.state is not State.FINISHED:
-                    self._news = trio.Event()
-                    async with self.deciding:
-                        patience = await self._step()
-                    with trio.move_on_at(patience):
-                        await self._news.wait()
+                try:
+                    while self.record.state is not State.FINISHED:
+                        self._news = trio.Event()
+                        async with self.deciding:
+                            patience = await self._step()
+                        with trio.move_on_at(patience):
+                            await self._news.wait()
+                finally:
+                    self._nursery = None  # what is decided from now on was cut short
         finally:
-            self._nursery = None
             stop_listening()
             while self._challenges:  # nothing comes of these any more
                 for player in self._challenges.popleft()[:2]:
@@ -104,15 +105,25 @@ class Tournament:
         full = record.opened.entrants is not None and len(record.entrants) >= record.opened.entrants
         return record.format.endless or (record.state is State.REGISTERING and not full)
 
+    @property
+    def awaits_the_invited(self) -> bool:
+        """Whether somebody was invited who is not here: it does not begin by itself without them."""
+        gone = {name for name, entrant in self.record.entrants.items() if entrant.gone}
+        return not self._presence.absent().isdisjoint(set(self.record.invited) - gone)
+
     async def enter(self, name: str, rating: float | None = None, *, late: bool = False) -> None:
         """Take somebody in. `late` is an organiser's leave to come after it has begun."""
         async with self.deciding:
             await self._enter(name, rating, late)
 
     async def _enter(self, name: str, rating: float | None, late: bool) -> None:
+        if name not in self.record.entrants:
+            self.expect_room(late=late)
+            await self.keep(Entered(name, rating))
+
+    def expect_room(self, *, late: bool) -> None:
+        """Raise `Refusal` where nobody new is taken in."""
         record = self.record
-        if name in record.entrants:
-            return
         endless = record.format.endless
         full = record.opened.entrants is not None and len(record.entrants) >= record.opened.entrants
         if record.state is State.FINISHED:
@@ -121,7 +132,6 @@ class Tournament:
             raise Refusal(f"{record.name} has begun, and a {record.format.name} takes no more entrants")
         if record.state is State.REGISTERING and full:
             raise Refusal(f"{record.name} is full: it takes {record.opened.entrants}")
-        await self.keep(Entered(name, rating))
 
     def challenge(self, first: Player, second: Player, options: Mapping[str, Any] | None = None) -> None:
         """Have two entrants meet who are agreed on it, `first` in seat 0 and with those options of the game.
@@ -143,8 +153,7 @@ class Tournament:
         ticket = next(self._tickets)
         self._keeping[ticket] = facts
         try:
-            with trio.CancelScope(shield=True):
-                await self._store.keep(self.record.name, self._wall(), facts)
+            await self._store.keep(self.record.name, self._wall(), facts)
         except BaseException:
             self._keeping.pop(ticket, None)
             raise
@@ -175,15 +184,25 @@ class Tournament:
         while self.record.state is not State.FINISHED:
             await self._news_of_any_kind()
 
+    async def taken_up(self) -> None:
+        """Until it goes on, where it was over: a match may be voided after the end."""
+        while self.record.state is State.FINISHED:
+            await self._news_of_any_kind()
+
     async def quiet(self) -> None:
-        """Until nothing is being played."""
-        while self.matches:
+        """Until nothing is being played, or about to begin."""
+        while self.matches or self.record.dealt or self._keeping:
             await self._news_of_any_kind()
 
     async def _news_of_any_kind(self) -> None:
         if self._waiting is None:
             self._waiting = trio.Event()
         await self._waiting.wait()
+
+    async def concluded(self, match: str) -> Concluded:
+        """A match that is over, with all its moves."""
+        fact = self.record.matches[match]
+        return await self._store.concluded(self.record.name, match) if isinstance(fact, Abridged) else fact
 
     def eta(self) -> float | None:
         """Seconds until the end as far as it is drawn, at the pace so far; None while nothing is known."""
@@ -199,20 +218,24 @@ class Tournament:
     async def _step(self) -> float:
         """Do all that can be done now; answers until when there is nothing more to do without news."""
         record = self.record
-        if record.state is State.REGISTERING and len(record.entrants) == record.opened.entrants:
+        full = len(record.entrants) == record.opened.entrants
+        if record.state is State.REGISTERING and full and not self.awaits_the_invited:
             await self.keep(Turned(State.RUNNING))
         if record.state is not State.RUNNING or self._halted:
-            self._missing.clear()
+            self._presence.wait_for_nobody()
             return inf
         await self._take_up()
         await self._draw()
         if not record.open and not record.dealt and not record.format.endless:
             await self.keep(Turned(State.FINISHED))
             return inf
-        await self._settle(pairing for pairing in record.open.values() if self._gone(pairing))
+        await self._settle(each for each in record.open.values() if self._is_out(each))
         await self._deal()
-        await self._settle(self._missed())
-        return min(map(self._patience, self._missing.values()), default=inf)
+        if record.format.endless or len(self.matches) >= self._at_once:
+            self._presence.wait_for_nobody()
+        elif overdue := self._presence.overdue():
+            await self._settle(overdue, self._presence.absent())
+        return self._presence.patience
 
     async def _take_up(self) -> None:
         """Begin the matches that players agreed on, in the order of their asking."""
@@ -227,21 +250,25 @@ class Tournament:
     async def _draw(self) -> None:
         """Ask the format for more, when its answer can have changed."""
         record = self.record
-        entrants = list(record.entrants.values())
         if record.format.endless:
-            entrants = self._here()
-            if sum(entrant.free for entrant in entrants) < 2:
+            if len(self._presence.idle()) < 2:
                 return
-        elif (entrants, len(record.matches)) == self._asked and (record.open or record.dealt):
-            return
-        self._asked = entrants, len(record.matches)
+            entrants = self._presence.here()
+        else:
+            entrants = list(record.entrants.values())
+            now = entrants, len(record.matches)
+            if now == self._asked and (record.open or record.dealt):
+                return
+            self._asked = now
         drawn = record.format.draw(entrants, *record.past(), record.opened.terms)
         if drawn:
             await self.keep(Drew(tuple(drawn)))
 
     async def _deal(self) -> None:
         """Begin every match that both players are free for, in the order of drawing."""
-        idle = {name: player for name in self.record.entrants if (player := self._find(name)) and player.idle}
+        idle: dict[str, list[Player]] = {}
+        for player in self._presence.idle():
+            idle.setdefault(player.name, []).append(player)
         dealt: dict[Dealt, tuple[Player, Player]] = {}
         stale: list[Pairing] = []
         for pairing in self.record.open.values():
@@ -249,15 +276,18 @@ class Tournament:
                 len(idle) < 2 and not self.record.format.endless
             ):
                 break
-            if pairing.first in idle and pairing.second in idle:
-                players = (idle.pop(pairing.first), idle.pop(pairing.second))
+            first, second = both(pairing)
+            if first in idle and second in idle:
+                players = (
+                    whoever_came_for(second, idle.pop(first)),
+                    whoever_came_for(first, idle.pop(second)),
+                )
                 players[0].reserved = players[1].reserved = True
                 dealt[Dealt(self.record.match_name(pairing.number), pairing.number)] = players
             elif self.record.format.endless:
                 stale.append(pairing)  # drawn for somebody who has gone away since
-        await self.keep(
-            *dealt, *(self._without_match(pairing, None, Ending.VOID, NOBODY, None) for pairing in stale)
-        )
+        void = [unplayed(self.record, pairing, None, Ending.VOID, NOBODY, None) for pairing in stale]
+        await self.keep(*dealt, *void)
         for fact, players in dealt.items():
             self._begin(fact, players)
 
@@ -275,11 +305,17 @@ class Tournament:
         self.matches[dealt.match] = match
         self._players[dealt.match] = players
         self._timekeeper.watch(match)
+        match.log.follow(partial(self._jot, match))
         self._begun(match)
         for index, player in enumerate(players):
             player.deal(seat := Seat(match, index, self._timekeeper))
             if self.record.entrants[player.name].gone:  # since the match was dealt
                 seat.leave()
+
+    def _jot(self, match: Match, event: AnyEvent) -> None:
+        """Have the store note a move, in case the host stops; the last one it gets with the result."""
+        if isinstance(event, Moved) and match.verdict is None:
+            self._store.jot(self.record.name, match.name, event.ply, event.move, event.spent)
 
     def expel(self, name: str) -> None:
         """Whoever is out of the tournament leaves what it is playing here."""
@@ -316,102 +352,14 @@ class Tournament:
             player.free()
         self.wake()
 
-    # Who is not there
-
-    def _missed(self) -> list[Pairing]:
-        """The pairings that have waited for somebody absent for as long as they may.
-
-        Only what could be played but for the absence is waited for, and one pairing of a player at a
-        time: to be away for a while costs a match, and not all of them. If both are absent, each has
-        the grace; and whenever a pairing is due again, it begins anew.
-        """
-        now = trio.current_time()
-        self._timekeeper.catch_up(now)
-        waited, waiting = set[str](), dict[int, dict[str, float]]()
-        absent = set[str]()
-        if not self.record.format.endless and len(self.matches) < self._at_once:
-            entrants = {name: self._find(name) for name in self.record.entrants}
-            absent = {name for name, player in entrants.items() if player is None or not player.present}
-        if absent:
-            for number, pairing in self.record.open.items():
-                names = set(pairing.names)
-                if names & absent and names.isdisjoint(waited) and all(map(self._idle, names - absent)):
-                    waited |= names
-                    before = self._missing.get(number, {})
-                    begun = now - self._timekeeper.stalled
-                    waiting[number] = {name: before.get(name, begun) for name in names & absent}
-        over = [number for number, since in waiting.items() if now >= self._patience(since)]
-        self._missing = {number: since for number, since in waiting.items() if number not in over}
-        return [self.record.open[number] for number in over]
-
-    def _patience(self, since: Mapping[str, float]) -> float:
-        """Until when a pairing waits; `since` is by a clock that stands still whenever the host does."""
-        return max(since.values()) + self._grace + self._timekeeper.stalled
-
-    async def _settle(self, pairings: Iterable[Pairing]) -> None:
-        """Decide what cannot be played, because somebody is out of the tournament or did not come."""
-        await self.keep(*map(self._settlement, pairings))
-
-    def _settlement(self, pairing: Pairing) -> Concluded:
-        out = [name for name in pairing.names if self.record.entrants[name].gone]
-        absent = out or [
-            name for name in pairing.names if not (player := self._find(name)) or not player.present
-        ]
-        if len(absent) == 1:
-            winner = 1 - pairing.names.index(absent[0])
-            why = f"{absent[0]} {'is out of the tournament' if out else 'did not come'}"
-            return self._without_match(pairing, winner, Ending.LEFT, why, POINTS[winner])
-        if out or self.record.missed(pairing.number):
-            return self._without_match(pairing, None, Ending.LEFT, NOBODY, POINTS[None])
-        return self._without_match(pairing, None, Ending.VOID, NOBODY, None)
-
-    def _without_match(
-        self, pairing: Pairing, winner: int | None, ending: Ending, why: str, points: Score | None
-    ) -> Concluded:
-        name = self.record.match_name(pairing.number)
-        return Concluded(name, pairing.number, _both(pairing), winner, ending, why, points)
-
-    async def _void_what_was_cut_short(self) -> None:
-        drawn = self.record.drawn
-        await self.keep(
-            *(
-                Concluded(match, number, _both(drawn[number]), None, Ending.VOID, CUT_SHORT, None)
-                for match, number in self.record.dealt.items()
-            )
-        )
-
-    def _gone(self, pairing: Pairing) -> bool:
+    def _is_out(self, pairing: Pairing) -> bool:
+        """Whether one of the two is out of the tournament. At an open table few are drawn and many known."""
         return any(self.record.entrants[name].gone for name in pairing.names)
 
-    def _here(self) -> list[Entrant]:
-        """The entrants who are here, in the order of coming."""
-        names = dict.fromkeys(player.name for player in self._lobby.players(self.game.name))
-        here = {name: player for name in names if (player := self._find(name)) and player.present}
-        return [
-            structs.replace(entrant, free=player.idle, against=player.against)
-            for name, player in here.items()
-            if (entrant := self.record.entrants.get(name))
-        ]
+    async def _settle(self, pairings: Iterable[Pairing], absent: Collection[str] = ()) -> None:
+        """Decide what cannot be played, because somebody is out of the tournament or did not come."""
+        await self.keep(*(settled(self.record, pairing, absent) for pairing in pairings))
 
-    def _find(self, name: str) -> Player | None:
-        return self._lobby.find(name, self.game.name, self.record.name)
-
-    def _idle(self, name: str) -> bool:
-        player = self._find(name)
-        return player is not None and player.idle
-
-
-def score(verdict: Ended) -> Score | None:
-    """What an ending is worth to both; None where it is to be played again."""
-    match verdict:
-        case Ended(ending=Ending.VOID):
-            return None
-        case Ended(winner=None, ending=Ending.PLAYED):
-            return DRAW
-        case Ended(winner=winner):
-            return POINTS[winner]
-
-
-def _both(pairing: Pairing) -> tuple[str, str]:
-    """Of a pairing that is to be played, and so has a second."""
-    return pairing.first, pairing.second or ""
+    async def _void_what_was_cut_short(self) -> None:
+        stories: Mapping[str, Story] = self._store.jotted() if self.record.dealt else {}
+        await self.keep(*cut_short(self.record, stories))

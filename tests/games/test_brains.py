@@ -390,12 +390,12 @@ def test_it_beats_first_at_tic_tac_toe(seed: int, seat: int) -> None:
 @each_game
 def test_the_brains_are_in_order_of_strength(game: Game[Any, Any]) -> None:
     random, greedy, alphabeta = (BRAINS[name](game, 1) for name in ("random", "greedy", "alphabeta"))
-    assert score(game, greedy, random, (1000, 1), openings=20) > 0.7
-    assert score(game, alphabeta, random, (1000, 1), openings=10) > 0.8
-    assert score(game, alphabeta, greedy, (2000, 1000), openings=6) > 0.5
+    assert score(game, greedy, random, (1000, 1), openings=10) > 0.7
+    assert score(game, alphabeta, random, (1000, 1), openings=5) > 0.8
+    assert score(game, alphabeta, greedy, (2000, 1000), openings=4) > 0.5
 
 
 @pytest.mark.slow
 def test_ten_times_the_time_is_clearly_stronger_at_connect_4() -> None:
     game = connect4.GAME
-    assert score(game, alphabeta(game, 1), alphabeta(game, 2), (5000, 500), openings=20) > 0.65
+    assert score(game, alphabeta(game, 1), alphabeta(game, 2), (5000, 500), openings=10) > 0.65

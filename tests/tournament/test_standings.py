@@ -277,7 +277,7 @@ def test_who_is_disqualified_has_lost_everything_and_the_others_have_won_it(
         else:
             assert now is not None
             assert now.score == tuple(0.0 if name in disqualified else 1.0 for name in names)
-            assert (now.moves, now.pairing, now.played) == (result.moves, result.pairing, False)
+            assert (now.digest, now.pairing, now.played) == (result.digest, result.pairing, False)
 
 
 @given(some_results, people, people)

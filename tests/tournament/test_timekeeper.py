@@ -102,3 +102,34 @@ async def test_matches_that_are_over_are_forgotten(autojump_clock: MockClock) ->
             timekeeper.watch(match(bank=1.0))
         await trio.sleep(2.0)
         assert not timekeeper._matches
+
+
+async def test_while_all_time_stands_still_nothing_runs_out(autojump_clock: MockClock) -> None:
+    """Catches a match that begins in a pause and whose clock runs."""
+    async with running() as timekeeper:
+        timekeeper.watch(earlier := match())
+        await trio.sleep(4.0)
+        timekeeper.pause()
+        timekeeper.watch(later := match())
+        await trio.sleep(100.0)
+        timekeeper.resume()
+        assert timekeeper.stalled == pytest.approx(100.0)
+        resumed = trio.current_time()
+        for played, lasts in ((earlier, 6.0), (later, 10.0)):
+            async for _ in played.log.read():
+                pass
+            assert trio.current_time() - resumed == pytest.approx(lasts, abs=0.01)
+
+
+async def test_what_the_host_stalled_before_a_pause_is_charged_to_nobody(mock_clock: MockClock) -> None:
+    """Catches clocks that are stopped before the stall that led to it has been noticed."""
+    async with running(BEAT) as timekeeper:
+        played = match()
+        timekeeper.watch(played)
+        await trio.testing.wait_all_tasks_blocked()
+        mock_clock.jump(5.0)
+        timekeeper.pause()
+        mock_clock.jump(5.0)
+        timekeeper.resume()
+        left, _ = played.left(trio.current_time())
+        assert left == pytest.approx(10.0, abs=BEAT)

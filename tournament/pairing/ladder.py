@@ -23,7 +23,7 @@ def draw(
 ) -> list[Pairing]:
     there = [entrant for entrant in entrants if entrant.present and not entrant.gone]
     busy = {name for pairing in unfinished(drawn, results) for name in pairing.names}
-    free = [entrant.name for entrant in there if entrant.free and entrant.name not in busy]
+    free = [*dict.fromkeys(each.name for each in there if each.free and each.name not in busy)]
     if len(free) < 2:
         return []
     last = latest(free, drawn)

@@ -23,9 +23,12 @@ def draw(
     waiting = [entrant for entrant in entrants if entrant.free and entrant.present and not entrant.gone][
         :WAITING
     ]
-    playing = {frozenset(pairing.names) for pairing in unfinished(drawn, results)}
-    met = Counter(frozenset(pairing.names) for pairing in drawn)
-    sides = Sides(drawn)
+    names = {entrant.name for entrant in waiting}
+    among = [pairing for pairing in drawn if pairing.first in names and pairing.second in names]
+    going_on = unfinished(among, results) if among else []  # mostly without a look at all results
+    playing = {frozenset(pairing.names) for pairing in going_on}
+    met = Counter(frozenset(pairing.names) for pairing in among)
+    sides = Sides(among)
     seed = (terms.seed, drawn[-1].number if drawn else 0)
     pairs = [
         (one, other)
