@@ -1,31 +1,38 @@
 """Standings for a terminal, or as JSON for a program."""
 
-import io
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
-import msgspec
-from rich.console import Console
-from rich.table import Table
+from server.safe import json_line
+from server.terminal import table
 
-from server.logs import safe
-from server.shown import standings_shown
-from tournament.record import Record
+if TYPE_CHECKING:
+    from tournament.record import Record  # whose import takes longer than many a command
+
+HEADINGS = ("rank", "name ", "points", "played", "won", "drawn", "lost", "rating")
 
 
-def report(record: Record, *, as_json: bool) -> str:
+def report(record: "Record", *, as_json: bool) -> str:
     """One JSON object on one line, or a table."""
-    shown = standings_shown(record)
-    if as_json:
-        return msgspec.json.encode(shown).decode()
-    table = Table(title=f"{record.name}: {record.opened.game}, {record.format.title}, {record.state}")
-    for heading in ("rank", "name", "points", "played", "won", "drawn", "lost", "rating"):
-        table.add_column(heading, justify="left" if heading == "name" else "right")
-    for row in shown["rows"]:
-        interval = row["interval"]
-        rating = "" if row["rating"] is None else f"{row['rating']:.0f}"
-        if interval is not None:
-            rating += f" ± {(interval[1] - interval[0]) / 2:.0f}"
-        counts = (row["played"], row["wins"], row["draws"], row["losses"])
-        table.add_row(str(row["rank"]), safe(row["name"]), f"{row['points']:g}", *map(str, counts), rating)
-    out = Console(file=io.StringIO(), width=100)
-    out.print(table)
-    return out.file.getvalue().rstrip()  # type: ignore[attr-defined]
+    from server.shown import standings_shown
+
+    return told(standings_shown(record), as_json=as_json)
+
+
+def told(standings: dict[str, Any], *, as_json: bool) -> str:
+    """The same of standings as the API has them."""
+    title = "{tournament}: {game}, {format}, {state}".format_map(standings)
+    return json_line(standings) if as_json else standings_table(standings["rows"], title)
+
+
+def standings_table(rows: Iterable[dict[str, Any]], title: str) -> str:
+    return table(HEADINGS, map(_cells, rows), title)
+
+
+def _cells(row: dict[str, Any]) -> tuple[object, ...]:
+    rating = "" if row["rating"] is None else f"{row['rating']:.0f}"
+    if row["interval"] is not None:
+        low, high = row["interval"]
+        rating += f" ± {(high - low) / 2:.0f}"
+    counts = (row["played"], row["wins"], row["draws"], row["losses"])
+    return row["rank"], row["name"], f"{row['points']:g}", *counts, rating

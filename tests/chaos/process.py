@@ -1,0 +1,154 @@
+"""A host in a process of its own, which is started again and again on the same ports and the same data."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import trio
+
+from tests.server.served import ROOT
+
+STARTING = 60.0  # seconds that a start may take, on a very busy machine
+STOPPING = 12.0  # seconds from SIGTERM to the end
+LOOK = 0.005  # seconds between looks for the ready line
+
+
+class Nest:
+    """Where hosts come from: `tests/chaos/warm.py`."""
+
+    def __init__(self, process: trio.Process) -> None:
+        self._process = process
+        self._lines = trio.open_memory_channel[str](1)
+        self._codes: dict[int, int] = {}
+        self._ended = trio.Event()
+
+    async def run(self) -> None:
+        assert self._process.stdout is not None
+        unread = b""
+        async for part in self._process.stdout:
+            *lines, unread = (unread + part).split(b"\n")
+            for line in lines:
+                match line.decode().split():
+                    case ["ended", pid, code]:
+                        self._codes[int(pid)] = int(code)
+                        self._ended.set()
+                        self._ended = trio.Event()
+                    case _:
+                        await self._lines[0].send(line.decode())
+
+    async def hatch(self, **wanted: object) -> int:
+        assert self._process.stdin is not None
+        await self._process.stdin.send_all(json.dumps(wanted).encode() + b"\n")
+        word, pid = (await self._lines[1].receive()).split()
+        assert word == "began"
+        return int(pid)
+
+    async def warm(self) -> None:
+        assert await self._lines[1].receive() == "warm"
+
+    def code(self, pid: int) -> int | None:
+        """How a process has ended; None while it lives."""
+        return self._codes.get(pid)
+
+    async def ended(self, pid: int) -> int:
+        while pid not in self._codes:
+            await self._ended.wait()
+        return self._codes[pid]
+
+
+@asynccontextmanager
+async def nest() -> AsyncIterator[Nest]:
+    process = await trio.lowlevel.open_process(
+        [sys.executable, "-m", "tests.chaos.warm"],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    async with trio.open_nursery() as nursery:
+        made = Nest(process)
+        nursery.start_soon(made.run)
+        try:
+            with trio.fail_after(STARTING):
+                await made.warm()
+            yield made
+        finally:
+            process.kill()
+            with trio.CancelScope(shield=True):
+                await process.wait()
+            nursery.cancel_scope.cancel()
+
+
+class Host:
+    def __init__(self, nest: Nest, folder: Path, store: str = "") -> None:
+        self.folder = folder
+        self.tcp, self.http = free_ports(2)
+        self.store = store
+        self._nest = nest
+        self._pid = 0
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "log"
+
+    @property
+    def code(self) -> int | None:
+        """How it has ended; None while it lives."""
+        return self._nest.code(self._pid)
+
+    def flags(self) -> tuple[str, ...]:
+        """Where its data are, as commands take it."""
+        return ("--data", str(self.folder / "data"), *(("--store", self.store) if self.store else ()))
+
+    async def start(self, fresh: bool) -> None:
+        """Only start it; `ready` waits for it to be so. A fresh one imports all that it needs itself."""
+        ports = ("--tcp", str(self.tcp), "--http", str(self.http), "--websocket", "0")
+        out = self.folder / "out"
+        out.write_bytes(b"")
+        self._pid = await self._nest.hatch(
+            arguments=["serve", *ports, *self.flags(), "--log-level", "warning"],
+            folder=str(self.folder),
+            out=str(out),
+            log=str(self.log),
+            fresh=fresh,
+        )
+
+    async def ready(self) -> None:
+        """Until it says so, on its first line."""
+        with trio.fail_after(STARTING):
+            while not (said := (self.folder / "out").read_bytes()).startswith(b"ready "):
+                assert self.code is None, f"it ended by itself with {self.code}, {said!r}: {self.tail()}"
+                await trio.sleep(LOOK)
+
+    def send(self, how: signal.Signals) -> None:
+        if self.code is None:
+            os.kill(self._pid, how)
+
+    async def end(self, how: signal.Signals) -> tuple[int, float]:
+        """The exit code, and how many seconds it took."""
+        begun = trio.current_time()
+        self.send(how)
+        with trio.fail_after(5 * STOPPING):
+            code = await self._nest.ended(self._pid)
+        return code, trio.current_time() - begun
+
+    def tail(self) -> str:
+        return self.log.read_text(errors="replace")[-2000:]
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports that nobody has now: bots have to find the host again."""
+    probes = [socket.socket() for _ in range(count)]
+    try:
+        for probe in probes:
+            probe.bind(("127.0.0.1", 0))
+        return [probe.getsockname()[1] for probe in probes]
+    finally:
+        for probe in probes:
+            probe.close()

@@ -1,0 +1,90 @@
+"""A process that has imported all of the host, and makes hosts by forking.
+
+Most of what a start takes is importing, in which nothing can be lost. A request
+is a line of JSON on standard input; the answers are lines too: `began PID`, and
+`ended PID CODE` when it is so, negative where a signal has ended it.
+"""
+
+import json
+import os
+import selectors
+import signal
+import sys
+from importlib import import_module
+from typing import Any
+
+HEAVY = ("server.commands.serve", "server.serve", "server.postgres", "numpy", "networkx")
+
+
+def main() -> None:
+    for name in HEAVY:
+        import_module(name)
+    awake, wake = os.pipe()
+    os.set_blocking(wake, False)
+    signal.set_wakeup_fd(wake)
+    signal.signal(signal.SIGCHLD, lambda number, frame: None)
+    waiting = selectors.DefaultSelector()
+    waiting.register(0, selectors.EVENT_READ)
+    waiting.register(awake, selectors.EVENT_READ)
+    said("warm")
+    running = set[int]()
+    unread = b""
+    while True:
+        ready = {key.fd for key, _ in waiting.select()}
+        if awake in ready:
+            os.read(awake, 4096)
+            for pid in tuple(running):
+                ended, status = os.waitpid(pid, os.WNOHANG)
+                if ended:
+                    running.discard(pid)
+                    said(f"ended {pid} {os.waitstatus_to_exitcode(status)}")
+        if 0 in ready:
+            received = os.read(0, 65536)
+            if not received:  # nobody wants hosts any more
+                for pid in running:
+                    os.kill(pid, signal.SIGKILL)
+                return
+            *lines, unread = (unread + received).split(b"\n")
+            for line in lines:
+                running.add(begun(json.loads(line)))
+
+
+def begun(wanted: dict[str, Any]) -> int:
+    pid = os.fork()
+    if pid:
+        said(f"began {pid}")
+        return pid
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    os.chdir(wanted["folder"])
+    for fd, name, flags in ((0, os.devnull, os.O_RDONLY), (1, wanted["out"], NEW), (2, wanted["log"], ON)):
+        opened = os.open(name, flags, 0o600)
+        os.dup2(opened, fd)
+        os.close(opened)
+    if wanted["fresh"]:
+        os.execv(sys.executable, [sys.executable, "-m", "server", *wanted["arguments"]])  # noqa: S606
+    sys.argv = ["quintain", *wanted["arguments"]]
+    code = 1
+    try:
+        import_module("server.__main__").main()
+    except SystemExit as ended:
+        code = int(ended.code or 0)
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        os._exit(code)
+
+
+NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+ON = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+
+
+def said(line: str) -> None:
+    os.write(1, line.encode() + b"\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""A PostgreSQL server for tests alone, from Debian's package: in a folder of its own, on a free port.
+
+Where there is none, tests are skipped with that reason; under continuous integration they fail.
+"""
+
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+
+import psycopg
+import pytest
+
+PATIENCE = 60.0  # seconds until it answers, on a busy machine
+MISSING = "there is no PostgreSQL server here: install Debian's package postgresql"
+USER = "postgres"  # that Debian's package has made: the server refuses to run as root
+
+
+class Server:
+    def __init__(self, binaries: Path) -> None:
+        self._binaries = binaries
+        self._user = USER if os.geteuid() == 0 else None
+        self._home = Path(tempfile.mkdtemp(prefix="quintain-postgresql-"))
+        self._databases = count(1)
+        self.port = 0
+        self.process: subprocess.Popen[bytes] | None = None
+        if self._user is not None:
+            owner = pwd.getpwnam(self._user)
+            os.chown(self._home, owner.pw_uid, owner.pw_gid)
+        self._run("initdb", "--auth=trust", "--username=quintain", "--no-sync", "--encoding=UTF8").wait()
+        self.start()
+
+    def start(self) -> None:
+        """On the port that it had before. No fsync: who dies takes nothing from the kernel."""
+        self.port = self.port or _free_port()
+        settings = ("-p", str(self.port), "-k", str(self._home), "-h", "127.0.0.1", "-c", "fsync=off")
+        self.process = self._run("postgres", *settings)
+        self.expect()
+
+    def stop(self, how: signal.Signals = signal.SIGQUIT) -> None:
+        """At once, as in a crash: what was not committed is gone, and sessions are cut."""
+        if self.process is not None:
+            self.process.send_signal(how)
+            self.process.wait(PATIENCE)
+            self.process = None
+
+    def expect(self) -> None:
+        """Until it answers."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                psycopg.connect(self.url("postgres")).close()
+                return
+            except psycopg.OperationalError:
+                assert self.process is not None
+                assert self.process.poll() is None, self.log()
+                assert time.monotonic() < until, self.log()
+                time.sleep(0.02)
+
+    def url(self, database: str) -> str:
+        return f"postgresql://quintain@127.0.0.1:{self.port}/{database}"
+
+    def database(self) -> str:
+        """The address of a new one."""
+        name = f"test{next(self._databases)}"
+        self.execute(f"CREATE DATABASE {name}")
+        return self.url(name)
+
+    def execute(self, statement: str, url: str | None = None) -> list[tuple[object, ...]]:
+        with psycopg.connect(url or self.url("postgres"), autocommit=True) as connection:
+            cursor = connection.execute(statement.encode())
+            return cursor.fetchall() if cursor.description else []
+
+    def log(self) -> str:
+        return (self._home / "log").read_text(errors="replace")[-3000:]
+
+    def close(self) -> None:
+        self.stop()
+        shutil.rmtree(self._home)
+
+    def _run(self, program: str, *arguments: str) -> subprocess.Popen[bytes]:
+        with open(self._home / "log", "ab") as log:
+            return subprocess.Popen(
+                [self._binaries / program, "-D", self._home / "data", *arguments],
+                cwd=self._home,
+                user=self._user,
+                extra_groups=None if self._user is None else (),
+                stdout=log,
+                stderr=log,
+            )
+
+
+def binaries() -> Path | None:
+    """Where the newest is that Debian has installed, or whatever is in the path."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[4]))
+    if found:
+        return found[-1].parent
+    elsewhere = shutil.which("initdb")
+    return Path(elsewhere).resolve().parent if elsewhere else None
+
+
+@contextmanager
+def running() -> Iterator[Server]:
+    where = binaries()
+    if where is None:
+        if os.environ.get("CI"):
+            pytest.fail(MISSING)
+        pytest.skip(MISSING)
+    server = Server(where)
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]

@@ -1,0 +1,173 @@
+"""The ledger: groups, trouble, and how it ends."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+import trio
+import trio.testing
+from msgspec import structs
+from structlog.testing import capture_logs
+from trio.testing import MockClock
+
+from server.journal import Jot
+from server.ledger import RETRY, SOON, Ledger
+from server.sqlite import Sqlite
+from tests.crashes.world import FAST, Contest, World, at_once
+from tests.store.faults import Faulty
+from tournament.events import Ending
+from tournament.record import AnyFact, Concluded, Entered, Kept, State, Turned
+
+PAUSED = Turned(State.PAUSED)
+WON = Concluded("cup-1", 1, ("ann", "bob"), 0, Ending.PLAYED, "three in a row", (1.0, 0.0))
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Faulty]:
+    engine = Sqlite(tmp_path / "quintain.sqlite")
+    yield Faulty(engine)
+    engine.close()
+
+
+@asynccontextmanager
+async def running(engine: Faulty) -> AsyncIterator[tuple[Ledger, trio.Nursery]]:
+    ledger = Ledger(engine, at_once)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(ledger.run)
+        yield ledger, nursery
+        nursery.cancel_scope.cancel()
+
+
+async def test_what_gathers_goes_in_one_transaction(engine: Faulty, autojump_clock: MockClock) -> None:
+    async with running(engine) as (ledger, _), trio.open_nursery() as nursery:
+        for number in range(50):
+            nursery.start_soon(ledger.keep, "cup", 1.0, [Entered(f"bot-{number}")])
+    assert len(engine.batches) <= 2
+    assert len(list(engine.kept())) == 50
+
+
+async def test_moves_wait_for_others_and_not_for_ever(engine: Faulty, autojump_clock: MockClock) -> None:
+    async with running(engine) as (ledger, _):
+        for ply in range(1, 4):
+            ledger.jot("cup", "cup-1", ply, "NW", 0.5)
+            await trio.sleep(SOON / 8)
+        await ledger.keep("cup", 1.0, [PAUSED])
+        assert not ledger.jotted(), "what has to be safe takes no moves with it"
+        await trio.sleep(SOON)
+        assert len(ledger.jotted()["cup-1"][0]) == 3
+        ledger.jot("cup", "cup-1", 4, "N", 0.5)
+        await trio.sleep(1.01 * SOON)
+        assert engine.batches[2:] == [[Jot("cup-1", 4, '"N"', 0.5)]]
+
+
+async def test_moves_of_a_match_that_is_over_by_then_are_not_written(
+    engine: Faulty, autojump_clock: MockClock
+) -> None:
+    async with running(engine) as (ledger, _):
+        ledger.jot("cup", WON.match, 1, "NW", 0.5)
+        ledger.jot("cup", "another", 1, "NW", 0.5)
+        await ledger.keep("cup", 1.0, [WON])
+        await trio.sleep(2 * SOON)
+        assert engine.batches[1:] == [[Jot("another", 1, '"NW"', 0.5)]]
+
+
+async def test_an_idle_store_does_nothing(engine: Faulty, autojump_clock: MockClock) -> None:
+    async with running(engine):
+        await trio.sleep(1000.0)
+        assert not engine.batches
+
+
+@pytest.mark.parametrize("after", [False, True])
+async def test_trouble_is_waited_out_and_told_of_once(
+    engine: Faulty, autojump_clock: MockClock, after: bool
+) -> None:
+    heard: list[tuple[float, str]] = []
+    engine.times, engine.after = 3, after
+    with capture_logs() as logs:
+        async with running(engine) as (ledger, nursery):
+            ledger.listen(lambda: heard.append((trio.current_time(), ledger.trouble)))
+            begun = trio.current_time()
+            nursery.start_soon(ledger.keep, "cup", 1.0, [PAUSED])
+            await trio.sleep(1.0)
+            assert ledger.trouble == "the disk is full"
+            await ledger.keep("cup", 2.0, [Entered("ann")])
+            assert trio.current_time() - begun == pytest.approx(3 * RETRY)
+            assert ledger.trouble == ""
+            assert list(ledger.kept()) == [Kept("cup", 1.0, PAUSED), Kept("cup", 2.0, Entered("ann"))]
+    assert heard == [(begun, "the disk is full"), (begun + 3 * RETRY, "")]
+    assert [entry["event"] for entry in logs] == ["nothing can be kept", "all is kept again"]
+
+
+async def test_who_asked_for_a_fact_cannot_be_cancelled_before_it_is_kept(
+    engine: Faulty, autojump_clock: MockClock
+) -> None:
+    """Catches a host that knows less than its store, which then contradicts it."""
+    engine.times = 1
+    learnt: list[float] = []
+
+    async def keep() -> None:
+        await ledger.keep("cup", 1.0, [PAUSED])
+        learnt.append(trio.current_time())
+
+    async with running(engine) as (ledger, _):
+        begun = trio.current_time()
+        with trio.move_on_after(1.0):
+            await keep()
+        assert learnt == [begun + RETRY]
+
+
+async def test_what_is_waiting_when_the_host_stops_is_kept_still(
+    engine: Faulty, autojump_clock: MockClock
+) -> None:
+    async with running(engine) as (ledger, nursery):
+        ledger.jot("cup", "cup-1", 1, "NW", 0.5)
+        nursery.start_soon(ledger.keep, "cup", 1.0, [PAUSED])
+        await trio.testing.wait_all_tasks_blocked()
+    assert [entry.kind for entry in engine.kept()] == ["turned"]
+    assert [jot.ply for jot in engine.jotted()] == [1]
+
+
+async def test_in_trouble_the_host_can_stop_all_the_same(engine: Faulty, autojump_clock: MockClock) -> None:
+    """Catches a shielded wait for a disk that stays full."""
+    engine.times = 10**9
+    begun = trio.current_time()
+    async with running(engine) as (ledger, nursery):
+        nursery.start_soon(ledger.keep, "cup", 1.0, [PAUSED])
+        await trio.sleep(1.0)
+    assert trio.current_time() - begun == 1.0
+    assert not list(engine.kept())
+
+
+async def test_what_is_no_fault_of_the_disk_ends_the_host(engine: Faulty, autojump_clock: MockClock) -> None:
+    engine.times, engine.error = 1, ValueError("a bug")
+    with pytest.RaisesGroup(pytest.RaisesExc(ValueError, match="a bug")):
+        async with running(engine) as (ledger, _):
+            await ledger.keep("cup", 1.0, [PAUSED])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("times", [1, 30], ids=["once", "for minutes"])
+def test_a_fault_at_any_write_changes_nothing_but_the_time(after: bool, times: int) -> None:
+    """Of a whole tournament; whether the write that failed had been done or not."""
+    contest, faulty = Contest(bots=3), list[Faulty]()
+
+    def outcome(first: int, times: int) -> tuple[object, list[str]]:
+        def wrap(engine: Sqlite) -> Faulty:
+            faulty.append(Faulty(engine, first, times, after=after))
+            return faulty[-1]
+
+        with TemporaryDirectory(dir=FAST) as folder, capture_logs():
+            found = World(contest, Path(folder), wrap).run(seed=1)
+        assert found.over
+        return found.rows, sorted(repr(timeless(entry.fact)) for entry in found.kept)
+
+    undisturbed = outcome(0, 0)
+    for first in range(len(faulty[0].batches)):
+        assert outcome(first, times) == undisturbed
+
+
+def timeless(fact: AnyFact) -> AnyFact:
+    return structs.replace(fact, times=()) if isinstance(fact, Concluded) else fact

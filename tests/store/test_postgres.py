@@ -1,0 +1,191 @@
+"""PostgreSQL as a store: what is not the same for every engine."""
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from server.config import ConfigError
+from server.journal import Entry, Jot, Unavailable
+from server.postgres import Postgres, where
+from tests.server.served import ROOT
+from tests.store.postgresql import Server
+from tournament.store import Conflict
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def url(server: Server) -> str:
+    return server.database()
+
+
+def entry(number: int, key: str | None = None, body: str = "{}") -> Entry:
+    return Entry(number, "cup", 1.0, "entered", key, body)
+
+
+def cut(server: Server) -> None:
+    """End every session of hosts, as a restart does."""
+    server.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'quintain'"
+    )
+
+
+def test_a_second_host_on_a_database_is_refused_in_a_line(url: str) -> None:
+    first = Postgres(url)
+    with pytest.raises(
+        ConfigError, match=r"^postgresql://127\.0\.0\.1:\d+/test\d+: .*: another host is using it$"
+    ):
+        Postgres(url)
+    first.write([entry(1)])
+    first.close()
+    second = Postgres(url)
+    assert second.last() == 1
+    second.close()
+
+
+def test_a_session_that_is_cut_is_opened_again_without_anybody_noticing(server: Server, url: str) -> None:
+    engine = Postgres(url)
+    for number in range(1, 6):
+        engine.write([entry(number, f"entered {number}")])
+        cut(server)
+        assert engine.last() == number
+    assert [each.number for each in engine.kept()] == [1, 2, 3, 4, 5]
+    engine.close()
+
+
+def test_a_commit_of_which_nobody_knows_the_outcome_is_tried_again_and_is_there_once(
+    server: Server, url: str
+) -> None:
+    """Catches a retry that keeps a second time what had gone through before the session was cut."""
+    engine = Postgres(url)
+    server.execute(
+        "CREATE FUNCTION cut() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+        " PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$;"
+        " CREATE CONSTRAINT TRIGGER cut AFTER INSERT ON journal INITIALLY DEFERRED FOR EACH ROW"
+        " WHEN (new.number = 1) EXECUTE FUNCTION cut()",
+        url,
+    )
+    with pytest.raises(Unavailable):
+        engine.write([entry(1)])
+    server.execute("DROP TRIGGER cut ON journal", url)
+    for _ in range(2):
+        engine.write([entry(1), entry(2, "entered ann")])
+        cut(server)
+    assert [each.number for each in engine.kept()] == [1, 2]
+    engine.close()
+
+
+def test_a_host_that_lost_its_lock_to_another_writes_no_more(server: Server, url: str) -> None:
+    """Catches a host that comes back to a database which another has gone on with meanwhile."""
+    engine = Postgres(url)
+    engine.write([entry(1)])
+    cut(server)
+    other = Postgres(url)
+    with pytest.raises(Unavailable, match="another host is using it"):
+        engine.write([entry(2)])
+    other.write([entry(2), entry(3)])
+    other.close()
+    with pytest.raises(Conflict, match="another host has written"):
+        engine.write([entry(2)])
+    engine.close()
+
+
+def test_a_server_that_is_away_is_unavailable_and_what_was_to_be_kept_can_be_kept_later(
+    server: Server,
+) -> None:
+    engine = Postgres(server.database())
+    server.stop()
+    with pytest.raises(Unavailable, match=r"^postgresql://127\.0\.0\.1:\d+/test\d+: "):
+        engine.write([entry(1)])
+    server.start()
+    engine.write([entry(1)])
+    assert engine.last() == 1
+    engine.close()
+
+
+def test_a_restart_in_the_middle_of_a_write_is_waited_for(server: Server) -> None:
+    engine = Postgres(server.database())
+    server.stop()
+    back = threading.Timer(0.2, server.start)
+    back.start()
+    engine.write([entry(1), Jot("cup-1", 1, '"C"', 0.5)])
+    back.join()
+    assert [each.move for each in engine.jotted()] == ['"C"']
+    engine.close()
+
+
+def test_a_newer_schema_is_refused(server: Server, url: str) -> None:
+    Postgres(url).close()
+    server.execute("INSERT INTO quintain_schema VALUES (99)", url)
+    with pytest.raises(ConfigError, match=r"newer Quintain \(schema 99; this one knows \d+\)"):
+        Postgres(url)
+
+
+def test_nothing_listening_is_said_in_a_line_and_no_password_is_in_it() -> None:
+    url = "postgresql://ann:secret@127.0.0.1:1/cup"
+    with pytest.raises(ConfigError) as refused:
+        Postgres(url)
+    assert "\n" not in str(refused.value)
+    assert "postgresql://127.0.0.1:1/cup" in str(refused.value)
+    assert "secret" not in str(refused.value)
+    assert where("postgresql://%zz") == "postgresql://"
+
+
+def test_a_host_with_synchronous_commit_off_has_it_on_for_what_it_keeps(server: Server, url: str) -> None:
+    server.execute(f"ALTER DATABASE {url.rpartition('/')[2]} SET synchronous_commit = off")
+    engine = Postgres(url)
+    assert engine._writer is not None
+    assert engine._writer.execute("SHOW synchronous_commit").fetchone() == ("on",)
+    engine.close()
+
+
+def test_people_with_psql_find_tables_they_can_read(server: Server, url: str) -> None:
+    engine = Postgres(url)
+    bodies = {
+        "opened": '{"type":"opened","game":"tic-tac-toe","format":"swiss","entrants":4}',
+        "entered": '{"type":"entered","name":"ann","rating":null}',
+        "drew": '{"type":"drew","pairings":[{"number":1,"round":1,"first":"ann","second":null}]}',
+        "concluded": '{"match":"cup-1","players":["ann","bob"],"winner":0,"ending":"played","why":"w",'
+        '"score":[1,0],"moves":[1,2]}',
+        "ordered": '{"by":"eve","action":"void","detail":"cup-1"}',
+    }
+    engine.write(
+        [
+            Entry(number, "cup", 1.0, *each)
+            for number, each in enumerate(((k, None, b) for k, b in bodies.items()), 1)
+        ]
+    )
+    for view in ("tournaments", "entrants", "pairings", "matches", "orders"):
+        assert len(server.execute(f"TABLE {view}", url)) == 1, view
+    engine.close()
+
+
+def test_what_psycopg_is_missing_for_is_said_in_a_line(tmp_path: Path) -> None:
+    (tmp_path / "psycopg.py").write_text("raise ImportError('planted')")
+    run = subprocess.run(
+        [sys.executable, "-c", "import server.postgres"],
+        env=os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
+        capture_output=True,
+        text=True,
+    )
+    assert run.stderr.splitlines()[-1] == (
+        "server.config.ConfigError: a store at postgresql:// needs psycopg: "
+        "install quintain with the extra postgres (planted)"
+    )
+
+
+def test_sessions_are_closed(server: Server, url: str) -> None:
+    engine = Postgres(url)
+    list(engine.kept())
+    engine.close()
+    with psycopg.connect(server.url("postgres")) as connection:
+        name = url.rpartition("/")[2]
+        found = connection.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = %s", (name,)
+        ).fetchone()
+    assert found == (0,)

@@ -1,0 +1,244 @@
+"""The journal in an SQLite file: real faults of real disks, upgrades, copies."""
+
+import resource
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from server import journal, sqlite
+from server.config import ConfigError
+from server.journal import Entry, Jot, Unavailable
+from server.reserve import Reserve
+from server.sqlite import MIGRATIONS, Connection, Sqlite, connected
+from tests.store.test_laws import EVERY_KIND, WON
+from tournament.record import Entered
+from tournament.store import Conflict
+
+LONG = "x" * 100_000
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "quintain.sqlite"
+
+
+@pytest.fixture
+def engine(path: Path) -> Iterator[Sqlite]:
+    engine = Sqlite(path)
+    yield engine
+    engine.close()
+
+
+def entries(first: int, *names: str) -> list[Entry]:
+    return [journal.entry(number, "cup", 1.0, Entered(name)) for number, name in enumerate(names, first)]
+
+
+def large(number: int) -> list[Entry]:
+    return entries(number, f"{number} {LONG}")
+
+
+def test_writing_again_whether_it_was_written_or_not_is_writing_once(engine: Sqlite) -> None:
+    rows = [journal.entry(number, "cup", 1.0, fact) for number, fact in enumerate(EVERY_KIND, 1)]
+    moves = [Jot("cup-9", 1, '"NW"', 0.5)]
+    for _ in range(3):
+        engine.write([*moves, *rows])
+    engine.write([*rows[5:], *entries(20, "zoe")])
+    assert list(engine.kept()) == [*rows, *entries(20, "zoe")]
+    assert list(engine.jotted()) == moves
+    assert engine.last() == 20
+
+
+def test_a_number_that_is_anothers_is_a_conflict(engine: Sqlite) -> None:
+    """Catches two hosts that write to one journal."""
+    engine.write(entries(1, "ann"))
+    with pytest.raises(Conflict):
+        engine.write([*entries(2, "bob"), *entries(1, "cas")])
+    assert list(engine.kept()) == entries(1, "ann")
+
+
+def test_a_full_database_is_trouble_that_passes(engine: Sqlite) -> None:
+    engine.write(large(1))
+    (pages,) = engine._writer.execute("PRAGMA page_count").fetchone()
+    engine._writer.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(Unavailable, match=r"quintain\.sqlite: the disk is full"):
+        engine.write([*entries(2, "ann"), *large(3)])
+    assert engine.last() == 1, "all or none"
+    engine._writer.execute(f"PRAGMA max_page_count = {2 * pages + 100}")
+    engine.write([*entries(2, "ann"), *large(3)])
+    assert engine.last() == 3
+    assert engine.check() == []
+
+
+def test_a_disk_that_takes_no_more_is_trouble_that_passes(engine: Sqlite, path: Path) -> None:
+    """A limit on the size of files: what is written beyond it fails in the middle."""
+    engine.write(large(1))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(
+        resource.RLIMIT_FSIZE, (path.with_name(f"{path.name}-wal").stat().st_size + 5000, hard)
+    )
+    try:
+        for _ in range(3):
+            with pytest.raises(Unavailable, match="the disk f"):
+                engine.write(large(2))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert engine.last() == 1
+    engine.write(large(2))
+    assert engine.last() == 2
+    assert engine.check() == []
+
+
+def test_what_somebody_else_has_locked_is_trouble_that_passes(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "PATIENCE", 50)
+    engine, other = Sqlite(path), connected(path)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(Unavailable, match="somebody else has locked it"):
+        engine.write(entries(1, "ann"))
+    other.execute("ROLLBACK")
+    engine.write(entries(1, "ann"))
+    assert engine.last() == 1
+    other.close()
+    engine.close()
+
+
+def test_a_database_that_has_become_read_only_is_trouble_that_passes(engine: Sqlite) -> None:
+    engine._writer.execute("PRAGMA query_only = ON")
+    with pytest.raises(Unavailable, match="it is read-only"):
+        engine.write(entries(1, "ann"))
+    engine._writer.execute("PRAGMA query_only = OFF")
+    engine.write(entries(1, "ann"))
+    assert engine.last() == 1
+
+
+def test_on_a_full_disk_the_reserve_is_given_up_and_taken_again_when_there_is_room(path: Path) -> None:
+    reserve = Reserve(path.with_name("reserve"), 1 << 20)
+    engine = Sqlite(path, reserve)
+    assert path.with_name("reserve").stat().st_size == 1 << 20
+    engine._writer.execute("PRAGMA max_page_count = 40")
+    with pytest.raises(Unavailable):
+        engine.write([*large(1), *large(2)])
+    assert not path.with_name("reserve").exists()
+    engine._writer.execute("PRAGMA max_page_count = 1000000")
+    engine.write(large(1))
+    assert path.with_name("reserve").exists()
+    engine.close()
+    assert not path.with_name("reserve").exists()
+
+
+def test_a_reserve_is_not_taken_of_a_disk_that_has_no_more_than_that(path: Path) -> None:
+    assert not Reserve(path.with_name("reserve"), 1 << 60).take()
+    assert not path.with_name("reserve").exists()
+
+
+def test_what_cannot_be_written_from_the_start_is_said_in_a_line(path: Path) -> None:
+    Sqlite(path).close()
+
+    def read_only(path: Path) -> Connection:
+        return sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True, isolation_level=None)
+
+    with pytest.raises(ConfigError, match=r"quintain\.sqlite: this database cannot be used: .*readonly"):
+        Sqlite(path, connect=read_only)
+
+
+def test_what_is_no_database_is_refused_with_the_newest_backup(path: Path) -> None:
+    engine = Sqlite(path)
+    engine.write(large(1))
+    sqlite.backups(path).mkdir()
+    engine.backup(sqlite.backups(path) / "monday.sqlite")
+    engine.close()
+    content = bytearray(path.read_bytes())
+    content[8192:16384] = b"\xff" * 8192
+    path.write_bytes(content)
+    with pytest.raises(ConfigError, match=r"cannot be used: .*; the newest backup is .*monday\.sqlite"):
+        Sqlite(path)
+    path.write_bytes(b"a letter, and no database at all\n" * 100)
+    with pytest.raises(ConfigError, match="cannot be used: file is not a database"):
+        Sqlite(path)
+
+
+def test_what_a_newer_quintain_has_written_is_left_alone(path: Path) -> None:
+    Sqlite(path).close()
+    newer = connected(path)
+    newer.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
+    newer.close()
+    before = path.read_bytes()
+    with pytest.raises(ConfigError, match="was written by a newer Quintain"):
+        Sqlite(path)
+    assert path.read_bytes() == before
+
+
+def test_an_upgrade_keeps_a_copy_and_is_done_once(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = Sqlite(path)
+    engine.write(entries(1, "ann"))
+    engine.close()
+    (tmp_path / "next.sql").write_text("ALTER TABLE journal ADD COLUMN more TEXT; CREATE TABLE also (x);")
+    monkeypatch.setattr(sqlite, "MIGRATIONS", [*MIGRATIONS, tmp_path / "next.sql"])
+    for _ in range(2):
+        engine = Sqlite(path)
+        assert engine._writer.execute("SELECT number, more FROM journal").fetchall() == [(1, None)]
+        engine.close()
+    (copy,) = sqlite.backups(path).iterdir()
+    monkeypatch.setattr(sqlite, "MIGRATIONS", MIGRATIONS)
+    before = Sqlite(copy)
+    assert list(before.kept()) == entries(1, "ann")
+    before.close()
+
+
+def test_an_upgrade_that_fails_changes_nothing(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = Sqlite(path)
+    engine.write(entries(1, "ann"))
+    engine.close()
+    (tmp_path / "next.sql").write_text("CREATE TABLE also (x); CREATE TABLE journal (x);")
+    monkeypatch.setattr(sqlite, "MIGRATIONS", [*MIGRATIONS, tmp_path / "next.sql"])
+    with pytest.raises(ConfigError, match="already exists"):
+        Sqlite(path)
+    monkeypatch.setattr(sqlite, "MIGRATIONS", MIGRATIONS)
+    engine = Sqlite(path)
+    assert list(engine.kept()) == entries(1, "ann")
+    assert not engine._writer.execute("SELECT * FROM sqlite_schema WHERE name = 'also'").fetchall()
+    engine.close()
+
+
+def test_a_copy_is_of_one_instant_and_never_half_there(engine: Sqlite, tmp_path: Path) -> None:
+    engine.write(entries(1, "ann", "bob"))
+    reading = engine.kept()
+    next(iter(reading))
+    engine.backup(tmp_path / "copy.sqlite")
+    engine.write(entries(3, "cas"))
+    copy = Sqlite(tmp_path / "copy.sqlite")
+    assert list(copy.kept()) == entries(1, "ann", "bob")
+    copy.close()
+    assert len(list(reading)) == 1
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_readers_can_change_nothing(engine: Sqlite) -> None:
+    with engine._reader() as reader, pytest.raises(sqlite3.OperationalError, match="readonly"):
+        reader.execute("DELETE FROM journal")
+
+
+def test_a_person_with_a_shell_sees_tables(engine: Sqlite, path: Path) -> None:
+    facts = [*EVERY_KIND, WON]
+    engine.write([journal.entry(number, "cup", 0.0, fact) for number, fact in enumerate(facts, 1)])
+    shell = sqlite3.connect(path)
+    seen = {
+        view: shell.execute(f"SELECT * FROM {view}").fetchall()  # noqa: S608
+        for (view,) in shell.execute("SELECT name FROM sqlite_schema WHERE type = 'view'").fetchall()
+    }
+    shell.close()
+    assert seen["tournaments"] == [("cup", "1970-01-01 00:00:00", "connect-4", "swiss", None, "paused")]
+    assert seen["entrants"] == [("cup", "ann", 1500.5, "1970-01-01 00:00:00")]
+    assert seen["pairings"] == [("cup", 1, 1, "ann", "bob"), ("cup", 2, 1, "cas", None)]
+    assert [(row[1], row[3:7], row[9], row[11]) for row in seen["matches"]] == [
+        ("cup-2", ("bob", "ann", None, "time"), 5, 1),
+        ("cup-1", ("ann", "bob", 0, "played"), 0, 0),
+    ]
+    assert seen["orders"][0][2:] == ("1970-01-01 00:00:00", "the organiser", "void", "cup-2: a cable")
