@@ -1,0 +1,1 @@
+"""What people see of a host in a browser: pages, and the stream that keeps them as things are."""

@@ -1,0 +1,130 @@
+"""The entrance to the desk at `/admin`: who may come in, and whose forms are taken.
+
+A link shows a page with one button, for programs that look at links before people
+do must not use them up; the button spends it and opens a session. What is seen
+and ordered inside is in `inside.py` beside this.
+"""
+
+import hmac
+from collections.abc import Awaitable
+from typing import Any
+
+import trio
+
+from server.addresses import is_loopback
+from server.host import Host
+from server.http import Exchange, form
+from server.pages.desk.inside import Inside, give, go
+from server.pages.desk.origin import cookie, objection
+from server.pages.desk.sessions import SESSION_SECONDS, Session, Sessions
+from server.pages.door import Pages
+from server.pages.turns import Run, in_a_thread
+
+CLOSED = (
+    "There is no desk here: it is open where the host listens on loopback only, where it speaks TLS, "
+    "or where admin_anywhere = true is configured."
+)
+LOG_IN = "This wants a login. On the host's machine, quintain admin-link prints a link that opens the desk."
+SPENT = "This link is not good, or no more: each opens the desk once, within 15 minutes."
+TOO_MANY = "Too many logins were tried from your address: wait for a minute."
+FORGED = "This form is not of your session: reload the page that it is on, and send it again."
+STRAY = "The desk is read with GET, and what is ordered comes by its forms."
+READS = ("GET", "HEAD")
+
+
+def has_desk(bind: str, *, tls: bool, anywhere: bool) -> bool:
+    """Whether a host that listens there has a desk: its cookies cross no network in the clear."""
+    return tls or anywhere or is_loopback(bind)
+
+
+def login_path(sessions: Sessions, now: float) -> str:
+    """Where a new link leads, on this host."""
+    return f"/admin/login?secret={sessions.link(now)}"
+
+
+class DeskDoor:
+    paths = frozenset({"admin"})
+
+    def __init__(
+        self, host: Host, pages: Pages, sessions: Sessions | None, *, run: Run = in_a_thread
+    ) -> None:
+        """Without `sessions` there is no desk, and it says so."""
+        self._host = host
+        self._pages = pages
+        self._sessions = sessions
+        self._inside = Inside(host, pages, run)
+
+    def answer(self, exchange: Exchange) -> Awaitable[object] | None:
+        request, sessions = exchange.request, self._sessions
+        if sessions is None:
+            self._turn_away(exchange, 404, CLOSED)
+        elif request.method in READS:
+            return self._read(exchange, sessions, request.path.strip("/").split("/")[1:])
+        elif request.method != "POST":
+            self._turn_away(exchange, 405, STRAY)
+        elif wrong := objection(request):
+            self._turn_away(exchange, 403, f"Refused: {wrong}.")
+        else:
+            fields = {name: text.strip() for name, text in form(request.body).items()}
+            return self._take(exchange, sessions, request.path.strip("/").split("/")[1:], fields)
+        return None
+
+    def _read(self, exchange: Exchange, sessions: Sessions, parts: list[str]) -> Awaitable[object] | None:
+        if parts == ["login"]:
+            give(self._pages, exchange, "desk/login.html", secret=exchange.request.query.get("secret", ""))
+            return None
+        if (session := self._session(exchange, sessions)) is None:
+            self._turn_away(exchange, 401, LOG_IN)
+            return None
+        return self._inside.show(exchange, session, parts)
+
+    def _take(
+        self, exchange: Exchange, sessions: Sessions, parts: list[str], fields: dict[str, str]
+    ) -> Awaitable[object] | None:
+        if parts == ["login"]:
+            return self._log_in(exchange, sessions, fields.get("secret", ""))
+        if (session := self._session(exchange, sessions)) is None:
+            self._turn_away(exchange, 403, LOG_IN)
+        elif not hmac.compare_digest(fields.get("form_token", "").encode(), session.form_token.encode()):
+            self._turn_away(exchange, 403, FORGED)
+        elif parts == ["logout"]:
+            return self._log_out(exchange, sessions)
+        else:
+            return self._inside.order(exchange, session, parts, fields)
+        return None
+
+    def _session(self, exchange: Exchange, sessions: Sessions) -> Session | None:
+        exchange_cookie = cookie(exchange.request, self._cookie(exchange))
+        return sessions.find(exchange_cookie, trio.current_time())
+
+    # In and out
+
+    async def _log_in(self, exchange: Exchange, sessions: Sessions, secret: str) -> None:
+        now, who = trio.current_time(), f"somebody from {exchange.request.peer}"
+        may = sessions.may_try(exchange.request.peer, now)
+        opened = sessions.open(secret, now) if may else None
+        if opened is None:
+            if tries := sessions.refused(now):
+                await self._host.note(who, "login refused", "" if tries == 1 else f"{tries} tries")
+            self._turn_away(exchange, 403 if may else 429, SPENT if may else TOO_MANY)
+            return
+        await self._host.note(who, "login")
+        exchange.authenticated()
+        go(exchange, "/admin", self._set_cookie(exchange, opened, SESSION_SECONDS))
+
+    async def _log_out(self, exchange: Exchange, sessions: Sessions) -> None:
+        sessions.close(cookie(exchange.request, self._cookie(exchange)))
+        await self._host.note(f"the organiser, at the desk from {exchange.request.peer}", "logout")
+        go(exchange, "/admin/login", self._set_cookie(exchange, "", 0))
+
+    def _cookie(self, exchange: Exchange) -> str:
+        """Its name: browsers send a cookie to every port of a host, and there may be another of ours."""
+        return f"quintain-desk-{self._pages.port}"
+
+    def _set_cookie(self, exchange: Exchange, value: str, seconds: float) -> tuple[str, str]:
+        secure = "; Secure" if exchange.request.secure else ""
+        kept = f"Path=/; Max-Age={seconds:.0f}; HttpOnly; SameSite=Strict{secure}"
+        return "Set-Cookie", f"{self._cookie(exchange)}={value}; {kept}"
+
+    def _turn_away(self, exchange: Exchange, status: int, what: str, **seen: Any) -> None:
+        give(self._pages, exchange, "desk/away.html", status, what=what, **seen)

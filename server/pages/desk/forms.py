@@ -1,0 +1,75 @@
+"""What an organiser has filled in, read: a tournament to hold. Errors are sentences about a field."""
+
+import json
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any
+
+from games.game import Pace
+from tournament.format import Terms
+from tournament.record import Opened
+from tournament.tournament import Refusal
+
+EMPTY: Mapping[str, str] = {
+    "name": "",
+    "game": "",
+    "format": "round-robin",
+    "entrants": "",
+    "rounds": "",
+    "seed": "",
+    "bank": "",
+    "gain": "",
+    "turn": "",
+    "options": "",
+}
+
+
+def wanted(fields: Mapping[str, str]) -> tuple[str, Opened]:
+    """The name and all else; raises `Refusal` with what is wrong."""
+    entrants, rounds = _whole(fields, "entrants", 2), _whole(fields, "rounds", 1)
+    terms = Terms(rounds, _whole(fields, "seed", 0) or 0)
+    opened = Opened(fields["game"], fields["format"], entrants, terms, _options(fields), _pace(fields))
+    return fields["name"], opened
+
+
+def _whole(fields: Mapping[str, str], name: str, least: int) -> int | None:
+    given = fields[name]
+    if not given:
+        return None
+    if not (given.isascii() and given.isdigit() and len(given) < 10 and int(given) >= least):
+        raise Refusal(f"{name}: expected a whole number, {least} or more, not {given[:40]!r}")
+    return int(given)
+
+
+def _seconds(fields: Mapping[str, str], name: str, least: float) -> float | None:
+    given = fields[name]
+    if not given:
+        return None
+    try:
+        found = float(given)
+    except ValueError:
+        found = -1.0
+    if not isfinite(found) or found < least:
+        raise Refusal(f"{name}: expected seconds, {least:g} or more, not {given[:40]!r}")
+    return found
+
+
+def _pace(fields: Mapping[str, str]) -> Pace | None:
+    bank, gain, turn = (
+        _seconds(fields, "bank", 0.01),
+        _seconds(fields, "gain", 0),
+        _seconds(fields, "turn", 0.01),
+    )
+    if gain and bank is None:
+        raise Refusal("gain: what is added after each move needs a bank that it is added to")
+    return None if bank is None and turn is None else Pace(bank=bank, gain=gain or 0.0, turn=turn)
+
+
+def _options(fields: Mapping[str, str]) -> dict[str, Any]:
+    try:
+        found = json.loads(fields["options"] or "{}")
+    except (ValueError, RecursionError) as error:
+        raise Refusal(f'options: expected a JSON object such as {{"rows": 5}}: {error}') from None
+    if not isinstance(found, dict):
+        raise Refusal('options: expected a JSON object such as {"rows": 5}')
+    return found  # pyright: ignore[reportUnknownVariableType]

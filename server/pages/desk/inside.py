@@ -1,0 +1,287 @@
+"""What an organiser sees at the desk, and what its forms order.
+
+All orders go through the host and `tournament/desk.py`, which keep who gave
+them. Who may come in here has been looked at: that is `door.py` beside this.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from inspect import signature
+from typing import Any
+from urllib.parse import quote
+
+from games.catalogue import catalogue
+from server.host import OPEN, Host
+from server.http import Exchange, Response
+from server.pages import paper, tables
+from server.pages.desk import forms
+from server.pages.desk.changes import compared
+from server.pages.desk.sessions import Session
+from server.pages.door import Pages
+from server.pages.home import ORDER, decided
+from server.pages.turns import Run
+from tournament.desk import Desk
+from tournament.events import Ending
+from tournament.format import formats
+from tournament.record import AnyFact, Record, State
+from tournament.tournament import Refusal, Tournament
+
+PAGE = 100  # orders on a page of the audit
+LATELY = 8  # orders on the page of a tournament
+MATCHES = 30  # that are over, to choose from on the page of a tournament
+PREVIEWED = ("withdraw", "disqualify", "void")
+SOON = {"start": "Start", "pause": "Pause", "resume": "Go on"}  # orders that need no second look
+
+
+class Inside:
+    def __init__(self, host: Host, pages: Pages, run: Run) -> None:
+        self._host = host
+        self._pages = pages
+        self._run = run
+
+    # Pages
+
+    def show(self, exchange: Exchange, session: Session, parts: list[str]) -> Awaitable[object] | None:
+        query = exchange.request.query
+        match parts:
+            case [] | [""]:
+                self._overview(exchange, session)
+            case ["create"]:
+                self._create(exchange, session, {**forms.EMPTY, "game": query.get("game", "")})
+            case ["audit"]:
+                self._audit(exchange, session)
+            case ["tournaments", name] if name in self._host.tournaments:
+                return self._tournament(exchange, session, self._host.tournaments[name])
+            case ["tournaments", name, action] if name in self._host.tournaments and action in PREVIEWED:
+                tournament = self._host.tournaments[name]
+                try:
+                    self._preview(exchange, session, tournament, action, query)
+                except Refusal as refusal:
+                    return self._tournament(exchange, session, tournament, str(refusal))
+            case _:
+                self._nothing(exchange)
+        return None
+
+    def _overview(self, exchange: Exchange, session: Session, wrong: str = "") -> None:
+        held = sorted(
+            self._host.tournaments.values(),
+            key=lambda each: (each.record.name.startswith(OPEN), ORDER.index(each.record.state)),
+        )
+        lines = [
+            {"record": each.record, "can": possible(each.record), "decided": decided(each.record)}
+            for each in held
+        ]
+        self._give(exchange, session, "overview", 409 if wrong else 200, lines=lines, wrong=wrong)
+
+    def _create(
+        self, exchange: Exchange, session: Session, given: Mapping[str, str], wrong: str = ""
+    ) -> None:
+        options = {
+            name: {key: option.default for key, option in signature(game.start).parameters.items()}
+            for name, game in catalogue().items()
+        }
+        kinds = {name: each.title for name, each in formats().items() if name != "open"}
+        status = 400 if wrong else 200
+        self._give(
+            exchange, session, "create", status, given=given, wrong=wrong, options=options, kinds=kinds
+        )
+
+    def _audit(self, exchange: Exchange, session: Session) -> None:
+        asked = exchange.request.query.get("page", "")
+        pages = max(1, -(-len(self._host.audit) // PAGE))
+        page = min(max(1, int(asked)), pages) if asked.isascii() and asked.isdigit() and len(asked) < 7 else 1
+        end = len(self._host.audit) - (page - 1) * PAGE
+        orders = self._host.audit[max(0, end - PAGE) : end][::-1]
+        self._give(exchange, session, "audit", orders=orders, page=page, pages=pages)
+
+    async def _tournament(
+        self, exchange: Exchange, session: Session, tournament: Tournament, wrong: str = ""
+    ) -> None:
+        record = tournament.record.after()
+        table = await self._run(
+            lambda: paper.part("standings", tables.standings(record) | {"whole": True, "frozen": False})
+        )
+        seen: dict[str, Any] = {
+            "record": record,
+            "game": tournament.game,
+            "can": possible(record),
+            "entrants": self._entrants(tournament),
+            "invites": not record.format.endless and record.state is not State.FINISHED,
+            "late": record.format.late and record.state in (State.RUNNING, State.PAUSED),
+            "live": list(tournament.matches.values()),
+            "over": [
+                each
+                for each in [*record.matches.values()][: -MATCHES - 1 : -1]
+                if voidable(record, each.match)
+            ],
+            "decided": decided(record),
+            "orders": [each for each in self._host.audit if each.tournament == record.name][
+                : -LATELY - 1 : -1
+            ],
+        }
+        self._give(
+            exchange, session, "tournament", 409 if wrong else 200, wrong=wrong, standings=table, **seen
+        )
+
+    def _entrants(self, tournament: Tournament) -> list[dict[str, Any]]:
+        record = tournament.record
+        players = {each.name: each for each in self._host.lobby.players(record.opened.game) if each.present}
+        return [
+            {
+                "name": name,
+                "gone": entrant.gone,
+                "disqualified": name in record.disqualified,
+                "here": name in players,
+                "invited": name in record.invited,
+            }
+            for name, entrant in record.entrants.items()
+        ]
+
+    def _preview(
+        self,
+        exchange: Exchange,
+        session: Session,
+        tournament: Tournament,
+        action: str,
+        asked: Mapping[str, str],
+    ) -> None:
+        """The standings before and after; raises `Refusal` where it cannot be done at all."""
+        desk, record = Desk(tournament), tournament.record
+        name, match, why = asked.get("name", ""), asked.get("match", ""), asked.get("why", "")
+        changes: list[AnyFact] = []
+        if action == "withdraw":
+            changes = desk.withdrawal(name)
+        elif action == "disqualify":
+            changes = desk.disqualification(name, why)
+        elif match not in tournament.matches:
+            changes = desk.voiding(match, why)
+        lines = compared(*desk.preview(changes))
+        self._give(
+            exchange,
+            session,
+            "preview",
+            record=record,
+            action=action,
+            name=name,
+            match=match,
+            why=why,
+            lines=lines,
+            live=match in tournament.matches,
+            changed=sum(line.marked for line in lines),
+            left=sum(name in each.names for each in record.open.values()) if name else 0,
+        )
+
+    # Orders
+
+    async def order(
+        self, exchange: Exchange, session: Session, parts: list[str], fields: Mapping[str, str]
+    ) -> None:
+        if self._host.store.trouble:
+            what = f"Nothing can be kept just now, so nothing is ordered: {self._host.store.trouble}."
+            give(self._pages, exchange, "desk/away.html", 503, what=what)
+            return
+        match parts:
+            case ["create"]:
+                await self._open(exchange, session, fields)
+            case ["tournaments", name, action] if name in self._host.tournaments:
+                tournament = self._host.tournaments[name]
+                try:
+                    await self._act(exchange, session, tournament, action, fields)
+                except Refusal as refusal:
+                    await self._tournament(exchange, session, tournament, str(refusal))
+            case _:
+                self._nothing(exchange)
+
+    async def _open(self, exchange: Exchange, session: Session, fields: Mapping[str, str]) -> None:
+        given = {name: fields.get(name, "") for name in forms.EMPTY}
+        try:
+            name, opened = forms.wanted(given)
+            await self._host.open(name, opened, who(exchange))
+        except Refusal as refusal:
+            self._create(exchange, session, given, str(refusal))
+        else:
+            go(exchange, f"/admin/tournaments/{name}")
+
+    async def _act(
+        self,
+        exchange: Exchange,
+        session: Session,
+        tournament: Tournament,
+        action: str,
+        fields: Mapping[str, str],
+    ) -> None:
+        desk = Desk(tournament, who(exchange))
+        name, match, why = fields.get("name", ""), fields.get("match", ""), fields.get("why", "")
+        orders: dict[str, Callable[[], Awaitable[None]]] = {
+            "start": desk.start,
+            "pause": desk.pause,
+            "resume": desk.resume,
+            "freeze": desk.freeze,
+            "unfreeze": desk.unfreeze,
+            "enter": lambda: desk.enter(self._host.entrant_name(tournament, name)),
+            "withdraw": lambda: desk.withdraw(name),
+            "disqualify": lambda: desk.disqualify(name, why),
+            "void": lambda: desk.void(match, why),
+        }
+        if action == "invite":
+            token = await self._host.invite(tournament, name, who(exchange))
+            hello = {"type": "hello", "name": name, "game": tournament.game.name, "token": token}
+            self._give(
+                exchange, session, "invited", record=tournament.record, name=name, token=token, hello=hello
+            )
+        elif action in orders:
+            await orders[action]()
+            to = fields.get("to", "")
+            go(exchange, "/admin" if to == "overview" else f"/admin/tournaments/{tournament.record.name}")
+        else:
+            self._nothing(exchange)
+
+    # Within
+
+    def _nothing(self, exchange: Exchange) -> None:
+        give(
+            self._pages,
+            exchange,
+            "desk/away.html",
+            404,
+            what="There is nothing at the desk under this address.",
+        )
+
+    def _give(
+        self, exchange: Exchange, session: Session, template: str, status: int = 200, **seen: Any
+    ) -> None:
+        seen |= {
+            "form_token": session.form_token,
+            "trouble": self._host.store.trouble,
+            "draining": self._host.draining,
+            "soon": SOON,
+        }
+        give(self._pages, exchange, f"desk/{template}.html", status, **seen)
+
+
+def possible(record: Record) -> list[str]:
+    """What of `SOON` can be ordered now."""
+    if record.state is State.REGISTERING:
+        enough = record.format.endless or len(record.entrants) >= record.format.entrants
+        return ["start"] if enough else []
+    return {State.RUNNING: ["pause"], State.PAUSED: ["resume"]}.get(record.state, [])
+
+
+def voidable(record: Record, match: str) -> bool:
+    return match not in record.voided and record.matches[match].ending is not Ending.VOID
+
+
+def who(exchange: Exchange) -> str:
+    return f"the organiser, at the desk from {exchange.request.peer}"
+
+
+def give(pages: Pages, exchange: Exchange, template: str, status: int = 200, /, **seen: Any) -> None:
+    """A page of the desk, which no cache is to keep."""
+    page = pages.page(template, exchange, status, **seen)
+    headers = [(name, value) for name, value in page.headers if name != "Cache-Control"]
+    exchange.respond(Response(page.status, (*headers, ("Cache-Control", "no-store")), page.body))
+
+
+def go(exchange: Exchange, where: str, *headers: tuple[str, str]) -> None:
+    """Have the browser look there now: what was done is not done again when the page is reloaded."""
+    kept = (("Location", quote(where, safe="/?=")), ("Cache-Control", "no-store"), *headers)
+    exchange.respond(Response(303, kept))

@@ -1,0 +1,85 @@
+"""Who may sit at the desk: links that open it once, and sessions that they open.
+
+There is no password to guess or to keep. A link holds a secret that is good for
+one login; a session another one, in a cookie. Of both only digests are
+remembered, and nothing of it outlives the host. Not here: HTTP.
+"""
+
+import secrets
+from collections import OrderedDict
+from hashlib import sha256
+
+from msgspec import Struct
+
+from server.limits import Bucket, Rate
+
+LINK_SECONDS = 900.0  # from a terminal into a browser, with a coffee in between
+SESSION_SECONDS = 43_200.0  # a day at a tournament
+LINKS = 20  # that wait to be used; past it the oldest goes
+SESSIONS = 100  # the same: whoever runs a desk has a few browsers
+LOGINS = Rate(5, 60.0)  # tries from one address
+TOLD = Rate(5, 60.0)  # refused tries that are told of one by one, from everywhere
+ADDRESSES = 1000  # whose tries are counted: whoever needs more has spread its guesses too thin
+BYTES = 32  # of a secret
+
+
+class Session(Struct, frozen=True):
+    until: float
+    form_token: str  # which every form of its pages holds, and no other site can know
+
+
+class Sessions:
+    """It is told the time and asks nobody."""
+
+    def __init__(self) -> None:
+        self._links: OrderedDict[bytes, float] = OrderedDict()  # until when each is good
+        self._sessions: OrderedDict[bytes, Session] = OrderedDict()
+        self._tries: OrderedDict[str, Bucket] = OrderedDict()
+        self._told: Bucket | None = None
+        self._refused = 0  # tries that nobody was told of yet
+
+    def link(self, now: float) -> str:
+        """A new secret for a link."""
+        secret = secrets.token_urlsafe(BYTES)
+        self._links[_digest(secret)] = now + LINK_SECONDS
+        while len(self._links) > LINKS:
+            self._links.popitem(last=False)
+        return secret
+
+    def may_try(self, address: str, now: float) -> bool:
+        """Whether somebody from there may try to log in once more."""
+        bucket = self._tries.setdefault(address, Bucket(LOGINS, now))
+        self._tries.move_to_end(address)
+        while len(self._tries) > ADDRESSES:
+            self._tries.popitem(last=False)
+        return bucket.take(now)
+
+    def open(self, secret: str, now: float) -> str | None:
+        """The secret of a new session, for that of a link, which is good for nothing more."""
+        if self._links.pop(_digest(secret), now) <= now:
+            return None
+        opened = secrets.token_urlsafe(BYTES)
+        self._sessions[_digest(opened)] = Session(now + SESSION_SECONDS, secrets.token_urlsafe(BYTES))
+        while len(self._sessions) > SESSIONS:
+            self._sessions.popitem(last=False)
+        return opened
+
+    def find(self, secret: str, now: float) -> Session | None:
+        session = self._sessions.get(_digest(secret))
+        return session if session is not None and now < session.until else None
+
+    def close(self, secret: str) -> None:
+        self._sessions.pop(_digest(secret), None)
+
+    def refused(self, now: float) -> int:
+        """Count a refused try; answers how many there were since this was last other than 0."""
+        self._refused += 1
+        self._told = self._told or Bucket(TOLD, now)
+        if not self._told.take(now):
+            return 0
+        counted, self._refused = self._refused, 0
+        return counted
+
+
+def _digest(secret: str) -> bytes:
+    return sha256(secret.encode("utf-8", "surrogatepass")).digest()

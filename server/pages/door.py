@@ -1,0 +1,291 @@
+"""Which page a browser asks for. What is on it is in the file of that name.
+
+Everything here is read with GET and public. `Pages` is not a door by first
+parts alone, for bots have old addresses among them: `shows` says what is a page.
+"""
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from time import thread_time
+from typing import Any
+
+from markupsafe import Markup
+from msgspec import Struct
+
+from games.catalogue import catalogue
+from server.host import OPEN, Host
+from server.http import JSON, Exchange, Response, json_response
+from server.pages import bot, files, game, match, paper, protocols, tables, wire
+from server.pages.home import PLACES, HomeLook
+from server.pages.live import Live
+from server.pages.match import MatchLook
+from server.pages.parts import Look
+from server.pages.story import Story
+from server.pages.tournament import PLACES as BOARDS
+from server.pages.tournament import TournamentLook
+from server.pages.turns import Run, Turns, in_a_thread
+from server.wire_log import Tape
+from tournament.record import Record
+from tournament.tournament import Tournament
+
+FIRST = frozenset({"tournaments", "matches", "bots", "embed", "static", "live", "protocols"})
+ROOT = frozenset({"", "favicon.ico", "robots.txt"})
+READS = ("GET", "HEAD")
+FRAMES = 262_144  # characters of boards in one answer, beyond the first of them
+NOTHING: Mapping[int, Tape] = {}
+STORIES = 32  # matches that are over and kept played again
+HOST = re.compile(r"([A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
+
+
+class Addresses(Struct, frozen=True):
+    """Where the doors listen: `127.0.0.1:8000`, as the ready line has it."""
+
+    tcp: str = "127.0.0.1:8000"
+    websocket: str = "127.0.0.1:8001"
+    http: str = "127.0.0.1:8080"
+
+
+class Pages:
+    def __init__(
+        self,
+        host: Host,
+        addresses: Addresses | None = None,
+        *,
+        run: Run = in_a_thread,
+        timer: Callable[[], float] = thread_time,
+    ) -> None:
+        self.live = Live(host, timer)
+        self._host = host
+        self._addresses = addresses or Addresses()
+        self._turns = Turns(run)
+        self._home = HomeLook(host)
+        self._stories: dict[str, Story] = {}  # of matches that are over, the latest asked for last
+
+    @property
+    def port(self) -> str:
+        """Where they are."""
+        return self._addresses.http.rpartition(":")[2]
+
+    def shows(self, path: str) -> bool:
+        """Whether there may be a page at a path, for who reads."""
+        first, *rest = path.strip("/").split("/")
+        return first in FIRST or (first == "games" and len(rest) == 1) or (not rest and first in ROOT)
+
+    def answer(self, exchange: Exchange) -> Awaitable[object] | None:
+        request = exchange.request
+        if request.method not in READS:
+            exchange.respond(self.page("missing.html", exchange, 405, what="That can only be read."))
+            return None
+        match request.path.split("/")[1:]:
+            case [""]:
+                return self._live(exchange, "/", self._home, "home.html", places=PLACES)
+            case ["live"]:
+                return self._stream(exchange)
+            case ["static", version, name]:
+                exchange.respond(files.answer(name, version, request.headers.get("if-none-match", "")))
+            case ["favicon.ico"]:
+                exchange.respond(files.answer("favicon.svg", None))
+            case ["robots.txt"]:
+                exchange.respond(files.answer("robots.txt", None))
+            case ["tournaments", name, *rest] if name in self._host.tournaments:
+                return self._tournament(exchange, self._host.tournaments[name], rest)
+            case ["matches", name]:
+                return self._match(exchange, name, "match.html")
+            case ["matches", name, "wire"]:
+                return self.wire(exchange, name)
+            case ["matches", name, "frames"]:
+                return self._frames(exchange, name)
+            case ["matches", name, "board.svg"]:
+                return self._picture(exchange, name)
+            case ["embed", "matches", name]:
+                return self._match(exchange, name, "embed.html", framed=True)
+            case ["bots", *parts]:
+                return self._bot(exchange, "/".join(parts) or request.query.get("name", ""))
+            case ["games", name] if name in catalogue():
+                table = OPEN + name if OPEN + name in self._host.tournaments else None
+                exchange.respond(self.page("game.html", exchange, **game.about(name), table=table))
+            case ["protocols", name] if name in protocols.SOURCES:
+                exchange.respond(self.page("protocol.html", exchange, **protocols.page(name)))
+            case ["protocols", name] if name in protocols.GRAMMARS:
+                exchange.respond(Response(200, JSON, protocols.GRAMMARS[name]))
+            case _:
+                self.missing(exchange)
+        return None
+
+    def missing(self, exchange: Exchange, what: str | None = None, *, framed: bool = False) -> None:
+        what = what or f"There is nothing at {exchange.request.path[:80]}."
+        exchange.respond(self.page("missing.html", exchange, 404, framed=framed, what=what))
+
+    def page(
+        self, template: str, exchange: Exchange, status: int = 200, *, framed: bool = False, **seen: Any
+    ) -> Response:
+        """A page of this host: with its addresses, as whoever asks for it has to write them."""
+        connect = self._connect(exchange)
+        games = [(name, each.title) for name, each in catalogue().items()]
+        return paper.page(
+            template, status, framed=framed, connect=connect, games=games, path=exchange.request.path, **seen
+        )
+
+    def _connect(self, exchange: Exchange) -> Mapping[str, str]:
+        """How to reach the doors. The name of the host is the one that it was reached by."""
+        request, where = exchange.request, self._addresses
+        asked = HOST.fullmatch(request.headers.get("host", ""))
+        name = asked[1] if asked else where.http.rpartition(":")[0]
+        tcp, websocket = where.tcp.rpartition(":")[2], where.websocket.rpartition(":")[2]
+        secure = "s" if request.secure else ""
+        origin = f"http{secure}://{asked[0]}" if asked else f"http{secure}://{where.http}"
+        return {
+            "host": name.strip("[]"),
+            "tcp": tcp,
+            "url": f"tcp://{name}:{tcp}",
+            "websocket": f"ws{secure}://{name}:{websocket}",
+            "http": origin,
+        }
+
+    # What goes on
+
+    async def _live(self, exchange: Exchange, address: str, look: Look, template: str, **seen: Any) -> None:
+        """A page with the parts that its stream keeps as things are."""
+        await self.live.ready(address, look)
+        async with self._turns.short:
+            exchange.respond(self.page(template, exchange, live=self.live.show(address), **seen))
+
+    async def _stream(self, exchange: Exchange) -> None:
+        address = exchange.request.query.get("page", "")
+        match address.split("/")[1:]:
+            case [""]:
+                look: Look = self._home
+            case ["tournaments", name] if name in self._host.tournaments:
+                look = TournamentLook(self._host, self._host.tournaments[name], self._turns)
+            case ["matches", name] if (found := await self._find(name)) is not None:
+                look = MatchLook(*found)
+            case _:
+                self.missing(exchange, f"There is no page {address[:80]!r} that changes.")
+                return
+        await self.live.ready(address, look)
+        self.live.stream(exchange, address)
+
+    # Tournaments
+
+    async def _tournament(self, exchange: Exchange, tournament: Tournament, rest: list[str]) -> None:
+        record, number = tournament.record, _number(exchange, "page") or 1
+        about: dict[str, Any] = {"record": record, "game": tournament.game}
+        match rest:
+            case []:
+                look = TournamentLook(self._host, tournament, self._turns)
+                address = f"/tournaments/{record.name}"
+                await self._live(exchange, address, look, "tournament.html", places=BOARDS, **about)
+            case ["standings"]:
+                about["part"] = await self._whole("standings", record.public, tables.standings)
+                exchange.respond(self.page("table.html", exchange, title="Standings", **about))
+            case ["schedule"]:
+                about["part"] = await self._whole("schedule", record, partial(tables.schedule, page=number))
+                exchange.respond(self.page("table.html", exchange, title="Schedule", **about))
+            case _:
+                self.missing(exchange)
+
+    async def _whole(self, name: str, record: Record, seen: Callable[[Record], dict[str, Any]]) -> Markup:
+        """A whole table, made from a copy of the record, which may change meanwhile."""
+
+        def begin() -> Callable[[], Markup]:
+            copy = record.after()
+            return lambda: paper.part(name, seen(copy) | {"whole": True})
+
+        return await self._turns.aside(begin)
+
+    # Matches
+
+    async def _match(self, exchange: Exchange, name: str, template: str, *, framed: bool = False) -> None:
+        if (found := await self._find(name)) is None:
+            self.missing(exchange, f"There is no match {name[:80]!r}.", framed=framed)
+            return
+        record, story = found
+        address, goes_on = f"/matches/{name}", story.ended is None
+        if goes_on:
+            await self.live.ready(address, MatchLook(record, story))
+        async with self._turns.short:
+            live = self.live.show(address) if goes_on else None
+            seen = match.page(record, await match.told(story), _number(exchange, "ply"))
+            exchange.respond(self.page(template, exchange, framed=framed, live=live, **seen))
+
+    async def wire(
+        self,
+        exchange: Exchange,
+        name: str,
+        status: int = 200,
+        *,
+        seen: Mapping[int, Tape] = NOTHING,
+        why: str = "",
+    ) -> None:
+        """What was said in a match, as far as `seen`, or `why` it is not shown; and where to ask for it."""
+        if (found := await self._find(name)) is None:
+            self.missing(exchange, f"There is no match {name[:80]!r}.")
+            return
+        record, story = found
+        sides = [wire.side(story, seat, tape) for seat, tape in seen.items()]
+        answer = self.page("wire.html", exchange, status, record=record, story=story, sides=sides, why=why)
+        exchange.respond(wire.private(answer))
+
+    async def _frames(self, exchange: Exchange, name: str) -> None:
+        """Boards for a replay, some at a time: as many as one answer should hold."""
+        if (found := await self._find(name)) is None:
+            self.missing(exchange)
+            return
+        async with self._turns.short:
+            story = await match.told(found[1])
+        first, size, frames = min(_number(exchange, "from") or 0, len(story.plies)), 0, list[Any]()
+        for ply in range(first, len(story.plies) + 1):
+            async with self._turns.short:
+                frames.append(match.frame(story, ply))
+            size += len(frames[-1]["board"])
+            if size >= FRAMES:
+                break
+        answer = {"from": first, "plies": len(story.plies), "over": story.ended is not None, "frames": frames}
+        exchange.respond(json_response(200, answer, ("Referrer-Policy", "no-referrer")))
+
+    async def _picture(self, exchange: Exchange, name: str) -> None:
+        if (found := await self._find(name)) is None:
+            self.missing(exchange)
+            return
+        async with self._turns.short:
+            story = await match.told(found[1])
+            asked = _number(exchange, "ply")
+            ply = len(story.plies) if asked is None else min(asked, len(story.plies))
+            exchange.respond(match.picture(story.drawing(ply)))
+
+    async def _find(self, name: str) -> tuple[Record, Story] | None:
+        """A match and whose it is; its name begins with that of its tournament."""
+        tournament = self._host.tournaments.get(name.rpartition("-")[0])
+        if tournament is None:
+            return None
+        record = tournament.record
+        if (live := tournament.matches.get(name)) is not None:
+            return record, Story(record, live)
+        if name not in record.matches:
+            return None
+        story = self._stories.pop(name, None) or Story(record, await tournament.concluded(name))
+        self._stories[name] = story
+        while len(self._stories) > STORIES:
+            del self._stories[next(iter(self._stories))]
+        return record, story
+
+    # Bots
+
+    async def _bot(self, exchange: Exchange, name: str) -> None:
+        page = _number(exchange, "page") or 1
+
+        def begin() -> Callable[[], dict[str, Any] | None]:
+            records = [each.record.public.after() for each in self._host.tournaments.values()]
+            return lambda: bot.seen(name, records, page)
+
+        seen = await self._turns.aside(begin)
+        if not seen:
+            self.missing(exchange, f"Nobody named {name[:32]!r} was ever here.")
+            return
+        exchange.respond(self.page("bot.html", exchange, **seen))
+
+
+def _number(exchange: Exchange, name: str) -> int | None:
+    given = exchange.request.query.get(name, "")
+    return int(given) if given.isascii() and given.isdigit() and len(given) < 7 else None

@@ -1,0 +1,47 @@
+"""The files that pages are made with: stylesheet, scripts, icon.
+
+They are read when this is imported and served from memory. Their address holds
+a digest of all of them, so a browser keeps them for good and never has an old
+one; scripts that import each other by relative address have it too.
+"""
+
+from hashlib import sha256
+from pathlib import Path
+
+from server.http import Response, refused
+
+FOLDER = Path(__file__).parent / "static"
+TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
+}
+FOR_GOOD = "public, max-age=31536000, immutable"
+FOR_AN_HOUR = "public, max-age=3600"
+
+FILES = {path.name: path.read_bytes() for path in sorted(FOLDER.iterdir())}
+VERSION = sha256(b"".join(name.encode() + content for name, content in FILES.items())).hexdigest()[:12]
+
+
+def address(name: str) -> str:
+    """Where a file is; an unknown one is a fault of the template that asks."""
+    if name not in FILES:
+        raise LookupError(f"there is no file {name} in {FOLDER}")
+    return f"/static/{VERSION}/{name}"
+
+
+def answer(name: str, version: str | None, known: str = "") -> Response:
+    """A file. `version` is the one that was asked for; `known` the tag that the browser has it by."""
+    content = FILES.get(name)
+    if content is None:
+        return refused(404, f"there is no file {name[:80]!r}")
+    tag = f'"{VERSION}"'
+    kept = FOR_GOOD if version == VERSION else FOR_AN_HOUR
+    headers = (
+        ("Content-Type", TYPES[Path(name).suffix]),
+        ("Cache-Control", kept),
+        ("ETag", tag),
+        ("X-Content-Type-Options", "nosniff"),
+    )
+    return Response(304, headers) if tag in known else Response(200, headers, content)

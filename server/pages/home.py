@@ -1,0 +1,170 @@
+"""What the first page shows: what is being played now, tournaments, open tables, what has just ended."""
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from markupsafe import Markup
+from msgspec import Struct
+
+from games.catalogue import catalogue
+from server.host import OPEN, Host
+from server.pages import match, words
+from server.pages.paper import part
+from server.pages.story import Story
+from server.pages.wall import Wall
+from tournament.record import AnyFact, Concluded, Record, State
+from tournament.tournament import Tournament
+
+PLACES = 8  # boards side by side: all of them together are some thousand elements
+MOST = 30  # tournaments that are listed: those that go on, then the latest that are over
+LATELY = 8  # matches that have just ended
+PATIENCE = 0.5  # seconds between two looks at everything but the boards
+ORDER = (State.RUNNING, State.PAUSED, State.REGISTERING, State.FINISHED)
+
+
+class Summary(Struct, frozen=True):
+    """A tournament on a line."""
+
+    name: str
+    game: str
+    title: str  # of the game
+    format: str
+    state: State
+    entrants: int
+    wanted: int | None
+    decided: int
+    drawn: int
+    playing: int
+    eta: float | None
+    winners: tuple[str, ...]  # once it is over
+
+
+class Table(Struct, frozen=True):
+    """An open table, whether or not anybody has come yet."""
+
+    game: str
+    title: str
+    name: str  # of its tournament
+    here: tuple[str, ...]
+    playing: int
+    decided: int
+    begun: bool
+
+
+class Over(Struct, frozen=True):
+    """A match that is over."""
+
+    match: str
+    title: str
+    players: tuple[str, str]
+    headline: str
+
+
+class HomeLook:
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._wall = Wall(PLACES)
+        self._hung: list[object] = [()] * PLACES  # what is shown at each place
+        self._looked = -PATIENCE
+        self._winners: dict[str, tuple[int, tuple[str, ...]]] = {}
+        self._lately: deque[Over] = deque(maxlen=LATELY)
+        host.told.append(self._told)
+        for tournament in host.tournaments.values():
+            for concluded in list(tournament.record.matches.values())[-LATELY:]:
+                self._told(tournament, concluded)
+
+    async def prepare(self) -> None:
+        pass
+
+    def items(self) -> Mapping[str, list[Markup]]:
+        return {}
+
+    def parts(self, now: float) -> Iterator[tuple[str, Markup]]:
+        self._wall.arrange(self._host.tournaments.values(), now)
+        yield from hung(self._wall, self._hung)
+        if now >= self._looked + PATIENCE:
+            self._looked = now
+            yield "tournaments", part("tournaments", {"tournaments": self._summaries()})
+            yield "tables", part("tables", {"tables": self._tables()})
+            yield "lately", part("lately", {"lately": reversed(self._lately)})
+
+    def _told(self, tournament: Tournament, fact: AnyFact) -> None:
+        if isinstance(fact, Concluded):
+            title = catalogue()[tournament.record.opened.game].title
+            ended = words.headline(fact.players, fact.winner, fact.ending)
+            self._lately.append(Over(fact.match, title, fact.players, ended))
+
+    def _summaries(self) -> list[Summary]:
+        held = [each for each in self._host.tournaments.values() if not each.record.name.startswith(OPEN)]
+        held.sort(key=lambda each: ORDER.index(each.record.state))
+        over = [each for each in held if each.record.state is State.FINISHED]
+        on = held[: len(held) - len(over)]
+        return [self._summary(each) for each in (on + over[::-1])[:MOST]]
+
+    def _summary(self, tournament: Tournament) -> Summary:
+        record = tournament.record
+        return Summary(
+            record.name,
+            record.opened.game,
+            catalogue()[record.opened.game].title,
+            record.format.title,
+            record.state,
+            len(record.entrants),
+            record.opened.entrants,
+            decided(record),
+            len(record.drawn),
+            len(tournament.matches),
+            tournament.eta(),
+            self._won(record) if record.state is State.FINISHED else (),
+        )
+
+    def _won(self, record: Record) -> tuple[str, ...]:
+        """Who is first. It is asked twice a second, and changes with what an organiser does at most."""
+        if record.frozen is not None:
+            return ()
+        stamp = len(record.voided) + len(record.disqualified) + len(record.annulled) + len(record.matches)
+        known = self._winners.get(record.name)
+        if known is None or known[0] != stamp:
+            known = stamp, tuple(row.name for row in record.standings() if row.rank == 1)
+            self._winners[record.name] = known
+        return known[1]
+
+    def _tables(self) -> list[Table]:
+        found: list[Table] = []
+        for name, game in catalogue().items():
+            tournament = self._host.tournaments.get(OPEN + name)
+            here = sorted(
+                {
+                    each.name
+                    for each in self._host.lobby.players(name)
+                    if each.present and each.place == OPEN + name
+                }
+            )
+            playing = len(tournament.matches) if tournament else 0
+            over = len(tournament.record.matches) if tournament else 0
+            found.append(
+                Table(name, game.title, OPEN + name, (*here,), playing, over, tournament is not None)
+            )
+        return found
+
+
+def hung(wall: Wall, shown: list[object]) -> Iterator[tuple[str, Markup]]:
+    """The boards on a wall that have changed; `shown` remembers what was there when it was looked at last."""
+    for place, story in enumerate(wall.places):
+        looked = None if story is None else match.state(story)
+        if looked != shown[place]:
+            yield f"place-{place}", Markup("") if story is None else card(story)
+            shown[place] = looked
+
+
+def card(story: Story) -> Markup:
+    """A live board with its names and clocks."""
+    story.complete()
+    seen: dict[str, Any] = {"story": story, "seats": match.seats(story), "ended": story.ended}
+    return part("card", seen | {"board": story.board(len(story.plies))})
+
+
+def decided(record: Record) -> int:
+    """Pairings that came to something, byes among them."""
+    return len(record.drawn) - len(record.open) - len(record.dealt)

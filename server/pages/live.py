@@ -1,0 +1,202 @@
+"""The stream that keeps pages as things are: one for each page that is open.
+
+A page is made of parts, and so is its stream: when a part has changed, its new
+HTML is sent. What a page shows first and what it is sent later is one and the
+same, made once for all who look. Parts are states and not news: who fell behind
+or slept is sent the parts that differ now, and has missed nothing. Only moves
+are a list, of which everybody is sent what it has not had.
+
+Spectators must cost the players nothing. Nothing is done for them in anybody's
+move: what they look at is looked at some twenty times a second, in a task of
+its own that gives way after every millisecond and rests ten times as long as it
+has worked. So with many spectators there are fewer frames, and the same moves.
+"""
+
+import secrets
+from collections.abc import Callable
+from time import thread_time
+from typing import Any
+
+import trio
+
+from server.host import Host
+from server.http import Chunks, Exchange
+from server.pages import packing
+from server.pages.parts import Look, Shown
+
+FRAME = 0.05  # seconds between two looks, at the least: what is faster, nobody sees
+SLICE = 0.001  # seconds of work after which everybody else has a turn
+REST = 9.0  # seconds of rest for each second of work: spectators have a tenth of the processor at most
+HEARTBEAT = 15.0  # seconds without a word, after which a sign of life is sent: proxies close what is silent
+LINGERS = 60.0  # seconds that the parts of a page are kept which nobody has open
+
+HEADERS = (
+    ("Content-Type", "text/event-stream"),
+    ("Cache-Control", "no-store"),
+    ("X-Content-Type-Options", "nosniff"),
+    ("X-Accel-Buffering", "no"),
+)
+PACKED = ("Content-Encoding", "gzip")
+ALIVE = b": still here\n\n"
+
+
+class Spectator:
+    """One open page."""
+
+    __slots__ = ("chunks", "hidden", "packs", "said", "seen", "shown")
+
+    def __init__(
+        self, chunks: Chunks, packs: bool, shown: Shown, seen: int, hidden: frozenset[str], now: float
+    ) -> None:
+        self.chunks = chunks
+        self.packs = packs  # takes what is compressed
+        self.shown = shown
+        self.seen = seen  # has been sent all up to this tick
+        self.hidden = hidden  # places that are scrolled out of view
+        self.said = now
+
+    def say(self, words: bytes) -> None:
+        self.chunks.put(packing.stored(words) if self.packs else words)
+
+
+class Live:
+    """All pages that are open, and who has them open."""
+
+    def __init__(self, host: Host, timer: Callable[[], float] = thread_time) -> None:
+        """`timer` says how long this thread has worked: waiting for a processor is no work."""
+        self._host = host
+        self._timer = timer
+        self._run = secrets.token_hex(4)  # ticks are this run's: after another start they mean nothing
+        self._tick = 0
+        self._shown: dict[str, Shown] = {}  # by the address of the page
+        self._spectators: dict[Spectator, None] = {}
+        self._running = False
+
+    def __len__(self) -> int:
+        return len(self._spectators)
+
+    @property
+    def pages(self) -> list[str]:
+        """What is looked at, or was until just now."""
+        return list(self._shown)
+
+    async def ready(self, address: str, look: Look) -> None:
+        """Have a page looked at by `look`, if it is not looked at already."""
+        if address not in self._shown:
+            await look.prepare()
+        now = trio.current_time()
+        self._shown.setdefault(address, Shown(look, now)).left = now
+
+    def show(self, address: str) -> dict[str, Any]:
+        """What a page that is ready is made with: its parts, and what its stream goes on after."""
+        now, shown = trio.current_time(), self._shown[address]
+        for _ in shown.update(self._next, now):
+            pass
+        self._tick = max(self._tick, shown.latest)
+        shown.left = now
+        self._forget(now)
+        parts = {place: part.html for place, part in shown.parts.items()}
+        return {"page": address, "after": f"{self._run}-{self._tick}", "parts": parts, "now": now}
+
+    def stream(self, exchange: Exchange, address: str) -> None:
+        """Keep a page that is ready as things are, for as long as it is open."""
+        exchange.authenticated()  # nobody in particular, but no stranger who ties up a connection
+        query, now = exchange.request.query, trio.current_time()
+        shown = self._shown[address]
+        hidden = shown.parts.keys() & query.get("hidden", "").split(",")
+        after = self._after(exchange.request.headers.get("last-event-id") or query.get("after", ""))
+        packs = packing.accepted(exchange.request.headers.get("accept-encoding", ""))
+        chunks = exchange.stream(200, (*HEADERS, PACKED) if packs else HEADERS)
+        if packs:
+            chunks.put(packing.HEAD)
+        spectator = Spectator(chunks, packs, shown, after, frozenset(hidden), now)
+        spectator.say(ALIVE)  # or the browser would not know that it is connected
+        missed = [part for place in query.get("missed", "").split(",") if (part := shown.parts.get(place))]
+        for part in missed:  # scrolled into view again
+            chunks.put(part.event.packed if packs else part.event.plain)
+        self._spectators[spectator] = None
+        shown.spectators += 1
+        exchange.on_gone(lambda: self._leave(spectator))
+        if not self._running:
+            self._running = True
+            self._host.guard.start_soon(self._serve)
+
+    def _after(self, said: str) -> int:
+        """The tick that a client says it has; 0 for what is not of this run."""
+        run, _, tick = said.partition("-")
+        known = run == self._run and tick.isascii() and tick.isdigit() and len(tick) < 12
+        return min(int(tick), self._tick) if known else 0
+
+    def _next(self) -> int:
+        """The tick of what changes now: nobody has been sent it yet."""
+        return self._tick + 1
+
+    def _leave(self, spectator: Spectator) -> None:
+        if self._spectators.pop(spectator, self) is None:
+            spectator.shown.spectators -= 1
+            spectator.shown.left = trio.current_time()
+
+    def _forget(self, now: float) -> None:
+        """Drop what nobody looks at, after a while: whoever only reconnects finds it as it was."""
+        for address, shown in tuple(self._shown.items()):
+            if not shown.spectators and now > shown.left + LINGERS:
+                del self._shown[address]
+
+    async def _serve(self) -> None:
+        """Look, send, rest; while anybody is there."""
+        try:
+            while self._spectators:
+                work = Work(self._timer)
+                await self._look(work)
+                await self._send(work)
+                await trio.sleep(max(FRAME, REST * work.done()))
+        finally:
+            self._running = False
+
+    async def _look(self, work: "Work") -> None:
+        now = trio.current_time()
+        for shown in tuple(self._shown.values()):
+            if shown.spectators:
+                for _ in shown.update(self._next, now):
+                    if work.enough():
+                        await work.pause()
+                self._tick = max(self._tick, shown.latest)
+        self._forget(now)
+
+    async def _send(self, work: "Work") -> None:
+        for spectator in tuple(self._spectators):
+            shown, now = spectator.shown, trio.current_time()
+            if spectator.seen < shown.latest and spectator.chunks.taken:  # one that is behind gets the latest
+                seen, spectator.seen, spectator.said = spectator.seen, shown.latest, now
+                if batch := shown.batch(seen, spectator.hidden, spectator.packs):
+                    mark = self._mark(shown.latest, now)
+                    spectator.chunks.put(batch + (packing.stored(mark) if spectator.packs else mark))
+            elif now >= spectator.said + HEARTBEAT:
+                spectator.said = now
+                spectator.say(ALIVE)
+            if work.enough():
+                await work.pause()
+
+    def _mark(self, tick: int, now: float) -> bytes:
+        """Ends what is sent together: its id is the client's from here on, and the time sets its clocks."""
+        return b"id: %b-%d\nevent: now\ndata: %.3f\n\n" % (self._run.encode(), tick, now)
+
+
+class Work:
+    """How long this task has worked, without what others did in its pauses."""
+
+    def __init__(self, timer: Callable[[], float]) -> None:
+        self._timer = timer
+        self._since = timer()
+        self._done = 0.0
+
+    def enough(self) -> bool:
+        return self._timer() - self._since > SLICE
+
+    async def pause(self) -> None:
+        self._done += self._timer() - self._since
+        await trio.lowlevel.checkpoint()
+        self._since = self._timer()
+
+    def done(self) -> float:
+        return self._done + self._timer() - self._since

@@ -1,0 +1,172 @@
+"""What the page of a match shows: the board, both clocks, the moves, how it ended."""
+
+from collections.abc import Iterator, Mapping
+from math import inf
+from typing import Any
+
+import trio
+from markupsafe import Markup
+from msgspec import Struct
+
+from server.http import Response
+from server.pages import words
+from server.pages.paper import part
+from server.pages.story import Ply, Story
+from tournament.events import Ending
+from tournament.match import Match
+from tournament.record import Record
+
+DARK = (
+    "@media (prefers-color-scheme:dark){svg{--board-ground:#211f1b;--board-field:#36322a;"
+    "--board-grid:#6a624f;--board-ink:#c9bfa8;--board-first:#ef7f66;--board-second:#74aee6;--board-mark:#f2c53d}}"
+)  # as in the stylesheet
+MOVES = 250  # in the list on a page, the latest: the scrubber reaches all of them
+ITEM = Markup(
+    '<li value="{}"><a href="?ply={}" class="seat-{}" title="{}">{}</a> <small>{}</small></li>'
+)  # one of many: a template would take ten times as long
+STEP = 100  # plies told before others have their turn
+
+
+class Seat(Struct, frozen=True):
+    """One side of a match, as a page shows it."""
+
+    name: str
+    called: str  # as the game calls the seat
+    left: float | None  # on its clock, as it was when the clock last changed; None: no limit
+    until: float | None  # the time at which it runs out, while it runs
+    used: float  # seconds that it has thought so far
+    score: float | None  # once it is over, if it counts
+
+
+class MatchLook:
+    """A match as it goes on, for its page and for whoever frames its board."""
+
+    def __init__(self, record: Record, story: Story) -> None:
+        self.story = story
+        self._record = record
+        self._items: list[Markup] = []
+        self._last: object = None
+
+    async def prepare(self) -> None:
+        await told(self.story)
+
+    def parts(self, now: float) -> Iterator[tuple[str, Markup]]:
+        looked = state(self.story)
+        if looked == self._last:
+            return
+        self.story.complete()
+        yield "board", self.story.board(len(self.story.plies))
+        yield "state", part("state", shown(self._record, self.story))
+        while len(self._items) < len(self.story.plies):
+            self._items.append(item(self.story, self.story.plies[len(self._items)]))
+        self._last = looked
+
+    def items(self) -> Mapping[str, list[Markup]]:
+        return {"moves": self._items}
+
+
+async def told(story: Story) -> Story:
+    """The story to its end. A long one is told in pieces, between which others have their turn."""
+    for ply in story.tell():
+        if ply.number % STEP == 0:
+            await trio.lowlevel.checkpoint()
+    return story
+
+
+def item(story: Story, ply: Ply) -> Markup:
+    """A line of the list of moves."""
+    called = story.game.seats[ply.seat]
+    return ITEM.format(ply.number, ply.number, ply.seat, called, ply.text, words.seconds(ply.spent))
+
+
+def state(story: Story) -> object:
+    """Differs whenever what is shown of a match has to."""
+    source = story.source
+    if not isinstance(source, Match):
+        return None, len(source.moves)
+    return source.name, source.ply, source.result, source.clock.running, source.clock.deadline
+
+
+def seats(story: Story, ply: int | None = None) -> list[Seat]:
+    """Both sides: as they are now, or as they were after so many plies."""
+    source, ended = story.source, story.ended
+    now = ply is None or (ply == len(story) and ended is None)
+    used = story.plies[(ply or len(story.plies)) - 1].used if story.plies and ply != 0 else (0.0, 0.0)
+    found: list[Seat] = []
+    for seat in (0, 1):
+        left, until = None, None
+        if now and isinstance(source, Match):
+            left = source.clock.left(seat, source.clock.since)
+            running = source.clock.running == seat and source.clock.deadline < inf
+            until = source.clock.deadline if running else None
+        name, called = story.players[seat], story.game.seats[seat]
+        found.append(Seat(name, called, left, until, used[seat], _score(story, seat)))
+    return found
+
+
+def _score(story: Story, seat: int) -> float | None:
+    ended = story.ended
+    if ended is None or ended.ending is Ending.VOID:
+        return None
+    if ended.winner is None:
+        return 0.5 if ended.ending is Ending.PLAYED else 0.0
+    return float(ended.winner == seat)
+
+
+def shown(record: Record, story: Story) -> dict[str, Any]:
+    """What templates are given of a match as it is now."""
+    ended = story.ended
+    voided = story.name in record.voided
+    return {
+        "story": story,
+        "seats": seats(story),
+        "ended": ended,
+        "ending": Ending.VOID if voided else ended.ending if ended else None,
+        "why": ended.why if ended else None,
+        "voided": voided,
+        "to_move": story.source.to_move if isinstance(story.source, Match) else None,
+    }
+
+
+def page(record: Record, story: Story, asked: int | None) -> dict[str, Any]:
+    """What the page of a match is given; `asked` is the ply that it was asked for."""
+    last = len(story.plies)
+    ply = last if asked is None else min(asked, last)
+    first = max(0, min(ply - MOVES // 2, last - MOVES))
+    return shown(record, story) | {
+        "record": record,
+        "ply": ply,
+        "last": last,
+        "pinned": asked is not None and (asked < last or story.ended is not None),
+        "board": story.board(ply),
+        "move": story.plies[ply - 1] if ply else None,
+        "used": seats(story, ply),
+        "moves": [item(story, each) for each in story.plies[first : first + MOVES]],
+        "first": first + 1,
+        "round": record.drawn[record.dealt.get(story.name) or record.matches[story.name].pairing].round,
+    }
+
+
+def frame(story: Story, ply: int) -> dict[str, Any]:
+    """One picture of a replay, with what stands beside it."""
+    played = story.plies[ply - 1] if ply else None
+    return {
+        "ply": ply,
+        "board": str(story.board(ply)),
+        "move": played.text if played else None,
+        "seat": played.seat if played else None,
+        "spent": words.seconds(played.spent) if played else None,
+        "used": [words.seconds(each) for each in (played.used if played else (0.0, 0.0))],
+    }
+
+
+def picture(drawn: str) -> Response:
+    """A board as a file. It brings its own colours for the dark, in a stylesheet of its own."""
+    opening, end, rest = drawn.partition(">")
+    headers = (
+        ("Content-Type", "image/svg+xml; charset=utf-8"),
+        ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'"),
+        ("Cache-Control", "no-cache"),
+        ("X-Content-Type-Options", "nosniff"),
+    )
+    return Response(200, headers, (opening + end + f"<style>{DARK}</style>" + rest).encode())

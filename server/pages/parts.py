@@ -1,0 +1,105 @@
+"""The parts of a page: what it shows first, and what its stream sends, made once for all who look.
+
+A part has a place on its page and the tick since which it is as it is, so what
+somebody has to be sent is whatever has changed since the tick that it has.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import cached_property
+from typing import Protocol
+
+import msgspec
+from markupsafe import Markup
+
+from server.pages import packing
+
+
+class Event:
+    """One event as it is sent, plain and packed; each is made when the first asks for it."""
+
+    def __init__(self, kind: str = "part", **content: object) -> None:
+        self._kind = kind
+        self._content = content
+
+    @cached_property
+    def plain(self) -> bytes:
+        return b"event: %b\ndata: %b\n\n" % (self._kind.encode(), msgspec.json.encode(self._content))
+
+    @cached_property
+    def packed(self) -> bytes:
+        return packing.packed(self.plain)
+
+
+class Look(Protocol):
+    """What a page shows, as it is now."""
+
+    def parts(self, now: float) -> Iterator[tuple[str, Markup]]:
+        """The parts that may have changed, by the id of their place; between two of them others may work."""
+        ...
+
+    async def prepare(self) -> None:
+        """Wait for what takes its time, before it is looked at for the first time."""
+        ...
+
+    def items(self) -> Mapping[str, list[Markup]]:
+        """The lists that only grow, by the id of their place."""
+        ...
+
+
+class Part:
+    """The latest of one part, and since which tick of the stream's clock it is so."""
+
+    __slots__ = ("changed", "event", "html")
+
+    def __init__(self, place: str, html: Markup, changed: int) -> None:
+        self.html = html
+        self.changed = changed
+        self.event = Event(place=place, html=str(html))
+
+
+class Shown:
+    """A page that somebody looks at: its parts, and how they grew."""
+
+    def __init__(self, look: Look, now: float) -> None:
+        self.look = look
+        self.parts: dict[str, Part] = {}
+        self.grown: dict[str, list[int]] = {}  # for each item of a list since which tick it is there
+        self.latest = 0  # the tick of the last change
+        self.spectators = 0
+        self.left = now  # when the last of them went, or somebody asked for the page
+        self._batches: dict[tuple[int, frozenset[str], bool], bytes] = {}
+
+    def update(self, next_tick: Callable[[], int], now: float) -> Iterator[None]:
+        """Look, and note what has changed; each step is a little work. Others may look in between."""
+        for place, html in self.look.parts(now):
+            old = self.parts.get(place)
+            if old is None or old.html != html:
+                self.parts[place] = Part(place, html, self._changed(next_tick))
+            yield
+        for place, items in self.look.items().items():
+            ticks = self.grown.setdefault(place, [])
+            if len(items) > len(ticks):
+                ticks += [self._changed(next_tick)] * (len(items) - len(ticks))
+
+    def _changed(self, next_tick: Callable[[], int]) -> int:
+        self.latest = next_tick()
+        self._batches.clear()
+        return self.latest
+
+    def batch(self, after: int, hidden: frozenset[str], packs: bool) -> bytes:
+        """What somebody has to be sent who has had all up to a tick: made once for all to whom it is new."""
+        key = (after, hidden, packs)
+        if (found := self._batches.get(key)) is None:
+            events = self._since(after, hidden)
+            found = self._batches[key] = b"".join(each.packed if packs else each.plain for each in events)
+        return found
+
+    def _since(self, after: int, hidden: Collection[str]) -> Iterator["Event"]:
+        for place, part in self.parts.items():
+            if part.changed > after and place not in hidden:
+                yield part.event
+        for place, items in self.look.items().items():
+            had = bisect_right(self.grown.get(place, []), after)
+            if had < len(items):
+                yield Event("items", place=place, html="".join(items[had:]), **{"from": had})

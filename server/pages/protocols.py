@@ -1,0 +1,47 @@
+"""The pages on protocols, which are in `docs/protocols/`, as pages of the host: they are there offline.
+
+They are read when this is imported. HTML in them is text, as everything is.
+"""
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+PLACES = (Path(__file__).parent / "protocols", Path(__file__).parents[2] / "docs" / "protocols")
+PLACE = next(place for place in PLACES if place.is_dir())  # of an installed host, or of a checkout
+
+SOURCES = {path.stem: path.read_text(encoding="utf-8") for path in sorted(PLACE.glob("*.md"))}
+GRAMMARS = {path.name: path.read_bytes() for path in sorted(PLACE.glob("*.json"))}
+_LINK = re.compile(r"\]\(([^)#:]+)(#[a-z0-9-]+)?\)")
+
+
+def title(name: str) -> str:
+    return SOURCES[name].partition("\n")[0].removeprefix("# ")
+
+
+def page(name: str) -> dict[str, Any]:
+    """What its template is given."""
+    others = [(each, title(each)) for each in SOURCES]
+    return {"title": title(name), "content": shown(name), "protocols": others}
+
+
+@cache
+def shown(name: str) -> Markup:
+    """A page as HTML. Its links to other protocols lead to their pages here, the rest stays at home."""
+    html = MarkdownIt("commonmark", {"html": False}).enable("table").render(_LINK.sub(_linked, SOURCES[name]))
+    # A block that is wider than the page can be scrolled, by keyboard too.
+    html = html.replace("<pre>", '<pre tabindex="0">')
+    html = html.replace("<table>", '<div class="wide" tabindex="0"><table>').replace(
+        "</table>", "</table></div>"
+    )
+    return Markup(html.replace('<a href="">', "<a>"))  # noqa: S704
+
+
+def _linked(link: re.Match[str]) -> str:
+    target = link[1].removesuffix(".md")
+    known = target in SOURCES or target in GRAMMARS
+    return f"](/protocols/{target}{link[2] or ''})" if known else "]()"

@@ -1,0 +1,134 @@
+// Keeps a page as things are: one event stream, and clocks that tick.
+//
+// The stream sends parts, which replace what stands at their place, and items of lists. Everything it sends is
+// a state, so after any interruption the page is right again with the next that comes.
+
+import { nodes, show } from "./parts.js";
+
+const QUIET = 40_000; // ms without a word, where the host says something every 15 s: the connection is dead
+const ASLEEP = 30_000; // ms out of sight, after which the stream is given back: a browser has few of them
+const MOST = 250; // items of a list that stay on the page
+const page = document.querySelector("[data-live]");
+const status = document.querySelector("[data-connection]");
+
+const takers = new Map(); // by place, what does something else with a part than to show it
+
+/** Have `take(html)` called with the part of a place. */
+export function take(place, taker) {
+  takers.set(place, taker);
+}
+
+let after = page?.dataset.after;
+let stream;
+let tries = 0;
+let heard = 0;
+let retry;
+let ahead = page ? Number(page.dataset.now) - performance.now() / 1000 : 0; // the host's time less ours, in s
+const hidden = new Set(); // boards that are scrolled out of view
+const missed = new Set(); // and such as are in view again
+
+function connect() {
+  clearTimeout(retry);
+  stream?.close();
+  const query = new URLSearchParams({ page: page.dataset.live, after });
+  if (hidden.size) query.set("hidden", [...hidden].join());
+  if (missed.size) query.set("missed", [...missed].join());
+  missed.clear();
+  heard = performance.now();
+  stream = new EventSource(`/live?${query}`);
+  stream.addEventListener("open", () => { tries = 0; say(""); });
+  stream.addEventListener("error", () => { if (document.visibilityState === "visible") again(); });
+  stream.addEventListener("part", (event) => {
+    const { place, html } = JSON.parse(event.data);
+    const element = document.getElementById(place);
+    if (takers.has(place)) takers.get(place)(html);
+    else if (element) show(element, html);
+  });
+  stream.addEventListener("items", (event) => {
+    const { place, from, html } = JSON.parse(event.data);
+    append(document.getElementById(place), from, html);
+  });
+  stream.addEventListener("now", (event) => {
+    after = event.lastEventId;
+    heard = performance.now();
+    ahead = Number(event.data) - heard / 1000;
+    document.dispatchEvent(new Event("live"));
+    tick();
+  });
+}
+
+/** Try again in a while, and not all at the same time: a host that has just started has enough to do. */
+function again() {
+  stream?.close();
+  say("The host cannot be reached; trying again.");
+  const wait = Math.min(30_000, 1000 * 2 ** tries++) * (0.5 + Math.random());
+  clearTimeout(retry);
+  retry = setTimeout(connect, wait);
+}
+
+function append(list, from, html) {
+  if (!list) return;
+  const first = Number(list.dataset.first) - 1;
+  while (list.children.length && first + list.children.length > from) list.lastElementChild.remove();
+  const atEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 40;
+  list.append(...nodes(html));
+  let gone = 0;
+  while (list.children.length > MOST) { list.firstElementChild.remove(); gone += 1; }
+  if (from < first) list.dataset.first = from + 1;
+  else list.dataset.first = first + gone + 1;
+  if (atEnd) list.scrollTop = list.scrollHeight;
+}
+
+function say(words) {
+  if (status && status.textContent !== words) status.textContent = words;
+}
+
+function shown(left) {
+  if (left >= 20) return `${Math.floor(left / 60)}:${String(Math.floor(left % 60)).padStart(2, "0")}`;
+  return left.toFixed(1);
+}
+
+function tick() {
+  const now = performance.now() / 1000 + ahead;
+  for (const clock of document.querySelectorAll("[data-until]")) {
+    const left = Math.max(0, Number(clock.dataset.until) - now);
+    const words = shown(left);
+    if (clock.textContent !== words) clock.textContent = words;
+    clock.classList.toggle("short", left < 5);
+  }
+}
+
+function watch() {
+  const seen = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) {
+      if (!isIntersecting && target.firstElementChild) hidden.add(target.id); // a free place is no board out of view
+      else if (hidden.delete(target.id)) missed.add(target.id);
+    }
+    clearTimeout(watching);
+    watching = setTimeout(() => {
+      const now = [...hidden].sort().join();
+      if (now !== told && stream?.readyState === EventSource.OPEN) connect();
+      told = now;
+    }, 300);
+  }, { rootMargin: "200px" });
+  let watching;
+  let told = "";
+  document.querySelectorAll("[data-board]").forEach((each) => seen.observe(each));
+}
+
+let sleep;
+
+if (page) {
+  connect();
+  tick();
+  setInterval(tick, 100);
+  setInterval(() => { if (stream.readyState !== EventSource.CLOSED && performance.now() - heard > QUIET) again(); }, 5000);
+  watch();
+  document.addEventListener("visibilitychange", () => {
+    clearTimeout(sleep);
+    if (document.visibilityState === "hidden") sleep = setTimeout(() => { clearTimeout(retry); stream.close(); }, ASLEEP);
+    else if (stream.readyState === EventSource.CLOSED) connect();
+  });
+  addEventListener("pagehide", () => stream.close());
+  addEventListener("pageshow", (event) => { if (event.persisted) connect(); });
+}

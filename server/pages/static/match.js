@@ -1,0 +1,141 @@
+// A match: the board at any ply, by scrubber, buttons, arrow keys or the list of moves. At the last ply of a
+// live match it follows what comes.
+
+import { take } from "./live.js";
+import { nodes } from "./parts.js";
+
+const PACE = 700; // ms between two moves while it plays
+const KEPT = 400; // frames that are kept: of large boards these are megabytes
+const main = document.querySelector("[data-match]");
+const name = main.dataset.match;
+const board = document.getElementById("board");
+const moves = document.getElementById("moves");
+const scrubber = document.querySelector("[data-scrubber]");
+const where = document.querySelector("[data-where]");
+const button = document.querySelector('[data-to="play"]');
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+
+let ply = Number(main.dataset.ply);
+let last = Number(main.dataset.plies);
+let following = main.dataset.live !== undefined && main.dataset.pinned === undefined;
+let timer;
+let wanted = ply;
+const frames = new Map();
+const asked = new Map(); // answers that are under way, by the ply that they begin with
+
+async function frame(number) {
+  if (!frames.has(number)) {
+    if (!asked.has(number)) {
+      asked.set(number, fetch(`/matches/${name}/frames?from=${number}`).then((answer) => answer.json()).finally(() => asked.delete(number)));
+    }
+    const answer = await asked.get(number);
+    for (const each of answer.frames) frames.set(each.ply, each);
+    for (const key of frames.keys()) {
+      if (frames.size <= KEPT) break;
+      if (Math.abs(key - number) > KEPT / 2) frames.delete(key);
+    }
+    if (answer.plies > last) grow(answer.plies);
+  }
+  return frames.get(number);
+}
+
+async function go(number, { push = true } = {}) {
+  wanted = Math.min(Math.max(number, 0), last);
+  const target = wanted;
+  following = main.dataset.live !== undefined && target === last;
+  const found = await frame(target);
+  if (!found || target !== wanted) return; // somebody was quicker
+  ply = target;
+  board.replaceChildren(...nodes(found.board));
+  mark(found);
+  if (push) history.replaceState(null, "", following ? location.pathname : `?ply=${ply}`);
+}
+
+function mark(found) {
+  scrubber.value = ply;
+  where.textContent = ply === 0 ? "the beginning" : `move ${ply} of ${last}: ${found?.move ?? ""}`;
+  document.querySelector("[data-permalink]").href = `?ply=${ply}`;
+  document.querySelector("[data-picture]").href = `/matches/${name}/board.svg?ply=${ply}`;
+  document.querySelector('[data-to="back"]').href = `?ply=${Math.max(0, ply - 1)}`;
+  document.querySelector('[data-to="on"]').href = `?ply=${Math.min(last, ply + 1)}`;
+  for (const [seat, used] of (found?.used ?? []).entries()) {
+    const cell = document.querySelector(`[data-used="${seat}"]`);
+    if (cell) cell.textContent = used;
+  }
+  light();
+}
+
+function light() {
+  moves.querySelector("[aria-current]")?.removeAttribute("aria-current");
+  const current = moves.querySelector(`li[value="${ply}"] a`);
+  if (!current) return;
+  current.setAttribute("aria-current", "true");
+  const item = current.parentElement;
+  if (item.offsetTop < moves.scrollTop + moves.offsetTop || item.offsetTop > moves.scrollTop + moves.offsetTop + moves.clientHeight - 30) {
+    moves.scrollTop = item.offsetTop - moves.offsetTop - moves.clientHeight / 2;
+  }
+}
+
+function grow(plies) {
+  last = Math.max(last, plies);
+  scrubber.max = last;
+}
+
+function play(on) {
+  clearInterval(timer);
+  timer = undefined;
+  button.textContent = on ? "❚❚" : "▶";
+  button.setAttribute("aria-label", on ? "Pause" : "Play");
+  if (!on) return;
+  if (ply === last) go(0);
+  timer = setInterval(() => (wanted < last ? go(wanted + 1) : play(false)), PACE);
+}
+
+const steps = {
+  first: () => go(0),
+  back: () => go(wanted - 1),
+  on: () => go(wanted + 1),
+  last: () => go(last),
+  play: () => play(!timer),
+};
+
+function step(event, what) {
+  event.preventDefault();
+  if (what !== "play") play(false);
+  steps[what]();
+}
+
+document.querySelector("[data-replay]").addEventListener("click", (event) => {
+  const what = event.target.closest("[data-to]")?.dataset.to;
+  if (what && !event.ctrlKey && !event.metaKey && !event.shiftKey) step(event, what);
+});
+scrubber.addEventListener("input", () => { play(false); go(Number(scrubber.value)); });
+moves.addEventListener("click", (event) => {
+  const item = event.target.closest("a")?.parentElement;
+  if (!item || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  play(false);
+  go(item.value);
+});
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input")) return;
+  const what = { ArrowLeft: "back", ArrowRight: "on", Home: "first", End: "last", " ": "play" }[event.key];
+  if (what && !(event.key === " " && event.target.closest("a, button"))) step(event, what);
+});
+
+take("board", (html) => {
+  if (following) board.replaceChildren(...nodes(html));
+});
+document.addEventListener("live", () => {
+  const latest = moves.lastElementChild;
+  if (!latest) return;
+  grow(latest.value);
+  if (!following) return;
+  ply = wanted = last;
+  mark({ move: latest.querySelector("a").textContent });
+});
+
+scrubber.hidden = false;
+button.hidden = still.matches;
+document.querySelector("[data-keys]").hidden = false;
+light();

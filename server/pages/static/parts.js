@@ -1,0 +1,22 @@
+// Parts of a page: from the HTML that the host made, escaped, to elements. The one place where a string
+// becomes markup, and the policy of that name that the page allows. Scripts in it do not run.
+
+const allow = (html) => html;
+const policy = window.trustedTypes?.createPolicy("parts", { createHTML: allow }) ?? { createHTML: allow };
+
+/** The nodes that some HTML describes. */
+export function nodes(html) {
+  const parsed = new DOMParser().parseFromString(policy.createHTML(html), "text/html");
+  return [...parsed.body.childNodes].map((node) => document.importNode(node, true));
+}
+
+/** Show a part at its place; what had the focus there keeps it. */
+export function show(place, html) {
+  const focused = place.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+  const scrolled = [...place.querySelectorAll(".wide")].map((each) => each.scrollLeft);
+  place.replaceChildren(...nodes(html));
+  place.querySelectorAll(".wide").forEach((each, n) => { each.scrollLeft = scrolled[n] ?? 0; });
+  if (focused !== null) {
+    [...place.querySelectorAll("a")].find((each) => each.getAttribute("href") === focused)?.focus({ preventScroll: true });
+  }
+}

@@ -1,0 +1,100 @@
+"""A match as pages tell it, live or over: its positions, its moves as people write them, its boards.
+
+A match that is over is played again from its record; a live one is only read,
+never told by, so a spectator adds nothing to anybody's move. Games draw their
+positions from their own names for the seats: nothing that a bot has said is in
+a drawing.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from markupsafe import Markup
+from msgspec import Struct
+
+from games.catalogue import catalogue
+from games.game import Game
+from tournament.events import Ended, Moved
+from tournament.match import Match
+from tournament.record import Concluded, Record
+
+LARGE = 800  # elements of a drawing: what has more is shown as a picture, which is one element of the page
+
+
+class Ply(Struct, frozen=True):
+    """A move that was played."""
+
+    number: int  # 1 for the first
+    seat: int
+    text: str  # as people write it
+    spent: float  # seconds
+    used: tuple[float, float]  # by both seats so far
+
+
+class Story:
+    """One match from its first position on, as far as it was asked for."""
+
+    def __init__(self, record: Record, source: Match | Concluded) -> None:
+        self.source = source
+        self.tournament = record.name
+        live = isinstance(source, Match)
+        self.name: str = source.name if live else source.match
+        self.players: tuple[str, str] = source.names if live else source.players
+        self.game: Game[Any, Any] = catalogue()[record.opened.game]
+        start = source.positions[0] if live else self.game.opening(record.options(source))
+        self.positions = [start]
+        self.plies: list[Ply] = []
+        self._moves: list[Any] = []  # as the game has them
+        self._read = 0  # events of a live match that were looked at
+
+    def __len__(self) -> int:
+        """Plies there are, told or not."""
+        return self.source.ply if isinstance(self.source, Match) else len(self.source.moves)
+
+    @property
+    def ended(self) -> Ended | Concluded | None:
+        return self.source.result if isinstance(self.source, Match) else self.source
+
+    def tell(self) -> Iterator[Ply]:
+        """The plies that were not told yet, one by one: whoever has others to serve may pause between."""
+        for written, spent in self._untold():
+            before = self.positions[-1]
+            move = self.game.read(written, before)
+            seat: int = before.turn
+            used = self.plies[-1].used if self.plies else (0.0, 0.0)
+            used = (used[0] + spent, used[1]) if seat == 0 else (used[0], used[1] + spent)
+            ply = Ply(len(self.plies) + 1, seat, self.game.short(move), spent, used)
+            source = self.source
+            after = source.positions[ply.number] if isinstance(source, Match) else before.play(move)
+            self.positions.append(after)
+            self._moves.append(move)
+            self.plies.append(ply)
+            yield ply
+
+    def _untold(self) -> Iterator[tuple[Any, float]]:
+        source = self.source
+        if isinstance(source, Match):
+            while self._read < len(source.log.events):
+                event = source.log.events[self._read]
+                self._read += 1
+                if isinstance(event, Moved):
+                    yield event.move, event.spent
+        else:
+            while (told := len(self.plies)) < len(source.moves):  # others may tell it meanwhile
+                yield source.moves[told], source.times[told]
+
+    def complete(self) -> None:
+        for _ in self.tell():
+            pass
+
+    def drawing(self, ply: int) -> str:
+        """The board after so many plies, as SVG; it has to be told as far as that."""
+        return self.game.draw(self.positions[ply], self._moves[ply - 1] if ply else None)
+
+    def board(self, ply: int) -> Markup:
+        """The board as a page shows it: the drawing itself, or a picture of it where that is large."""
+        drawn = self.drawing(ply)
+        if drawn.count("<") < LARGE * 1.2:  # few elements of a drawing have an end tag of their own
+            return Markup(drawn)  # noqa: S704 - a game's own drawing, which holds nothing that anybody said
+        title = f"{self.game.title}, after {ply} moves"
+        return Markup('<img src="/matches/{}/board.svg?ply={}" alt="{}">').format(self.name, ply, title)

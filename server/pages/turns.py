@@ -1,0 +1,42 @@
+"""What is done for those who ask for pages: one thing at a time, and not all the time.
+
+A page that takes long to make, or a thousand requests for short ones, must cost
+the players nothing. So boards are drawn one after the other, each in a turn of
+its own; and tables are made in a thread, one after the other, with nine times
+as much rest after each as it has taken. Who asks for more waits longer.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import trio
+
+REST = 9.0  # seconds of rest for each second that a thread has worked
+
+Work = Callable[[], Any]
+Run = Callable[[Work], Awaitable[Any]]
+
+
+async def in_a_thread(work: Work) -> Any:
+    return await trio.to_thread.run_sync(work, abandon_on_cancel=True)
+
+
+class Turns:
+    """Who waits for a turn is served in the order of coming."""
+
+    def __init__(self, run: Run = in_a_thread) -> None:
+        self.short = trio.Lock()  # held for what is done in a few milliseconds, without waiting for anything
+        self._long = trio.Lock()
+        self._rested = 0.0
+        self._run = run
+
+    async def aside(self, begin: Callable[[], Work]) -> Any:
+        """Do what takes long. `begin` takes what it needs from what may change, and answers the work."""
+        async with self._long:
+            await trio.sleep_until(self._rested)
+            begun = trio.current_time()
+            try:
+                return await self._run(begin())
+            finally:
+                now = trio.current_time()
+                self._rested = now + REST * (now - begun)

@@ -1,0 +1,44 @@
+"""Which live matches hang on a page, side by side, and where.
+
+A page has so many places. A match keeps its place to its end and for a moment
+after it, so that one can see how it ended; then the place goes to whatever has
+been played longest elsewhere. Matches that last a blink are passed over: nobody
+could follow them.
+"""
+
+from collections.abc import Iterable
+
+from server.pages.story import Story
+from tournament.match import Match
+from tournament.tournament import Tournament
+
+LINGERS = 4.0  # seconds that a match is shown after its end while another waits for its place
+
+
+class Wall:
+    def __init__(self, places: int) -> None:
+        self.places: list[Story | None] = [None] * places
+
+    def arrange(self, tournaments: Iterable[Tournament], now: float) -> None:
+        """Hang what is being played now."""
+        shown = {story.name for story in self.places if story is not None}
+        waiting = (
+            (tournament, match)
+            for tournament in tournaments
+            for match in tournament.matches.values()
+            if match.name not in shown and match.result is None
+        )
+        for place, story in enumerate(self.places):
+            if story is None or _done(story, now):
+                found = next(waiting, None)
+                if found is None:
+                    return
+                tournament, match = found
+                self.places[place] = Story(tournament.record, match)
+
+
+def _done(story: Story, now: float) -> bool:
+    source = story.source
+    if not isinstance(source, Match):
+        return True
+    return source.result is not None and now >= source.result.at + LINGERS

@@ -1,0 +1,99 @@
+"""What a bot and the host said to each other in a match, as a page and as a text, for the bot's author.
+
+Who it is is said by a token, which comes in a form and never stands in an
+address or on a page. Nothing of this is kept by a browser.
+"""
+
+from collections.abc import Awaitable, Mapping
+from typing import Any, Protocol
+
+from server.http import Exchange, Headers, Refusal, Response, form
+from server.pages.story import Story
+from server.wire_log import Tape
+from server.wire_reader import WireReader, escaped, told
+
+PRIVATE = ("Cache-Control", "no-store")
+
+
+class Pages(Protocol):
+    """What is asked of whoever makes the pages."""
+
+    def answer(self, exchange: Exchange) -> Awaitable[object] | None: ...
+
+    async def wire(
+        self,
+        exchange: Exchange,
+        name: str,
+        status: int = ...,
+        *,
+        seen: Mapping[int, Tape] = ...,
+        why: str = ...,
+    ) -> None: ...
+
+
+class WirePage:
+    """Takes the form; what is only read is shown by `Pages`."""
+
+    paths = frozenset({"matches"})
+
+    def __init__(self, pages: Pages, reader: WireReader) -> None:
+        self._pages = pages
+        self._reader = reader
+
+    def answer(self, exchange: Exchange) -> Awaitable[object] | None:
+        match exchange.request.method, exchange.request.path.split("/")[1:]:
+            case "POST", ["matches", name, "wire"]:
+                return self._give(exchange, name)
+            case _:
+                return self._pages.answer(exchange)
+
+    async def _give(self, exchange: Exchange, name: str) -> None:
+        asked = form(exchange.request.body)
+        token = asked.get("token", "").strip().encode()
+        try:
+            tapes = self._reader.open(name, token, exchange.request.peer)
+        except Refusal as refusal:
+            await self._pages.wire(exchange, name, refusal.status, why=str(refusal))
+            return
+        if asked.get("as") == "text":
+            exchange.respond(as_text(name, tapes))
+        else:
+            await self._pages.wire(exchange, name, seen=tapes)
+
+
+def side(story: Story, seat: int, tape: Tape) -> dict[str, Any]:
+    """One seat's side, as the page has it."""
+    return {
+        "name": tape.name,
+        "called": story.game.seats[seat],
+        "omitted": tape.omitted,
+        "said": _lines(tape),
+    }
+
+
+def as_text(match: str, tapes: Mapping[int, Tape]) -> Response:
+    """The same as a file: a message a line."""
+    lines: list[str] = []
+    for seat, tape in tapes.items():
+        lines.append(f"# {match}, seat {seat}, {escaped(tape.name)}: seconds, who, what")
+        if tape.omitted:
+            lines.append(f"# … {tape.omitted} earlier messages are not kept")
+        lines += [f"{at} {who:4} {text}" for at, who, text in _lines(tape)]
+    headers: Headers = (
+        ("Content-Type", "text/plain; charset=utf-8"),
+        ("Content-Disposition", f'attachment; filename="{match}-wire.txt"'),
+        ("X-Content-Type-Options", "nosniff"),
+        ("Referrer-Policy", "no-referrer"),
+        PRIVATE,
+    )
+    return Response(200, headers, "".join(f"{line}\n" for line in lines).encode())
+
+
+def private(page: Response) -> Response:
+    """The same page, which no browser keeps."""
+    headers = tuple(header for header in page.headers if header[0] != PRIVATE[0])
+    return Response(page.status, (*headers, PRIVATE), page.body)
+
+
+def _lines(tape: Tape) -> list[tuple[str, str, str]]:
+    return [(f"{each['at']:9.3f}", each["from"], escaped(each["text"])) for each in told(tape)]

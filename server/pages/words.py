@@ -1,0 +1,137 @@
+"""How pages put figures, endings and addresses: small functions that the templates call."""
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from math import ceil
+from typing import Any
+from urllib.parse import quote
+
+from msgspec.json import encode
+
+from tournament.events import Ending
+
+MINUTE, HOUR, DAY = 60, 3600, 86400
+
+
+def points(score: float) -> str:
+    """`3½`, as people write it."""
+    whole, half = divmod(round(score * 2), 2)
+    return f"{whole or ''}½" if half else str(whole)
+
+
+def seconds(spent: float) -> str:
+    """How long a move took: three figures say enough."""
+    if spent < 0.001:
+        return "< 1 ms"
+    if spent < 0.0995:
+        return f"{spent * 1000:.0f} ms"
+    return f"{spent:.2f} s" if spent < 9.995 else f"{spent:.1f} s"
+
+
+def clock(left: float | None) -> str:
+    """What a clock shows; None is one without a limit."""
+    if left is None:
+        return "∞"
+    minutes, rest = divmod(left, MINUTE)
+    return f"{minutes:.0f}:{int(rest):02}" if left >= 20 else f"{left:.1f}"
+
+
+def duration(lasts: float) -> str:
+    """Roughly: what an estimate is worth."""
+    if lasts < MINUTE:
+        return f"{ceil(lasts)} s"
+    if lasts < HOUR:
+        return f"{ceil(lasts / MINUTE)} min"
+    if lasts < DAY:
+        return f"{lasts / HOUR:.1f} h"
+    return f"{lasts / DAY:.1f} days"
+
+
+def signed(figure: float) -> str:
+    """A rating: differences are what it means, so a plus says as much as a minus."""
+    return f"{figure:+.0f}".replace("-", "−") if round(figure) else "0"
+
+
+def percent(share: float) -> str:
+    if 0 < share < 0.01:
+        return "< 1 %"
+    return "> 99 %" if 0.99 < share < 1 else f"{share * 100:.0f} %"
+
+
+def plural(count: int, one: str, many: str | None = None) -> str:
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def pace(given: Any) -> str:
+    """A pace in words: `60 s for the match, 2 s more after each move`."""
+    said: list[str] = []
+    if given.bank is not None:
+        said.append(f"{given.bank:g} s for the match")
+        if given.gain:
+            said.append(f"{given.gain:g} s more after each move")
+    if given.turn is not None:
+        said.append(f"{given.turn:g} s a move")
+    return ", ".join(said) or "no limit"
+
+
+def headline(players: Sequence[str], winner: int | None, ending: Ending) -> str:
+    """How a match ended, in a few words."""
+    if ending is Ending.VOID:
+        return "Void: counts for nothing"
+    if winner is None:
+        return "A draw" if ending is Ending.PLAYED else "Both have lost"
+    won, lost = players[winner], players[1 - winner]
+    how = {
+        Ending.ILLEGAL: f": {lost} played an illegal move",
+        Ending.TIME: f" on time: {lost} ran out of it",
+        Ending.LEFT: f": {lost} was not there",
+        Ending.RESIGNED: f": {lost} resigned",
+    }
+    return f"{won} wins{how.get(ending, '')}"
+
+
+def reason(why: str, ending: Ending, players: Sequence[str], called: Sequence[str]) -> str:
+    """Why it ended, in words about the players; rules speak of seats."""
+    seat, blank, rest = why.partition(" ")
+    if ending is Ending.PLAYED and blank and seat in called:
+        return f"{players[called.index(seat)]} {rest}"
+    return why
+
+
+def moment(when: float) -> str:
+    """A time of the wall clock, in UTC."""
+    return datetime.fromtimestamp(when, UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def json(value: Any) -> str:
+    """To be pasted: as text, which a page escapes like any other."""
+    return encode(value).decode()
+
+
+def quoted(text: str) -> str:
+    """One word for a shell."""
+    return shlex.quote(text)
+
+
+def bot_address(name: str) -> str:
+    """Where a bot's page is. A slash cannot stand in a path, and dots would be taken for steps in it."""
+    if "/" in name or name in (".", ".."):
+        return f"/bots/?name={quote(name, safe='')}"
+    return f"/bots/{quote(name, safe='')}"
+
+
+FILTERS: Mapping[str, Callable[..., str]] = {
+    "points": points,
+    "seconds": seconds,
+    "clock": clock,
+    "duration": duration,
+    "signed": signed,
+    "percent": percent,
+    "pace": pace,
+    "moment": moment,
+    "json": json,
+    "quoted": quoted,
+    "bot_address": bot_address,
+}
+FUNCTIONS: Mapping[str, Callable[..., str]] = {"plural": plural, "headline": headline, "reason": reason}

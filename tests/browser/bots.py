@@ -1,0 +1,71 @@
+"""Bots that play over the real TCP door while a browser watches: the house protocol, a thread each.
+
+They follow the match as any author's bot would, from what they are told, and
+play what a house brain finds.
+"""
+
+import json
+import socket
+import time
+from contextlib import suppress
+from threading import Thread
+from typing import Any
+
+from games.brains import greedy, random
+from games.catalogue import catalogue
+
+PATIENCE = 60.0  # seconds of silence after which a bot gives up
+
+
+class Bot(Thread):
+    """Plays until its tournament is over, or until it is told to leave."""
+
+    def __init__(
+        self,
+        port: int,
+        name: str,
+        game: str,
+        *,
+        brain: str = "random",
+        think: float = 0.0,
+        token: str | None = None,
+    ) -> None:
+        super().__init__(daemon=True)
+        self._game = catalogue()[game]
+        seed = sum(name.encode())
+        self._brain = (greedy if brain == "greedy" else random)(self._game, seed)
+        self._think = think
+        self._position: Any = None
+        self._connection = socket.create_connection(("127.0.0.1", port), PATIENCE)
+        self._say({"type": "hello", "name": name, "game": game} | ({"token": token} if token else {}))
+        self.start()
+
+    def leave(self) -> None:
+        with suppress(OSError):
+            self._connection.shutdown(socket.SHUT_RDWR)
+        self.join(PATIENCE)
+
+    def run(self) -> None:
+        with suppress(OSError, ValueError), self._connection.makefile("r") as lines:
+            for line in lines:
+                self._hear(json.loads(line))
+        self._connection.close()
+
+    def _say(self, message: dict[str, Any]) -> None:
+        self._connection.sendall(json.dumps(message).encode() + b"\n")
+
+    def _hear(self, told: dict[str, Any]) -> None:
+        match told:
+            case {"type": "begin", "you": you}:
+                self._seat, self._position = self._game.seats.index(you), self._game.start()
+            case {"type": "turn", "ply": ply, "last": last, "turn": turn}:
+                if ply:
+                    self._position = self._position.play(self._game.read(last, self._position))
+                if turn == self._game.seats[self._seat]:
+                    time.sleep(self._think)
+                    move = self._brain(self._position, lambda: False)
+                    self._say({"type": "move", "ply": ply, "move": self._game.write(move)})
+            case {"type": "standings"}:
+                self._connection.shutdown(socket.SHUT_RDWR)
+            case _:
+                pass

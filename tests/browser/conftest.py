@@ -1,0 +1,172 @@
+"""A real browser, and hosts in processes of their own for it to look at."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.browser.bots import Bot
+from tests.server.served import ROOT, Served
+
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+PICTURES = ROOT / ".cache" / "screenshots"  # to look at; nothing is compared with them
+AXE = ROOT / "tests/browser/node_modules/axe-core/axe.min.js"
+NOTE = """
+    window.violations = [];
+    document.addEventListener("securitypolicyviolation", (event) => violations.push(
+        `${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`));
+    window.ran = () => violations.push("a script ran");
+    window.alert = window.ran;
+"""
+LOOKS: dict[str, dict[str, Any]] = {
+    "light": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"},
+    "dark": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"},
+    "phone": {"viewport": {"width": 390, "height": 844}, "color_scheme": "light", "is_mobile": True},
+}
+
+
+def lacking(what: str) -> None:
+    """Something is not there that the tests need: a reason to skip, but not where tests must run."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(what)
+    pytest.skip(what)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    found = next(filter(None, map(shutil.which, NAMES)), None)
+    if found is None:
+        lacking("there is no chromium: `make test` installs Debian's where it may")
+    with sync_playwright() as playwright:
+        with_fresh_profile = playwright.chromium.launch(executable_path=found, args=[*FLAGS])
+        yield with_fresh_profile
+        with_fresh_profile.close()
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    if not AXE.exists():
+        lacking("axe-core is not installed: `make test` does it where there is a package index")
+    return AXE.read_text()
+
+
+class Visitor:
+    """Somebody at a browser, and whatever it complained of."""
+
+    def __init__(self, context: BrowserContext, port: int) -> None:
+        self.port = port
+        self.complaints: list[str] = []
+        self._context = context
+        context.add_init_script(NOTE)
+
+    def open(self, path: str) -> Page:
+        page = self._context.new_page()
+        page.set_default_timeout(20_000)
+        page.on("console", lambda said: self._complain(said.type, said.text))
+        page.on("pageerror", lambda error: self._complain("error", str(error)))
+        page.on("dialog", lambda dialog: self._complain("error", f"a dialog: {dialog.message}"))
+        self.go(page, path)
+        return page
+
+    def go(self, page: Page, path: str) -> None:
+        page.goto(f"http://127.0.0.1:{self.port}{path}", wait_until="domcontentloaded")
+
+    def noted(self, page: Page) -> list[str]:
+        """What ran that should not, or was kept from running by the policy alone."""
+        return page.evaluate("violations")
+
+    def _complain(self, kind: str, text: str) -> None:
+        if kind in ("error", "warning"):
+            self.complaints.append(text)
+
+
+@contextmanager
+def visitor(browser: Browser, port: int, look: str = "light", **options: Any) -> Iterator[Visitor]:
+    context = browser.new_context(**LOOKS[look], **options)
+    try:
+        yield Visitor(context, port)
+    finally:
+        context.close()
+
+
+@pytest.fixture(scope="session")
+def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A host on which a tournament of every game is over, and a match of Santorini goes on at leisure."""
+    host = Served(tmp_path_factory.mktemp("host"), "--log-level", "error")
+    try:
+        token = (host.data / "organiser-token").read_text().strip()
+        for game, brain in GAMES.items():
+            order(host, token, "", name=game, game=game, format="round-robin", entrants=len(BOTS))
+            for name in BOTS:
+                Bot(host.tcp, name, game, brain=brain)
+        for game in GAMES:
+            wait_for(lambda game=game: host.get(f"/api/tournaments/{game}")[1]["state"] == "finished")
+        for name in ("leo", "mia"):
+            Bot(host.tcp, name, "santorini", think=1.0)
+        wait_for(lambda: host.get("/api/matches/open-santorini-1")[0] == 200)
+        yield host
+    finally:
+        host.kill()
+
+
+GAMES = {
+    "connect-4": "greedy",
+    "hexagon-dots": "random",
+    "quoridor": "greedy",
+    "santorini": "random",
+    "tic-tac-toe": "random",
+}
+BOTS = ("ada", "bela", "coco")
+
+
+def order(host: Served, token: str, what: str, **body: Any) -> None:
+    """Something that an organiser wants done."""
+    import json
+
+    content = json.dumps(body)
+    status, told = host.ask(
+        f"POST /api/tournaments{what} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+        f"Authorization: Bearer {token}\r\nContent-Length: {len(content)}\r\n\r\n{content}"
+    )
+    assert status < 300, told
+
+
+def wait_for(so: Any, seconds: float = 30.0) -> None:
+    import time
+
+    until = time.monotonic() + seconds
+    while not so():
+        assert time.monotonic() < until, "it took too long"
+        time.sleep(0.02)
+
+
+@pytest.fixture(scope="session")
+def hostile() -> Iterator[int]:
+    """The port of a host full of scripts by name."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.browser.hostile"], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None
+        ready = re.fullmatch(r"ready http=127\.0\.0\.1:(\d+)\n", process.stdout.readline())
+        assert ready is not None
+        yield int(ready[1])
+    finally:
+        process.kill()
+        process.communicate()

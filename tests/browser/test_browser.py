@@ -1,0 +1,247 @@
+"""The pages in a real browser, while real bots play through real doors."""
+
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from games.catalogue import catalogue
+from server.pages import words
+from tests.browser.bots import Bot
+from tests.browser.conftest import BOTS, GAMES, LOOKS, PICTURES, visitor, wait_for
+from tests.browser.hostile import PAYLOADS
+from tests.server.served import Served
+
+pytestmark = pytest.mark.slow
+
+PAGES = {
+    "home": "/",
+    "tournament": "/tournaments/quoridor",
+    "open table": "/tournaments/open-santorini",
+    "standings": "/tournaments/connect-4/standings",
+    "schedule": "/tournaments/connect-4/schedule",
+    "match": "/matches/quoridor-1",
+    "live match": "/matches/open-santorini-1",
+    "embedded": "/embed/matches/santorini-1",
+    "bot": "/bots/ada",
+    "game": "/games/hexagon-dots",
+    "protocol": "/protocols/house",
+    "missing": "/matches/nowhere-1",
+}
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Any:
+    running: list[Served] = []
+
+    def start(*flags: str, http: int = 0) -> Served:
+        running.append(Served(tmp_path, "--log-level", "error", *flags, http=http))
+        return running[-1]
+
+    yield start
+    for each in running:
+        each.kill()
+
+
+def table(page: Page, selector: str) -> list[list[str]]:
+    """The cells of a table's rows, as they are read."""
+    return page.evaluate(
+        "(selector) => [...document.querySelectorAll(`${selector} tbody tr`)].map((row) =>"
+        " [...row.children].map((cell) => cell.innerText.trim()))",
+        selector,
+    )
+
+
+def test_boards_move_and_the_standings_settle_to_the_apis(browser: Browser, host: Any) -> None:
+    served = host(
+        "--tournament", "cup", "--game", "connect-4", "--format", "double-round-robin", "--entrants", "4"
+    )
+    with visitor(browser, served.http) as spectator:
+        page, home = spectator.open("/tournaments/cup"), spectator.open("/")
+        expect(page.locator("#progress")).to_contain_text("registering")
+        for each in (page, home):
+            each.evaluate(
+                """() => {
+                    window.boards = new Set();
+                    const note = () => document.querySelectorAll(".card svg")
+                        .forEach((svg) => boards.add(svg.outerHTML));
+                    new MutationObserver(note).observe(document.body, { subtree: true, childList: true });
+                }"""
+            )
+        for name in ("ada", "bela", "coco", "dot"):
+            Bot(served.tcp, name, "connect-4", think=0.02)
+        expect(page.locator("#progress")).to_contain_text("finished", timeout=30_000)
+        expect(home.locator("#tournaments")).to_contain_text("won by", timeout=5_000)
+        _, told = served.get("/api/tournaments/cup/standings")
+        expected = [
+            [
+                str(row["rank"]),
+                row["name"],
+                words.points(row["points"]),
+                str(row["played"]),
+                f"{row['wins']}–{row['draws']}–{row['losses']}",
+            ]
+            for row in told["rows"]
+        ]
+        assert [row[:5] for row in table(page, ".standings")] == expected
+        ratings = [cells[-3].split()[0] for cells in table(page, ".standings")]
+        assert ratings == [words.signed(row["rating"]) for row in told["rows"]]
+        assert len(table(page, ".crosstable")) == 4
+        assert page.evaluate("boards.size") > 8, "boards that were seen in passing"
+        assert home.evaluate("boards.size") > 8
+        for each in (page, home):
+            assert each.evaluate("document.querySelectorAll('*').length") <= 2000
+            assert spectator.noted(each) == []
+        assert spectator.complaints == []
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_replay_of_a_match_shows_every_position(browser: Browser, arena: Served, name: str) -> None:
+    _, told = arena.get(f"/api/matches/{name}-1")
+    game = catalogue()[name]
+    position = game.start()
+    with visitor(browser, arena.http) as spectator:
+        page = spectator.open(f"/matches/{name}-1")
+        page.keyboard.press("Home")
+        expect(page.locator("[data-where]")).to_have_text("the beginning")
+        assert shown(page) == drawn(game.draw(position, None))
+        for ply, written in enumerate(told["moves"], 1):
+            move = game.read(written, position)
+            position = position.play(move)
+            page.keyboard.press("ArrowRight")
+            expect(page.locator("[data-where]")).to_have_text(
+                f"move {ply} of {len(told['moves'])}: {game.short(move)}"
+            )
+            assert shown(page) == drawn(game.draw(position, move)), ply
+        assert page.url.endswith(f"?ply={ply}")
+        page.reload()
+        assert shown(page) == drawn(game.draw(position, move))
+        assert spectator.complaints == []
+
+
+def shown(page: Page) -> str:
+    return ET.canonicalize(page.evaluate("document.querySelector('#board svg').outerHTML"))
+
+
+def drawn(svg: str) -> str:
+    return ET.canonicalize(svg)
+
+
+def test_a_replay_plays_by_itself_and_can_be_scrubbed(browser: Browser, arena: Served) -> None:
+    with visitor(browser, arena.http) as spectator:
+        page = spectator.open("/matches/tic-tac-toe-1?ply=1")
+        where = page.locator("[data-where]")
+        page.keyboard.press("Space")
+        expect(where).to_contain_text("move 3 of")
+        page.keyboard.press("Space")
+        page.locator("[data-scrubber]").fill("2")
+        expect(where).to_contain_text("move 2 of")
+        page.locator("#moves li a").nth(3).click()
+        expect(where).to_contain_text("move 4 of")
+        expect(page.locator("#moves a[aria-current]")).to_have_count(1)
+        assert spectator.complaints == []
+
+
+def test_a_live_match_is_followed_unless_somebody_looks_back(browser: Browser, arena: Served) -> None:
+    with visitor(browser, arena.http) as spectator:
+        page = spectator.open("/matches/open-santorini-1")
+        moves = page.locator("#moves li")
+        before = moves.count()
+        expect(moves.nth(before + 1)).to_be_attached(timeout=10_000)
+        _, told = arena.get("/api/matches/open-santorini-1")
+        expect(page.locator("[data-where]")).to_contain_text(f"of {len(told['moves'])}")
+        page.keyboard.press("Home")
+        expect(page.locator("[data-where]")).to_have_text("the beginning")
+        still, count = shown(page), moves.count()
+        expect(moves.nth(count + 1)).to_be_attached(timeout=10_000)
+        assert shown(page) == still
+        page.keyboard.press("End")
+        expect(page.locator(".clock.running")).to_have_count(1)
+        one = page.locator(".clock.running").text_content()
+        wait_for(lambda: page.locator(".clock.running").text_content() != one, 5.0)
+        assert spectator.complaints == []
+
+
+def test_a_page_finds_its_host_again_after_a_restart(browser: Browser, host: Any) -> None:
+    first = host()
+    with visitor(browser, first.http) as spectator:
+        page = spectator.open("/")
+        expect(page.locator("#tournaments")).to_contain_text("No tournament is held")
+        first.kill()
+        expect(page.locator("[data-connection]")).to_contain_text("cannot be reached")
+        second = host("--tournament", "later", "--game", "quoridor", http=first.http)
+        assert second.http == first.http
+        expect(page.locator("#tournaments")).to_contain_text("later", timeout=20_000)
+        expect(page.locator("[data-connection]")).to_be_hidden()
+
+
+def test_everything_can_be_read_without_a_script(browser: Browser, arena: Served) -> None:
+    with visitor(browser, arena.http, java_script_enabled=False) as spectator:
+        page = spectator.open("/tournaments/quoridor")
+        for name in BOTS:
+            expect(page.locator(".standings")).to_contain_text(name)
+        page.locator(".crosstable td a").first.click()
+        expect(page.locator("#board svg")).to_be_visible()
+        page.get_by_label("One move back").click()
+        expect(page.locator("[data-where]")).to_contain_text("move ")
+        assert "?ply=" in page.url
+
+
+@pytest.mark.parametrize(("look", "rules"), [("light", None), ("dark", ["color-contrast"])])
+def test_axe_finds_nothing_on_any_page(
+    browser: Browser, arena: Served, axe: str, look: str, rules: list[str] | None
+) -> None:
+    """In the dark the colours are others, and nothing else is."""
+    asked = {"resultTypes": ["violations"]} | ({"runOnly": rules} if rules else {})
+    with visitor(browser, arena.http, look, bypass_csp=True) as spectator:
+        page = spectator.open("/")
+        for name, path in PAGES.items():
+            spectator.go(page, path)
+            page.evaluate(axe)
+            found = page.evaluate("(asked) => axe.run(asked)", asked)
+            faults = [
+                (fault["id"], node["html"][:200], node["failureSummary"])
+                for fault in found["violations"]
+                for node in fault["nodes"]
+            ]
+            assert faults == [], name
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_every_page_fits_and_can_be_looked_at(browser: Browser, arena: Served, look: str) -> None:
+    """The pictures are in `.cache/screenshots`, for people."""
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    with visitor(browser, arena.http, look) as spectator:
+        page = spectator.open("/")
+        for name, path in PAGES.items():
+            spectator.go(page, path)
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is too wide"
+            assert spectator.noted(page) == [], name
+            whole = name != "protocol"  # which is as long as a book
+            page.screenshot(path=PICTURES / f"{name.replace(' ', '-')}-{look}.png", full_page=whole)
+
+
+def test_no_name_and_no_reason_runs_a_script(browser: Browser, hostile: int) -> None:
+    assert len(set(PAYLOADS)) >= 200
+    with visitor(browser, hostile) as spectator:
+        page = spectator.open("/")
+        expect(page.locator(".card")).to_have_count(3)
+        board = page.locator(".card").first.inner_html()
+        wait_for(lambda: page.locator(".card").first.inner_html() != board, 10.0)  # over the stream too
+        assert spectator.noted(page) == []
+        matches = [
+            f"/matches/evil-{number}" for number in range(1, len(PAYLOADS) + 1, 6)
+        ]  # tables have them all
+        bots = [words.bot_address(name) for name in PAYLOADS[::20]]
+        tables = ["/tournaments/evil", "/tournaments/evil/standings", "/tournaments/open-tic-tac-toe"]
+        tables += ["/tournaments/evil/schedule", "/tournaments/evil/schedule?page=3"]
+        for path in (*tables, *matches, *bots):
+            spectator.go(page, path)
+            assert spectator.noted(page) == [], path
+            assert page.locator("script:not([src])").count() == 0
+        spectator.go(page, "/tournaments/evil/standings")
+        names = {row[1] for row in table(page, ".standings")}
+        assert names == {" ".join(name.split()) for name in PAYLOADS}
+        assert spectator.complaints == []

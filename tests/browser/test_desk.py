@@ -1,0 +1,179 @@
+"""The organiser's desk in a real browser: from the printed link to frozen standings."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.bots import Bot
+from tests.browser.conftest import LOOKS, PICTURES, Visitor, visitor, wait_for
+from tests.server.served import ROOT, Served
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    served = Served(tmp_path_factory.mktemp("desk"), "--log-level", "error")
+    yield served
+    served.kill()
+
+
+def first_link(host: Served) -> str:
+    """What was printed at the first start."""
+    assert host.process.stderr is not None
+    for line in host.process.stderr:
+        if found := re.search(rf"http://127\.0\.0\.1:{host.http}(/admin/login\?secret=\S+)", line):
+            return found[1]
+    raise AssertionError("no link was printed")
+
+
+def another_link(host: Served) -> str:
+    url = f"http://127.0.0.1:{host.http}"
+    asked = subprocess.run(
+        [sys.executable, "-m", "server", "admin-link", "--url", url, "--data", str(host.data)],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert asked.stdout.startswith(url), asked
+    return asked.stdout.strip().removeprefix(url)
+
+
+def log_in(organiser: Visitor, link: str) -> Page:
+    page = organiser.open(link)
+    page.get_by_role("button", name="Open the desk").click()
+    expect(page.get_by_role("heading", name="Tournaments")).to_be_visible()
+    return page
+
+
+def open_cup(page: Page, name: str, entrants: int) -> None:
+    page.get_by_role("link", name="New tournament").first.click()
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Game", exact=True).select_option("tic-tac-toe")
+    page.get_by_label("Format").select_option("double-round-robin")
+    page.get_by_label("Entrants").fill(str(entrants))
+    page.get_by_role("button", name="Open the tournament").click()
+    expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible()
+
+
+def invite(page: Page, name: str) -> dict[str, Any]:
+    """The hello that the page shows, to be pasted."""
+    page.get_by_label("Invite a bot named").fill(name)
+    page.get_by_role("button", name="Invite", exact=True).click()
+    hello = json.loads(page.locator("pre", has_text='{"type":"hello"').first.inner_text())
+    assert page.locator("pre.token").inner_text() == hello["token"]
+    page.get_by_role("link", name="cup").first.click()
+    return hello
+
+
+def standings(page: Page) -> list[list[str]]:
+    return page.evaluate(
+        "[...document.querySelectorAll('.standings tbody tr')].map((row) =>"
+        " [...row.children].slice(0, 5).map((cell) => cell.innerText.trim()))"
+    )
+
+
+def test_an_organiser_holds_a_tournament_from_the_desk(browser: Browser, host: Served) -> None:
+    link = first_link(host)
+    with visitor(browser, host.http) as organiser, visitor(browser, host.http) as somebody:
+        page = log_in(organiser, link)
+        open_cup(page, "cup", 3)
+        hellos = [invite(page, name) for name in ("ada", "bela", "coco")]
+        expect(page.locator(".entrants")).to_contain_text("invited, not here")
+        for hello in hellos:
+            Bot(host.tcp, hello["name"], "tic-tac-toe", token=hello["token"])
+        wait_for(lambda: host.get("/api/tournaments/cup")[1]["state"] == "finished")
+        page.reload()
+        live = standings(page)
+        page.get_by_role("button", name="Freeze the public standings").click()
+        expect(page.locator(".state-frozen")).to_be_visible()
+        page.get_by_role("link", name="Disqualify ada").click()
+        expect(page.get_by_role("heading", name="Disqualify ada?")).to_be_visible()
+        would = page.evaluate(
+            "[...document.querySelectorAll('.preview tbody tr')].map((row) =>"
+            " [0, 2, 3].map((index) => row.children[index].innerText.trim()))"
+        )
+        assert page.locator("tr.changed").count() > 0
+        page.get_by_label("Why").fill("two bots in one")
+        page.get_by_role("button", name="Disqualify ada").click()
+        expect(page.locator(".entrants")).to_contain_text("disqualified")
+        became = standings(page)
+        assert [[row[0], row[1].split()[0], row[2]] for row in became] == would
+        public = somebody.open("/tournaments/cup")
+        expect(public.locator("#standings")).to_contain_text("The standings are frozen")
+        assert standings(public) == live != became
+        page.get_by_role("button", name="Unfreeze the public standings").click()
+        expect(public.locator("#standings")).not_to_contain_text("The standings are frozen")
+        assert standings(public) == became
+        page.get_by_role("link", name="Audit").click()
+        said = page.evaluate(
+            "[...document.querySelectorAll('.audit th[scope=row]')].map((cell) => cell.innerText)"
+        )
+        assert said == ["unfreeze", "disqualify", "freeze", *["invite"] * 3, "open", "login"]
+        page.get_by_role("button", name="Log out").click()
+        expect(page.get_by_role("heading", name="The organiser’s desk")).to_be_visible()
+        assert organiser.complaints == somebody.complaints == []
+        organiser.go(page, "/admin")
+        expect(page.get_by_role("heading", name="Not here")).to_be_visible()
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_axe_finds_nothing_at_the_desk(browser: Browser, host: Served, axe: str, look: str) -> None:
+    """And a picture of each page is kept to be looked at, in `.cache/screenshots`."""
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    with visitor(browser, host.http, look, bypass_csp=True) as organiser:
+        page = organiser.open(another_link(host))
+        look_at(page, axe, f"login-{look}")
+        page.get_by_role("button", name="Open the desk").click()
+        cup = f"cup-{look}"
+        open_cup(page, cup, 4)
+        look_at(page, axe, f"empty-{look}")
+        page.get_by_label("Invite a bot named").fill(f"greta-{look}")
+        page.get_by_role("button", name="Invite", exact=True).click()
+        look_at(page, axe, f"invited-{look}")
+        for name in ("dot", "eli", "fay"):
+            Bot(host.tcp, f"{name}-{look}", "tic-tac-toe")
+        wait_for(lambda: len(host.get(f"/api/tournaments/{cup}")[1]["entrants"]) == 4)
+        organiser.go(page, f"/admin/tournaments/{cup}")
+        page.get_by_role("button", name="Start").click()
+        wait_for(
+            lambda: len(host.get(f"/api/tournaments/{cup}")[1]["entrants"]) == 4 and decided(host, cup) >= 6
+        )
+        organiser.go(page, f"/admin/tournaments/{cup}")
+        page.get_by_role("button", name="Freeze the public standings").click()
+        for name, path in {
+            "overview": "/admin",
+            "create": "/admin/create?game=santorini",
+            "tournament": f"/admin/tournaments/{cup}",
+            "preview": f"/admin/tournaments/{cup}/disqualify?name=dot-{look}",
+            "refused": f"/admin/tournaments/{cup}/disqualify?name=nobody",
+            "audit": "/admin/audit",
+            "away": "/admin/nowhere",
+        }.items():
+            organiser.go(page, path)
+            look_at(page, axe, f"{name}-{look}")
+
+
+def decided(host: Served, cup: str) -> int:
+    return host.get(f"/api/tournaments/{cup}")[1]["played"]
+
+
+def look_at(page: Page, axe: str, name: str) -> None:
+    page.evaluate(axe)
+    found = page.evaluate("axe.run({ resultTypes: ['violations'] })")
+    faults = [
+        (fault["id"], node["html"][:200], node["failureSummary"])
+        for fault in found["violations"]
+        for node in fault["nodes"]
+    ]
+    page.screenshot(path=PICTURES / f"desk-{name}.png", full_page=True)
+    assert faults == [], name
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is too wide"

@@ -1,0 +1,322 @@
+"""What an organiser orders at the desk, and what comes of it: for entrants, for the public, in the audit."""
+
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from server.reception import Unwelcome
+from server.verify import verify
+from tests.server.exports import exported, text
+from tests.server.pages.sitting import Browser, Sitting, sitting
+from tests.tournament.world import first, play, silent
+from tournament.record import Ordered, State
+from tournament.store import Memory
+
+ROW = re.compile(r"<tr(?P<class>[^>]*)>(?P<cells>.*?)</tr>", re.DOTALL)
+CELL = re.compile(r"<t[dh][^>]*>(.*?)</t[dh]>", re.DOTALL)
+
+
+def table(page: str, kind: str) -> list[tuple[bool, list[str]]]:
+    """The rows of a table: whether each is marked, and its cells."""
+    body = re.search(rf'<table class="{kind}">.*?<tbody>(.*?)</tbody>', page, re.DOTALL)
+    assert body is not None
+    return [
+        (
+            "changed" in row["class"],
+            [unescape(re.sub("<[^>]*>", "", each)).strip() for each in CELL.findall(row["cells"])],
+        )
+        for row in ROW.finditer(body[1])
+    ]
+
+
+async def played(here: Sitting, *names: str, **chosen: Any) -> None:
+    """A tournament that is over."""
+    await here.hold(entrants=len(names), **chosen)
+    await here.come(*names)
+    await trio.sleep(200.0)
+    assert here.host.tournaments["cup"].record.state is State.FINISHED
+
+
+def standings(here: Sitting, name: str = "cup") -> list[list[str]]:
+    """Rank, name and results of the live ones, as the pages write them."""
+    rows = here.host.tournaments[name].record.standings()
+    return [[str(row.rank), row.name, f"{row.wins}–{row.draws}–{row.losses}"] for row in rows]
+
+
+async def test_a_tournament_is_opened_started_and_paused_by_forms(autojump_clock: MockClock) -> None:
+    async with sitting() as here:
+        browser = await here.log_in()
+        form = await browser.read("/admin/create")
+        typed = {"name": "friday", "game": "tic-tac-toe", "format": "round-robin", "turn": "5", "seed": "7"}
+        answer = await browser.send(form, "/admin/create", **typed)
+        assert b"<h1>friday</h1>" in answer.body
+        opened = here.host.tournaments["friday"].record.opened
+        assert (opened.game, opened.terms.seed, opened.pace and opened.pace.turn) == ("tic-tac-toe", 7, 5.0)
+        await here.come("ann", "bob", behave=silent)
+        for order, state in (("start", "running"), ("pause", "paused"), ("resume", "running")):
+            overview = await browser.read("/admin")
+            answer = await browser.send(overview, f"/admin/tournaments/friday/{order}")
+            assert b"<h1>Tournaments</h1>" in answer.body, "back to where it was ordered"
+            assert here.host.tournaments["friday"].record.state == state
+        said = [each.fact for each in here.host.audit]
+    assert [each.action for each in said] == ["login", "open", "start", "pause", "resume"]
+    assert {each.by for each in said[1:]} == {"the organiser, at the desk from 192.0.2.1"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ({"name": "../x"}, "a tournament is named by letters"),
+        ({"name": "cup"}, "there is a tournament cup already"),
+        ({"name": "a", "entrants": "1"}, "entrants: expected a whole number, 2 or more, not '1'"),
+        ({"name": "a", "turn": "soon"}, "turn: expected seconds, 0.01 or more, not 'soon'"),
+        ({"name": "a", "turn": "nan"}, "turn: expected seconds"),
+        ({"name": "a", "gain": "1"}, "needs a bank"),
+        ({"name": "a", "options": "[1]"}, "options: expected a JSON object"),
+        ({"name": "a", "options": "{"}, "options: expected a JSON object"),
+        ({"name": "a", "options": '{"boards": 3}'}, "boards"),
+        ({"name": "a", "game": "<b>"}, "there is no game"),
+    ],
+)
+async def test_what_is_wrong_with_a_form_is_said_and_what_was_typed_stays(
+    typed: dict[str, str], told: str, autojump_clock: MockClock
+) -> None:
+    async with sitting() as here:
+        await here.hold("cup")
+        browser = await here.log_in()
+        sent = {"game": "tic-tac-toe", "format": "round-robin"} | typed
+        answer = await browser.send(await browser.read("/admin/create"), "/admin/create", 400, **sent)
+        page = answer.body.decode()
+        assert told in unescape(page)
+        assert "<b>'" not in page
+        assert f'value="{typed["name"]}"' in page
+        assert list(here.host.tournaments) == ["cup"]
+
+
+@pytest.mark.parametrize(
+    ("action", "asked"),
+    [
+        ("withdraw", {"name": "ann"}),
+        ("disqualify", {"name": "ann", "why": "two bots in one"}),
+        ("void", {"match": "cup-1", "why": "a cable"}),
+    ],
+)
+async def test_what_a_preview_shows_is_what_happens(
+    action: str, asked: dict[str, str], autojump_clock: MockClock
+) -> None:
+    async with sitting() as here:
+        await played(here, "ann", "bob", "cas", "dot")
+        browser, record = await here.log_in(), here.host.tournaments["cup"].record
+        before = standings(here)
+        path = f"/admin/tournaments/cup/{action}"
+        page = await browser.read(path + "?" + "&".join(f"{k}={v}" for k, v in asked.items() if k != "why"))
+        assert standings(here) == before, "nothing is done by looking"
+        rows = table(page, "list preview")
+        shown = [[cells[0], cells[2], cells[5]] for _, cells in rows]
+        was = sorted([[cells[1], cells[2], cells[6]] for _, cells in rows])
+        assert was == sorted(before)
+        for marked, cells in rows:
+            now_and_then = (cells[0], cells[3], cells[5]), (cells[1], cells[4], cells[6])
+            assert marked or now_and_then[0] == now_and_then[1], cells
+        assert any(marked for marked, _ in rows) is (action != "withdraw")
+        here.host.tournaments["cup"].halt()  # so that what is void is not played again at once
+        await browser.send(page, path, **asked)
+        assert standings(here) == shown
+        gone = {"withdraw": record.entrants["ann"].gone, "disqualify": "ann" in record.disqualified}
+        assert gone.get(action, "cup-1" in record.voided)
+        order = here.host.audit[-1]
+        assert isinstance(order.fact, Ordered)
+        assert (order.tournament, order.fact.action) == ("cup", action)
+        assert asked.get("why", "") in order.fact.detail
+
+
+async def test_what_cannot_be_done_is_said_on_the_page_of_the_tournament(autojump_clock: MockClock) -> None:
+    async with sitting() as here:
+        await played(here, "ann", "bob")
+        browser = await here.log_in()
+        for query in ("withdraw?name=zoe", "disqualify?name=%3Cb%3E", "void?match=cup-9"):
+            page = await browser.read(f"/admin/tournaments/cup/{query}", 409)
+            assert "That was not done:" in page
+            assert "<h1>cup</h1>" in page
+        page = await browser.read("/admin/tournaments/cup")
+        fields = re.search(r'name="form_token" value="([^"]*)"', page)
+        assert fields is not None
+        answer = await browser.ask("POST", "/admin/tournaments/cup/start", {"form_token": fields[1]})
+        assert answer.status == 409
+        assert b"cup is finished" in answer.body
+
+
+async def test_frozen_standings_stand_still_for_the_public_and_move_at_the_desk(
+    autojump_clock: MockClock,
+) -> None:
+    async with sitting() as here:
+        await here.hold(entrants=3, format="double-round-robin")
+        await here.come("ann", "bob", "cas")
+        await trio.sleep(20.0)
+        browser, record = await here.log_in(), here.host.tournaments["cup"].record
+        assert 0 < len(record.results()) < len(record.drawn)
+        address = "/api/tournaments/cup/standings"
+        then = (await here.api("GET", address, token=None))["rows"]
+        path = "/admin/tournaments/cup/freeze"
+        await browser.send(await browser.read("/admin/tournaments/cup"), path)
+        watcher = await here.watch("page=/tournaments/cup")
+        for _ in range(60):
+            await trio.sleep(5.0)
+            await watcher.look()
+        assert record.state is State.FINISHED
+        told = await here.api("GET", address, token=None)
+        assert (told["rows"], told["frozen"], told["state"]) == (then, True, "finished")
+        live = await here.api("GET", address)
+        assert live["rows"] != then
+        assert live["rows"][0]["played"] == 4
+        public, home = await here.read("/tournaments/cup"), await here.read("/")
+        for page in (public, watcher.parts["standings"], await here.read("/tournaments/cup/standings")):
+            assert "The standings are frozen" in page
+            shown = [cells[3] for _, cells in table(page, "standings")]
+            assert shown == [str(row["played"]) for row in then]
+        assert 'class="winner"' not in public
+        assert "<td>won by " not in home
+        desk = await browser.read("/admin/tournaments/cup")
+        assert [cells[3] for _, cells in table(desk, "standings")] == ["4", "4", "4"]
+        export = (await here.read("/api/tournaments/cup/export")).splitlines()
+        assert sum('"type":"match"' in line for line in export) < len(record.drawn)
+        assert verify([line.encode() for line in export]).findings == []
+        whole = text(exported(here.host.store.kept()))
+        assert sum(b'"type":"match"' in line for line in whole) == len(record.drawn)
+        assert verify(whole).findings == []
+        await browser.send(desk, "/admin/tournaments/cup/unfreeze")
+        thawed = await here.api("GET", address, token=None)
+        assert (thawed["rows"], thawed["frozen"]) == (live["rows"], False)
+        await trio.sleep(1.0)
+        assert 'class="winner"' in await here.read("/tournaments/cup")
+        assert "<td>won by " in await here.read("/")
+
+
+async def test_standings_stay_frozen_over_a_restart(autojump_clock: MockClock) -> None:
+    store = Memory()
+    address = "/api/tournaments/cup/standings"
+    async with sitting(store) as here:
+        await here.hold(entrants=3, format="double-round-robin")
+        await here.come("ann", "bob", "cas")
+        await trio.sleep(20.0)
+        then = (await here.api("GET", address, token=None))["rows"]
+        assert (await here.api("POST", "/api/tournaments/cup/freeze"))["frozen"] is True
+        await trio.sleep(300.0)
+        live = (await here.api("GET", address))["rows"]
+    async with sitting(store) as here:
+        told = await here.api("GET", address, token=None)
+        assert (told["rows"], told["frozen"]) == (then, True)
+        assert (await here.api("GET", address))["rows"] == live != then
+        assert [each.fact.action for each in here.host.audit] == ["freeze"]
+
+
+async def invited(browser: Browser, name: str, status: int = 200) -> str:
+    page = await browser.read("/admin/tournaments/cup")
+    answer = await browser.send(page, "/admin/tournaments/cup/invite", status, name=name)
+    found = re.search(r'class="token">([^<]*)<', answer.body.decode())
+    return found[1] if found else answer.body.decode()
+
+
+async def test_an_invited_name_is_only_for_who_has_its_token(autojump_clock: MockClock) -> None:
+    store = Memory()
+    async with sitting(store) as here:
+        await here.hold()
+        browser = await here.log_in()
+        page = await browser.read("/admin/tournaments/cup")
+        answer = await browser.send(page, "/admin/tournaments/cup/invite", 200, name="ann")
+        token = re.search(r'class="token">([^<]*)<', answer.body.decode())
+        assert token is not None
+        hello = f'{{"type":"hello","name":"ann","game":"tic-tac-toe","token":"{token[1]}"}}'
+        assert unescape(answer.body.decode()).count(hello) == 3, "for TCP, websocket and HTTP"
+        assert token[1] not in await browser.read("/admin/tournaments/cup") + await browser.read(
+            "/admin/audit"
+        )
+        assert list(here.host.tournaments["cup"].record.entrants) == ["ann"]
+        for wrong in ({}, {"token": "A" * 22}, {"keeps": False}, {"shared": True}):
+            with pytest.raises(Unwelcome, match="the name ann is taken"):
+                await here.host.arrive("ann", "tic-tac-toe", **wrong)
+    async with sitting(store) as here:
+        with pytest.raises(Unwelcome, match="the name Ann is taken"):
+            await here.host.arrive("Ann", "tic-tac-toe")
+        visit = await here.host.arrive("ann", "tic-tac-toe", token=token[1])
+        assert visit.player.place == "cup"
+
+
+async def test_an_invitation_can_be_made_anew_until_the_bot_has_come(autojump_clock: MockClock) -> None:
+    async with sitting() as here:
+        await here.hold()
+        browser = await here.log_in()
+        lost, token = await invited(browser, "ann"), await invited(browser, "ann")
+        with pytest.raises(Unwelcome):
+            await here.host.arrive("ann", "tic-tac-toe", token=lost)
+        await here.host.arrive("ann", "tic-tac-toe", token=token)
+        assert "ann is here already" in await invited(browser, "ann", 409)
+        assert "would take for Ann" in await invited(browser, "Ann", 409)
+        assert "reserved word" in await invited(browser, "draw", 409)
+        assert list(here.host.tournaments["cup"].record.entrants) == ["ann"]
+
+
+async def test_a_tournament_waits_for_the_invited_before_it_begins_by_itself(
+    autojump_clock: MockClock,
+) -> None:
+    async with sitting() as here:
+        record = (await here.hold(entrants=2)).record
+        browser = await here.log_in()
+        tokens = {name: await invited(browser, name) for name in ("ann", "bob")}
+        assert "cup is full" in await invited(browser, "cas", 409)
+        await trio.sleep(100.0)
+        assert record.state is State.REGISTERING
+        for name, token in tokens.items():
+            assert record.state is State.REGISTERING
+            visit = await here.host.arrive(name, "tic-tac-toe", token=token)
+            here.nursery.start_soon(play, visit.player, first)
+        await trio.sleep(200.0)
+        assert record.state is State.FINISHED
+        assert [fact.ending for fact in record.matches.values()] == ["played"]
+
+
+async def test_who_comes_late_is_let_in_where_the_format_does_that(autojump_clock: MockClock) -> None:
+    async with sitting() as here:
+        await here.hold(entrants=2)
+        await here.hold("out", entrants=2, game="connect-4", format="knockout")
+        await here.come("ann", "bob", behave=silent)
+        await here.come("ann", "bob", behave=silent, game="connect-4")
+        await trio.testing.wait_all_tasks_blocked()
+        browser = await here.log_in()
+        page = await browser.read("/admin/tournaments/cup")
+        await browser.send(page, "/admin/tournaments/cup/enter", name="cas")
+        assert list(here.host.tournaments["cup"].record.entrants) == ["ann", "bob", "cas"]
+        assert "/enter" not in await browser.read("/admin/tournaments/out")
+        told = await here.api("POST", "/api/tournaments/out/enter", name="cas")
+        assert (told["status"], "takes no more entrants" in told["error"]) == (409, True)
+
+
+async def test_the_audit_knows_what_was_ordered_by_the_api_as_well(autojump_clock: MockClock) -> None:
+    async with sitting() as here:
+        await here.hold()
+        browser = await here.log_in()
+        await here.api("POST", "/api/tournaments/cup/freeze")
+        await here.api("POST", "/api/tournaments/cup/invite", name="<script>")
+        rows = [cells for _, cells in table(await browser.read("/admin/audit"), "list audit")]
+    assert [(cells[2], cells[3], cells[4]) for cells in rows] == [
+        ("cup", "invite", "<script>"),
+        ("cup", "freeze", ""),
+        ("the host", "login", ""),
+    ]
+    assert rows[0][1] == "the organiser, from 192.0.2.1"
+
+
+async def test_in_trouble_the_desk_says_so_and_orders_nothing(autojump_clock: MockClock) -> None:
+    async with sitting() as here:
+        await here.hold()
+        browser = await here.log_in()
+        here.host.store.trouble = "the disk is full"
+        page = await browser.read("/admin/tournaments/cup")
+        assert "the disk is full" in page
+        answer = await browser.send(page, "/admin/tournaments/cup/freeze", 503)
+        assert b"the disk is full" in answer.body
+        assert here.host.tournaments["cup"].record.frozen is None

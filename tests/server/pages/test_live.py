@@ -1,0 +1,305 @@
+"""The stream that keeps pages as things are: no gaps, few frames, and nobody pays for who does not read."""
+
+import re
+from collections.abc import Iterator, Mapping
+from random import Random
+from typing import Any
+
+import pytest
+import trio
+from markupsafe import Markup
+from trio.testing import MockClock
+
+from server.limits import Limits
+from server.pages.live import REST, Live
+from server.pages.parts import Look
+from tests.server.pages.gallery import GAME, Gallery, Watcher, gallery
+from tests.server.transcripts import hosting
+from tests.server.web import get, serving
+from tests.server.windowed import Weather
+from tests.tournament.world import Behaviour, silent
+from tournament.desk import Desk
+from tournament.events import Ended
+from tournament.player import Seat
+
+
+def paced(think: float) -> Behaviour:
+    """Plays the first legal move after so many seconds."""
+
+    async def behave(seat: Seat) -> None:
+        match = seat.match
+        async for event in match.log.read():
+            if isinstance(event, Ended):
+                return
+            if seat.to_move:
+                await trio.sleep(think)
+                seat.play(match.game.write(next(iter(match.position.moves()))))
+
+    return behave
+
+
+async def running(here: Gallery, *names: str, think: float = 1.0, **chosen: Any) -> None:
+    game = chosen.get("game", GAME)
+    await here.hold(entrants=len(names), **chosen)
+    await here.come(*names, game=game, behave=paced(think))
+
+
+@pytest.mark.parametrize("encoding", ["identity", "br, gzip"])
+@pytest.mark.parametrize("page", ["/", "/tournaments/cup", "/matches/cup-1"])
+async def test_who_has_watched_all_along_sees_what_a_newcomer_sees(
+    page: str, encoding: str, autojump_clock: MockClock
+) -> None:
+    async with gallery() as here:
+        await running(here, "ann", "bob", "cas")
+        await trio.sleep(0.5)
+        early = await here.watch(f"page={page}", f"Accept-Encoding: {encoding}")
+        for _ in range(60):
+            await trio.sleep(1.0)
+            await early.look()
+        late = await here.watch(f"page={page}")
+        await trio.sleep(1.0)
+        await early.look()
+        await late.look()
+    assert early.batches > 5
+    assert late.batches == 1
+    assert early.parts == late.parts
+    assert early.items == late.items
+    assert early.gaps == late.gaps == 0
+    assert early.parts
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("page", ["/", "/tournaments/cup", "/matches/cup-1"])
+async def test_a_stream_that_is_cut_again_and_again_misses_nothing(
+    page: str, seed: int, autojump_clock: MockClock
+) -> None:
+    random = Random(seed)
+    async with gallery() as here:
+        await running(here, "ann", "bob", "cas", think=0.3)
+        await trio.sleep(0.1)
+        kept = await here.watch(f"page={page}")
+        for _ in range(12):
+            await trio.sleep(random.random() * 3)
+            await kept.look()
+            kept.client.end.close()
+            await trio.sleep(random.choice((0.0, 0.01, 2.0, 90.0 if seed == 5 else 1.0)))
+            again = await here.watch(f"page={page}", *([f"Last-Event-ID: {kept.id}"] if kept.id else []))
+            again.parts, again.items, again.id = kept.parts, kept.items, kept.id
+            kept = again
+        await trio.sleep(30.0)
+        await kept.look()
+        fresh = await here.watch(f"page={page}")
+        await trio.sleep(1.0)
+        await fresh.look()
+    assert kept.parts == fresh.parts
+    assert kept.items == fresh.items
+    assert kept.gaps == 0
+
+
+async def test_a_page_goes_on_where_it_was_made(autojump_clock: MockClock) -> None:
+    """What has not changed since the page was made is not sent; what has is."""
+    async with gallery() as here:
+        await running(here, "ann", "bob")
+        await trio.sleep(2.5)
+        page = await here.read("/matches/cup-1")
+        (after,) = re.findall(r'data-after="([^"]+)"', page)
+        watcher = await here.watch(f"page=/matches/cup-1&after={after}")
+        await trio.sleep(0.2)
+        await watcher.look()
+        assert (watcher.parts, watcher.items) == ({}, [])
+        watcher.items = re.findall(r"<li value.*?</li>", page)
+        assert len(watcher.items) == 2
+        await trio.sleep(1.0)
+        await watcher.look()
+    assert set(watcher.parts) == {"board", "state"}
+    assert len(watcher.items) == 3
+    assert watcher.gaps == 0
+
+
+async def test_there_are_at_most_twenty_frames_a_second(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        large = {"rows": 31, "cols": 31}
+        await running(here, "ann", "bob", think=0.001, game="hexagon-dots", options=large)
+        await trio.sleep(0.01)
+        watcher = await here.watch("page=/matches/cup-1")
+        for _ in range(20):
+            await trio.sleep(0.05)
+            await watcher.look()
+        assert here.host.tournaments["cup"].matches["cup-1"].ply > 900
+    assert 15 < watcher.batches <= 21
+    assert len(watcher.items) > 900
+
+
+async def test_nothing_is_sent_while_nothing_happens_but_a_sign_of_life(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        await here.hold(entrants=2)
+        await here.come("ann")
+        watcher = await here.watch("page=/tournaments/cup")
+        await trio.sleep(1.0)
+        await watcher.look()
+        before, alive = watcher.batches, watcher.alive
+        await trio.sleep(60.0)
+        await watcher.look()
+    assert watcher.batches == before
+    assert watcher.alive == alive + 4
+
+
+async def test_a_deaf_spectator_is_cut_and_the_others_see_every_frame(autojump_clock: MockClock) -> None:
+    limits = Limits(outbox_seconds=5.0)
+    async with gallery(limits) as here:
+        await here.come("ann", "bob", behave=paced(0.5))
+        deaf = await here.watch("page=/", weather=Weather(window=4096))
+        alert = await here.watch("page=/")
+        for _ in range(40):
+            await trio.sleep(0.5)
+            await alert.look()
+        assert len(here.pages.live) == 1
+        late = await here.watch("page=/")
+        await trio.sleep(1.0)
+        await alert.look()
+        await late.look()
+        deaf.client.end.close()
+    assert alert.batches > 30
+    assert alert.parts == late.parts
+
+
+async def test_who_reads_slowly_is_kept_no_more_than_one_frame_and_gets_the_latest(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a queue of old boards for a slow reader, which would see the match minutes late."""
+    async with gallery() as here:
+        await running(here, "ann", "bob", think=0.1, game="hexagon-dots", options={"rows": 9, "cols": 9})
+        slow = await here.watch("page=/matches/cup-1", weather=Weather(window=3000, latency=0.05))
+        quick = await here.watch("page=/matches/cup-1")
+        for _ in range(600):
+            await trio.sleep(0.05)
+            await slow.look()
+            await quick.look()
+    assert slow.batches < quick.batches / 2
+    assert slow.parts == quick.parts
+    assert slow.items == quick.items
+    assert slow.gaps == 0
+
+
+async def test_an_id_of_another_run_of_the_host_is_no_id(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        await running(here, "ann", "bob")
+        await trio.sleep(1.0)
+        for said in ("0badc0de-5", "5", "-", "x-y", "é", "9" * 30):
+            watcher = await here.watch(f"page=/tournaments/cup&after={said}" if said.isascii() else "page=/")
+            await trio.sleep(0.5)
+            await watcher.look()
+            assert watcher.parts, said
+
+
+async def test_boards_out_of_view_are_not_sent_until_they_are_in_view_again(
+    autojump_clock: MockClock,
+) -> None:
+    async with gallery() as here:
+        await running(here, "ann", "bob", "cas", "dee")
+        await here.read("/tournaments/cup")
+        watcher = await here.watch("page=/tournaments/cup&hidden=place-1,nonsense")
+        await trio.sleep(5.0)
+        await watcher.look()
+        assert "place-0" in watcher.parts
+        assert "place-1" not in watcher.parts
+        again = await here.watch(
+            "page=/tournaments/cup&missed=place-1,nonsense", f"Last-Event-ID: {watcher.id}"
+        )
+        await again.look()
+        assert set(again.parts) == {"place-1"}
+
+
+async def test_a_page_that_nobody_has_open_is_forgotten_and_no_task_is_left(
+    autojump_clock: MockClock,
+) -> None:
+    async with gallery() as here:
+        await running(here, "ann", "bob", think=3.0)
+        watcher = await here.watch("page=/matches/cup-1")
+        await trio.sleep(1.0)
+        watcher.client.end.close()
+        await trio.sleep(100.0)
+        assert len(here.pages.live) == 0
+        other = await here.watch("page=/")
+        await trio.sleep(1.0)
+        assert here.pages.live.pages == ["/"]
+        other.client.end.close()
+
+
+async def test_what_an_organiser_does_is_on_the_page_at_once(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        await running(here, "ann", "bob", "cas")
+        await trio.sleep(60.0)
+        watcher = await here.watch("page=/tournaments/cup")
+        await trio.sleep(1.0)
+        desk = Desk(here.host.tournaments["cup"])
+        await desk.disqualify("ann", "two bots in one")
+        await trio.sleep(2.0)
+        await watcher.look()
+        assert "disqualified" in watcher.parts["standings"]
+
+
+async def test_the_clock_of_the_page_is_that_of_the_host(autojump_clock: MockClock) -> None:
+    """What is left on a clock is told as the time at which it runs out, and the host's own time."""
+    async with gallery() as here:
+        await here.hold(entrants=2)
+        await here.come("ann", "bob", behave=silent)
+        await trio.sleep(3.0)
+        page = await here.read("/matches/cup-1")
+        deadline = here.host.tournaments["cup"].matches["cup-1"].clock.deadline
+        (until,) = re.findall(r'data-until="([0-9.]+)"', page)
+        (now,) = re.findall(r'data-now="([0-9.]+)"', page)
+        assert float(until) == pytest.approx(deadline, abs=0.001)
+        assert float(now) == pytest.approx(trio.current_time(), abs=0.001)
+
+
+class Heavy(Look):
+    """A page whose every look takes 4 ms, in four steps."""
+
+    def __init__(self, clock: MockClock) -> None:
+        self._clock = clock
+        self.worked = 0.0
+        self.looks = 0
+
+    async def prepare(self) -> None:
+        pass
+
+    def items(self) -> Mapping[str, list[Markup]]:
+        return {}
+
+    def parts(self, now: float) -> Iterator[tuple[str, Markup]]:
+        self.looks += 1
+        for step in range(4):
+            self._clock.jump(0.004)
+            self.worked += 0.004
+            yield f"part-{step}", Markup("{}").format(self.looks)
+
+
+async def test_spectators_have_a_tenth_of_the_time_however_much_there_is_to_do() -> None:
+    """And the players have a turn after each step of it."""
+    clock = MockClock(autojump_threshold=0)
+    look = Heavy(clock)
+    turns = 0
+
+    async def player() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await trio.sleep(0.001)
+
+    async def main() -> None:
+        async with hosting({}) as (host, nursery):
+            live = Live(host, trio.current_time)
+            await live.ready("/heavy", look)
+            async with serving(lambda exchange: live.stream(exchange, "/heavy")) as server:
+                client = server.connect()
+                await client.end.send_all(get("/live"))
+                nursery.start_soon(player)
+                begun = trio.current_time()
+                while look.looks < 30:
+                    await trio.sleep(0.01)
+                    await Watcher(client).client.now()
+                assert look.worked <= (trio.current_time() - begun) / (1 + REST) * 1.1
+                assert turns > 4 * look.looks
+
+    await trio.to_thread.run_sync(lambda: trio.run(main, clock=clock))

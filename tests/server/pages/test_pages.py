@@ -1,0 +1,420 @@
+"""What is on the pages, for whom and under which headers; all of it without a script."""
+
+import re
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from games.catalogue import catalogue
+from server.pages import match, protocols, words
+from server.pages.story import Story
+from server.pages.turns import REST, Turns
+from tests.server.pages.gallery import GAME, TAG, Gallery, gallery
+from tests.tournament.world import silent
+from tournament.desk import Desk
+from tournament.events import Ending
+from tournament.format import Pairing
+from tournament.record import Abridged, Concluded, Drew, Entered, Record, State, Turned
+
+HEADERS = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+}
+
+
+async def played(here: Gallery, *names: str, format: str = "round-robin") -> None:
+    """A tournament that is over."""
+    await here.hold(entrants=len(names), format=format)
+    await here.come(*names)
+    await trio.sleep(200.0)
+
+
+ADDRESSES = (
+    "/",
+    "/tournaments/cup",
+    "/tournaments/cup/standings",
+    "/tournaments/cup/schedule",
+    "/matches/cup-1",
+    "/matches/cup-1?ply=3",
+    "/embed/matches/cup-1",
+    "/bots/ann",
+    "/games/tic-tac-toe",
+    "/protocols/house",
+)
+
+
+async def test_every_page_has_a_title_a_description_and_a_strict_policy(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        await played(here, "ann", "bob", "cas")
+        for address in ADDRESSES:
+            answer = await here.ask(address)
+            page, policy = answer.body.decode(), answer.headers["content-security-policy"]
+            assert answer.status == 200, address
+            assert HEADERS.items() <= answer.headers.items(), address
+            assert answer.headers["content-type"] == "text/html; charset=utf-8"
+            assert re.search(r"<title>[^<]+</title>", page), address
+            for name in ("og:title", "og:description", "og:url", "og:image"):
+                assert re.search(rf'<meta property="{name}" content="[^"]+">', page), (address, name)
+            assert 'rel="icon"' in page
+            assert "default-src 'self'" in policy
+            assert "unsafe" not in policy
+            framed = address.startswith("/embed/")
+            assert policy.endswith("frame-ancestors *" if framed else "frame-ancestors 'none'")
+
+
+async def test_no_page_has_a_script_or_style_of_its_own(autojump_clock: MockClock) -> None:
+    """The policy would forbid it, silently: the page would be broken."""
+    async with gallery() as here:
+        await played(here, "ann", "bob", "cas")
+        for address in ADDRESSES:
+            page = await here.read(address)
+            assert not re.search(r"<script(?![^>]* src=)", page), address
+            assert not re.search(r"<style|\sstyle=|\son[a-z]+=", page), address
+            for source in re.findall(r'(?:src|href)="([^"]*)"', page):
+                assert source.startswith(("/", "?", "#")), (address, source)
+
+
+async def test_everything_that_a_page_links_to_is_there(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        await played(here, "ann", "bob", "cas")
+        links: set[str] = set()
+        for address in ADDRESSES:
+            page = await here.read(address)
+            base = address.partition("?")[0]
+            links |= {
+                base + link if link[0] == "?" else link
+                for link in re.findall(r'(?:src|href)="([^"]*)"', page)
+            }
+        for link in sorted(link.partition("#")[0].replace("&amp;", "&") for link in links if link[0] != "#"):
+            answer = await here.ask(link)
+            assert answer.status == 200, link
+
+
+async def test_the_standings_and_the_last_positions_can_be_read_without_a_script(
+    autojump_clock: MockClock,
+) -> None:
+    async with gallery() as here:
+        await here.hold(entrants=3)
+        await here.come("ann", "bob", "cas")
+        await trio.sleep(9.5)
+        home, cup = await here.read("/"), await here.read("/tournaments/cup")
+        matches = here.host.tournaments["cup"].matches
+        (name,) = matches
+        live = await here.read(f"/matches/{name}")
+        board = catalogue()[GAME].draw(
+            matches[name].position, catalogue()[GAME].read(matches[name].moves[-1], None)
+        )
+    for page in (home, cup, live):
+        assert board in page
+    assert ">running</span>" in cup
+    assert re.search(r"1 of 3 matches are over, 1 on", cup)
+    for name in ("ann", "bob", "cas"):
+        assert f'<a href="/bots/{name}">{name}</a>' in cup
+
+
+async def test_a_ply_has_an_address_and_that_board(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        await played(here, "ann", "bob")
+        moves = here.host.tournaments["cup"].record.matches["cup-1"].moves
+        position, game = catalogue()[GAME].start(), catalogue()[GAME]
+        for ply, written in enumerate(moves, 1):
+            move = game.read(written, position)
+            position = position.play(move)
+            page = await here.read(f"/matches/cup-1?ply={ply}")
+            assert game.draw(position, move) in page
+            assert f"move {ply} of {len(moves)}: {game.short(move)}" in page
+            picture = await here.read(f"/matches/cup-1/board.svg?ply={ply}")
+            assert picture.startswith("<svg ")
+        beyond = await here.read("/matches/cup-1?ply=999")
+    assert f"move {len(moves)} of {len(moves)}" in beyond
+
+
+@pytest.mark.parametrize("name", catalogue())
+async def test_every_game_has_a_page_with_rules_and_a_match_to_type(
+    name: str, autojump_clock: MockClock
+) -> None:
+    async with gallery() as here:
+        request = f"GET /games/{name} HTTP/1.1\r\nHost: arena.example:9\r\n\r\n".encode()
+        page = (await here.server.connect().ask(request)).body.decode()
+    game = catalogue()[name]
+    assert f"<h1>{game.title}</h1>" in page
+    assert f"&#34;game&#34;:&#34;{name}&#34;" in page
+    assert "nc arena.example 7000" in page
+    assert f"quintain bot greedy --game {name} --url tcp://arena.example:7000" in page
+    typed = re.findall(r'<li class="typed"><b>(.*?)</b>', page)
+    assert len(typed) > 1
+    assert "<svg" in page
+
+
+async def test_the_addresses_are_those_of_this_host(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        asked = await here.read("/")
+        home = (await here.server.connect().ask(b"GET / HTTP/1.1\r\nHost: [::1]:7080\r\n\r\n")).body.decode()
+        odd = (await here.server.connect().ask(b"GET / HTTP/1.1\r\nHost: a;b\r\n\r\n")).body.decode()
+    assert "nc a 7000" in asked
+    assert "nc ::1 7000" in home
+    assert "ws://[::1]:7001/play" in home
+    assert "http://[::1]:7080/play" in home
+    assert "nc 127.0.0.1 7000" in odd
+
+
+async def test_who_reads_gets_pages_and_bots_get_what_they_always_got(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        made = await here.server.connect().ask(
+            b'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 19\r\n\r\n{"rows":3,"cols":3}', "POST"
+        )
+        listed = await here.ask("/games")
+        wrong = await here.server.connect().ask(b"POST /tournaments/cup HTTP/1.1\r\nHost: a\r\n\r\n", "POST")
+    assert made.status == 201
+    assert listed.headers["content-type"].startswith("application/json")
+    assert wrong.status == 404
+
+
+async def test_what_is_not_there_is_a_page_for_browsers(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        for path in (
+            "/tournaments/none",
+            "/matches/none-1",
+            "/matches/x",
+            "/bots/zoe",
+            "/games/chess",
+            "/protocols/x",
+        ):
+            page = await here.read(path, status=404)
+            assert "<h1>Nothing here</h1>" in page
+        browser, program = await here.ask("/elsewhere", "Accept: text/html"), await here.ask("/elsewhere")
+    assert (browser.status, browser.headers["content-type"][:9]) == (404, "text/html")
+    assert (program.status, program.headers["content-type"][:16]) == (404, "application/json")
+
+
+async def test_head_is_get_without_a_body(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        for address in ("/", "/live?page=/", "/favicon.ico"):
+            whole, head = await here.ask("/favicon.ico"), await here.ask(address, method="HEAD")
+            assert (head.status, head.body) == (200, b"")
+            assert whole.body
+
+
+async def test_files_are_kept_for_good_under_an_address_that_changes_with_them(
+    autojump_clock: MockClock,
+) -> None:
+    async with gallery() as here:
+        page = await here.read("/")
+        (sheet,) = re.findall(r'href="(/static/[0-9a-f]+/quintain\.css)"', page)
+        first = await here.ask(sheet)
+        again = await here.ask(sheet, f"If-None-Match: {first.headers['etag']}")
+        old = await here.ask("/static/0123456789ab/quintain.css")
+        missing = await here.ask("/static/0123456789ab/nothing.css")
+    assert first.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert first.headers["content-type"] == "text/css; charset=utf-8"
+    assert (again.status, again.body) == (304, b"")
+    assert (old.status, old.headers["cache-control"]) == (200, "public, max-age=3600")
+    assert missing.status == 404
+
+
+async def test_a_name_or_a_reason_is_text_wherever_it_stands(autojump_clock: MockClock) -> None:
+    evil = "<img src=x onerror=alert(1)>\"'&{{7*7}}"
+    async with gallery() as here:
+        tournament = await here.hold(format="gauntlet")
+        record = tournament.record
+        spoilt(record, evil)
+        for address in (
+            "/",
+            "/tournaments/cup",
+            "/tournaments/cup/schedule",
+            "/matches/cup-1",
+            "/embed/matches/cup-1",
+        ):
+            page = await here.read(address)
+            assert "<img src=x" not in page, address
+            assert "{{7*7}}" in page or address == "/", address
+        for name in record.entrants:
+            page = await here.read(words.bot_address(name))
+            assert "<img src=x" not in page
+            assert "&lt;img src=x onerror=alert(1)&gt;" in page or name != evil
+
+
+def spoilt(record: Record, name: str) -> None:
+    """A match of somebody with that name, which is also why it ended."""
+    for fact in (
+        Entered(name),
+        Entered("a/b"),
+        Entered(".."),
+        Turned(State.RUNNING),
+        Drew((Pairing(1, 1, name, "a/b"),)),
+        Concluded("cup-1", 1, (name, "a/b"), 1, Ending.ILLEGAL, f"{name}: {name}", (0.0, 1.0), (), ()),
+    ):
+        record.add(fact)
+
+
+@pytest.mark.parametrize("name", ["ann", "a/b", "..", ".", "ü b", "%41", "a?b#c", "a\\b", "&amp;"])
+async def test_every_bot_has_a_page_whatever_it_is_called(name: str, autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        record = (await here.hold()).record
+        record.add(Entered(name))
+        page = await here.read(words.bot_address(name))
+    assert "<h1>" in page
+
+
+async def test_a_voided_match_says_so_and_what_it_was_before(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        await played(here, "ann", "bob")
+        await Desk(here.host.tournaments["cup"]).void("cup-1", "a cable")
+        page = await here.read("/matches/cup-1")
+    assert "Void: counts for nothing" in page
+    assert "ann has three in a row" in page
+
+
+async def test_an_ending_is_told_in_words_about_the_players(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        await here.hold(entrants=2)
+        await here.come("ann")
+        await here.come("bob", behave=silent)
+        await trio.sleep(300.0)
+        page = await here.read("/matches/cup-1")
+    assert "ann wins on time: bob ran out of it" in page
+
+
+async def test_a_replay_is_given_in_pieces_that_have_every_position(autojump_clock: MockClock) -> None:
+    """Catches an answer that is larger than what is kept for a slow reader, and a frame too few."""
+    async with gallery() as here:
+        await here.hold(entrants=2, game="hexagon-dots", options={"rows": 11, "cols": 11})
+        await here.come("ann", "bob", game="hexagon-dots")
+        await trio.sleep(2000.0)
+        plies = len(here.host.tournaments["cup"].record.matches["cup-1"].moves)
+        boards: list[str] = []
+        answers = 0
+        while len(boards) <= plies:
+            answer = await here.ask(f"/matches/cup-1/frames?from={len(boards)}")
+            assert len(answer.body) < 1 << 20
+            told = re.findall(r'"ply":(\d+),"board":"((?:[^"\\]|\\.)*)"', answer.body.decode())
+            assert [int(ply) for ply, _ in told] == list(range(len(boards), len(boards) + len(told)))
+            boards += [board for _, board in told]
+            answers += 1
+    assert len(boards) == plies + 1
+    assert len(set(boards)) == len(boards)
+    assert answers > 1
+
+
+async def test_a_board_of_thousands_of_elements_is_one_picture_on_a_page(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        await here.hold(entrants=2, game="hexagon-dots", options={"rows": 31, "cols": 31})
+        await here.come("ann", "bob", game="hexagon-dots")
+        await trio.sleep(10.5)
+        page = await here.read("/matches/cup-1")
+        home = await here.read("/")
+        picture = await here.read("/matches/cup-1/board.svg?ply=4")
+    assert '<img src="/matches/cup-1/board.svg?ply=10"' in page
+    assert len(TAG.findall(page)) < 200
+    assert len(TAG.findall(home)) < 300
+    assert "prefers-color-scheme:dark" in picture
+
+
+async def test_a_page_of_a_large_tournament_stays_within_two_thousand_elements(
+    autojump_clock: MockClock,
+) -> None:
+    async with gallery() as here:
+        await here.hold(entrants=60, game="santorini", format="double-round-robin")
+        await here.come(*(f"bot{number:02}" for number in range(60)), game="santorini")
+        await trio.sleep(500.0)
+        sizes = {
+            path: len(TAG.findall(await here.read(path))) for path in ("/", "/tournaments/cup", "/bots/bot07")
+        }
+        whole = await here.read("/tournaments/cup/standings")
+        schedule = await here.read("/tournaments/cup/schedule?page=7")
+    assert max(sizes.values()) <= 2000, sizes
+    assert whole.count("<tr") == 61
+    assert schedule.count("<tr") == 101
+
+
+@pytest.mark.parametrize("name", protocols.SOURCES)
+async def test_the_pages_on_protocols_are_there_offline(name: str, autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        page = await here.read(f"/protocols/{name}")
+        for link in re.findall(r'href="(/protocols/[^"#]+)', page):
+            assert (await here.ask(link)).status == 200, link
+    assert f"<h1>{protocols.title(name)}</h1>" in page.replace("&quot;", '"')
+    assert 'href=""' not in page
+
+
+@pytest.mark.parametrize(
+    ("put", "expected"),
+    [
+        (lambda: words.points(3.5), "3½"),
+        (lambda: words.points(0.5), "½"),
+        (lambda: words.points(0), "0"),
+        (lambda: words.seconds(0.0123), "12 ms"),
+        (lambda: words.seconds(0.0004), "< 1 ms"),
+        (lambda: words.seconds(1.2345), "1.23 s"),
+        (lambda: words.clock(None), "∞"),
+        (lambda: words.clock(61.9), "1:01"),
+        (lambda: words.clock(19.94), "19.9"),
+        (lambda: words.duration(59.2), "60 s"),
+        (lambda: words.duration(90), "2 min"),
+        (lambda: words.signed(-12.6), "−13"),
+        (lambda: words.signed(1.2), "+1"),
+        (lambda: words.percent(0.004), "< 1 %"),
+        (lambda: words.percent(1.0), "100 %"),
+        (lambda: words.headline(("ann", "bob"), None, Ending.LEFT), "Both have lost"),
+        (lambda: words.headline(("ann", "bob"), 0, Ending.RESIGNED), "ann wins: bob resigned"),
+        (lambda: words.reason("X is here", Ending.PLAYED, ("ann", "bob"), ("O", "X")), "bob is here"),
+        (lambda: words.reason("X is here", Ending.ILLEGAL, ("ann", "bob"), ("O", "X")), "X is here"),
+    ],
+)
+def test_figures_and_endings_are_put_as_people_do(put: Callable[[], str], expected: str) -> None:
+    assert put() == expected
+
+
+async def test_a_match_that_is_long_over_is_fetched_and_shown_whole(autojump_clock: MockClock) -> None:
+    """A record remembers the moves of the latest matches; those of all others are in the store."""
+    async with gallery() as here:
+        await played(here, "ann", "bob")
+        matches = here.host.tournaments["cup"].record.matches
+        whole = matches["cup-1"]
+        matches["cup-1"] = Abridged(
+            *(getattr(whole, field) for field in Concluded.__struct_fields__[:7]), length=whole.plies
+        )
+        page, bot = await here.read("/matches/cup-1?ply=2"), await here.read("/bots/ann")
+        frames = await here.read("/matches/cup-1/frames")
+    assert f"move 2 of {whole.plies}" in page
+    assert page.count("<li value=") == whole.plies
+    assert frames.count('"board"') == whole.plies + 1
+    assert f'<td class="figure">{whole.plies}</td>' in bot
+
+
+async def test_one_story_may_be_told_to_several_at_once(autojump_clock: MockClock) -> None:
+    """Catches moves that are there twice when two ask for a long match that nobody had asked for."""
+    async with gallery() as here:
+        await here.hold(entrants=2, game="hexagon-dots", options={"rows": 15, "cols": 15})
+        await here.come("ann", "bob", game="hexagon-dots")
+        await trio.sleep(3000.0)
+        record = here.host.tournaments["cup"].record
+        story = Story(record, record.matches["cup-1"])
+        async with trio.open_nursery() as nursery:
+            for _ in range(3):
+                nursery.start_soon(match.told, story)
+    assert [ply.number for ply in story.plies] == list(range(1, len(record.matches["cup-1"].moves) + 1))
+    assert story.positions[-1].outcome is not None
+
+
+async def test_what_takes_long_is_done_one_after_the_other_with_rest_between(
+    autojump_clock: MockClock,
+) -> None:
+    worked: list[tuple[float, float]] = []
+
+    async def run(work: Callable[[], float]) -> None:
+        begun = trio.current_time()
+        await trio.sleep(work())
+        worked.append((begun, trio.current_time()))
+
+    turns = Turns(run)
+    async with trio.open_nursery() as nursery:
+        for _ in range(5):
+            nursery.start_soon(turns.aside, lambda: lambda: 0.1)
+    assert worked[0] == pytest.approx((0.0, 0.1))
+    for (_, ended), (begun, _) in pairwise(worked):
+        assert begun - ended == pytest.approx(0.1 * REST)
