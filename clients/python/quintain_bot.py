@@ -1,0 +1,622 @@
+"""Play on a Quintain host. One file, nothing to install, Python 3.9 or later: copy it next to your bot.
+
+A bot is a function from a position to a move:
+
+    import quintain_bot
+
+    def choose(turn):
+        return 3                      # Connect-4: a column
+
+    quintain_bot.run(choose, game="connect-4", name="ann")
+
+`run` connects, says hello, and calls `choose` whenever it is your turn. When the connection is lost it comes
+back by itself and goes on with the match; when your tournament is over it returns the final standings. At an
+open table it plays on until you stop it, or for as many `matches` as you say.
+
+What `choose` is given is a dict, the house protocol's `turn` message with a little more:
+
+    turn["state"]      the position, as the game shows it: all there is to know
+    turn["ply"]        how many moves have been played
+    turn["last"]       the last move, or None
+    turn["you"]        your seat, as turn["turn"] has it: "O" or "X", "first" or "second"
+    turn["players"]    both names, in the order of the seats
+    turn["clock"]      seconds left, in the order of the seats; None means no limit
+    turn["match"]      the match's name
+    turn["moves"]      all moves so far, for who would rather count than look
+    turn["options"]    of the game, where it is not played as usual: {"rows": 7}
+    turn["refused"]    only there if your last answer was refused: why, in words
+
+What it returns is the move, as `turn["last"]` would show it or in its short form: `3`, `"SE"`, `"e3h"`,
+`"1 2 3"`. It may raise `Leave` to stop playing for good. Any other exception comes out of `run`; a bot that
+is started again within half a minute goes on with its match.
+
+The address says how to travel: tcp://127.0.0.1:8000, ws://127.0.0.1:8001 or http://127.0.0.1:8080, and wss://
+or https:// to a host with a certificate. The same bot plays over any of them.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import http.client
+import json
+import logging
+import os
+import random
+import secrets
+import socket
+import ssl
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any, NamedTuple, cast
+from urllib.parse import urlsplit
+
+__all__ = ["Leave", "Refused", "Unreachable", "run"]
+
+PORTS = {"tcp": 8000, "ws": 8001, "wss": 8001, "http": 8080, "https": 8080}
+PATIENCE = 120.0  # seconds without a host after which a bot that was in gives up
+ANSWER = 15.0  # seconds for a host to take a connection, or to answer what is no long poll
+POLL = 60.0  # seconds for a long poll, which the host answers after 25 in any case
+FIRST_WAIT, LONGEST_WAIT = 0.25, 15.0  # seconds before coming back: doubled each time, and drawn by lot below
+MOMENT = 0.25  # seconds after a refusal in which we may hear that it has lost us the match
+LARGEST = 1 << 22  # bytes of one message: hundreds of times what a host says
+MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"  # RFC 6455, section 1.3
+SOON = ("come again later", "wait for a minute")  # how refusals end that are not meant for ever
+TAKEN_OVER = "has taken over"  # somebody else plays with our token: to come back would be a fight without end
+
+Message = dict[str, Any]
+log = logging.getLogger("quintain_bot")
+
+
+class Refused(Exception):
+    """The host does not want this bot: the reason is in its words."""
+
+
+class Unreachable(Exception):
+    """No host answers at that address, or none any more."""
+
+
+class Leave(Exception):
+    """Raised by `choose`: lose what is being played, and go."""
+
+
+class Lost(Exception):
+    """A connection has ended. `wait` is how many seconds the host wants to be left alone."""
+
+    def __init__(self, why: str, wait: float = 0.0) -> None:
+        super().__init__(why)
+        self.wait = wait
+
+
+def run(
+    choose: Callable[[Message], Any],
+    *,
+    game: str,
+    name: str,
+    url: str = "tcp://127.0.0.1:8000",
+    token: str | None = None,
+    tournament: str | None = None,
+    matches: int | None = None,
+    heard: Callable[[Message], None] = lambda message: None,
+    patience: float = PATIENCE,
+) -> Message | None:
+    """Play until the tournament is over; returns its `standings` message, or None without a tournament.
+
+    `token` is what the name belongs to, 16 characters or more: who brings it takes the place over. Without
+    one, one is made up and remembered in a file of yours. `tournament` names one to enter; else the host
+    finds a place. `matches` bounds how many are played. `heard` is told every message.
+
+    Raises `Refused`, `Unreachable`, and whatever `choose` raises.
+    """
+    address = _address(url)
+    hello = {"type": "hello", "protocol": 1, "name": name, "game": game}
+    hello["token"] = token or _remembered(address.host, game, name)
+    if tournament is not None:
+        hello["tournament"] = tournament
+    return _Bot(choose, hello, address, heard, matches, patience).run()
+
+
+class _Bot:
+    """What a bot knows beyond one connection."""
+
+    def __init__(
+        self,
+        choose: Callable[[Message], Any],
+        hello: Message,
+        address: _Address,
+        heard: Callable[[Message], None],
+        matches: int | None,
+        patience: float,
+    ) -> None:
+        self.choose, self.hello, self.address, self.heard = choose, hello, address, heard
+        self.matches, self.patience = matches, patience
+        self.played = 0
+        self.welcomed = False  # ever
+        self.here = False  # on this connection
+        self.failures = 0  # since we were last asked or told something of a match
+        self.lost_at: float | None = None
+        self.begun: Message = {}
+        self.moves: list[Any] = []
+        self.question: Message | None = None  # what waits for a valid answer of ours
+        self.answered: tuple[Any, Any, Any] | None = None  # match, ply, move: for a host that never got it
+        self.reason = ""  # of the last refusal that was not of a move: why we may be hung up on
+
+    def run(self) -> Message | None:
+        while True:
+            self.here, self.reason = False, ""
+            try:
+                connection = _connected(self.address)
+                try:
+                    return self.play(connection)
+                finally:
+                    connection.close()
+            except Lost as lost:
+                self.wait(str(lost), lost.wait)
+
+    def wait(self, why: str, at_least: float) -> None:
+        """Wait before coming back, or raise what makes that useless."""
+        now = time.monotonic()
+        for reason in (self.reason, why):
+            if TAKEN_OVER in reason:
+                raise Refused(reason)
+        why = self.reason or why
+        if not self.welcomed and not at_least:
+            raise Unreachable(f"no host answers at {self.address}: {why}")
+        if self.here or self.lost_at is None:
+            self.lost_at = now
+        if now - self.lost_at > self.patience:
+            raise Unreachable(f"no host at {self.address} for {now - self.lost_at:.0f} s: {why}")
+        seconds = at_least + random.uniform(0, min(LONGEST_WAIT, FIRST_WAIT * 2 ** min(self.failures, 10)))
+        self.failures += 1
+        log.warning("the connection is lost (%s): coming back in %.1f s", why, seconds)
+        time.sleep(seconds)
+
+    def play(self, connection: _Connection) -> Message | None:
+        """From the hello to the end of the tournament, if the connection lasts as long."""
+        later: deque[Message] = deque()
+        connection.say(self.hello)
+        try:
+            while True:
+                message = later.popleft() if later else connection.hear(None)
+                if message is None:
+                    continue
+                self.heard(message)
+                kind = message.get("type")
+                if kind == "welcome":
+                    self.enter(message)
+                elif kind == "begin":
+                    self.failures, self.begun, self.question = 0, message, None
+                    self.moves = list(message.get("moves", ()))
+                elif kind == "turn":
+                    self.turn(connection, message)
+                elif kind == "refused" and self.is_about_the_question(message):
+                    following = connection.hear(MOMENT)
+                    if following is not None:
+                        later.append(following)
+                    if following is None or following.get("type") != "end":
+                        self.answered = None
+                        self.answer(connection, dict(self.question or {}, refused=message.get("reason")))
+                elif kind == "refused":
+                    self.refused(message)
+                elif kind == "end":
+                    self.question = None
+                    self.played += 1
+                    if self.played == self.matches:
+                        return _bye(connection)
+                elif kind == "standings" and message.get("final"):
+                    _bye(connection)
+                    return message
+        except Leave:
+            return _bye(connection)
+        except KeyboardInterrupt:
+            _bye(connection)
+            raise
+
+    def enter(self, welcome: Message) -> None:
+        self.welcomed = self.here = True
+        self.hello["token"] = welcome.get("token") or self.hello["token"]
+        if welcome.get("tournament"):
+            self.hello["tournament"] = welcome["tournament"]  # that is where we come back to
+
+    def refused(self, message: Message) -> None:
+        """Of a move that is of no interest any more, or of something else: the hello, or all of us."""
+        reason = str(message.get("reason"))
+        if not self.here:
+            if any(words in reason for words in SOON):
+                raise Lost(reason, wait=1.0)
+            raise Refused(reason)
+        if "ply" not in message:
+            self.reason = reason
+
+    def is_about_the_question(self, refusal: Message) -> bool:
+        question = self.question
+        return question is not None and (refusal.get("match"), refusal.get("ply")) == (
+            question["match"],
+            question["ply"],
+        )
+
+    def turn(self, connection: _Connection, message: Message) -> None:
+        begun, self.question = self.begun, None
+        if message["ply"] == len(self.moves) + 1:
+            self.moves.append(message.get("last"))
+        if message.get("turn") is not None and message["turn"] == begun.get("you"):
+            more = {"you": begun["you"], "players": begun["players"], "options": begun.get("options", {})}
+            self.question = dict(message, moves=self.moves[:], **more)
+            self.answer(connection, self.question)
+
+    def answer(self, connection: _Connection, question: Message) -> None:
+        match, ply = question["match"], question["ply"]
+        if self.answered is None or self.answered[:2] != (match, ply):
+            self.answered = (match, ply, self.choose(dict(question)))
+        connection.say({"type": "move", "match": match, "ply": ply, "move": self.answered[2]})
+
+
+def _bye(connection: _Connection) -> None:
+    """Leave for good. If the host is gone, that comes to the same."""
+    with contextlib.suppress(Lost):
+        connection.say({"type": "bye"})
+
+
+def _remembered(host: str, game: str, name: str) -> str:
+    """The token of a name on a host, the same each time: a bot that is started again is still itself."""
+    state = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
+    folder = os.path.join(state, "quintain-bot")
+    path = os.path.join(folder, hashlib.sha256("\n".join((host, game, name)).encode()).hexdigest()[:32])
+    token = secrets.token_urlsafe(16)
+    try:
+        os.makedirs(folder, 0o700, exist_ok=True)
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(token)
+    except FileExistsError:
+        with contextlib.suppress(OSError, ValueError), open(path) as file:
+            token = file.read().strip() or token
+    except OSError:
+        pass  # then it is good for this run
+    return token
+
+
+# Addresses and connections
+
+
+class _Address(NamedTuple):
+    scheme: str
+    host: str
+    port: int
+    path: str
+
+    def __str__(self) -> str:
+        return f"{self.scheme}://{self.host}:{self.port}"
+
+
+def _address(url: str) -> _Address:
+    parts = urlsplit(url)
+    try:
+        port = parts.port
+    except ValueError:
+        port = -1
+    if parts.scheme not in PORTS or not parts.hostname or port == -1:
+        raise ValueError(
+            "expected an address like tcp://127.0.0.1:8000, ws://… or http://…, not " + repr(url)
+        )
+    path = parts.path.rstrip("/") or "/play"
+    return _Address(parts.scheme, parts.hostname, PORTS[parts.scheme] if port is None else port, path)
+
+
+class _Connection:
+    """One way to a host: messages there, messages back."""
+
+    def say(self, message: Message) -> None:
+        raise NotImplementedError
+
+    def hear(self, seconds: float | None) -> Message | None:
+        """The next message; None if there is none in so many seconds, or just now."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+
+def _connected(address: _Address) -> _Connection:
+    if address.scheme == "tcp":
+        return _Tcp(address)
+    return _Websocket(address) if address.scheme in ("ws", "wss") else _Http(address)
+
+
+def _message(text: bytes) -> Message:
+    with contextlib.suppress(ValueError):
+        message: Any = json.loads(text)
+        if isinstance(message, dict):
+            return cast(Message, message)
+    raise Lost("the host said something that is no message")
+
+
+class _Stream:
+    """A socket, and what was received and not used yet."""
+
+    def __init__(self, address: _Address) -> None:
+        self.received = bytearray()
+        try:
+            self.socket = socket.create_connection((address.host, address.port), ANSWER)
+            try:
+                _be_quick(self.socket)
+                if address.scheme == "wss":
+                    context = ssl.create_default_context()
+                    self.socket = context.wrap_socket(self.socket, server_hostname=address.host)
+            except OSError:
+                self.socket.close()
+                raise
+        except OSError as error:
+            raise Lost(_words(error)) from None
+
+    def send(self, content: bytes) -> None:
+        try:
+            self.socket.settimeout(ANSWER)
+            self.socket.sendall(content)
+        except OSError as error:
+            raise Lost(_words(error)) from None
+
+    def receive(self, until: float | None) -> bool:
+        """Receive more; False if nothing comes until then."""
+        seconds = None if until is None else until - time.monotonic()
+        if seconds is not None and seconds <= 0:
+            return False
+        try:
+            self.socket.settimeout(seconds)
+            more = self.socket.recv(65536)
+        except OSError as error:
+            if isinstance(error, socket.timeout) and not error.errno:  # our waiting did, not the connection
+                return False
+            raise Lost(_words(error)) from None
+        if not more:
+            raise Lost("the host hung up")
+        self.received += more
+        if len(self.received) > LARGEST:
+            raise Lost("the host says too much at once")
+        return True
+
+    def take(self, size: int) -> bytes:
+        taken = bytes(self.received[:size])
+        del self.received[:size]
+        return taken
+
+
+class _Tcp(_Connection):
+    """A JSON object a line."""
+
+    def __init__(self, address: _Address) -> None:
+        self._stream = _Stream(address)
+
+    def say(self, message: Message) -> None:
+        self._stream.send(json.dumps(message).encode() + b"\n")
+
+    def hear(self, seconds: float | None) -> Message | None:
+        until = None if seconds is None else time.monotonic() + seconds
+        while (end := self._stream.received.find(b"\n")) < 0:
+            if not self._stream.receive(until):
+                return None
+        return _message(self._stream.take(end + 1))
+
+    def close(self) -> None:
+        self._stream.socket.close()
+
+
+class _Websocket(_Connection):
+    """A JSON object a text message: as much of RFC 6455 as a client needs."""
+
+    def __init__(self, address: _Address) -> None:
+        self._stream = _Stream(address)
+        self._text = bytearray()  # of a message that came in pieces
+        try:
+            self._shake_hands(address)
+        except BaseException:
+            self.close()
+            raise
+
+    def _shake_hands(self, address: _Address) -> None:
+        key = base64.b64encode(os.urandom(16))
+        lines = (
+            f"GET {address.path} HTTP/1.1",
+            f"Host: {address.host}:{address.port}",
+            "Connection: Upgrade",
+            "Upgrade: websocket",
+            "Sec-WebSocket-Version: 13",
+            f"Sec-WebSocket-Key: {key.decode()}",
+        )
+        self._stream.send("\r\n".join((*lines, "", "")).encode())
+        until = time.monotonic() + ANSWER
+        while (end := self._stream.received.find(b"\r\n\r\n")) < 0:
+            if not self._stream.receive(until):
+                raise Lost("the host does not answer the handshake")
+        status, *fields = self._stream.take(end + 4).decode("latin-1").split("\r\n")
+        headers = {
+            name.lower(): value.strip() for name, _, value in (field.partition(":") for field in fields)
+        }
+        if " 101 " not in status + " ":
+            raise Lost(
+                "the host answers the handshake with " + repr(status), _seconds(headers.get("retry-after"))
+            )
+        expected = base64.b64encode(hashlib.sha1(key + MAGIC).digest()).decode()  # noqa: S324 - as the RFC has it
+        if headers.get("sec-websocket-accept") != expected:
+            raise Lost("what answers the handshake is no websocket host")
+
+    def say(self, message: Message) -> None:
+        self._send(1, json.dumps(message).encode())
+
+    def _send(self, opcode: int, payload: bytes) -> None:
+        size, mask = len(payload), os.urandom(4)
+        if size < 126:
+            length = bytes((0x80 | size,))
+        elif size < 1 << 16:
+            length = b"\xfe" + size.to_bytes(2, "big")
+        else:
+            length = b"\xff" + size.to_bytes(8, "big")
+        masked = bytes(byte ^ mask[place % 4] for place, byte in enumerate(payload))
+        self._stream.send(bytes((0x80 | opcode,)) + length + mask + masked)
+
+    def hear(self, seconds: float | None) -> Message | None:
+        until = None if seconds is None else time.monotonic() + seconds
+        while True:
+            frame = self._frame()
+            if frame is None:
+                if not self._stream.receive(until):
+                    return None
+                continue
+            last, opcode, payload = frame
+            if opcode in (0, 1):
+                self._text += payload
+                if last:
+                    text, self._text = bytes(self._text), bytearray()
+                    return _message(text)
+            elif opcode == 8:
+                self._send(8, payload[:2])
+                raise Lost("the host hung up: " + payload[2:].decode("utf-8", "replace"))
+            elif opcode == 9:
+                self._send(10, payload)
+            elif opcode != 10:
+                raise Lost("the host sent a frame that is no text")
+
+    def _frame(self) -> tuple[bool, int, bytes] | None:
+        """The first frame of what was received, if it is whole: is it the last, its kind, what is in it."""
+        received = self._stream.received
+        if len(received) < 2:
+            return None
+        size, start = received[1], 2
+        if size >= 128:
+            raise Lost("the host sent a masked frame")
+        if size > 125:
+            start = 4 if size == 126 else 10
+            if len(received) < start:
+                return None
+            size = int.from_bytes(received[2:start], "big")
+        if size > LARGEST:
+            raise Lost("the host says too much at once")
+        if len(received) < start + size:
+            return None
+        first = received[0]
+        return bool(first & 0x80), first & 0x0F, self._stream.take(start + size)[start:]
+
+    def close(self) -> None:
+        self._stream.socket.close()
+
+
+class _Http(_Connection):
+    """A session: what is said is POSTed to it, what there is to hear is asked for by long polls."""
+
+    def __init__(self, address: _Address) -> None:
+        self._address = address
+        self._session: str | None = None
+        self._heard: deque[Message] = deque()
+        self._after = 0
+        kind: Any = http.client.HTTPSConnection if address.scheme == "https" else http.client.HTTPConnection
+        self._used = False  # the connection has brought an answer: if it ends then, another one may do
+        self._connection = kind(address.host, address.port, timeout=ANSWER)
+
+    def say(self, message: Message) -> None:
+        try:
+            status, answer = self._ask(
+                "POST", self._session or self._address.path, json.dumps(message).encode(), ANSWER
+            )
+        except TimeoutError:
+            raise Lost("the host does not answer") from None
+        if self._session is not None:
+            if status != 200:
+                raise Lost(_error(status, answer))
+        elif status in (201, 403):
+            told = _message(answer)
+            self._session = f"{self._address.path}/{told.get('session')}"
+            self._after = told.get("seq", 0)
+            self._heard.append(told)
+        else:
+            raise Lost(_error(status, answer))
+
+    def hear(self, seconds: float | None) -> Message | None:
+        if not self._heard:
+            path = f"{self._session}?after={self._after}"
+            try:
+                status, answer = self._ask("GET", path, None, POLL if seconds is None else seconds)
+            except TimeoutError:
+                if seconds is None:
+                    raise Lost("the host does not answer") from None
+                return None
+            if status != 200:
+                raise Lost(_error(status, answer))
+            try:
+                self._heard.extend(json.loads(answer))
+            except (ValueError, TypeError):
+                raise Lost("the host said something that is no list of messages") from None
+        if not self._heard:
+            return None
+        message = self._heard.popleft()
+        self._after = message.get("seq", self._after)
+        return message
+
+    def _ask(self, method: str, path: str, body: bytes | None, seconds: float) -> tuple[int, bytes]:
+        """Ask, and ask once more if the connection turns out to have ended while it was idle.
+
+        Raises `TimeoutError` where no answer comes in time.
+        """
+        try:
+            response = self._request(method, path, body, seconds)
+            answer = response.read(LARGEST)
+        except (ConnectionError, http.client.HTTPException) as error:
+            self._connection.close()
+            if not self._used:
+                raise Lost(_words(error)) from None
+            self._used = False
+            return self._ask(method, path, body, seconds)
+        except OSError as error:
+            self._connection.close()
+            if isinstance(error, socket.timeout) and not error.errno:
+                raise TimeoutError from None
+            raise Lost(_words(error)) from None
+        self._used = True
+        if response.status in (429, 503):
+            raise Lost(_error(response.status, answer), _seconds(response.getheader("Retry-After")) or 1.0)
+        return response.status, answer
+
+    def _request(
+        self, method: str, path: str, body: bytes | None, seconds: float
+    ) -> http.client.HTTPResponse:
+        fresh = self._connection.sock is None
+        if fresh:
+            self._connection.timeout = ANSWER
+            self._connection.connect()
+        sock = cast(socket.socket, self._connection.sock)
+        if fresh:
+            _be_quick(sock)
+        sock.settimeout(seconds)
+        self._connection.request(method, path, body, {"Content-Type": "application/json"})
+        return self._connection.getresponse()
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def _be_quick(sock: socket.socket) -> None:
+    """Send at once what is sent; and notice, while listening, that the other end is no more."""
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    if hasattr(socket, "TCP_KEEPIDLE"):
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 20)
+
+
+def _words(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+
+def _error(status: int, answer: bytes) -> str:
+    """What an answer that is none says went wrong."""
+    try:
+        return str(json.loads(answer)["error"])
+    except (ValueError, KeyError, TypeError):
+        return f"the host answers with {status}"
+
+
+def _seconds(retry_after: str | None) -> float:
+    """How long to wait, as a host puts it; a date, which some servers send, counts as a moment."""
+    try:
+        return min(3600.0, max(0.0, float(retry_after or 0)))
+    except ValueError:
+        return 1.0

@@ -1,0 +1,35 @@
+"""What `quintain` can be told to do: one file a group of commands, imported when it is asked for.
+
+A command is a function whose docstring is its help page. It prints what came of
+it and returns an exit code, or raises a `Failure`. To add one, write it here
+and give it a line in `COMMANDS`.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+# Where it is, and what the list of commands says of it: the first line of its own help, without importing it.
+COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "serve": ("serve:serve", "Open the doors and hold tournaments until told to stop."),
+        "demo": ("demo:demo", "Hold a tournament of house bots in every game, over the real doors."),
+        "bot": ("bot:bot", "Play with a house bot, on any host."),
+        "play": ("play:play", "Play with a program of yours, on any host."),
+        "match": ("match:match", "Have two programs play each other here, without a host."),
+        "check": ("check:check", "Try a program out, and say what broke."),
+        "tournament": ("tournament:app", "Look after the tournaments of a host that runs."),
+        "admin-link": (
+            "admin_link:admin_link",
+            "Print a link that opens the organiser's desk in a browser, once.",
+        ),
+        "standings": ("results:standings", "Print the standings of a tournament."),
+        "replay": ("results:replay", "Print a match, move by move."),
+        "export": ("keeping:export", "Write tournaments to standard output, as JSON Lines."),
+        "import": ("keeping:import_", "Put the tournaments of an export into a store."),
+        "backup": ("keeping:backup", "Copy everything that is kept to a file."),
+        "restore": ("keeping:restore", "Go back to a backup."),
+        "config": ("configuration:config", "Show the settings in force, and what is wrong with them."),
+        "doctor": ("doctor:doctor", "Look whether a host can run here, and what is wrong."),
+        "verify": ("verifying:verify", "Replay every match of an export, and say what does not follow."),
+    }
+)

@@ -1,0 +1,19 @@
+"""`quintain admin-link`: the way into the organiser's desk of a host that runs."""
+
+from server.commands.hosts import Desk
+from server.exits import DONE
+from server.terminal import say
+
+
+def admin_link(*, desk: Desk | None = None) -> int:
+    """Print a link that opens the organiser's desk in a browser, once.
+
+    It is good for 15 minutes.
+
+    Example: of a host whose data are in another folder, on another port:
+
+        quintain admin-link --data friday --url http://127.0.0.1:9000
+    """
+    remote = (desk or Desk()).remote()
+    say(remote.url + remote.post("admin-link")["path"])
+    return DONE

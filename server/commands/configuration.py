@@ -1,0 +1,38 @@
+"""`quintain config`: the settings in force, and whether they can be taken at all."""
+
+import json
+import re
+from typing import Annotated
+
+import msgspec
+from cyclopts import Parameter
+
+from server.commands.keeping import KEPT, Kept
+from server.exits import DONE
+from server.safe import json_line
+from server.terminal import say
+
+PASSWORD = re.compile(r"(?<=://)([^/@:]*):[^/@]*@")  # in the address of a store
+
+
+def config(*, json_: Annotated[bool, Parameter("--json", negative="")] = False, where: Kept = KEPT) -> int:
+    """Show the settings in force, and what is wrong with them.
+
+    Flags over environment (`QUINTAIN_PORTS__TCP=9000`) over file over defaults.
+    What cannot be taken is one line with the place, the key and the reason, and
+    exit code 2. Passwords are not shown.
+
+    Example: what a host would be started with here:
+
+        quintain config --config quintain.toml
+
+    Parameters
+    ----------
+    json_
+        On one line, for programs.
+    """
+    found = msgspec.to_builtins(where.settings())
+    if found["store"]:
+        found["store"] = PASSWORD.sub(r"\1:…@", found["store"])
+    say(json_line(found) if json_ else json.dumps(found, indent=2))
+    return DONE

@@ -1,0 +1,105 @@
+"""`quintain demo`: all of it in half a minute: a host, its doors, house bots, the page, the standings."""
+
+import subprocess
+import time
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from games.brains import BRAINS
+from games.catalogue import catalogue
+from server.child import ChildHost, child_host, ended, started
+from server.commands.playing import Flag
+from server.exits import DONE, FAILED
+from server.report import told
+from server.safe import json_line
+from server.terminal import note, progress, say
+
+MOVES = 300  # that a demo lasts, if those who think do so one after another
+LOOK = 0.25  # seconds between looks at how it stands
+PATIENCE = 4  # times as long as it should take; then something is wrong
+
+
+def demo(
+    *,
+    http: Annotated[int, Parameter(validator=Number(gte=0, lte=65535))] = 0,
+    seconds: Annotated[float, Parameter(validator=Number(gte=1))] = 30.0,
+    json: Flag = False,
+) -> int:
+    """Hold a tournament of house bots in every game, over the real doors.
+
+    A host is started on free ports, with a folder that is gone afterwards.
+    Four bots a game connect to it, each a process of its own, by TCP, by
+    websocket and by HTTP. Follow it on the page whose address is printed.
+
+    Example: a longer one, on a port that you know:
+
+        quintain demo --http 8090 --seconds 120
+
+    Parameters
+    ----------
+    http
+        The port of the page; 0 picks a free one.
+    seconds
+        About how long it lasts.
+    json
+        The standings as one JSON object instead of tables.
+    """
+    with child_host(http) as host:
+        page = host.urls["http"]
+        (note if json else say)(f"Follow it at {page}/")
+        bots: list[subprocess.Popen[bytes]] = []
+        try:
+            names = [_begin(host, game, seconds / MOVES, bots) for game in catalogue()]
+            done = _until_over(host, names, bots, seconds * PATIENCE + 30)
+        finally:
+            for bot in bots:
+                bot.kill()
+            for bot in bots:
+                ended(bot)
+        standings = [host.remote.get("tournaments", name, "standings") for name in names]
+    if json:
+        say(json_line({"page": page, "tournaments": standings}))
+    else:
+        say("\n\n".join(told(each, as_json=False) for each in standings))
+    return DONE if done else FAILED
+
+
+def _begin(host: ChildHost, game: str, think: float, bots: list[subprocess.Popen[bytes]]) -> str:
+    """Open a tournament of a game, and send a bot of each brain there."""
+    name = f"demo-{game}"
+    host.remote.post("tournaments", body={"name": name, "game": game, "entrants": len(BRAINS)})
+    for number, brain in enumerate(BRAINS):
+        url = list(host.urls.values())[(number + len(bots)) % len(host.urls)]
+        flags = ("--game", game, "--url", url, "--tournament", name, "--token", f"demo-{game}-{brain}-token")
+        bots.append(started(("bot", brain, *flags, "--think", str(think)), folder="."))
+    return name
+
+
+def _until_over(
+    host: ChildHost, names: list[str], bots: list[subprocess.Popen[bytes]], patience: float
+) -> bool:
+    """Wait for all tournaments to end; False if they do not, or a bot fails."""
+    until = time.monotonic() + patience
+    pairs = len(BRAINS) * (len(BRAINS) - 1) // 2
+    with progress("matches", len(names) * pairs) as step:
+        shown = 0
+        while time.monotonic() < until:
+            found: list[dict[str, Any]] = [host.remote.get("tournaments", name) for name in names]
+            shown = _advance(step, shown, sum(each["played"] for each in found))
+            if all(each["state"] == "finished" for each in found):
+                return True
+            if any(bot.poll() for bot in bots):
+                note("quintain: a house bot has failed: what it says of that is above")
+                return False
+            time.sleep(LOOK)
+    note(f"quintain: this was not over after {patience:.0f} s")
+    return False
+
+
+def _advance(step: Callable[[], None], shown: int, played: int) -> int:
+    for _ in range(played - shown):
+        step()
+    return played

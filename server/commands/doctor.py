@@ -1,0 +1,42 @@
+"""`quintain doctor`: the questions of `server/examination.py`, a line for each answer."""
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from server.commands.keeping import KEPT, Kept
+from server.config import ConfigError
+from server.exits import DONE, FAILED
+from server.safe import json_line
+from server.terminal import say
+
+
+def doctor(*, json: Annotated[bool, Parameter(negative="")] = False, where: Kept = KEPT) -> int:
+    """Look whether a host can run here, and what is wrong.
+
+    Python, SQLite, the data folder and what is kept in it, room on the disk,
+    ports, the clock, open files: a line for each, and what to do. Exit code 0
+    if a host can run, else 1. A host may be running meanwhile.
+
+    Example: before a host is started, or while it runs:
+
+        quintain doctor --data quintain-data
+
+    Parameters
+    ----------
+    json
+        The answers as one JSON object.
+    """
+    from server.examination import Answer, State, examination
+
+    try:
+        answers = list(examination(where.settings()))
+    except ConfigError as error:
+        answers = [Answer("configuration", State.FAULT, str(error), "mend it: nothing else was looked at")]
+    well = all(answer.state is not State.FAULT for answer in answers)
+    if json:
+        say(json_line({"ok": well, "checks": answers}))
+    else:
+        for answer in answers:
+            say(f"{answer.state:8} {answer.about}: {answer.said}{answer.advice and f': {answer.advice}'}")
+    return DONE if well else FAILED

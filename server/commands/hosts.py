@@ -1,0 +1,48 @@
+"""Which host a command speaks to, and with whose right: the flags that such commands have in common."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from server.remote import Remote
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Host:
+    """The host.
+
+    Parameters
+    ----------
+    url
+        Where its HTTP port is.
+    """
+
+    url: str = "http://127.0.0.1:8080"
+
+    def remote(self) -> Remote:
+        return Remote(self.url)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Desk:
+    """The host, for its organiser.
+
+    Parameters
+    ----------
+    url
+        Where its HTTP port is.
+    token
+        The organiser's token; unless set, QUINTAIN_TOKEN or that of the data folder.
+    data
+        The host's data folder.
+    """
+
+    url: str = "http://127.0.0.1:8080"
+    token: Annotated[str | None, Parameter()] = None
+    data: str = "quintain-data"
+
+    def remote(self) -> Remote:
+        return Remote(self.url, self.token, self.data)

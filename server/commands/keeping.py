@@ -1,0 +1,188 @@
+"""`quintain export`, `import`, `backup` and `restore`: what is kept, out of a store and into one."""
+
+import os
+import sys
+import time
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from server.config import Settings, settings
+from server.exits import DONE, Failure, Misuse
+
+File = Annotated[str, Parameter(allow_leading_hyphen=True)]  # - is standard input
+Switch = Annotated[bool, Parameter(negative="")]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Kept:
+    """Where a host keeps what it keeps.
+
+    Parameters
+    ----------
+    data
+        Its data folder: quintain-data unless set.
+    store
+        Its database, if that is no file in the folder: postgresql://USER@HOST/NAME.
+    config
+        Its configuration file: quintain.toml, if it is there, unless set.
+    """
+
+    data: str | None = None
+    store: str | None = None
+    config: str | None = None
+
+    def settings(self) -> Settings:
+        given = {"data": self.data, "store": self.store}
+        flags = {key: value for key, value in given.items() if value is not None}
+        return settings(self.config, os.environ, flags)
+
+
+KEPT = Kept()
+
+
+def export(*names: str, all: Switch = False, where: Kept = KEPT) -> int:
+    """Write tournaments to standard output, as JSON Lines.
+
+    A host may be running meanwhile. Everything is in them: `quintain verify`
+    finds out whether it follows, and `quintain import` moves it into another
+    store. What only the host should know is in them too: digests of the tokens
+    that names belong to, and who ordered what.
+
+    Examples: one tournament, and a whole host:
+
+        quintain export friday > friday.jsonl
+
+        quintain export --all --data quintain-data > host.jsonl
+
+    Parameters
+    ----------
+    names
+        The tournaments.
+    all
+        All of them, and what was ordered of the host itself.
+    """
+    from server.moving import leaving
+    from server.stores import beside
+
+    if bool(names) == all:
+        raise Misuse("name the tournaments to be exported, or say --all")
+    with closing(beside(where.settings())) as reader:
+        for line in leaving(reader, names):
+            sys.stdout.buffer.write(line)
+    sys.stdout.buffer.flush()
+    return DONE
+
+
+def import_(file: File = "-", /, *, where: Kept = KEPT) -> int:
+    """Put the tournaments of an export into a store.
+
+    No host may be using it now. Each tournament is checked before it is kept.
+    What is there already stays as it is: to import the same file again changes
+    nothing.
+
+    Example: from a file to a database:
+
+        quintain import host.jsonl --store postgresql://quintain@localhost/quintain
+
+    Parameters
+    ----------
+    file
+        JSON Lines from `quintain export`; - is standard input.
+    """
+    from server.data_folder import locked, prepared
+    from server.moving import bring_in
+    from server.stores import opened
+    from server.terminal import say
+    from server.verify import bounded_lines
+
+    found = where.settings()
+    folder = prepared(found.data)
+    try:
+        with (
+            sys.stdin.buffer if file == "-" else Path(file).open("rb") as source,
+            locked(folder),
+            closing(opened(found, folder)) as engine,
+        ):
+            new = bring_in(bounded_lines(source), engine)
+    except OSError as error:
+        raise Failure(f"{file}: cannot be read: {error.strerror}") from None
+    for name, count in new.items():
+        say(f"{name or 'the host itself'}: {count} new facts")
+    return DONE
+
+
+def backup(file: str | None = None, /, *, where: Kept = KEPT) -> int:
+    """Copy everything that is kept to a file.
+
+    It is copied as of one instant; a host may be running meanwhile.
+
+    Example: to a file on another disk:
+
+        quintain backup /mnt/backups/friday.sqlite
+
+    Parameters
+    ----------
+    file
+        A new file, in SQLite's format whatever the store; unless set, one in the folder `backups` of the
+        data folder, named by the time.
+    """
+    from server.data_folder import JOURNAL
+    from server.sqlite import backups
+    from server.stores import beside
+    from server.terminal import say
+
+    found = where.settings()
+    folder = backups(Path(found.data) / JOURNAL)
+    path = folder / f"{_now()}.sqlite" if file is None else Path(file)
+    if path.exists():
+        raise Failure(f"{path}: there is a file of that name already, and a backup takes the place of none")
+    with closing(beside(found)) as reader:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            reader.backup(path)
+        except OSError as error:
+            raise Failure(f"{path}: cannot be written: {error.strerror}") from None
+    say(f"{path}: {path.stat().st_size} bytes")
+    return DONE
+
+
+def restore(file: str, /, *, force: Switch = False, where: Kept = KEPT) -> int:
+    """Go back to a backup.
+
+    No host may be using the store now. Where something is kept already this
+    wants --force, and what was there stays in the folder `backups` of the data
+    folder. A PostgreSQL database has to be empty: make another one, and start
+    the host with it.
+
+    Example: over what is there:
+
+        quintain restore friday.sqlite --data quintain-data --force
+
+    Parameters
+    ----------
+    file
+        What `quintain backup` has written.
+    force
+        Also where something is kept.
+    """
+    from server.data_folder import locked, prepared
+    from server.restoring import restored
+    from server.terminal import say
+
+    found = where.settings()
+    folder = prepared(found.data)
+    with locked(folder):
+        aside = restored(Path(file), found, folder, _now(), force=force)
+    if aside is not None:
+        say(f"{aside}: what was there before")
+    say(f"{file}: restored")
+    return DONE
+
+
+def _now() -> str:
+    return time.strftime("%Y%m%d-%H%M%S")

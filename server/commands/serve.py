@@ -1,0 +1,108 @@
+"""`quintain serve`: what it takes, and what makes no sense together. The rest is `server/serve.py`'s."""
+
+import os
+from typing import Annotated, Any, Literal
+
+import trio
+from cyclopts import Parameter
+from cyclopts.validators import Number
+from msgspec import convert, structs
+
+from server.config import ConfigError, Settings, TournamentSettings, settings
+from server.logs import LEVELS, set_up
+
+Port = Annotated[int | None, Parameter(validator=Number(gte=0, lte=65535))]
+
+
+def serve(
+    *,
+    bind: str | None = None,
+    tcp: Port = None,
+    websocket: Port = None,
+    http: Port = None,
+    data: str | None = None,
+    store: str | None = None,
+    config: str | None = None,
+    tournament: str | None = None,
+    game: str | None = None,
+    format: str | None = None,
+    entrants: Annotated[int | None, Parameter(validator=Number(gte=2))] = None,
+    rounds: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
+    until_done: Annotated[bool, Parameter(negative="")] = False,
+    json: Annotated[bool, Parameter(negative="")] = False,
+    log_level: Literal["debug", "info", "warning", "error"] | None = None,
+) -> int:
+    """Open the doors and hold tournaments until told to stop.
+
+    When all doors listen, one line on standard output says where. Ctrl-C once
+    lets what is being played come to its end; twice stops at once.
+
+    Example: any free ports, and everything kept in a folder of its own:
+
+        quintain serve --tcp 0 --websocket 0 --http 0 --data friday
+
+    Parameters
+    ----------
+    bind
+        The address to listen on: 127.0.0.1 unless set; 0.0.0.0 for all.
+    tcp
+        The port for TCP: 8000 unless set; 0 picks a free one.
+    websocket
+        The port for websockets: 8001 unless set.
+    http
+        The port for HTTP: 8080 unless set.
+    data
+        The folder that everything is kept in: quintain-data unless set.
+    store
+        A database instead of a file in that folder: postgresql://USER@HOST/NAME.
+    config
+        A configuration file: quintain.toml, if it is there, unless set.
+    tournament
+        The name of a tournament to hold; needs --game.
+    game
+        Its game: tic-tac-toe, connect-4, santorini, quoridor or hexagon-dots.
+    format
+        Its format: round-robin, double-round-robin, swiss, knockout, gauntlet or ladder;
+        round-robin unless set.
+    entrants
+        It starts by itself when so many have come, and takes no more.
+    rounds
+        How many rounds, where the format leaves that open.
+    until_done
+        End when the tournament has ended, with the final standings.
+    json
+        Standings as one JSON object instead of a table.
+    log_level
+        How much is logged on standard error: info unless set.
+    """
+    flags: dict[str, Any] = {
+        "bind": bind,
+        "ports": _given({"tcp": tcp, "websocket": websocket, "http": http}),
+        "data": data,
+        "store": store,
+        "log_level": log_level,
+    }
+    if (tournament is None) != (game is None):
+        raise ConfigError("--tournament and --game go together: a name, and what is played")
+    if tournament is None and (format or entrants or rounds):
+        raise ConfigError("--format, --entrants and --rounds need a --tournament that they are about")
+    if until_done and tournament is None:
+        raise ConfigError("--until-done needs a --tournament to wait for")
+    found = settings(config, os.environ, _given(flags))
+    if tournament is not None:
+        wanted = {"name": tournament, "game": game, "format": format, "entrants": entrants, "rounds": rounds}
+        found = _with_tournament(found, _given(wanted))
+    if found.log_level not in LEVELS:
+        raise ConfigError(f"log_level: expected one of {', '.join(LEVELS)}, not {found.log_level!r}")
+    set_up(found.log_level)
+    from server.serve import serve as host
+
+    return trio.run(lambda: host(found, until_done=tournament if until_done else None, as_json=json))
+
+
+def _given(values: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value not in (None, {})}
+
+
+def _with_tournament(found: Settings, wanted: dict[str, Any]) -> Settings:
+    return structs.replace(found, tournament=(*found.tournament, convert(wanted, TournamentSettings)))

@@ -1,0 +1,415 @@
+"""`quintain tournament …`: an organiser's desk for a host that runs, by its HTTP API."""
+
+import json as reading
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+from cyclopts.validators import Number
+
+from server.commands.hosts import Desk, Host
+from server.commands.playing import Count, Flag
+from server.exits import DONE, Failure, Misuse
+from server.safe import json_line
+from server.terminal import note, say, table
+
+HELP = """Look after the tournaments of a host that runs.
+
+What changes something wants the organiser's token, which is looked for in
+--token, QUINTAIN_TOKEN and the host's data folder.
+
+Example: a tournament of eight, which starts when they have come:
+
+    quintain tournament create friday --game santorini --entrants 8
+"""
+COLUMNS = ("tournament ", "game ", "format ", "state ", "entrants", "played", "open")
+
+app = App(name="tournament", help=HELP, help_format="plaintext")
+Positive = Annotated[float | None, Parameter(validator=Number(gt=0))]
+
+
+@app.command(name="list")
+def list_all(*, host: Host | None = None, json: Flag = False) -> int:
+    """List the tournaments, open tables included.
+
+    Example: for a program to read:
+
+        quintain tournament list --json
+
+    Parameters
+    ----------
+    json
+        One JSON object instead of a table.
+    """
+    found = (host or Host()).remote().get("tournaments")
+    if json:
+        say(json_line(found))
+    elif found["tournaments"]:
+        say(table(COLUMNS, map(_cells, found["tournaments"])))
+    else:
+        say("There are no tournaments.")
+    return DONE
+
+
+@app.command
+def show(name: str, *, host: Host | None = None, json: Flag = False) -> int:
+    """Show how a tournament stands: who takes part, what is being played, how long it will last.
+
+    Example:
+
+        quintain tournament show friday
+
+    Parameters
+    ----------
+    name
+        The tournament.
+    json
+        One JSON object instead.
+    """
+    found = (host or Host()).remote().get("tournaments", name)
+    say(json_line(found) if json else _shown(found))
+    return DONE
+
+
+@app.command
+def create(
+    name: str,
+    *,
+    game: str,
+    format: str = "round-robin",
+    entrants: Annotated[int | None, Parameter(validator=Number(gte=2))] = None,
+    rounds: Count = None,
+    seed: int = 0,
+    turn: Positive = None,
+    bank: Positive = None,
+    gain: Annotated[float, Parameter(validator=Number(gte=0))] = 0.0,
+    option: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    desk: Desk | None = None,
+    json: Flag = False,
+) -> int:
+    """Open a tournament, which bots enter by connecting.
+
+    Example: who cannot move draws:
+
+        quintain tournament create cup --game santorini --option stuck=draws
+
+    Parameters
+    ----------
+    name
+        What it is called: letters, digits, _ . and -.
+    game
+        Its game: tic-tac-toe, connect-4, santorini, quoridor or hexagon-dots.
+    format
+        Its format: round-robin, double-round-robin, swiss, knockout, gauntlet or ladder.
+    entrants
+        It starts by itself when so many have come, and takes no more.
+    rounds
+        How many rounds, where the format leaves that open.
+    seed
+        Decides what is otherwise equal.
+    turn
+        Seconds for each move. Without any of turn, bank and gain the clock is the game's own.
+    bank
+        Seconds for all moves of a match.
+    gain
+        Seconds added to the bank after each move.
+    option
+        An option of the game, as NAME=VALUE; may be given several times.
+    json
+        The tournament as a JSON object.
+    """
+    wanted: dict[str, Any] = {"name": name, "game": game, "format": format, "seed": seed}
+    wanted |= {key: value for key, value in (("entrants", entrants), ("rounds", rounds)) if value is not None}
+    if turn is not None or bank is not None or gain:
+        wanted["pace"] = {"turn": turn, "bank": bank, "gain": gain}
+    if option:
+        wanted["options"] = dict(map(_option, option))
+    _tell((desk or Desk()).remote().post("tournaments", body=wanted), json)
+    return DONE
+
+
+@app.command
+def start(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
+    """Start a tournament with the entrants that it has.
+
+    Example:
+
+        quintain tournament start friday
+
+    Parameters
+    ----------
+    name
+        The tournament.
+    json
+        The tournament as a JSON object.
+    """
+    return _order(desk, name, "start", {}, json)
+
+
+@app.command
+def pause(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
+    """Deal nothing more; what is being played goes on to its end.
+
+    Example:
+
+        quintain tournament pause friday
+
+    Parameters
+    ----------
+    name
+        The tournament.
+    json
+        The tournament as a JSON object.
+    """
+    return _order(desk, name, "pause", {}, json)
+
+
+@app.command
+def resume(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
+    """Go on with a tournament that was paused.
+
+    Example:
+
+        quintain tournament resume friday
+
+    Parameters
+    ----------
+    name
+        The tournament.
+    json
+        The tournament as a JSON object.
+    """
+    return _order(desk, name, "resume", {}, json)
+
+
+@app.command
+def freeze(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
+    """Show the public the standings as they are now, until they thaw.
+
+    Example:
+
+        quintain tournament freeze friday
+
+    Parameters
+    ----------
+    name
+        The tournament.
+    json
+        The tournament as a JSON object.
+    """
+    return _order(desk, name, "freeze", {}, json)
+
+
+@app.command
+def unfreeze(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
+    """Show the public the standings as they come.
+
+    Example:
+
+        quintain tournament unfreeze friday
+
+    Parameters
+    ----------
+    name
+        The tournament.
+    json
+        The tournament as a JSON object.
+    """
+    return _order(desk, name, "unfreeze", {}, json)
+
+
+@app.command
+def invite(name: str, bot: str, *, desk: Desk | None = None, json: Flag = False) -> int:
+    """Enter a bot that is to come with a token, and print that: nobody else can have the name.
+
+    Example:
+
+        quintain tournament invite friday bob
+
+    Parameters
+    ----------
+    name
+        The tournament.
+    bot
+        Who is invited.
+    json
+        The name and the token as a JSON object.
+    """
+    told = (desk or Desk()).remote().post("tournaments", name, "invite", body={"name": bot})
+    say(json_line(told) if json else told["token"])
+    return DONE
+
+
+@app.command
+def withdraw(
+    name: str, bot: str, *, preview: Flag = False, desk: Desk | None = None, json: Flag = False
+) -> int:
+    """Take a bot out of a tournament.
+
+    Example: what that would do to the standings:
+
+        quintain tournament withdraw friday bob --preview
+
+    Parameters
+    ----------
+    name
+        The tournament.
+    bot
+        Who is to go.
+    preview
+        Change nothing, and print the standings before and after.
+    json
+        The answer as a JSON object.
+    """
+    return _order(desk, name, "withdraw", {"name": bot, "preview": preview}, json)
+
+
+@app.command
+def disqualify(
+    name: str,
+    bot: str,
+    *,
+    why: str = "",
+    preview: Flag = False,
+    desk: Desk | None = None,
+    json: Flag = False,
+) -> int:
+    """Take a bot out of a tournament, and give its matches to its opponents.
+
+    Example:
+
+        quintain tournament disqualify friday bob --why "two bots in one"
+
+    Parameters
+    ----------
+    name
+        The tournament.
+    bot
+        Who is to go.
+    why
+        The reason, for the record.
+    preview
+        Change nothing, and print the standings before and after.
+    json
+        The answer as a JSON object.
+    """
+    return _order(desk, name, "disqualify", {"name": bot, "why": why, "preview": preview}, json)
+
+
+@app.command
+def void(
+    name: str,
+    match: str,
+    *,
+    why: str = "",
+    preview: Flag = False,
+    desk: Desk | None = None,
+    json: Flag = False,
+) -> int:
+    """Have a match count for nothing and be played again.
+
+    Example:
+
+        quintain tournament void friday friday-7 --why "a loose cable"
+
+    Parameters
+    ----------
+    name
+        The tournament.
+    match
+        The match.
+    why
+        The reason, for the record.
+    preview
+        Change nothing, and print the standings before and after.
+    json
+        The answer as a JSON object.
+    """
+    return _order(desk, name, "void", {"match": match, "why": why, "preview": preview}, json)
+
+
+@app.command
+def export(name: str, *, output: Path | None = None, host: Host | None = None) -> int:
+    """Write all of a tournament as JSON Lines: entrants, pairings, matches, standings.
+
+    Example:
+
+        quintain tournament export friday --output friday.jsonl
+
+    Parameters
+    ----------
+    name
+        The tournament.
+    output
+        The file to write; standard output unless set.
+    """
+    lines = (host or Host()).remote().text("tournaments", name, "export")
+    if output is None:
+        for line in lines.splitlines():
+            say(json_line(reading.loads(line)))
+        return DONE
+    try:
+        output.write_text(lines, encoding="utf-8")
+    except OSError as error:
+        raise Failure(f"{output}: cannot be written: {error.strerror}") from None
+    note(f"{len(lines.splitlines())} lines are in {output}")
+    return DONE
+
+
+# What is said
+
+
+def _order(desk: Desk | None, name: str, action: str, body: dict[str, Any], as_json: bool) -> int:
+    answer = (desk or Desk()).remote().post("tournaments", name, action, body=body)
+    if "before" in answer and not as_json:
+        say(_preview(answer["before"], answer["after"], f"{name}: what it would change"))
+    else:
+        _tell(answer, as_json)
+    return DONE
+
+
+def _tell(answer: dict[str, Any], as_json: bool) -> None:
+    say(json_line(answer) if as_json else table(COLUMNS, [_cells(answer)]))
+
+
+def _cells(found: dict[str, Any]) -> tuple[object, ...]:
+    coming = found["entrants"] if found["wanted"] is None else f"{found['entrants']} of {found['wanted']}"
+    return (
+        *(found[key] for key in ("tournament", "game", "format", "state")),
+        coming,
+        found["played"],
+        found["open"],
+    )
+
+
+def _shown(found: dict[str, Any]) -> str:
+    entrants: list[dict[str, Any]] = found["entrants"]
+    lines = [table(COLUMNS, [_cells(found | {"entrants": len(entrants)})]), ""]
+    names = ", ".join(each["name"] + (" (gone)" if each["gone"] else "") for each in entrants)
+    lines.append(f"entrants: {names or 'nobody yet'}")
+    if found["playing"]:
+        lines.append(f"being played: {', '.join(found['playing'])}")
+    if found["eta"] is not None:
+        lines.append(f"over in about {found['eta']:.0f} s")
+    return "\n".join(lines)
+
+
+def _preview(before: list[dict[str, Any]], after: list[dict[str, Any]], title: str) -> str:
+    old = {row["name"]: row for row in before}
+    rows: list[tuple[object, ...]] = []
+    for row in after:
+        was = old.pop(row["name"], None)
+        rank, points = (None, None) if was is None else (was["rank"], f"{was['points']:g}")
+        rows.append((row["name"], rank, row["rank"], points, f"{row['points']:g}"))
+    rows += ((name, row["rank"], None, f"{row['points']:g}", None) for name, row in old.items())
+    return table(("name ", "rank", "new rank", "points", "new points"), rows, title)
+
+
+def _option(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise Misuse(f"an option is NAME=VALUE, not {text!r}")
+    try:
+        return name, reading.loads(value)
+    except ValueError:
+        return name, value

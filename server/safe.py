@@ -1,0 +1,31 @@
+"""Strangers' text, made fit for a terminal, a log, or a line of output.
+
+Names, reasons and moves are whatever somebody sent. Shown as they came they
+could move a cursor, change a window's title, forge a line or turn the writing
+round. Everything of theirs that is printed goes through here.
+"""
+
+import json
+from typing import Any
+
+import msgspec
+
+CUT = 128  # characters of a value in a log or a table
+
+
+def safe(text: str, *, cut: int | None = CUT) -> str:
+    """Escaped, and no longer than `cut`. Without a cut it may have several lines."""
+    if cut is None:
+        lines = text.split("\n")
+        return "\n".join(safe(line, cut=len(line)) for line in lines)
+    shown = text[:cut]
+    if not shown.isprintable():
+        shown = "".join(
+            c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in shown
+        )
+    return shown if len(text) <= cut else shown + "…"
+
+
+def json_line(value: Any) -> str:
+    """JSON on one line of plain ASCII, so that a terminal may show it, too."""
+    return json.dumps(msgspec.to_builtins(value), separators=(",", ":")).replace("\x7f", "\\u007f")

@@ -1,0 +1,436 @@
+"""The client for bot authors against a real host, over each transport, and against hosts that misbehave."""
+
+import ast
+import base64
+import hashlib
+import json
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+import quintain_bot
+from quintain_bot import Leave, Refused, Unreachable
+
+from tests.clients.relay import Relay
+from tests.server.served import PATIENCE, ROOT, Served
+
+pytestmark = pytest.mark.slow
+
+SOURCE = ROOT / "clients/python/quintain_bot.py"
+FIELDS = ("NW", "N", "NE", "W", "C", "E", "SW", "S", "SE")
+TRANSPORTS = ("tcp", "ws", "http")
+numbers = count(1)
+
+Choose = Callable[[dict[str, Any]], Any]
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    served = Served(tmp_path_factory.mktemp("host"))
+    yield served
+    served.kill()
+
+
+@pytest.fixture(autouse=True)
+def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where tokens are remembered."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    return tmp_path
+
+
+class Bots:
+    """Bots that run in threads of their own, which a test that fails does not wait for."""
+
+    def submit(self, run: Callable[..., Any], *arguments: Any, **named: Any) -> "Future[Any]":
+        future: Future[Any] = Future()
+
+        def play() -> None:
+            try:
+                future.set_result(run(*arguments, **named))
+            except BaseException as error:
+                future.set_exception(error)
+
+        threading.Thread(target=play, daemon=True).start()
+        return future
+
+
+@pytest.fixture
+def pool() -> Bots:
+    return Bots()
+
+
+def port(host: Served, scheme: str) -> int:
+    return {"tcp": host.tcp, "ws": host.websocket, "http": host.http}[scheme]
+
+
+def url(host: Served, scheme: str = "tcp") -> str:
+    return f"{scheme}://127.0.0.1:{port(host, scheme)}"
+
+
+def opened(host: Served, game: str, entrants: int = 2) -> str:
+    """A tournament of its own for each test."""
+    name = f"cup-{next(numbers)}"
+    body = json.dumps({"name": name, "game": game, "entrants": entrants})
+    token = (host.data / "organiser-token").read_text().strip()
+    head = f"POST /api/tournaments HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer {token}"
+    status, _ = host.ask(f"{head}\r\nContent-Length: {len(body)}\r\n\r\n{body}")
+    assert status == 201
+    return name
+
+
+def first_free(turn: dict[str, Any]) -> str:
+    return FIELDS[turn["state"]["board"].index(None)]
+
+
+def open_column(turn: dict[str, Any]) -> int:
+    return next(column for column in range(7) if turn["state"][column * 6 + 5] == 0)
+
+
+def test_one_file_that_needs_nothing_but_an_old_python() -> None:
+    tree = ast.parse(SOURCE.read_text(), feature_version=(3, 9))
+    imported = {
+        alias.name if isinstance(node, ast.Import) else node.module or ""
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    assert {name.split(".")[0] for name in imported} <= sys.stdlib_module_names
+
+
+@pytest.mark.parametrize("scheme", TRANSPORTS)
+def test_a_tournament_over_each_transport_returns_its_standings(
+    host: Served, pool: Bots, scheme: str
+) -> None:
+    cup = opened(host, "tic-tac-toe", 3)
+    bots = [
+        pool.submit(
+            quintain_bot.run,
+            first_free,
+            game="tic-tac-toe",
+            name=f"{cup}-{name}",
+            url=url(host, scheme),
+            tournament=cup,
+        )
+        for name in ("ann", "bob", "cid")
+    ]
+    for bot in bots:
+        standings = bot.result(PATIENCE)
+        assert standings is not None
+        assert (standings["tournament"], len(standings["rows"])) == (cup, 3)
+        assert all(row["played"] == 2 for row in standings["rows"])
+
+
+@pytest.mark.parametrize("scheme", TRANSPORTS)
+def test_a_bot_that_is_cut_off_comes_back_and_goes_on_with_its_match(
+    host: Served, pool: Bots, scheme: str
+) -> None:
+    """Catches a bot that forgets its token or its place, and one that thinks twice about one question."""
+    cup, relay = opened(host, "connect-4"), Relay(port(host, scheme))
+    asked: list[int] = []
+
+    def cut_off(turn: dict[str, Any]) -> int:
+        asked.append(turn["ply"])
+        if len(asked) in (2, 4):
+            relay.cut()
+        return open_column(turn)
+
+    ann: Future[Any] = pool.submit(
+        quintain_bot.run,
+        cut_off,
+        game="connect-4",
+        name=f"{cup}-ann",
+        url=f"{scheme}://127.0.0.1:{relay.port}",
+    )
+    quintain_bot.run(open_column, game="connect-4", name=f"{cup}-bob", url=url(host), tournament=cup)
+    assert ann.result(PATIENCE)["tournament"] == cup
+    relay.close()
+    _, match = host.get(f"/api/matches/{cup}-1")
+    assert match["ending"] == "played"
+    assert relay.connections >= 3
+    assert asked == sorted(set(asked))
+
+
+def test_a_refused_move_is_asked_for_again_with_the_reason(host: Served, pool: Bots) -> None:
+    cup = opened(host, "connect-4")
+    reasons: list[str] = []
+
+    def careless(turn: dict[str, Any]) -> Any:
+        if "refused" in turn:
+            reasons.append(turn["refused"])
+            return open_column(turn)
+        return 9 if turn["ply"] < 2 else open_column(turn)
+
+    ann = pool.submit(
+        quintain_bot.run, careless, game="connect-4", name=f"{cup}-ann", url=url(host), tournament=cup
+    )
+    quintain_bot.run(open_column, game="connect-4", name=f"{cup}-bob", url=url(host, "ws"), tournament=cup)
+    ann.result(PATIENCE)
+    assert reasons == ["there is no column 9; the columns are 0 to 6"]
+
+
+@pytest.mark.parametrize("scheme", TRANSPORTS)
+def test_a_move_that_loses_the_match_is_not_asked_for_again(host: Served, pool: Bots, scheme: str) -> None:
+    cup = opened(host, "tic-tac-toe")
+    asked: list[dict[str, Any]] = []
+
+    def rude(turn: dict[str, Any]) -> str:
+        asked.append(turn)
+        return "nowhere"
+
+    ann = pool.submit(
+        quintain_bot.run, rude, game="tic-tac-toe", name=f"{cup}-ann", url=url(host, scheme), tournament=cup
+    )
+    quintain_bot.run(first_free, game="tic-tac-toe", name=f"{cup}-bob", url=url(host), tournament=cup)
+    ann.result(PATIENCE)
+    assert len(asked) == 1
+
+
+def test_at_an_open_table_a_bot_plays_as_many_matches_as_it_was_told(host: Served, pool: Bots) -> None:
+    ended: list[str] = []
+
+    def heard(message: dict[str, Any]) -> None:
+        if message["type"] == "end":
+            ended.append(message["match"])
+
+    ann = pool.submit(
+        quintain_bot.run, first_free, game="tic-tac-toe", name="ann", url=url(host), matches=2, heard=heard
+    )
+    bob = pool.submit(
+        quintain_bot.run, first_free, game="tic-tac-toe", name="bob", url=url(host, "http"), matches=2
+    )
+    assert ann.result(PATIENCE) is bob.result(PATIENCE) is None
+    assert len(set(ended)) == 2
+
+
+def test_leaving_loses_the_match_at_once(host: Served, pool: Bots) -> None:
+    cup = opened(host, "tic-tac-toe")
+
+    def leave(turn: dict[str, Any]) -> str:
+        raise Leave
+
+    ann = pool.submit(
+        quintain_bot.run, leave, game="tic-tac-toe", name=f"{cup}-ann", url=url(host, "http"), tournament=cup
+    )
+    quintain_bot.run(first_free, game="tic-tac-toe", name=f"{cup}-bob", url=url(host), tournament=cup)
+    assert ann.result(PATIENCE) is None
+    assert host.get(f"/api/matches/{cup}-1")[1]["ending"] == "left"
+
+
+def test_a_bot_that_is_started_again_is_still_itself(host: Served, memory: Path) -> None:
+    """Catches an author who is told that the name is taken, by himself."""
+    tokens: list[str] = []
+
+    def once(message: dict[str, Any]) -> None:
+        tokens.append(message["token"])
+        raise KeyboardInterrupt
+
+    for scheme in TRANSPORTS:
+        with pytest.raises(KeyboardInterrupt):
+            quintain_bot.run(first_free, game="quoridor", name="again", url=url(host, scheme), heard=once)
+    assert len(tokens) == 3
+    assert len(set(tokens)) == 1
+    (kept,) = (memory / "quintain-bot").iterdir()
+    assert kept.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("scheme", TRANSPORTS)
+def test_a_refused_hello_says_why(host: Served, scheme: str) -> None:
+    with pytest.raises(Refused, match=r"there is no game \"chess\""):
+        quintain_bot.run(first_free, game="chess", name="ann", url=url(host, scheme))
+
+
+@pytest.mark.parametrize("scheme", TRANSPORTS)
+def test_a_bot_that_is_taken_over_from_does_not_fight_for_its_place(
+    host: Served, pool: Bots, scheme: str
+) -> None:
+    token, here = "a-token-that-two-have", threading.Event()
+    old = pool.submit(
+        quintain_bot.run,
+        first_free,
+        game="quoridor",
+        name="twin",
+        url=url(host, scheme),
+        token=token,
+        heard=lambda message: here.set(),
+    )
+    assert here.wait(PATIENCE)
+    with socket.create_connection(("127.0.0.1", host.tcp), PATIENCE) as other:
+        hello = {"type": "hello", "name": "twin", "game": "quoridor", "token": token}
+        other.sendall(json.dumps(hello).encode() + b"\n")
+        with pytest.raises(Refused, match="taken over"):
+            old.result(PATIENCE)
+
+
+def test_no_host_is_said_at_once() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        nobody = free.getsockname()[1]
+    for scheme in TRANSPORTS:
+        with pytest.raises(Unreachable, match=f"no host answers at {scheme}://127.0.0.1:{nobody}: .*refused"):
+            quintain_bot.run(first_free, game="tic-tac-toe", name="ann", url=f"{scheme}://127.0.0.1:{nobody}")
+
+
+@pytest.mark.parametrize("wrong", ["localhost:8000", "ftp://x", "tcp://", "tcp://x:99999", "tcp://x:a", ""])
+def test_an_address_that_is_none_is_refused(wrong: str) -> None:
+    with pytest.raises(ValueError, match="expected an address"):
+        quintain_bot.run(first_free, game="tic-tac-toe", name="ann", url=wrong)
+
+
+# Hosts that are scripts
+
+
+class Script:
+    """A host that does as it is told with each connection, one after another."""
+
+    def __init__(self, *acts: Callable[[socket.socket], None]) -> None:
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._listener.settimeout(PATIENCE)
+        self.port: int = self._listener.getsockname()[1]
+        self.times: list[float] = []
+        self._acts = acts
+        self._thread = threading.Thread(target=self._play)
+        self._thread.start()
+
+    def _play(self) -> None:
+        with self._listener:
+            for act in self._acts:
+                connection, _ = self._listener.accept()
+                with connection:
+                    connection.settimeout(PATIENCE)
+                    self.times.append(time.monotonic())
+                    act(connection)
+
+    def join(self) -> None:
+        self._thread.join(PATIENCE)
+        assert not self._thread.is_alive()
+
+
+def head(connection: socket.socket) -> str:
+    received = b""
+    while b"\r\n\r\n" not in received:
+        received += connection.recv(65536)
+    return received.decode("latin-1")
+
+
+def busy(connection: socket.socket) -> None:
+    head(connection)
+    body = b'{"error":"too many sessions are open: come again later"}'
+    answer = b"HTTP/1.1 503 Busy\r\nRetry-After: 0.4\r\nContent-Length: %d\r\n\r\n%b"
+    connection.sendall(answer % (len(body), body))
+
+
+REFUSAL = {"type": "refused", "reason": "there is no room for you"}
+
+
+def refuse_line(connection: socket.socket) -> None:
+    connection.recv(65536)
+    connection.sendall(json.dumps(REFUSAL).encode() + b"\n")
+
+
+def refuse_http(connection: socket.socket) -> None:
+    head(connection)
+    body = json.dumps(REFUSAL).encode()
+    connection.sendall(b"HTTP/1.1 403 No\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
+
+
+def come_later(connection: socket.socket) -> None:
+    connection.recv(65536)
+    connection.sendall(b'{"type":"refused","reason":"the host is about to stop: come again later"}\n')
+
+
+@pytest.mark.parametrize("fault", [ValueError("a bug"), OSError("a book that cannot be read")])
+def test_what_a_bot_raises_comes_out_of_run(fault: Exception) -> None:
+    """An `OSError` of the bot's own is no lost connection."""
+
+    def ask(connection: socket.socket) -> None:
+        connection.recv(65536)
+        named = {"match": "friday-1", "state": {}, "clock": [None, None]}
+        for message in (
+            {"type": "welcome", "name": "ann", "token": "t", "game": "quoridor", "tournament": None},
+            named | {"type": "begin", "you": "first", "players": ["ann", "bob"]},
+            named | {"type": "turn", "ply": 0, "turn": "first", "last": None},
+        ):
+            connection.sendall(json.dumps(message).encode() + b"\n")
+
+    def broken(turn: dict[str, Any]) -> str:
+        raise fault
+
+    script = Script(ask)
+    with pytest.raises(type(fault), match=str(fault)):
+        quintain_bot.run(broken, game="quoridor", name="ann", url=f"tcp://127.0.0.1:{script.port}")
+    script.join()
+
+
+@pytest.mark.parametrize("scheme", ["http", "ws"])
+def test_a_host_that_is_busy_is_left_alone_for_as_long_as_it_says(scheme: str) -> None:
+    script = Script(busy, busy, refuse_http)
+    expected: type[Exception] = Refused if scheme == "http" else Unreachable
+    with pytest.raises(expected):
+        quintain_bot.run(first_free, game="quoridor", name="ann", url=f"{scheme}://127.0.0.1:{script.port}")
+    script.join()
+    assert all(later - earlier >= 0.4 for earlier, later in zip(script.times, script.times[1:], strict=False))
+
+
+def test_a_refusal_for_now_is_tried_again_and_one_for_good_is_not() -> None:
+    script = Script(come_later, refuse_line)
+    with pytest.raises(Refused, match="no room"):
+        quintain_bot.run(first_free, game="quoridor", name="ann", url=f"tcp://127.0.0.1:{script.port}")
+    script.join()
+
+
+def test_websocket_messages_may_come_in_pieces_and_with_pings_between(tmp_path: Path) -> None:
+    """Fragments, a ping in the middle, lengths of two and of ten bytes, all of it byte by byte."""
+    long = json.dumps(REFUSAL | {"reason": "x" * 70_000})
+    pongs: list[bytes] = []
+
+    def act(connection: socket.socket) -> None:
+        request = head(connection)
+        assert request.startswith("GET /play HTTP/1.1\r\n")
+        fields = dict(line.split(": ", 1) for line in request.split("\r\n")[1:] if line)
+        key = fields["Sec-WebSocket-Key"].encode() + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+        accept = base64.b64encode(hashlib.sha1(key).digest())  # noqa: S324
+        connection.sendall(b"HTTP/1.1 101 On\r\nSec-WebSocket-Accept: " + accept + b"\r\n\r\n")
+        connection.recv(65536)  # the hello
+        welcome = b'{"type":"welcome","name":"ann","token":"t","game":"quoridor","tournament":null}'
+        frames = b"\x01\x05" + welcome[:5] + b"\x89\x02hi" + b"\x80" + bytes([len(welcome) - 5]) + welcome[5:]
+        middling = json.dumps({"type": "news", "text": "y" * 200}).encode()
+        frames += b"\x81\x7e" + len(middling).to_bytes(2, "big") + middling
+        for place in range(len(frames)):
+            connection.sendall(frames[place : place + 1])
+        connection.sendall(b"\x81\x7f" + len(long).to_bytes(8, "big") + long.encode())
+        pongs.append(connection.recv(8))
+        connection.sendall(b"\x88\x19\x03\xe8somebody has taken over")
+
+    script, heard = Script(act), []
+    with pytest.raises(Refused, match="taken over"):
+        quintain_bot.run(
+            first_free,
+            game="quoridor",
+            name="ann",
+            url=f"ws://127.0.0.1:{script.port}",
+            heard=lambda message: heard.append(message["type"]),
+        )
+    script.join()
+    assert heard == ["welcome", "news", "refused"]
+    opcode, size, *rest = pongs[0]
+    mask, payload = rest[:4], rest[4:]
+    assert (opcode, size) == (0x8A, 0x82)
+    assert bytes(byte ^ mask[place] for place, byte in enumerate(payload)) == b"hi"
+
+
+def test_what_is_no_message_ends_the_connection_and_not_the_bot() -> None:
+    def babble(connection: socket.socket) -> None:
+        connection.recv(65536)
+        welcome = {"type": "welcome", "name": "ann", "token": "t", "game": "quoridor", "tournament": None}
+        connection.sendall(json.dumps(welcome).encode() + b"\n[1]\n")
+
+    script = Script(babble, refuse_line)
+    with pytest.raises(Refused, match="no room"):
+        quintain_bot.run(first_free, game="quoridor", name="ann", url=f"tcp://127.0.0.1:{script.port}")
+    script.join()
