@@ -127,10 +127,11 @@ def callable_networks(listed: Sequence[str], bind: str) -> tuple[Network, ...]:
     """
     if listed:
         return tuple(ip_network(each) for each in listed)
-    return LOOPBACK if _is_loopback(bind) else ()
+    return LOOPBACK if is_loopback(bind) else ()
 
 
-def _is_loopback(bind: str) -> bool:
+def is_loopback(bind: str) -> bool:
+    """Whether only this machine can reach what listens there."""
     try:
         return ip_address(bind).is_loopback
     except ValueError:

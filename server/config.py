@@ -13,18 +13,23 @@ import msgspec
 from msgspec import Meta, Struct
 
 from games.game import Pace
+from server.exits import Misuse
+from server.host import check
 from server.limits import Limits
 from tournament.format import Terms
 from tournament.record import Opened
+from tournament.tournament import Refusal
 
 FILE = "quintain.toml"
 PREFIX = "QUINTAIN_"
 NOT_SETTINGS = frozenset({"QUINTAIN_TOKEN"})  # the organiser's token: a secret, read where it is used
 
+RESERVE_BYTES = 64 << 20  # some 60,000 matches
+
 Port = Annotated[int, Meta(ge=0, le=65535)]
 
 
-class ConfigError(Exception):
+class ConfigError(Misuse):
     """The organiser's fault: one line, with the place."""
 
 
@@ -70,11 +75,14 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     bind: str = "127.0.0.1"
     ports: Ports = Ports()
     data: str = "quintain-data"
+    store: str = ""  # postgresql://…; nothing is a file in the data folder
     log_level: str = "info"
     matches_at_once: Annotated[int, Meta(ge=1)] | None = (
         None  # in one tournament; None: all that can be played
     )
+    reserve_bytes: Annotated[int, Meta(ge=0)] = RESERVE_BYTES  # of the disk, given up when it is full
     tls: Tls | None = None
+    admin_anywhere: bool = False  # the desk also where its cookies cross a network in the clear
     evaluation: Evaluation = Evaluation()
     limits: Limits = Limits()
     tournament: tuple[TournamentSettings, ...] = ()
@@ -119,9 +127,15 @@ def _of_environment(environment: Mapping[str, str]) -> dict[str, Any]:
 
 def _checked(values: Mapping[str, Any], origin: str) -> Settings:
     try:
-        return msgspec.convert(values, Settings)
+        found = msgspec.convert(values, Settings)
     except msgspec.ValidationError as error:
         raise ConfigError(f"{origin}: {error}") from None
+    for wanted in found.tournament:
+        try:
+            check(wanted.name, wanted.opened())
+        except Refusal as refusal:
+            raise ConfigError(f"{origin}: tournament {wanted.name}: {refusal}") from None
+    return found
 
 
 def _merged(lower: Mapping[str, Any], upper: Mapping[str, Any]) -> dict[str, Any]:

@@ -26,7 +26,7 @@ MASK = 4  # bytes
 _Utf8 = getincrementaldecoder("utf-8")
 
 # Why a connection is closed.
-NORMAL, PROTOCOL_ERROR, NOT_UTF8, POLICY, TOO_BIG = 1000, 1002, 1007, 1008, 1009
+NORMAL, GOING_AWAY, PROTOCOL_ERROR, NOT_UTF8, POLICY, TOO_BIG = 1000, 1001, 1002, 1007, 1008, 1009
 
 
 class Ping(Struct, frozen=True):

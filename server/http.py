@@ -34,7 +34,7 @@ __all__ = [
     "refused",
 ]
 
-SWEEP = 1.0  # seconds between looks at the deadlines, which are as coarse as this
+SWEEP = 0.5  # seconds between looks at the deadlines, which are as coarse as two of these
 
 
 class Http(Service):
@@ -63,19 +63,25 @@ class Http(Service):
         finally:
             del self._connections[connection]
 
-    def drain(self) -> None:
-        """Close what is idle now, and every other connection after the answer it waits for."""
+    def drain(self, why: str) -> None:
+        """Close what is idle now, and every other connection after its answer: 503 and `why` if it waits."""
         self.draining = True
         for connection in tuple(self._connections):
-            connection.drain()
+            connection.drain(why)
 
     async def _sweep(self) -> None:
-        """Look at all deadlines, for as long as there are any: cheaper than a timer for each request."""
+        """Look at all deadlines, for as long as there are any: cheaper than a timer for each request.
+
+        Who is late was so at the last look already. Where the host stood still in between, what came in
+        time lies unread in the socket at the first look, and is read before the second.
+        """
         try:
+            last = trio.current_time()
             while self._connections:
                 await trio.sleep(SWEEP)
                 now = trio.current_time()
-                for connection in [each for each in self._connections if each.deadline <= now]:
+                for connection in [each for each in self._connections if each.deadline <= last]:
                     connection.expire(now)
+                last = now
         finally:
             self._sweeping = False

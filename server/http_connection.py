@@ -26,6 +26,7 @@ from server.http_wire import (
     Response,
     Room,
     chunk,
+    json_response,
     opening,
     refused,
     written,
@@ -34,6 +35,8 @@ from server.limits import Limits
 from server.listening import Visitor
 from server.outbox import Outbox
 from server.wire import Wire
+
+RETRY_LATER = ("Retry-After", "5")  # seconds, in which a host starts again
 
 
 class Service(Protocol):
@@ -114,6 +117,9 @@ class Connection(Answers):
     def put(self, exchange: Exchange, content: bytes) -> None:
         if exchange is self._exchange and content:  # an empty chunk would say that it is the last
             self._outbox.put(content if self._old() else chunk(content))
+
+    def taken(self, exchange: Exchange) -> bool:
+        return self._outbox.empty and exchange is self._exchange
 
     async def drained(self, exchange: Exchange) -> bool:
         return await self._outbox.drained(math.inf) and exchange is self._exchange
@@ -291,7 +297,10 @@ class Connection(Answers):
         else:
             self._refuse(408, "the request did not come to its end in time")
 
-    def drain(self) -> None:
-        """Answer what is asked already, and nothing more."""
-        if self._exchange is None and not self._parting and self._requests.stage == "idle":
+    def drain(self, why: str) -> None:
+        """Take leave; whoever waits for an answer is to ask again when the host is back."""
+        if (exchange := self._exchange) is not None and not self._streaming:
+            self.respond(exchange, json_response(503, {"error": why}, RETRY_LATER))
+            self._lose(exchange)
+        elif self._exchange is None and not self._parting and self._requests.stage == "idle":
             self._part()

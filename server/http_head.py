@@ -9,6 +9,7 @@ sends any of this.
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from urllib.parse import unquote
 
 import httptools
@@ -19,6 +20,7 @@ from server.limits import Limits
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 RequestLine = tuple[str, bytes, bool]  # method, target, and whether it is HTTP/1.0
+KNOWN = 1024  # request lines that are remembered: a bot has the same one for all the moves of a match
 
 _TOKEN = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}"
 _REQUEST_LINE = re.compile(_TOKEN.join((b"(", rb") ([!-~]+) HTTP/([0-9]\.[0-9])")))
@@ -57,15 +59,11 @@ class Head(Struct, frozen=True):
 
 def check_begun(begun: bytes, limits: Limits) -> RequestLine | None:
     """Refuse what can no longer become a head, at the earliest: `begun` is its beginning, or all of it."""
-    line, ended, _ = begun.partition(b"\r\n")
-    if not ended:
-        line = line.removesuffix(b"\r")
-    longest = limits.target_bytes + _LINE_BESIDE_TARGET
-    if not _BEGUN_LINE.fullmatch(line, 0, longest):
-        raise _no_request(line)
-    if len(line) > longest:
-        raise Refusal(414, f"an address may have {limits.target_bytes} bytes")
-    found = _request_line(line, limits) if ended else None
+    end, found = begun.find(b"\r\n"), None
+    if end >= 0:
+        found = _request_line(begun[:end], limits.target_bytes)
+    else:
+        _check_line(begun.removesuffix(b"\r"), limits.target_bytes)
     if begun.count(b"\n", 0, limits.head_bytes) > begun.count(b"\r\n", 0, limits.head_bytes):
         raise Refusal(400, "lines of a head end with CR LF, and here is one with LF alone")
     if len(begun) > limits.head_bytes:
@@ -93,7 +91,7 @@ def read_head(raw: bytes, limits: Limits) -> Head:
         headers,
         _length(headers, old),
         old,
-        old or "close" in (option.strip() for option in headers.get("connection", "").lower().split(",")),
+        old or ("connection" in headers and _closes(headers["connection"])),
         expected != "" and not old,
     )
 
@@ -108,15 +106,26 @@ def form(pairs: bytes) -> dict[str, str]:
     return found
 
 
-def _request_line(line: bytes, limits: Limits) -> RequestLine:
+def _check_line(line: bytes, most: int) -> None:
+    """Refuse the beginning of a request line whose target has more than `most` bytes, or that is none."""
+    longest = most + _LINE_BESIDE_TARGET
+    if not _BEGUN_LINE.fullmatch(line, 0, longest):
+        raise _no_request(line)
+    if len(line) > longest:
+        raise Refusal(414, f"an address may have {most} bytes")
+
+
+@lru_cache(KNOWN)
+def _request_line(line: bytes, most: int) -> RequestLine:
+    _check_line(line, most)
     found = _REQUEST_LINE.fullmatch(line)
     if found is None:
         raise _no_request(line)
     method, target, version = found.groups()
     if version not in (b"1.0", b"1.1"):
         raise Refusal(505, f"HTTP/1.1 and HTTP/1.0 are spoken here, not HTTP/{version.decode()}")
-    if len(target) > limits.target_bytes:
-        raise Refusal(414, f"an address may have {limits.target_bytes} bytes")
+    if len(target) > most:
+        raise Refusal(414, f"an address may have {most} bytes")
     if method.decode() not in METHODS:
         raise Refusal(501, f"{method.decode()} is not a method of this host")
     return method.decode(), target, version == b"1.0"
@@ -168,7 +177,12 @@ def _length(headers: Mapping[str, str], old: bool) -> int | None:
     return int(length)
 
 
-def _address(target: bytes) -> tuple[str, dict[str, str]]:
+def _closes(connection: str) -> bool:
+    return "close" in (option.strip() for option in connection.lower().split(","))
+
+
+@lru_cache(KNOWN)
+def _address(target: bytes) -> tuple[str, Mapping[str, str]]:
     """Path and query of `/path?query`, or of a whole address, as proxies are sent it."""
     if not target.startswith(b"/") and (whole := _ABSOLUTE.match(target)):
         target = target[whole.end() :]

@@ -84,6 +84,11 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     outbox_bytes: int = 1 << 20  # the same in bytes: 100 deaf peers cost 100 MiB at the very worst
     outbox_seconds: float = 10.0  # without a byte taken, and the peer is cut
 
+    # What was said in the latest matches, kept for the bots' authors.
+    wire_log_bytes: int = 32 << 20  # in all; past it the oldest match is forgotten
+    wire_log_seat_bytes: int = 65536  # of one bot in one match: some 200 messages; past it the oldest go
+    wire_log_message_bytes: int = 4096  # of one message: what is longer is cut
+
 
 class Bucket:
     """Credits that come back evenly. It is told the time and asks nobody."""

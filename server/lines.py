@@ -4,7 +4,7 @@ A line ends at `\\n` and at nothing else: `str.splitlines` would also split at
 ten other characters that a stranger may send. One `\\r` before it is dropped.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 
 class LineTooLong(Exception):
@@ -25,8 +25,14 @@ class Lines:
         self._most = most
         self._begun = bytearray()  # the line that has no end yet
 
-    def receive(self, data: bytes) -> Iterator[bytes]:
+    def receive(self, data: bytes) -> Iterable[bytes]:
         """Every line that `data` completes. Iterate to the end before the next call."""
+        end = data.find(b"\n")
+        if 0 <= end <= self._most and end + 1 == len(data) and not self._begun:
+            return (data[:end].removesuffix(b"\r"),)  # one whole line, as nearly always
+        return self._split(data)
+
+    def _split(self, data: bytes) -> Iterator[bytes]:
         start = 0
         while (end := data.find(b"\n", start)) >= 0:
             line = data[start:end]

@@ -6,7 +6,8 @@ from typing import Any
 
 import structlog
 
-CUT = 128  # characters of a value: most of them were sent by strangers
+from server.safe import CUT, safe
+
 LEVELS = ("debug", "info", "warning", "error")
 
 
@@ -35,16 +36,3 @@ def _safe(logger: Any, method: str, event: structlog.typing.EventDict) -> struct
         key: safe(value, cut=None if key == "exception" else CUT) if isinstance(value, str) else value
         for key, value in event.items()
     }
-
-
-def safe(text: str, *, cut: int | None = CUT) -> str:
-    """Text of a stranger as it may stand on a terminal or in a log: escaped, and no longer than `cut`."""
-    if cut is None:
-        lines = text.split("\n")
-        return "\n".join(safe(line, cut=len(line)) for line in lines)
-    shown = text[:cut]
-    if not shown.isprintable():
-        shown = "".join(
-            c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in shown
-        )
-    return shown if len(text) <= cut else shown + "…"

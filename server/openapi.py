@@ -13,7 +13,9 @@ READS = {
     "/api/tournaments/{name}/export": "All of it, as JSON Lines.",
     "/api/matches/{match}": "One match, with its moves and the seconds spent on each.",
     "/api/matches/{match}/events": "Event stream of a match, resumable by Last-Event-ID.",
+    "/api/matches/{match}/wire": "What a bot in it and the host said to each other, for who has its token.",
     "/api/events": "Event stream of everything: begin, end, standings.",
+    "/api/status": "What keeps the host from going on, if anything does.",
     "/healthz": "Whether the host is alive.",
     "/readyz": "Whether it takes players.",
     "/metrics": "Figures for a monitor.",
@@ -22,6 +24,10 @@ ACTIONS = {
     "start": "Start it with the entrants that it has.",
     "pause": "Deal nothing more; what is being played goes on.",
     "resume": "Go on.",
+    "freeze": "Show the public the standings as they are now, until they thaw.",
+    "unfreeze": "Show the public the standings as they come.",
+    "invite": "Enter a bot that is to come with the token that this answers.",
+    "enter": "Take a bot in that comes late, where the format does that.",
     "withdraw": "Take an entrant out.",
     "disqualify": "Take an entrant out, and give its matches to the others.",
     "void": "Have a match count for nothing and be played again.",
@@ -34,10 +40,14 @@ def openapi(wanted: type[Any], order: type[Any]) -> dict[str, Any]:
     )
     error = {"type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"]}
     paths: dict[str, Any] = {path: {"get": _operation(path, summary)} for path, summary in READS.items()}
+    wire = paths["/api/matches/{match}/wire"]["get"]
+    wire["parameters"].append({"name": "seat", "in": "query", "schema": {"enum": [0, 1]}})
+    wire["security"] = [{"bot": []}, {"organiser": []}]
     paths["/api/tournaments"]["post"] = _operation("", "Hold a tournament.", schemas[0], "201")
     for action, summary in ACTIONS.items():
         path = f"/api/tournaments/{{name}}/{action}"
         paths[path] = {"post": _operation(path, summary, schemas[1])}
+    paths["/api/admin-link"] = {"post": _operation("", "A link that opens the desk, once.", {}, "201")}
     return {
         "openapi": "3.1.0",
         "info": {
@@ -48,7 +58,7 @@ def openapi(wanted: type[Any], order: type[Any]) -> dict[str, Any]:
         "paths": paths,
         "components": {
             "schemas": components | {"Error": error},
-            "securitySchemes": {"organiser": {"type": "http", "scheme": "bearer"}},
+            "securitySchemes": {who: {"type": "http", "scheme": "bearer"} for who in ("organiser", "bot")},
         },
     }
 

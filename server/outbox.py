@@ -1,6 +1,7 @@
 """What is on its way to one peer. Whoever has news puts it here, and nobody ever waits.
 
-`put` tries the wire at once and keeps what the wire would not take. What is
+`put` tries the wire at once, or at the end of the round in which others are read
+as well (`Wire.soon`), and keeps what the wire would not take. What is
 kept is bounded in messages, in bytes and in time without progress. Past any
 bound the peer is cut: its wire is closed, which wakes whoever reads from it. A
 spectator that does not read costs itself its connection and nobody anything.
@@ -17,19 +18,32 @@ from server.wire import Wire
 
 PIECE = 65536  # bytes joined for one try while there is a queue
 
+Bytes = bytes | bytearray | memoryview
+
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 class Outbox:
     """The way out to one peer. Where it was cut, `cut_reason` says why."""
 
-    __slots__ = ("_drained", "_finishing", "_limits", "_nursery", "_queue", "_size", "_wire", "cut_reason")
+    __slots__ = (
+        "_drained",
+        "_finishing",
+        "_limits",
+        "_nursery",
+        "_queue",
+        "_said",
+        "_size",
+        "_wire",
+        "cut_reason",
+    )
 
     def __init__(self, wire: Wire, nursery: Spawner, limits: Limits) -> None:
         self._wire = wire
         self._nursery = nursery
         self._limits = limits
-        self._queue: deque[bytes | memoryview] | None = None  # most peers never need one
+        self._queue: deque[Bytes] | None = None  # most peers never need one
+        self._said: bytearray | None = None  # put in this round, and sent at its end
         self._size = 0
         self._finishing = False
         self._drained: trio.Event | None = None
@@ -38,7 +52,7 @@ class Outbox:
     @property
     def empty(self) -> bool:
         """Nothing is kept: the wire has taken all that was put."""
-        return self._queue is None
+        return self._queue is None and not self._said
 
     def put(self, data: bytes) -> None:
         """Send `data`, now or as soon as it can be. After a cut or `finish` it goes nowhere."""
@@ -46,7 +60,21 @@ class Outbox:
             return
         if self._queue is not None:
             self._keep(data)
-            return
+        elif self._said:
+            self._said += data
+            if len(self._said) > PIECE:
+                self._send_said()
+        elif self._wire.soon(self._send_said):
+            self._said = bytearray(data)
+        else:
+            self._send(data)
+
+    def _send_said(self) -> None:
+        said, self._said = self._said, None
+        if said:
+            self._send(said)
+
+    def _send(self, data: Bytes) -> None:
         try:
             sent = self._wire.send_now(data)
         except PEER_GONE:
@@ -58,6 +86,7 @@ class Outbox:
     def finish(self) -> None:
         """Say the end after all that was put."""
         if not self._finishing:
+            self._send_said()
             self._finishing = True
             if self._queue is None:
                 self._wire.finish()
@@ -73,12 +102,13 @@ class Outbox:
 
     def cut(self, reason: str) -> None:
         """Drop the peer, and all that is kept for it."""
+        self._send_said()
         if self.cut_reason is None:
             self.cut_reason = reason
             self._emptied()
             self._wire.close()
 
-    def _keep(self, data: bytes | memoryview) -> None:
+    def _keep(self, data: Bytes) -> None:
         if self._queue is None:
             self._queue = deque()
             self._nursery.start_soon(self._flush, self._queue)
@@ -88,7 +118,7 @@ class Outbox:
         if self._size > limits.outbox_bytes or len(self._queue) > limits.outbox_messages:
             self._cut_as_slow(f"it left {len(self._queue)} messages of {self._size} bytes unread")
 
-    async def _flush(self, queue: deque[bytes | memoryview]) -> None:
+    async def _flush(self, queue: deque[Bytes]) -> None:
         """Empty the queue. There is such a task only while there is a queue."""
         while self._queue is queue:
             sent = 0
@@ -122,12 +152,12 @@ class Outbox:
             self._drained = None
 
 
-def _piece(queue: deque[bytes | memoryview]) -> bytes | memoryview:
+def _piece(queue: deque[Bytes]) -> Bytes:
     """What to try next: as much of the queue as is worth joining."""
     first = queue[0]
     if len(queue) == 1 or len(first) >= PIECE:
         return first
-    parts: list[bytes | memoryview] = []
+    parts: list[Bytes] = []
     size = 0
     for message in queue:
         parts.append(message)
@@ -137,7 +167,7 @@ def _piece(queue: deque[bytes | memoryview]) -> bytes | memoryview:
     return b"".join(parts)
 
 
-def _drop(queue: deque[bytes | memoryview], sent: int) -> None:
+def _drop(queue: deque[Bytes], sent: int) -> None:
     """Forget the first `sent` bytes of the queue."""
     while sent:
         first = queue[0]

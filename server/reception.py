@@ -30,6 +30,10 @@ class Unwelcome(Exception):
     """Somebody cannot come in. The message is for the author of the bot."""
 
 
+class Guessing(Unwelcome):
+    """Too many wrong tokens: whoever holds the line hangs up."""
+
+
 class Visit:
     """One connection's hold on a player. The player may outlive it, and may be held by another by then."""
 
@@ -45,6 +49,11 @@ class Visit:
             None
         )  # called when another connection has taken over
         self._reception = reception
+
+    @property
+    def digest(self) -> bytes | None:
+        """By which its token can be known again."""
+        return None if self.token is None else _digest(self.token)
 
     @property
     def current(self) -> bool:
@@ -78,6 +87,7 @@ class Reception:
         self._visits: dict[Key, list[Visit]] = {}  # that hold a player now
         self._claims: dict[Key, Claim] = {}
         self._failures: OrderedDict[str, Bucket] = OrderedDict()  # of addresses that came with a wrong token
+        self.acknowledged: Callable[[Visit], None] = lambda visit: None  # told when a name has become a bot's
 
     def arrive(
         self,
@@ -99,14 +109,16 @@ class Reception:
         if claim is not None and token is not None and hmac.compare_digest(claim.digest, _digest(token)):
             return self._back(where, claim, token, peer)
         if claim is not None and (claim.acknowledged or here):
-            self._failed(peer, token)
+            self.failed(peer, token)
             raise Unwelcome(f"the name {name} is taken, and this is not its token")
         if here and not shared:
             raise Unwelcome(f"the name {name} is taken: somebody is here under it")
+        if claim is not None:  # its token was never seen to arrive
+            del self._claims[where]
+            if claim.player is not None:
+                claim.player.retire()
         if not keeps:
             return self._visit(where, self._lobby.enter(name, game), None, peer)
-        if claim is not None and claim.player is not None:
-            claim.player.retire()  # whose token was never seen to arrive
         token = token if token is not None and len(token) >= SHORTEST else secrets.token_urlsafe(16)
         claim = self._claims[where] = Claim(name, _digest(token), trio.current_time(), self._limits)
         claim.player = self._lobby.enter(name, game)
@@ -117,7 +129,37 @@ class Reception:
 
     def acknowledge(self, visit: Visit) -> None:
         if visit.token is not None and self.holds(visit):
-            self._claims[visit.key].acknowledged = True
+            claim = self._claims[visit.key]
+            if not claim.acknowledged:
+                claim.acknowledged = True
+                self.acknowledged(visit)
+
+    def digest(self, visit: Visit) -> str | None:
+        """What is known of the token that this visitor's name belongs to, if it belongs to one."""
+        claim = self._claims.get(visit.key)
+        return claim.digest.hex() if claim is not None and claim.acknowledged else None
+
+    def restore(self, name: str, game: str, digest: str, place: str) -> None:
+        """A name was somebody's before the host started again: an absent player's, who is awaited there."""
+        where = (game, key(name))
+        if where not in self._claims:
+            claim = Claim(name, bytes.fromhex(digest), trio.current_time(), self._limits)
+            claim.acknowledged, claim.gone_since = True, trio.current_time()
+            claim.player = self._lobby.enter(name, game)
+            claim.player.place = place
+            claim.player.away()
+            self._claims[where] = claim
+
+    def invite(self, name: str, game: str, place: str) -> str:
+        """A token that the name is to be claimed with; whoever had another one has lost it."""
+        where, token = (game, key(name)), secrets.token_urlsafe(16)
+        if self._visits.get(where):
+            raise Unwelcome(f"{name} is here already, and needs no invitation")
+        if (claim := self._claims.get(where)) is not None:
+            claim.digest, claim.acknowledged = _digest(token), True
+        else:
+            self.restore(name, game, _digest(token).hex(), place)
+        return token
 
     def leave(self, visit: Visit, for_good: bool) -> None:
         if not self.holds(visit):
@@ -163,8 +205,8 @@ class Reception:
         self._visits.setdefault(where, []).append(visit)
         return visit
 
-    def _failed(self, peer: str, token: str | None) -> None:
-        """Count a wrong token, and say no more to an address that has come with too many."""
+    def failed(self, peer: str, token: str | None) -> None:
+        """Count a wrong token; raises `Guessing` for an address that has come with too many."""
         if token is None:
             return
         now = trio.current_time()
@@ -173,8 +215,13 @@ class Reception:
         while len(self._failures) > ADDRESSES:
             self._failures.popitem(last=False)
         if not bucket.take(now):
-            raise Unwelcome("too many wrong tokens came from your address: wait for a minute")
+            raise Guessing("too many wrong tokens came from your address: wait for a minute")
+
+
+def digest(token: bytes) -> bytes:
+    """What is kept of a token."""
+    return sha256(token).digest()
 
 
 def _digest(token: str) -> bytes:
-    return sha256(token.encode("utf-8", "surrogatepass")).digest()
+    return digest(token.encode("utf-8", "surrogatepass"))

@@ -11,6 +11,7 @@ import socket
 import ssl
 import sys
 from collections.abc import AsyncIterator, Iterable
+from contextlib import closing
 from functools import partial
 from importlib import import_module
 
@@ -19,21 +20,32 @@ import trio
 
 from server import listening
 from server.config import ConfigError, Settings
-from server.data_folder import organiser_token, prepared
+from server.data_folder import OrganiserToken, locked, organiser_token, prepared
 from server.doors import tcp, websocket
 from server.doors.api import Api
 from server.doors.arena import Arena
 from server.doors.hexagondots import HexagonDots
 from server.doors.house_http import HouseHttp
 from server.doors.routes import routed
-from server.host import OPEN, Host
+from server.host import OPEN, STOPPING, Host
 from server.http import App, Http
+from server.journal import Engine
+from server.ledger import Ledger
+from server.pages.desk.door import DeskDoor, has_desk, login_path
+from server.pages.desk.sessions import Sessions
+from server.pages.door import Addresses, Pages
+from server.pages.paper import warm
+from server.pages.wire import WirePage
 from server.report import report
+from server.sqlite import warn_of_faults
+from server.stores import opened
+from server.wire_reader import WireReader
 from tournament.record import State
 from tournament.tournament import Refusal, Tournament
 
 GRACE = 10.0  # seconds for what is being played when the host is asked to stop
 LINGER = 1.0  # seconds for bots to take in how it ended before their connections go
+SWITCH = 0.0005  # seconds that the thread which writes waits for a busy event loop, at each of its steps
 DONE, INTERRUPTED = 0, 130  # exit codes
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -42,11 +54,20 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 async def serve(settings: Settings, *, until_done: str | None = None, as_json: bool = False) -> int:
     """Until `until_done` is over, or until somebody stops us; answers the exit code."""
     folder = prepared(settings.data)
-    token, path = organiser_token(folder)
-    if path is not None:
-        print(f"the organiser's token is in {path}", file=sys.stderr)  # noqa: T201
+    with locked(folder):
+        token = organiser_token(folder)
+        if token.path is not None:
+            print(f"the organiser's token is in {token.path}", file=sys.stderr)  # noqa: T201
+        warn_of_faults()
+        with closing(opened(settings, folder)) as engine:
+            return await _serve(settings, engine, token, until_done, as_json)
+
+
+async def _serve(
+    settings: Settings, engine: Engine, token: OrganiserToken, until_done: str | None, as_json: bool
+) -> int:
     tls = _tls(settings)
-    host = Host(settings.limits, at_once=settings.matches_at_once)
+    host = Host(settings.limits, Ledger(engine), at_once=settings.matches_at_once)
     doors = await _open(settings)
     async with trio.open_nursery() as nursery:
         await nursery.start(host.run)
@@ -56,7 +77,11 @@ async def serve(settings: Settings, *, until_done: str | None = None, as_json: b
                     await host.open(wanted.name, wanted.opened())
                 except Refusal as refusal:
                     raise ConfigError(f"tournament {wanted.name}: {refusal}") from None
-        http = Http(_application(host, settings, token), host.guard, settings.limits)
+        where = {name: listening.where(sockets[0]) for name, sockets in doors.items()}
+        desk = has_desk(settings.bind, tls=tls is not None, anywhere=settings.admin_anywhere)
+        sessions = Sessions() if desk else None
+        app = _application(host, settings, token.text, sessions, Addresses(**where))
+        http = Http(app, host.guard, settings.limits)
         admission = listening.Admission(settings.limits, listening.room_for_files())
         attend = {
             "tcp": partial(tcp.attend, host),
@@ -78,18 +103,29 @@ async def serve(settings: Settings, *, until_done: str | None = None, as_json: b
                 )
         nursery.start_soon(_warm_up)
         _calm_the_collector()
-        addresses = " ".join(f"{name}={listening.where(sockets[0])}" for name, sockets in doors.items())
-        print(f"ready {addresses} data={settings.data}", flush=True)  # noqa: T201
+        if sessions is not None and token.made:
+            link = f"http{'s' if tls else ''}://{where['http']}{login_path(sessions, trio.current_time())}"
+            print(f"the desk opens once, within 15 minutes, at {link}", file=sys.stderr)  # noqa: T201
+        addresses = " ".join(f"{name}={address}" for name, address in where.items())
         with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+            print(f"ready {addresses} data={settings.data}", flush=True)  # noqa: T201
             code = await _until_the_end(host, until_done, signals)
-            http.drain()
             _print_standings(host, until_done, as_json)
+            if not host.draining:  # nobody is in a hurry, and who polls has yet to ask how it ended
+                with trio.move_on_after(LINGER):
+                    await _until_all_are_gone(admission)
             with trio.move_on_after(LINGER):
-                while len(admission):  # noqa: ASYNC110 - nobody tells when the last has gone
-                    await trio.sleep(LINGER / 20)
+                await host.stop()
+                http.drain(STOPPING)
+                await _until_all_are_gone(admission)
         nursery.cancel_scope.cancel()
         return code
     return DONE  # pragma: no cover - a cancelled nursery ends above
+
+
+async def _until_all_are_gone(admission: listening.Admission) -> None:
+    while len(admission):  # noqa: ASYNC110 - nobody tells when the last has gone
+        await trio.sleep(LINGER / 20)
 
 
 async def _until_the_end(host: Host, until_done: str | None, signals: AsyncIterator[int]) -> int:
@@ -120,15 +156,19 @@ async def _until_the_end(host: Host, until_done: str | None, signals: AsyncItera
     return code
 
 
-def _application(host: Host, settings: Settings, token: str) -> App:
-    return routed(
-        (
-            Arena(host, settings.evaluation, settings.bind),
-            HexagonDots(host),
-            HouseHttp(host),
-            Api(host, token),
-        )
+def _application(
+    host: Host, settings: Settings, token: str, sessions: Sessions | None, addresses: Addresses
+) -> App:
+    pages = Pages(host, addresses)
+    doors = (
+        Arena(host, settings.evaluation, settings.bind),
+        HexagonDots(host),
+        HouseHttp(host),
+        Api(host, token, None if sessions is None else lambda: login_path(sessions, trio.current_time())),
+        WirePage(pages, WireReader(host, token)),
+        DeskDoor(host, pages, sessions),
     )
+    return routed(doors, pages)
 
 
 async def _open(settings: Settings) -> dict[str, list[socket.socket]]:
@@ -164,7 +204,8 @@ def _tls(settings: Settings) -> ssl.SSLContext | None:
 
 
 async def _warm_up() -> None:
-    """Import what is slow to import before somebody needs it, on nobody's time."""
+    """Import what is slow to import, and compile the pages, before somebody needs it, on nobody's time."""
+    await trio.to_thread.run_sync(warm, abandon_on_cancel=True)
     for name in ("numpy", "networkx"):
         await trio.to_thread.run_sync(import_module, name, abandon_on_cancel=True)
 
@@ -174,6 +215,7 @@ def _calm_the_collector() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 50, 1_000)
+    sys.setswitchinterval(SWITCH)
 
 
 def _print_standings(host: Host, until_done: str | None, as_json: bool) -> None:

@@ -49,7 +49,7 @@ def match_shown(record: Record, concluded: Concluded, full: bool) -> dict[str, A
         "ending": Ending.VOID if voided else concluded.ending,
         "why": why,
         "score": None if voided else concluded.score,
-        "plies": len(concluded.moves),
+        "plies": concluded.plies,
         "options": record.options(concluded),
     }
     if full:
@@ -72,6 +72,7 @@ def tournament_shown(record: Record) -> dict[str, Any]:
         "game": record.opened.game,
         "format": record.opened.format,
         "state": record.state,
+        "frozen": record.frozen is not None,
     }
 
 

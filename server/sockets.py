@@ -16,7 +16,8 @@ import trio
 
 from server.wire import READ, Wire
 
-SWEEP = 512  # sockets looked at before other tasks have their turn
+ROUND = 16  # sockets read before what was said meanwhile is sent: less than a millisecond
+SWEEP = 128  # sockets looked at before other tasks have their turn: some milliseconds
 
 # A move is sent at once; and a peer whose machine has gone is noticed, by the kernel, within two minutes.
 OPTIONS = [
@@ -39,6 +40,7 @@ class Readiness:
         self._epoll = select.epoll()
         self._wires: dict[int, SocketWire] = {}
         self._sweeping = False
+        self._said: list[Callable[[], None]] = []  # sends what was said in this round
 
     async def run(self) -> None:
         """Serve until cancelled; one such task runs as long as trio does."""
@@ -57,12 +59,28 @@ class Readiness:
             return  # somebody who was handed bytes asks again
         self._sweeping = True
         try:
-            now = trio.current_time()
-            for number, _ in self._epoll.poll(0, SWEEP):
-                if (wire := self._wires.get(number)) is not None:
-                    wire.ready(now)
+            left = SWEEP
+            while left > 0 and (found := self._epoll.poll(0, ROUND)):  # what came meanwhile is read as well
+                left -= len(found)
+                now = trio.current_time()
+                for number, _ in found:
+                    if (wire := self._wires.get(number)) is not None:
+                        wire.ready(now)
+                self._send()
         finally:
             self._sweeping = False
+            self._send()
+
+    def soon(self, flush: Callable[[], None]) -> bool:
+        """Have `flush` called at the end of this round of reading; False where none is under way."""
+        if self._sweeping:
+            self._said.append(flush)
+        return self._sweeping
+
+    def _send(self) -> None:
+        said, self._said = self._said, []
+        for flush in said:
+            flush()
 
     def watch(self, number: int, wire: "SocketWire") -> None:
         if number not in self._wires:
@@ -143,7 +161,10 @@ class SocketWire(Wire):
             finally:
                 self._take = None
 
-    def send_now(self, data: bytes | memoryview) -> int:
+    def soon(self, flush: Callable[[], None]) -> bool:
+        return self._readiness is not None and self._readiness.soon(flush)
+
+    def send_now(self, data: bytes | bytearray | memoryview) -> int:
         try:
             return self._socket.send(data)
         except BlockingIOError:
@@ -151,7 +172,7 @@ class SocketWire(Wire):
         except OSError as error:
             raise trio.BrokenResourceError(f"cannot send: {error.strerror}") from error
 
-    async def send_some(self, data: bytes | memoryview) -> int:
+    async def send_some(self, data: bytes | bytearray | memoryview) -> int:
         while True:
             self._check_open()
             await trio.lowlevel.wait_writable(self._socket)

@@ -43,14 +43,22 @@ class Wire(Protocol):
         while received := await self.receive():
             take(received)
 
-    def send_now(self, data: bytes | memoryview) -> int:
+    def soon(self, flush: Callable[[], None]) -> bool:
+        """Have `flush` called when some others have been read too, before any task runs; False: do it now.
+
+        A peer that is woken by bytes costs more than the bytes: told a little later, many have
+        something to do at once.
+        """
+        return False
+
+    def send_now(self, data: bytes | bytearray | memoryview) -> int:
         """Send as much as can be sent without waiting, and say how much that was.
 
         Raises `trio.BrokenResourceError` when the connection is lost or closed.
         """
         ...
 
-    async def send_some(self, data: bytes | memoryview) -> int:
+    async def send_some(self, data: bytes | bytearray | memoryview) -> int:
         """Wait until some of `data`, which is not empty, is sent, and say how much.
 
         Raises as `send_now`, or `trio.ClosedResourceError` when it is closed meanwhile.
@@ -92,12 +100,12 @@ class StreamWire(Wire):
         self.arrived = trio.current_time()
         return received
 
-    def send_now(self, data: bytes | memoryview) -> int:
+    def send_now(self, data: bytes | bytearray | memoryview) -> int:
         if self._closed:
             raise trio.BrokenResourceError("the connection was closed at this end")
         return 0
 
-    async def send_some(self, data: bytes | memoryview) -> int:
+    async def send_some(self, data: bytes | bytearray | memoryview) -> int:
         piece = data[:WRITE]
         await self._stream.send_all(piece)
         return len(piece)

@@ -6,7 +6,7 @@ which nothing happens.
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import reduce
 from typing import Any
 
@@ -33,18 +33,29 @@ REMEMBERED = 1024  # events of everything: what a client that was away can be to
 HEARTBEAT = 15.0  # seconds
 
 
-def stream_match(exchange: Exchange, tournament: Tournament, name: str) -> None:
+def stream_match(exchange: Exchange, tournament: Tournament, name: str) -> Awaitable[None] | None:
     """The events of one match, from the beginning or from where the client was."""
+    if name not in tournament.matches:
+        return _retell(exchange, tournament, name)
+    _stream_live(exchange, tournament.matches[name])
+    return None
+
+
+async def _retell(exchange: Exchange, tournament: Tournament, name: str) -> None:
+    """Of a match that is over, which may have to be fetched."""
+    exchange.authenticated()
+    concluded, after = await tournament.concluded(name), _last_id(exchange)
+    chunks = exchange.stream(200, HEADERS)
+    for number, event in enumerate(_retold(tournament.record, concluded)):
+        if number > after:
+            chunks.put(_event(number, event))
+    chunks.close()
+
+
+def _stream_live(exchange: Exchange, live: Match) -> None:
     exchange.authenticated()  # a spectator is nobody in particular, but no stranger who ties up a connection
     chunks = exchange.stream(200, HEADERS)
     after = _last_id(exchange)
-    live = tournament.matches.get(name)
-    if live is None:
-        for number, event in enumerate(_retold(tournament.record, tournament.record.matches[name])):
-            if number > after:
-                chunks.put(_event(number, event))
-        chunks.close()
-        return
     number = after
 
     def tell(event: AnyEvent) -> None:
@@ -99,7 +110,7 @@ class Feed:
             ended = {"match": fact.match, "players": fact.players, "winner": fact.winner}
             self._say({"type": "end", "tournament": name} | ended | {"ending": fact.ending, "why": fact.why})
             if self._streams:
-                self._say({"type": "standings", "tournament": name, "rows": rows(tournament.record)})
+                self._say({"type": "standings", "tournament": name, "rows": rows(tournament.record.public)})
 
     def _say(self, shown: dict[str, Any]) -> None:
         self._count += 1

@@ -62,12 +62,12 @@ class Arena:
     def _action(self, parts: list[str]) -> tuple[Sequence[str], Action | None]:
         """What can be done at a path, and by which methods."""
         match parts:
-            case ["evaluations", name]:
-                return ("GET", "HEAD"), lambda exchange: self._tell_standing(exchange, name)
-            case [game, "start", name] if game in GAMES:
-                return ("GET",), lambda exchange: self._start(exchange, game, name)
             case [game, "play", name] if game in GAMES:
                 return ("POST",), lambda exchange: self._play(exchange, game, name)
+            case [game, "start", name] if game in GAMES:
+                return ("GET",), lambda exchange: self._start(exchange, game, name)
+            case ["evaluations", name]:
+                return ("GET", "HEAD"), lambda exchange: self._tell_standing(exchange, name)
             case [game, "join"] if game in GAMES:
                 return ("POST",), lambda exchange: self._join(exchange, game)
             case [game, "evaluate"] if game in GAMES:

@@ -13,20 +13,24 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from math import inf
 from typing import Any, assert_never
-from uuid import uuid4
 
 import trio
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.json import encode
 
 from games.game import SHOWN, Illegal, quoted
+from server.doors.once import Once
+from server.doors.taped import requested, responded
 from server.guard import Spawner
-from server.http import Chunks, Exchange, Refusal, json_response, refused
+from server.http import Chunks, Exchange, Refusal, Response, json_response, refused
 from server.limits import Bucket, Limits
+from server.unguessable import uuid
+from server.wire_log import NO_TAPE
 from tournament.events import AnyEvent, Began, Ended, Ending, Moved, Refused
 from tournament.match import OutOfTurn
 from tournament.player import Seat
 
+once = Once()  # both sides are told of a move in the same words
 FLIP = "(╯°□°)╯︵ ┻━┻"
 PRIVATE = (("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer"))  # addresses are secrets here
 STREAM = (("Content-Type", "text/event-stream"), *PRIVATE, ("X-Accel-Buffering", "no"))
@@ -52,13 +56,14 @@ class Battle:
         name: str | None = None,
     ) -> None:
         """`closed` is called when nothing more will be told."""
-        self.name = name or str(uuid4())
+        self.name = name or uuid()
         self.seat = seat
         self.match = seat.match
         self.started = False  # the stream has been opened: somebody is there
         self.expected: float | None = None  # until then the clock waits for that
         self.over = trio.Event()  # nothing more will be told
         self.told: list[bytes] = []  # every event so far
+        self.tape = NO_TAPE
         self.on_start: Callable[[], None] = lambda: None
         self.on_end: Callable[[], None] = lambda: None  # the match is over; more may be told
         self._sides = sides
@@ -85,7 +90,9 @@ class Battle:
         """Tell all so far and go on, over this stream. One that was opened before has had its time."""
         before, stream = self._stream, exchange.stream(200, STREAM)
         self._stream = stream
+        self.tape.heard(requested(exchange.request, self.name), exchange.request.arrived)
         for event in self.told:
+            self.tape.told(event)
             stream.put(event)
         exchange.on_gone(partial(self._lose, stream))
         if before is not None:
@@ -96,6 +103,7 @@ class Battle:
 
     def play(self, exchange: Exchange, read: Callable[[], Command]) -> None:
         """Obey what `read` finds in the request. Raises `Refusal` where that has no effect."""
+        self.tape.heard(requested(exchange.request, self.name), exchange.request.arrived)
         try:
             if self.over.is_set():
                 raise ended()
@@ -106,10 +114,12 @@ class Battle:
                 self._flip_last(exchange, command)
             else:
                 self._move(exchange, command)
-        except Refusal:
+        except Refusal as error:
+            refusal = error
             if not self._junk.take(exchange.request.arrived):
-                raise Refusal(429, "too many commands without effect: wait until it is your turn") from None
-            raise
+                refusal = Refusal(429, "too many commands without effect: wait until it is your turn")
+            self.tape.told(responded(refused(refusal.status, str(refusal))))
+            raise refusal from None
 
     def _move(self, exchange: Exchange, command: Command) -> None:
         match, refusal = self.match, None
@@ -138,8 +148,12 @@ class Battle:
     def _answer(self, exchange: Exchange) -> None:
         left = self.match.left(trio.current_time())[self.seat.index]
         clock = None if left is None else int(left * 1000)
-        answer = {"message": "received your command", "moveId": str(uuid4()), "clock": clock}
-        exchange.respond(json_response(200, answer, *PRIVATE))
+        answer = {"message": "received your command", "moveId": uuid(), "clock": clock}
+        self._respond(exchange, json_response(200, answer, *PRIVATE))
+
+    def _respond(self, exchange: Exchange, response: Response) -> None:
+        self.tape.told(responded(response))
+        exchange.respond(response)
 
     # What the bot is told
 
@@ -151,9 +165,12 @@ class Battle:
         self._tell({"player": who, **move})
 
     def _tell(self, message: Mapping[str, Any]) -> None:
-        event = b"data: %b\n\n" % encode(message)
+        self._send(written(message))
+
+    def _send(self, event: bytes) -> None:
         self.told.append(event)
         if self._stream is not None:
+            self.tape.told(event)
             self._stream.put(event)
 
     def _hear(self, event: AnyEvent) -> None:
@@ -162,7 +179,8 @@ class Battle:
             case Began():
                 pass
             case Moved(seat=seat, move=move):
-                self._tell_move(seats[seat], move)
+                self._flipped = move.get("action") == FLIP
+                self._send(once(event, written, {"player": seats[seat], **move}))
             case Refused(seat=seat, sent=sent):
                 self._tell_move(seats[seat], _shown(sent))
             case Ended():
@@ -200,7 +218,7 @@ class Battle:
             if refusal is None:
                 self._answer(exchange)
             else:
-                exchange.respond(refused(refusal.status, str(refusal)))
+                self._respond(exchange, refused(refusal.status, str(refusal)))
 
     async def _wait_for_flip(self, since: float) -> None:
         left = self.match.left(since)[self.seat.index]
@@ -238,6 +256,11 @@ class Battle:
             self._stream = None
             if not self.match.log.closed:
                 self.seat.away()
+
+
+def written(message: Mapping[str, Any]) -> bytes:
+    """An event of the stream."""
+    return b"data: %b\n\n" % encode(message)
 
 
 def ended() -> Refusal:

@@ -48,6 +48,7 @@ from server.house_players import GAME, HousePlayer, challenge
 from server.limits import Bucket
 from server.names import HOUSE
 from server.reception import Unwelcome, Visit
+from server.wire_log import NO_TAPE
 from tournament.events import AnyEvent, Began, Ended, Ending, Moved, Refused
 from tournament.log import Follower
 from tournament.match import Match, OutOfTurn
@@ -77,7 +78,8 @@ class Connect4:
     ) -> None:
         self.asked = 0  # how often this bot has been told a new position
         self._host = host
-        self._voice = Hesitation(say, host.guard, host.limits.junk.credits)
+        self._out = say
+        self._voice = Hesitation(self._say, host.guard, host.limits.junk.credits)
         self._hang_up = hang_up
         self._peer = peer
         self._authenticated = authenticated
@@ -86,6 +88,7 @@ class Connect4:
         self._visit: Visit | None = None
         self._opponent: HousePlayer | None = None  # that came for this bot, and has not been dealt a seat
         self._seat: Seat | None = None
+        self._tape = NO_TAPE
         self._follower: Follower | None = None
         now = trio.current_time()
         self._junk = Bucket(host.limits.junk, now)
@@ -98,7 +101,10 @@ class Connect4:
 
         It is not `fresh` if it had been read already when the last position was told.
         """
-        if not self._over and (reason := self._understand(message, at, fresh)) is not None:
+        if self._over:
+            return
+        self._tape.heard(message, at)
+        if (reason := self._understand(message, at, fresh)) is not None:
             self._ignore(message, reason, at)
 
     def gone(self) -> None:
@@ -190,6 +196,7 @@ class Connect4:
         if self._opponent is not None:
             self._opponent.leave()
         self._seat = self._follower = self._opponent = None
+        self._tape = NO_TAPE
         if visit is not None:
             visit.leave()
 
@@ -197,7 +204,7 @@ class Connect4:
 
     def _dealt(self, seat: Seat) -> None:
         self._opponent = None
-        self._seat = seat
+        self._seat, self._tape = seat, self._host.wires.tape(seat, self._visit)
         self._follower = seat.follow(self._tell)
 
     def _tell(self, event: AnyEvent) -> None:
@@ -226,6 +233,10 @@ class Connect4:
             self._voice.say(encode(_state(match, index, match.ply)))
             self._voice.say(DISCONNECTED)
         self._leave()
+
+    def _say(self, message: bytes) -> None:
+        self._tape.told(message)
+        self._out(message)
 
     def _ignore(self, message: bytes, reason: str, at: float) -> None:
         limits = self._host.limits

@@ -179,6 +179,7 @@ class Guest:
 
     def _open(self, seat: Seat) -> Battle:
         self._battle = battle = self._guests.enrol(seat)
+        battle.tape = self._guests.host.wires.tape(seat, self._visit)
         battle.on_start = self._acknowledge
         battle.on_end = partial(self._ended, battle)
         return battle

@@ -9,7 +9,6 @@ What it says with a move is a token that it was given for that one turn. What
 has another token is somebody else's and has no effect.
 """
 
-import secrets
 from collections.abc import Callable
 
 import structlog
@@ -18,14 +17,16 @@ from msgspec import MsgspecError
 from msgspec.json import decode
 
 from games.game import Illegal
+from server import unguessable
 from server.doors.hexagon_gate import Gate, Guest, delta, whole
+from server.doors.taped import TURN, requested, responded
 from server.http import Exchange, Response, json_response
 from server.reception import Visit
+from server.wire_log import NO_TAPE, WireLog
 from tournament.events import AnyEvent, Ended, Ending, Refused
 from tournament.match import Match, OutOfTurn
 from tournament.player import GRACE, Seat
 
-HEADER = "X-Turn-Token"
 PLAIN = (("Content-Type", "text/plain; charset=utf-8"), ("X-Content-Type-Options", "nosniff"))
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -50,6 +51,7 @@ class Bot(Guest):
         led: bool,
         tokens: dict[str, "Bot"],
         done: Callable[["Bot"], None],
+        wires: WireLog,
     ) -> None:
         self.name = visit.player.name
         self.gate = gate
@@ -60,6 +62,8 @@ class Bot(Guest):
         self._tokens = tokens
         self._done = done
         self._seat: Seat | None = None
+        self._wires = wires
+        self._tape = NO_TAPE
         self._token: str | None = None  # of the turn that it has
         self._held: Exchange | None = None  # the request that is to be answered
         self._request = ("", b"")  # token and body of the last one; the join has none
@@ -100,16 +104,17 @@ class Bot(Guest):
     def move(self, exchange: Exchange, token: str) -> None:
         """Take a request with a token of this bot: the one of its turn, or the one before that again."""
         exchange.authenticated()
+        self._tape.heard(requested(exchange.request, token), exchange.request.arrived)
         if token == self._token:
             self._move(exchange, token)
         elif (token, exchange.request.body) != self._request:
             why = "this token has been used for another move"
-            exchange.respond(plain(410, self._over) if self._over else plain(403, why))
+            self._respond(exchange, plain(410, self._over) if self._over else plain(403, why))
         elif self._answer is not None:
-            exchange.respond(self._answer)
+            self._respond(exchange, self._answer)
         elif self._held is not None:
             earlier, self._held = self._held, None
-            earlier.respond(plain(409, "the same request was made again, and is answered there"))
+            self._respond(earlier, plain(409, "the same request was made again, and is answered there"))
             self._hold(exchange)
         else:
             self._come_back(exchange)
@@ -121,8 +126,8 @@ class Bot(Guest):
 
     def forget(self) -> None:
         """Whatever it comes with, it comes too late."""
-        for token in (self._request[0], self._token or ""):
-            self._tokens.pop(token, None)
+        for used in (self._request[0], self._token or ""):
+            self._tokens.pop(used, None)
 
     def dismiss(self, why: str) -> None:
         """There will be no match."""
@@ -135,12 +140,12 @@ class Bot(Guest):
     def _move(self, exchange: Exchange, token: str) -> None:
         seat, body = self._seat, exchange.request.body
         if seat is None:
-            exchange.respond(self._farewell or plain(410, self._over))
+            self._respond(exchange, self._farewell or plain(410, self._over))
             return
         try:
             sent = decode(body)
         except (MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            exchange.respond(plain(400, f"a move is JSON, and this is not: {error}"))
+            self._respond(exchange, plain(400, f"a move is JSON, and this is not: {error}"))
             return
         self._tokens.pop(self._request[0], None)
         self._request, self._since, self._answer = (token, body), seat.match.ply, None
@@ -179,7 +184,7 @@ class Bot(Guest):
     def _dealt(self, seat: Seat) -> None:
         if self.waits:
             self.gate.taken = True
-        self._seat = seat
+        self._seat, self._tape = seat, self._wires.tape(seat, self._visit)
         seat.follow(self._tell)
         self.gate.begin(seat.match)
 
@@ -198,9 +203,9 @@ class Bot(Guest):
         """Say that it is its turn, if that is so and it can be told."""
         seat = self._seat
         if seat is not None and seat.to_move and self._held is not None:
-            self._token = secrets.token_urlsafe(16)
+            self._token = unguessable.token()
             self._tokens[self._token] = self
-            self._reply(json_response(200, self._news(seat.match, self._since), (HEADER, self._token)))
+            self._reply(json_response(200, self._news(seat.match, self._since), (TURN, self._token)))
 
     def _end(self, seat: Seat, ended: Ended) -> None:
         match = seat.match
@@ -224,7 +229,11 @@ class Bot(Guest):
         self._answer = answer
         held, self._held = self._held, None
         if held is not None:
-            held.respond(answer)
+            self._respond(held, answer)
+
+    def _respond(self, exchange: Exchange, answer: Response) -> None:
+        self._tape.told(responded(answer))
+        exchange.respond(answer)
 
     def _leave(self) -> None:
         self._gone = None

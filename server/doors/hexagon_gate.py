@@ -9,7 +9,7 @@ What a Game and a Delta look like is here too; who may do what at a gate is
 `server/doors/hexagon_bot.py`'s.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from msgspec.json import encode
@@ -90,7 +90,7 @@ class Gate:
         """A match has begun for somebody who joined here."""
         if match is not self._match:
             self._match, self._plies, self._end = match, None, None
-            self._say(delta(match, 0))
+            self._say(lambda: delta(match, 0))
             self._told = match.ply
             match.log.follow(lambda event: self._tell(match, event), len(match.log.events))
 
@@ -115,15 +115,15 @@ class Gate:
         if isinstance(event, Moved) and match.verdict is not None:
             return  # the last move, which is told with the end
         if not isinstance(event, Refused):
-            self._say(delta(match, self._told))
+            self._say(lambda: delta(match, self._told))
         self._told = match.ply
         if isinstance(event, Ended):
             self._game, self._end, self._match = encode(whole(match)), event.why, None
             self.close()
 
-    def _say(self, news: object) -> None:
-        if self._observers:
-            line = encode(news) + b"\n"
+    def _say(self, news: Callable[[], object]) -> None:
+        if self._observers:  # as nearly never
+            line = encode(news()) + b"\n"
             for chunks in tuple(self._observers):
                 chunks.put(line)
 

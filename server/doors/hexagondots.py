@@ -25,8 +25,9 @@ from msgspec import Struct
 from games.game import BadOption
 from games.hexagondots import GAME
 from server.doors.farewell import when_over
-from server.doors.hexagon_bot import HEADER, Bot, plain
+from server.doors.hexagon_bot import Bot, plain
 from server.doors.hexagon_gate import Gate
+from server.doors.taped import TURN
 from server.host import OPEN, Host
 from server.http import JSON, Exchange, Response, json_response
 from server.names import BadName, checked, key
@@ -183,7 +184,7 @@ class HexagonDots:
             return
         exchange.authenticated()
         self._gates[gate.path] = gate  # it may have been dropped meanwhile, as nobody was there
-        bot = self._bots[key(name)] = Bot(visit, gate, led, self._tokens, self._leave)
+        bot = self._bots[key(name)] = Bot(visit, gate, led, self._tokens, self._leave, self._host.wires)
         bot.join(exchange)
         if led:
             bot.stop_waiting = when_over(
@@ -196,14 +197,14 @@ class HexagonDots:
             self._host.tournaments[place].challenge(both[0].player, both[1].player, gate.options)
 
     def _move(self, exchange: Exchange, gate: Gate) -> None:
-        token = exchange.request.headers.get(HEADER.lower(), "")
+        token = exchange.request.headers.get(TURN.lower(), "")
         bot = self._tokens.get(token)
         if bot is not None and bot.gate is gate:
             bot.move(exchange, token)
         elif gate.over:
             exchange.respond(plain(410, gate.why_not))
         else:
-            exchange.respond(plain(403, f"a move needs the {HEADER} of the last answer"))
+            exchange.respond(plain(403, f"a move needs the {TURN} of the last answer"))
 
     def _leave(self, bot: Bot) -> None:
         """A bot has no more to come. For a while its last requests are answered as they were."""

@@ -20,8 +20,9 @@ from server.doors.messages import PROTOCOL, Refused, Standings, ToBot, Welcome, 
 from server.doors.once import Once
 from server.doors.patience import Patience
 from server.host import OPEN, Host
-from server.reception import Unwelcome, Visit
+from server.reception import Guessing, Unwelcome, Visit
 from server.shown import rows
+from server.wire_log import NO_TAPE
 from tournament import events
 from tournament.events import AnyEvent
 from tournament.log import Follower
@@ -58,6 +59,8 @@ class House:
     ) -> None:
         self.asked = 0  # how many questions this bot has been asked
         self.arriving = False  # its hello is about to be granted or refused
+        self.guessing = False  # too many wrong tokens came from its address
+        self.tape = NO_TAPE  # of its match
         self._host = host
         self._out = say
         self._end_call = hang_up
@@ -84,6 +87,7 @@ class House:
         """
         if self._over:
             return
+        self.tape.heard(message, at)
         if self._unacknowledged and self._visit is not None:
             self._unacknowledged = False
             self._visit.acknowledge()
@@ -198,6 +202,9 @@ class House:
                 token=hello.token or token,
                 peer=self._peer,
             )
+        except Guessing as refusal:
+            self.guessing = True
+            self.give_up(str(refusal))
         except Unwelcome as refusal:
             self._refuse(str(refusal))
         else:
@@ -231,6 +238,7 @@ class House:
         if self._follower is not None:
             self._follower.stop()
         self._seat = self._follower = None
+        self.tape = NO_TAPE
         if visit is not None:
             visit.player.dealt = _nobody
             visit.leave(for_good=for_good)
@@ -249,18 +257,19 @@ class House:
 
     async def _tell_standings(self, tournament: Tournament, fact: AnyFact) -> None:
         if self._visit is not None:
-            record = tournament.record
+            record = tournament.record.public
             self._put(once(fact, lambda: encode(Standings(record.name, final=True, rows=rows(record)))))
 
     # What the bot is told
 
     def _dealt(self, seat: Seat) -> None:
-        self._seat = seat
+        self._seat, self.tape = seat, self._host.wires.tape(seat, self._visit)
         self._follower = seat.follow(self._tell)
 
     def _go_on(self, seat: Seat) -> None:
         """Tell all that is needed to go on with a match that has begun."""
         self._seat, match = seat, seat.match
+        self.tape = self._host.wires.tape(seat, self._visit)
         self._say(begin(seat))
         self._say(turn(match, match.ply, trio.current_time()))
         self._ask(seat, match.ply)
@@ -286,6 +295,7 @@ class House:
             case events.Ended():
                 self._seat = self._follower = None
                 self._put(once(event, lambda: encode(end(match, event))))
+                self.tape = NO_TAPE
             case _:
                 assert_never(event)
 
@@ -313,6 +323,7 @@ class House:
         if self._seq is not None:
             self._seq += 1
             message = b'%b,"seq":%d}' % (message[:-1], self._seq)
+        self.tape.told(message)
         self._out(message)
 
 

@@ -19,6 +19,7 @@ import trio
 
 from server.doors import messages
 from server.doors.house import HELLO, House
+from server.doors.taped import requested, responded
 from server.host import Host
 from server.http import JSON, Chunks, Exchange, Refusal, Response, json_response
 from server.listening import network_of
@@ -146,8 +147,11 @@ class Session:
             raise Refusal(410, f"the session is over: {self._over}")
         self._stay(request.arrived)
         self._note_question()
+        tape = self._house.tape
         self._house.hear(request.body, request.arrived, request.arrived >= self._asked)
-        exchange.respond(json_response(200, {"seq": self._last}, *PRIVATE))
+        answer = json_response(200, {"seq": self._last}, *PRIVATE)
+        tape.told(responded(answer))
+        exchange.respond(answer)
 
     def listen(self, exchange: Exchange) -> None:
         """From now on, here: by a long poll where the query says `after`, else by an event stream."""
@@ -161,9 +165,11 @@ class Session:
         if after is not None and after < oldest:
             raise Refusal(410, f"messages up to {oldest} are gone; say hello again, with your token")
         behind = list(self._kept)[max(0, (after or 0) - oldest) :]
-        if polls and not behind and self._over is not None:
+        if not behind and self._over is not None:
             raise Refusal(410, f"the session is over: {self._over}")
         self._stop_listening()
+        if self._house is not None:
+            self._house.tape.heard(requested(exchange.request, self.name), exchange.request.arrived)
         now = trio.current_time()
         if not polls:
             self._stream = exchange.stream(200, STREAM)
@@ -255,7 +261,8 @@ class Session:
             exchange.respond(Response(201, (*JSON, location, *PRIVATE), body))
             self._deadline = self._said + self._limits.session_begin_seconds
         else:
-            exchange.respond(Response(403, JSON, message))
+            status = 429 if self._house is not None and self._house.guessing else 403
+            exchange.respond(Response(status, JSON, message))
             self._hang_up("the hello was refused")
             self._forget(self)
 

@@ -25,6 +25,7 @@ from server.host import Host
 from server.limits import Limits
 from server.names import BadName
 from server.reception import Unwelcome, Visit
+from server.wire_log import NO_TAPE
 from tournament import events
 from tournament.events import AnyEvent
 from tournament.match import Match, OutOfTurn
@@ -62,6 +63,7 @@ class Memo:
         self._gone = False
         self._visit: Visit | None = None
         self._seat: Seat | None = None
+        self._tape = NO_TAPE
         self._stop_waiting: Callable[[], None] = lambda: None
 
     def arrive(self, line: bytes) -> None:
@@ -73,6 +75,7 @@ class Memo:
 
     def hear(self, message: bytes, at: float, fresh: bool) -> None:
         """Take one line. What is no answer to a question has no effect."""
+        self._tape.heard(message, at)
         answer = message.strip(b" \t\r")
         if len(message) > self._host.limits.line_bytes:
             self.give_up(f"a line of {len(message)} bytes")
@@ -123,7 +126,7 @@ class Memo:
         self._hang_up(reason)
 
     def _dealt(self, seat: Seat) -> None:
-        self._seat = seat
+        self._seat, self._tape = seat, self._host.wires.tape(seat, self._visit)
         seat.follow(self._tell)
 
     def _play(self, seat: Seat, answer: str, at: float) -> None:
@@ -142,10 +145,10 @@ class Memo:
         match event:
             case events.Moved(ply=ply):
                 if not _last(match, ply):
-                    self._put(once(event, lambda: state(match, ply)))
+                    self._say(once(event, state, match, ply))
                     self._ask(seat)
             case events.Began():
-                self._put(once(event, lambda: state(match, 0)))
+                self._say(once(event, state, match, 0))
                 self._ask(seat)
             case events.Refused(ply=ply):
                 if event.seat == seat.index and not _last(match, ply):
@@ -153,12 +156,17 @@ class Memo:
                     self._ask(seat)
             case events.Ended():
                 self._seat = None
-                self._put(once(event, lambda: final(match, event)))
+                self._say(once(event, final, match, event))
+                self._tape = NO_TAPE
             case _:
                 assert_never(event)
 
     def _show(self, match: Match) -> None:
-        self._put(state(match, match.ply))
+        self._say(state(match, match.ply))
+
+    def _say(self, line: bytes) -> None:
+        self._tape.told(line)
+        self._put(line)
 
     def _ask(self, seat: Seat) -> None:
         """The bot has been sent the state; if it names the bot, that is a question."""
@@ -205,4 +213,4 @@ def final(match: Match, ended: events.Ended) -> bytes:
 
 def _last(match: Match, ply: int) -> bool:
     """Whether nothing came after that ply but the end, which will tell of both."""
-    return match.log.closed and ply == match.ply
+    return match.verdict is not None and match.log.closed and ply == match.ply

@@ -88,6 +88,8 @@ class Begin(ToBot, frozen=True):
     players: tuple[str, str]  # in the order of the seats
     clock: Pace  # seconds; null where there is no limit
     state: Any
+    options: dict[str, Any] | UnsetType = UNSET  # of the game, where it has others than usual
+    moves: list[Any] | UnsetType = UNSET  # what has been played, where that is something
 
 
 class Turn(ToBot, frozen=True):
@@ -156,7 +158,10 @@ def begin(seat: Seat) -> Begin:
     """What a bot is told when it is dealt a seat, or comes back to one."""
     match = seat.match
     state = match.game.show(match.position, match.names)
-    return Begin(match.name, seat.name, match.names, match.clock.pace, state)
+    options = dict(match.options) or UNSET
+    return Begin(
+        match.name, seat.name, match.names, match.clock.pace, state, options, list(match.moves) or UNSET
+    )
 
 
 def turn(match: Match, ply: int, at: float) -> Turn:

@@ -5,6 +5,9 @@ right after the other, so remembering the last one is enough.
 """
 
 from collections.abc import Callable
+from typing import TypeVarTuple, Unpack
+
+Ts = TypeVarTuple("Ts")
 
 
 class Once:
@@ -12,9 +15,9 @@ class Once:
         self._subject: object = None
         self._words = b""
 
-    def __call__(self, subject: object, words: Callable[[], bytes]) -> bytes:
-        """`words()`, or what it was when the same subject was asked for last."""
+    def __call__(self, subject: object, words: Callable[[Unpack[Ts]], bytes], *of: *Ts) -> bytes:
+        """`words(*of)`, or what it was when the same subject was asked for last."""
         if subject is not self._subject:
-            self._words = words()
+            self._words = words(*of)
             self._subject = subject
         return self._words

@@ -11,7 +11,7 @@ import trio
 
 from server.doors.house import House
 from server.doors.memo import Memo
-from server.host import Host
+from server.host import STOPPING, Host
 from server.lines import Lines, LineTooLong
 from server.listening import Visitor
 from server.outbox import Outbox
@@ -51,11 +51,14 @@ class Connection:
         self._over = False  # we have hung up
 
     async def attend(self) -> None:
+        self._host.farewells[self] = self._say_goodbye
         try:
             await self._listen()
         except Exception:
             self._gone()
             raise
+        finally:
+            del self._host.farewells[self]
         self._gone()  # but not when the host stops, which cancels us: that is no bot's fault
         self._outbox.finish()
         with trio.move_on_after(self._host.limits.linger_seconds):
@@ -93,6 +96,12 @@ class Connection:
     def _gone(self) -> None:
         if self._bot is not None:
             self._bot.gone()
+
+    def _say_goodbye(self) -> None:
+        if self._bot is not None:
+            self._bot.give_up(STOPPING)
+        else:
+            self._hang_up(STOPPING)
 
     def _begin(self, line: bytes) -> Dialect:
         """The first line: who speaks, and how."""

@@ -23,9 +23,21 @@ import trio
 from server.doors.connect4 import Connect4
 from server.doors.handshake import Refused, shake_hands
 from server.doors.house import House
-from server.frames import NORMAL, POLICY, PONG, BadFrame, Close, Frames, Ping, Pong, closing, framed
+from server.frames import (
+    GOING_AWAY,
+    NORMAL,
+    POLICY,
+    PONG,
+    BadFrame,
+    Close,
+    Frames,
+    Ping,
+    Pong,
+    closing,
+    framed,
+)
 from server.guard import PEER_GONE
-from server.host import Host
+from server.host import STOPPING, Host
 from server.limits import Bucket
 from server.listening import Visitor
 from server.outbox import Outbox
@@ -79,9 +91,11 @@ class _Connection:
         self._patience = trio.CancelScope()  # with a peer that is to go
         self._open = True
         talk, code = TALKS[path]
+        self._host = host
         self._talk = talk(host, self._say, partial(self._close, code), wire.peer, authenticated)
 
     async def run(self, begun: bytes) -> None:
+        self._host.farewells[self] = partial(self._close, GOING_AWAY, STOPPING)
         try:
             self._take(begun)
             with self._patience:
@@ -91,6 +105,8 @@ class _Connection:
         except Exception:
             self._gone()
             raise
+        finally:
+            del self._host.farewells[self]
         self._gone()
 
     def _say(self, message: bytes) -> None:
