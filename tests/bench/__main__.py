@@ -7,7 +7,8 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from tests.bench import doors, games, memory
+from server.listening import room_for_files
+from tests.bench import doors, games, memory, spectators, store
 
 DOORS = ("tcp", "websocket", "http")
 
@@ -17,6 +18,8 @@ def parts(matches: int) -> Mapping[str, Callable[[], None]]:
         "games": games.bench,
         **{door: partial(doors.bench, door, matches) for door in DOORS},
         "memory": memory.bench,
+        "store": store.bench,
+        "spectators": partial(spectators.bench, matches),
     }
 
 
@@ -28,6 +31,7 @@ def main(chosen: list[str]) -> int:
     if unknown:
         print(f"no such part: {' '.join(unknown)}; there are: {' '.join(there)}", file=sys.stderr)
         return 2
+    room_for_files()  # a thousand matches are four thousand connections, and servers inherit the limit
     for name in names or there:
         there[name]()
     return 0

@@ -26,7 +26,7 @@ class Crowd:
 
     def __init__(self, address: Address) -> None:
         self.moves = 0
-        self.took: list[float] = []  # seconds from each move of the last `play` to the answer
+        self.took: list[float] = []  # seconds from each move of the last `play` to its answer
         self._address = address
         self._begun = 0.0
         self._epoll = select.epoll()

@@ -10,6 +10,7 @@ little.
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from math import nan
 from statistics import median
 from tempfile import TemporaryDirectory
 
@@ -20,7 +21,8 @@ from tests.bench.crowd import Address, Crowd
 from tests.bench.server import Server, quintain
 
 MATCHES = 50
-ROUNDS, WARM, TURN = 7, 1.0, 1.5  # seconds; no clock of a match may run out meanwhile
+ROUNDS = 7
+WARM, TURN = 1.0, 1.5  # seconds; while the other has its turn no clock of a match may run out
 
 Gather = Callable[[Address, int], Crowd]
 
@@ -37,7 +39,8 @@ ROWS: Mapping[str, Row] = {
     "Connect-4 over websocket": Row(
         "websocket", "relay on trio-websocket", load_websocket.crowd, load_websocket.crowd
     ),
-    "Tic-Tac-Toe over HTTP": Row("http", "uvicorn + Starlette", load_http.arena, load_http.posters),
+    "Quoridor over HTTP": Row("http", "uvicorn + Starlette", load_http.walls, load_http.posters),
+    "Tic-Tac-Toe, with joining": Row("http", "uvicorn + Starlette", load_http.noughts, load_http.posters),
     "Hexagon Dots over HTTP": Row("http", "uvicorn + Starlette", load_http.hexagons, load_http.posters),
 }
 
@@ -62,23 +65,26 @@ def compared(row: Row, matches: int) -> str:
         for _, crowd in sides:
             stack.callback(crowd.leave)
             crowd.play(WARM)
-        speeds, lates = list[list[float]](), list[list[float]]()
+        speeds = list[list[float]]()
+        took: tuple[list[float], list[float]] = [], []  # of all turns together: one alone may have few
         for _ in range(ROUNDS):
-            turns = [speed_and_p99(server, crowd) for server, crowd in sides]
-            speeds.append([speed for speed, _ in turns])
-            lates.append([late for _, late in turns])
+            speeds.append([speed(server, crowd) for server, crowd in sides])
+            for (_, crowd), so_far in zip(sides, took, strict=True):
+                so_far += crowd.took
     ratios = [our / their for our, their in speeds]
     our, their = (median(column) for column in zip(*speeds, strict=True))
-    our_late, their_late = (median(column) * 1000 for column in zip(*lates, strict=True))
     spread = f"{min(ratios):.2f}-{max(ratios):.2f}"
-    late = f"{our_late:.1f} / {their_late:.1f}"
+    late = " / ".join(f"{p99(each) * 1000:.1f}" for each in took)
     return f"{our:9,.0f}{their:11,.0f}{median(ratios):7.2f}x{spread:>15}{late:>16}"
 
 
-def speed_and_p99(server: Server, crowd: Crowd) -> tuple[float, float]:
-    """Of one turn: moves per second of the server's time, and how long all but a hundredth of them took."""
+def speed(server: Server, crowd: Crowd) -> float:
+    """Of one turn: moves per second of the server's time."""
     before = server.seconds()
     moves = crowd.play(TURN)
-    spent = server.seconds() - before
-    took = sorted(crowd.took)
-    return moves / spent, took[len(took) * 99 // 100]
+    return moves / (server.seconds() - before)
+
+
+def p99(took: list[float]) -> float:
+    """How long all but a hundredth of the moves took; nan where there was none."""
+    return sorted(took)[len(took) * 99 // 100] if took else nan

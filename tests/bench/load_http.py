@@ -1,4 +1,4 @@
-"""Bots over HTTP: Tic-Tac-Toe in the Arena, Hexagon Dots, and such as only post, for what does not play.
+"""Bots over HTTP: both games of the Arena, Hexagon Dots, and such as only post, for what does not play.
 
 They read of an answer what they need and no more. A move is made when the
 request that it was sent in is answered, which in Hexagon Dots is the bot's next
@@ -8,18 +8,22 @@ turn.
 import re
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
+from functools import cached_property, partial
 from random import Random
 from time import perf_counter
 from typing import Any
 
 from msgspec.json import decode, encode
 
-from games import hexagondots, tictactoe
+from games import hexagondots, quoridor, tictactoe
+from games.game import Game
 from tests.bench.crowd import Address, Crowd, Send, scripts
 
 LENGTH = re.compile(rb"\r\ncontent-length: (\d+)", re.IGNORECASE)
 TOKEN = re.compile(rb"\r\nX-Turn-Token: ([^\r]+)")
 LOCATION = re.compile(rb"\r\nLocation: ([^\r]+)")
+
+AT_ONCE = 50  # games of Hexagon Dots that are made before anybody has joined one
 
 Answers = Mapping[tuple[object, ...], list[bytes]]
 
@@ -34,6 +38,7 @@ def answers(name: str, count: int, write: Callable[[Any], object], told: Callabl
 
 
 NOUGHTS = answers("tic-tac-toe", 256, tictactoe.write, lambda move: tictactoe.write(move)["position"])
+WALLS = answers("quoridor", 32, quoridor.write, lambda move: move)
 DOTS = answers("hexagon-dots", 64, hexagondots.write, lambda line: line)
 
 
@@ -41,9 +46,14 @@ class Connection:
     """One connection of a bot, that asks and is answered; an event stream is heard event by event."""
 
     def __init__(self, crowd: Crowd, hear: Callable[[bytes, bytes], None]) -> None:
+        self._crowd = crowd
         self._hear = hear
         self._rest = b""
-        self._send: Send = crowd.connect(self._take)
+
+    @cached_property
+    def _send(self) -> Send:
+        """Opened when there is something to ask: whoever comes and asks nothing is hung up on."""
+        return self._crowd.connect(self._take)
 
     def get(self, path: bytes) -> None:
         self._send(b"GET %b HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" % path)
@@ -57,17 +67,21 @@ class Connection:
 
     def _take(self, received: bytes) -> None:
         self._rest += received
-        head, ended, body = self._rest.partition(b"\r\n\r\n")
-        if not ended:
-            return
-        if not head.startswith(b"HTTP/1.1 20"):
-            raise RuntimeError(f"a bot that plays by the rules was told {self._rest!r}")
-        found = LENGTH.search(head)
-        if found is None:
-            self._take_events(head, body)
-        elif len(body) >= int(found[1]):
-            self._rest = b""
-            self._hear(head, body)
+        while True:  # a bot that has sent two moves may be answered both at once
+            head, ended, body = self._rest.partition(b"\r\n\r\n")
+            if not ended:
+                return
+            if not head.startswith(b"HTTP/1.1 20"):
+                raise RuntimeError(f"a bot that plays by the rules was told {self._rest!r}")
+            found = LENGTH.search(head)
+            if found is None:
+                self._take_events(head, body)
+                return
+            size = int(found[1])
+            if len(body) < size:
+                return
+            self._rest = body[size:]
+            self._hear(head, body[:size])
 
     def _take_events(self, head: bytes, body: bytes) -> None:
         """Of an event stream: each event once, and b"" at the end."""
@@ -83,8 +97,13 @@ class Connection:
 
 
 class ArenaBot:
-    def __init__(self, crowd: Crowd, name: str) -> None:
+    """Plays one match after another, and joins for each."""
+
+    def __init__(self, crowd: Crowd, name: str, game: Game[Any, Any], answers: Answers) -> None:
         self._crowd = crowd
+        self._game = game.name.encode()
+        self._seats = game.seats
+        self._answers = answers
         self._random = Random(name)
         self._name = name
         self._talk = Connection(crowd, self._answered)
@@ -96,7 +115,7 @@ class ArenaBot:
     def _join(self, token: str | None) -> None:
         self._path, self._token = b"", token
         self._seat, self._moves = "", list[str]()
-        self._talk.post(b"/tic-tac-toe/join", encode({"name": self._name, "token": token}))
+        self._talk.post(b"/%b/join" % self._game, encode({"name": self._name, "token": token}))
 
     def _answered(self, head: bytes, body: bytes) -> None:
         if self._asked:
@@ -105,8 +124,9 @@ class ArenaBot:
         else:
             answer = decode(body)
             self._token = answer["token"]
-            self._path = b"/tic-tac-toe/play/" + answer["battleId"].encode()
-            self._stream.get(b"/tic-tac-toe/start/" + answer["battleId"].encode())
+            battle = answer["battleId"].encode()
+            self._path = b"/%b/play/%b" % (self._game, battle)
+            self._stream.get(b"/%b/start/%b" % (self._game, battle))
 
     def _told(self, head: bytes, event: bytes) -> None:
         if not event:
@@ -123,8 +143,8 @@ class ArenaBot:
                 return
             case _:
                 raise RuntimeError(f"a bot that plays by the rules was told {told}")
-        options = NOUGHTS.get(tuple(self._moves))
-        if options and self._seat == "OX"[len(self._moves) % 2]:
+        options = self._answers.get(tuple(self._moves))
+        if options and self._seat == self._seats[len(self._moves) % 2]:
             self._asked.append(perf_counter())
             self._talk.post(self._path, self._random.choice(options))
 
@@ -140,8 +160,9 @@ class HexagonBot:
 
     BOARD = encode({"rows": 5, "cols": 5})
 
-    def __init__(self, crowd: Crowd, name: str) -> None:
+    def __init__(self, crowd: Crowd, name: str, yet_to_begin: deque["HexagonBot"]) -> None:
         self._crowd = crowd
+        self._yet_to_begin = yet_to_begin
         self._random = Random(name)
         self._joining = encode({"name": name})
         self._talk = Connection(crowd, self._answered)
@@ -163,6 +184,8 @@ class HexagonBot:
             self.join(found[1])
             self.other.join(found[1])
             return
+        if self._yet_to_begin:  # one for one: a host does not keep a thousand games that nobody has joined
+            self._yet_to_begin.popleft().make_game()
         if self._asked is not None:
             self._crowd.made(self._asked)
             self._asked = None
@@ -201,22 +224,25 @@ class Poster:
         self.other.post()
 
 
-def arena(address: Address, matches: int) -> Crowd:
+def arena(game: Game[Any, Any], answers: Answers, address: Address, matches: int) -> Crowd:
     gathered = Crowd(address)
     for number in range(2 * matches):
-        ArenaBot(gathered, f"bot{number:04}")
+        ArenaBot(gathered, f"bot{number:04}", game, answers)
     return gathered
 
 
+noughts = partial(arena, tictactoe.GAME, NOUGHTS)
+walls = partial(arena, quoridor.GAME, WALLS)
+
+
 def hexagons(address: Address, matches: int) -> Crowd:
-    gathered = Crowd(address)
+    gathered, yet_to_begin = Crowd(address), deque[HexagonBot]()
     for number in range(matches):
-        one, other = (
-            HexagonBot(gathered, f"bot{2 * number:04}"),
-            HexagonBot(gathered, f"bot{2 * number + 1:04}"),
-        )
+        one, other = (HexagonBot(gathered, f"bot{2 * number + n:04}", yet_to_begin) for n in (0, 1))
         one.other, other.other = other, one
-        one.make_game()
+        yet_to_begin.append(one)
+    for _ in range(min(matches, AT_ONCE)):
+        yet_to_begin.popleft().make_game()
     return gathered
 
 

@@ -121,7 +121,9 @@ def http() -> None:
     listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
     ready("http", listener.getsockname()[1])
     app = Starlette(routes=[Route("/tic-tac-toe/play/{battle}", play, methods=["POST"])])
-    uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False)).run([listener])
+    # It would hang up on bots that wait for five seconds while the others come.
+    config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_keep_alive=75)
+    uvicorn.Server(config).run([listener])
 
 
 def ready(door: str, port: int) -> None:

@@ -94,6 +94,7 @@ async def test_a_transcript_happens(page: str, transcript: Transcript, autojump_
     await replay(transcript, memory, over=OVER[page])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "transcript"), found(takes_time=False))
 async def test_a_transcript_happens_over_real_sockets(page: str, transcript: Transcript) -> None:
     await replay(transcript, sockets, over=OVER[page], cushion=CUSHION)

@@ -26,7 +26,7 @@ from server.wire import Wire
 from tests.fuzz.mutate import spoilt
 from tests.fuzz.sessions import Tongue, draw
 from tests.fuzz.spectator import Spectator
-from tests.fuzz.stranger import Pack, Stranger
+from tests.fuzz.stranger import Pack, Stranger, said_its_last
 from tests.server.windowed import End, Weather, windowed_pair
 from tournament.events import Ending
 from tournament.player import Player
@@ -218,9 +218,9 @@ class Ground:
         honest = self._strangers[: len(HONEST)]
         for attended in (each for each in self._attended if each.stranger not in honest):
             wire, end = attended.ends
-            if _said_its_last(end):
+            if said_its_last(end):
                 suspects[attended] = "has hung up, and is attended to"
-            elif _said_its_last(wire):
+            elif said_its_last(wire):
                 suspects[attended] = "was told the end, and is attended to"
             elif not self._served.waits(attended):
                 suspects[attended] = "is attended to, for no good reason"
@@ -259,10 +259,6 @@ class Ground:
             for one in all_of_them
             if name == PLAYING or name.startswith(OPEN)
         ]
-
-
-def _said_its_last(end: End) -> bool:
-    return not end.open or end._out.ended
 
 
 @contextmanager

@@ -1,7 +1,8 @@
-"""The HTTP door: the Arena, Hexagon Dots, the house protocol, the API, and whatever HTTP may look like."""
+"""The HTTP door: the Arena, Hexagon Dots, the house protocol, the API, pages, and whatever HTTP may be."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from random import Random
+from typing import Any
 
 from server.addresses import Url
 from server.config import Evaluation
@@ -14,12 +15,14 @@ from server.doors.routes import routed
 from server.host import Host
 from server.http import Http
 from server.outbound import Caller, Forbidden
+from server.pages.door import Pages
 from tests.fuzz.ground import Attended, Door, Served
 from tests.fuzz.sessions import Hear, Say, Step, Tongue
 from tournament.player import Player
 
 SIZE = b"#size#"  # stands for the length of the body
 HELD = 20.0  # seconds that a bot waits for somebody to play with
+DEEP = b"[" * 1500  # which no parser likes
 ORGANISER = "the-organisers-token"
 
 
@@ -63,6 +66,15 @@ READS = (
     ),
     get("/api/matches/$match$/events", "Last-Event-ID: 2", on=3),
     get("/api/events", "Last-Event-ID: 99999999999999999999"),
+    *map(get, ("/tournaments/quiet", "/tournaments/quiet/standings", "/tournaments/quiet/schedule?page=7")),
+    *map(get, ("/matches/quiet-1", "/matches/$match$?ply=3", "/embed/matches/quiet-1", "/bots/$name$")),
+    *map(get, ("/matches/quiet-1/frames?from=1", "/matches/quiet-1/board.svg?ply=999999", "/bots?name=%00")),
+    *map(get, ("/static/x/../../y", "/static//", "/protocols/arena", "/games/quoridor", "/robots.txt")),
+    *(get(f"/live?page=/{page}", on=3) for page in ("", "tournaments/quiet", "matches/quiet-1", "%00")),
+    *(
+        get(f"/live?page=/matches/open-{game}-1&hidden=a,b&missed=board,a", "Last-Event-ID: -1", on=4)
+        for game in ("tic-tac-toe", "hexagon-dots")
+    ),
     asks("HEAD", "/api/games"),
     asks("HEAD", "/api/events"),
     asks("OPTIONS", "*"),
@@ -109,7 +121,12 @@ STRANGE = tuple(
         b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n",
     )
 )
-ANYTIME = (*READS, *READS, *ORDERS, *STRANGE)
+ANYTIME = (*READS, *ORDERS, *STRANGE)
+
+
+def often(*said: Say) -> tuple[Say, ...]:
+    """As often as all that can be said at any time."""
+    return said * (len(ANYTIME) // len(said)) + ANYTIME
 
 
 def arena(game: str) -> Tongue:
@@ -129,7 +146,7 @@ def arena(game: str) -> Tongue:
             ),
             asks("POST", play, b"$move$", on=2),
         ),
-        also=(
+        also=often(
             asks("POST", join, b'{"name":"$name$","token":"$token$"}'),
             asks("POST", join, b'{"name":"$name$","teamUrl":"http://$name$.example"}'),
             asks("POST", join, b"name=$name$", "Content-Type: application/x-www-form-urlencoded"),
@@ -141,7 +158,7 @@ def arena(game: str) -> Tongue:
             asks("POST", play, flip, on=3),
             asks("POST", play, b'{"action":"putSymbol","position":"\\ud800"}', on=2),
             asks("POST", play, b"[1,2", on=2),
-            *ANYTIME,
+            asks("POST", play, b'{"action":"putSymbol","x":' + DEEP, on=2),
         ),
         listens=1,
     )
@@ -169,15 +186,15 @@ def dots(enter: Say) -> Tongue:
             asks("POST", moves, b"$move$", token),
             asks("POST", moves, b"$move$", token, on=1),
         ),
-        also=(
+        also=often(
             asks("POST", "$location$/observers", on=2),
             asks("POST", "$location$/players", b'{"name":"$name$"}', on=3),
             asks("POST", "$location$/players", b'{"name":"$rival$"}', on=3),
             asks("POST", moves, b"$move$", "X-Turn-Token: 0", on=3),
+            asks("POST", moves, DEEP, token),
             asks("POST", "/", b'{"rows":31,"cols":31}', on=3),
             get("$location$", on=3),
             get("/match", on=3),
-            *ANYTIME,
         ),
     )
 
@@ -194,7 +211,7 @@ def house(game: str) -> Tongue:
             asks("POST", here, b"$short$", asked=True),
             asks("POST", here, b'{"type":"move","match":"$match$","ply":$ply$,"move":$move$}'),
         ),
-        also=(
+        also=often(
             asks("POST", "/play", again, on=3),
             get(here, "Last-Event-ID: 1", on=1),
             get(f"{here}?after=$seq$", on=2),
@@ -203,9 +220,9 @@ def house(game: str) -> Tongue:
             asks("POST", here, b'{"type":"state"}'),
             asks("POST", here, b'{"type":"bye"}'),
             asks("POST", here, b'"\\ud800"'),
+            asks("POST", here, DEEP),
             asks("POST", here, b'["\\ud800"]'),
             asks("PUT", here, b"{}"),
-            *ANYTIME,
         ),
         listens=1,
     )
@@ -222,13 +239,19 @@ class Telephone(Caller):
         return len(url.host) % 3 != 0
 
 
+async def at_once(make: Callable[[], Any]) -> Any:
+    """And not in a thread, for which a virtual clock does not wait."""
+    return make()
+
+
 def serve(host: Host) -> Served:
     arena, dots, play = (
         Arena(host, Evaluation(), "127.0.0.1", Telephone()),
         HexagonDots(host),
         HouseHttp(host),
     )
-    http = Http(routed((arena, dots, play, Api(host, ORGANISER))), host.guard, host.limits)
+    pages = Pages(host, run=at_once)
+    http = Http(routed((arena, dots, play, Api(host, ORGANISER)), pages), host.guard, host.limits)
 
     def waits(attended: Attended) -> bool:
         """A request is held, or answered bit by bit; whoever holds it wants to know if its client goes."""
@@ -248,6 +271,7 @@ def serve(host: Host) -> Served:
             "sessions of the house protocol": len(play._sessions),
             "bots at Hexagon Dots": len(dots._bots),
             "bots at the Arena": sum(not host.awaited(bot) for bot in guests() - called()),
+            "spectators of pages": len(pages.live),
             "battles": len(arena._battles) + len(arena._sides),
         }
 

@@ -66,10 +66,10 @@ def draw(tongues: Sequence[Tongue], random: Random) -> list[Step]:
     tongue = random.choice(tongues)
     steps = list(tongue.enter)
     for _ in range(random.choice((0, 1, 1, 2, 3, 5, 12))):
-        steps.append(Hear(random.choice((HASTY, PATIENT)), tongue.listens))
-        steps.append(random.choice(tongue.answers))
+        said = [random.choice(tongue.answers)]
         if tongue.also and random.random() < 0.3:
-            steps.append(random.choice(tongue.also))
+            said.insert(random.randrange(2), random.choice(tongue.also))
+        steps += (Hear(random.choice((HASTY, PATIENT)), tongue.listens), *said)
     if random.random() < 0.5:
         steps.append(Leave(random.choice(("finish", "close", "reset"))))
     return steps

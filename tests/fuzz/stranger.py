@@ -59,6 +59,7 @@ class Stranger:
         self._random = random
         self._breath = breath
         self._hung_up = False
+        self._playing = trio.CancelScope()
         self._knows: dict[bytes, bytes] = {b"name": name.encode(), b"rival": rival.encode()}
 
     async def live(self, steps: Iterable[Step]) -> None:
@@ -70,15 +71,16 @@ class Stranger:
 
     async def play(self, tongue: Tongue) -> None:
         """Come in, answer every question with a legal move, and take one's time over it."""
-        await self.live(
-            replace(step, seconds=inf) if isinstance(step, Hear) else step for step in tongue.enter
-        )
-        while not self._hung_up:
-            await self.live([Hear(THINKING, tongue.listens)])
-            if self.question is not None:
-                await trio.sleep(THINKING * self._random.random())
-                self.listen()
-                await self.live(tongue.answers[:1])
+        with self._playing:
+            await self.live(
+                replace(step, seconds=inf) if isinstance(step, Hear) else step for step in tongue.enter
+            )
+            while not self._hung_up:
+                await self.live([Hear(THINKING, tongue.listens)])
+                if self.question is not None:
+                    await trio.sleep(THINKING * self._random.random())
+                    self.listen()
+                    await self.live(tongue.answers[:1])
 
     async def _do(self, step: Step) -> None:
         match step:
@@ -93,6 +95,8 @@ class Stranger:
                 self._leave(how, on)
 
     def close(self) -> None:
+        """Go, and do not come back."""
+        self._playing.cancel()
         for end in self.ends.values():
             end.close()
 
@@ -142,7 +146,11 @@ class Stranger:
         await trio.lowlevel.checkpoint()
 
     def _end(self, on: int) -> End:
-        if on not in self.ends:
+        end = self.ends.get(on)
+        if end is not None and self.plays_in is not None and said_its_last(end.other):
+            end.close()  # an honest bot connects anew, as every client of HTTP has to
+            end = None
+        if end is None:
             self.ends[on] = self._connect()
         return self.ends[on]
 
@@ -187,3 +195,8 @@ class Stranger:
         if variable == b"form" and isinstance(move, Mapping):
             return "&".join(f"{key}={value}" for key, value in move.items()).encode()
         return msgspec.json.encode(move)
+
+
+def said_its_last(end: End) -> bool:
+    """Nothing more will be sent from there."""
+    return not end.open or end._out.ended

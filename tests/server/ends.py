@@ -69,6 +69,7 @@ class FrameEnd(End):
         self._path = path
         self._frames = WSConnection(ConnectionType.CLIENT)
         self._heard: deque[str | None] = deque()
+        self._text = ""  # of a message that has come in part
         self._asked = False
         self._accepted = trio.Event()
 
@@ -77,16 +78,21 @@ class FrameEnd(End):
         await self.stream.send_all(self._frames.send(TextMessage(text)))
 
     async def hear(self) -> str | None:
-        if not self._asked:
-            self._asked = True
-            await self.stream.send_all(self._frames.send(Request(host="localhost", target=self._path)))
-        while not self._heard:
-            try:
-                received = await self.stream.receive_some()
-            except LOST:
-                return None
-            self._receive(received)
+        try:
+            if not self._asked:
+                await self.shake_hands()
+            while not self._heard:
+                self._receive(await self.stream.receive_some())
+        except LOST:
+            return None
         return self._heard.popleft()
+
+    async def shake_hands(self) -> None:
+        """Until the host has accepted or refused."""
+        self._asked = True
+        await self.stream.send_all(self._frames.send(Request(host="localhost", target=self._path)))
+        while not (self._accepted.is_set() or self._heard):
+            self._receive(await self.stream.receive_some())
 
     async def close(self) -> None:
         await self.stream.aclose()
@@ -97,8 +103,11 @@ class FrameEnd(End):
             match event:
                 case AcceptConnection():
                     self._accepted.set()
-                case TextMessage(data=text, message_finished=True):
-                    self._heard.append(text)
+                case TextMessage(data=text, message_finished=finished):
+                    self._text += text
+                    if finished:
+                        self._heard.append(self._text)
+                        self._text = ""
                 case RejectConnection(status_code=status):
                     self._heard.extend((f"[refused {status}]", None))
                 case CloseConnection():

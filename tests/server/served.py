@@ -19,13 +19,13 @@ READY = re.compile(
 class Served:
     """A host in a process of its own."""
 
-    def __init__(self, folder: Path, *flags: str) -> None:
+    def __init__(self, folder: Path, *flags: str, http: int = 0) -> None:
         self.folder = folder
-        ports = ("--tcp", "0", "--websocket", "0", "--http", "0")
+        ports = ("--tcp", "0", "--websocket", "0", "--http", str(http))
         self.process = subprocess.Popen(
             [sys.executable, "-m", "server", "serve", *ports, *flags],
             cwd=folder,
-            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            env=os.environ | {"PYTHONPATH": str(ROOT), "QUINTAIN_RESERVE_BYTES": "0"},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -199,7 +199,8 @@ async def against(
 
 
 async def evaluate(here: Lists, game: str = "tic-tac-toe", **more: Any) -> tuple[int, Any]:
-    here.host.thinker = Direct()
+    if not isinstance(here.host.thinker, Direct):
+        here.host.thinker = Direct()
     return await here.says(f"/{game}/evaluate", {"teamUrl": f"http://{NUMBER}", **more})
 
 
@@ -242,6 +243,7 @@ async def test_a_perfect_bot_gets_all_100_of_tic_tac_toe(autojump_clock: MockClo
         assert (message["runId"], message["score"]) == ("17", 100)
         assert "C_AI_DUP 4 (the table was flipped, and rightly)" in message["message"]
         assert not here.arena._sides
+        assert not here.arena._evaluations._calling._turns
         assert here.host.tournaments == {}, "these matches are in no record"
 
 
@@ -281,6 +283,25 @@ async def test_what_a_bot_answers_to_a_call_is_not_waited_for(autojump_clock: Mo
         await evaluate(here, runId="run")
         assert (await done(here, "run"))["score"] == 100
         assert trio.current_time() < 60.0
+
+
+async def test_an_opponent_that_thinks_for_too_long_has_lost(autojump_clock: MockClock) -> None:
+    """As anybody; and the run goes on."""
+
+    class Ponders(Direct):
+        async def think(self, *task: Any, seed: int) -> Any:
+            await trio.sleep(100.0)
+            return await super().think(*task, seed=seed)
+
+    async with lists() as here:
+        here.telephone.connect(NUMBER)
+        here.host.thinker = Ponders()
+        _, asked = await evaluate(here, "quoridor", caseType="AB_AI_FIRST", runId="run")
+        fighter = Fighter(here, asked["battleIds"][0], "quoridor")
+        await fighter.start()
+        await trio.sleep(99.0)
+        assert await fighter.told() == [{"winner": "second"}]
+        assert (await done(here, "run"))["score"] == 25
 
 
 async def test_cases_come_in_an_order_that_the_run_decides(autojump_clock: MockClock) -> None:

@@ -29,7 +29,7 @@ async def lasts(client: Client) -> tuple[float, bytes]:
     return trio.current_time() - begun, said
 
 
-# Deadlines, looked at each second.
+# Deadlines, which are as coarse as a second.
 
 
 @wires
@@ -90,6 +90,17 @@ async def test_between_requests_there_is_time(autojump_clock: Clock) -> None:
         lasted, said = await lasts(client)
         assert LIMITS.idle_seconds <= lasted <= LIMITS.idle_seconds + 1
         assert said == b""
+
+
+async def test_who_asked_in_time_is_answered_though_the_host_stood_still(autojump_clock: Clock) -> None:
+    async with serving(echo) as server:
+        for _ in range(20):  # which task has its turn first after that is a matter of chance
+            client = server.connect()
+            await client.ask(get())
+            await trio.sleep(LIMITS.idle_seconds - 1)
+            client.end.send_now(get())
+            autojump_clock.jump(30)
+            assert (await client.answer()).body == b"/"
 
 
 async def test_a_held_answer_may_take_as_long_as_it_takes_and_then_time_runs_again(
@@ -212,7 +223,9 @@ async def test_a_client_that_reads_its_last_answer_slowly_gets_all_of_it(autojum
 # Draining.
 
 
-async def test_a_server_that_drains_answers_what_was_asked_and_nothing_more(autojump_clock: Clock) -> None:
+async def test_a_server_that_drains_sends_away_who_waits_and_finishes_what_it_was_saying(
+    autojump_clock: Clock,
+) -> None:
     holds = Holds()
     app = Streams()
 
@@ -226,10 +239,16 @@ async def test_a_server_that_drains_answers_what_was_asked_and_nothing_more(auto
         await streamed.end.send_all(get("/stream"))
         await begun.end.send_all(get()[:5])
         await streamed.now()
-        server.http.drain()
+        let_go: list[str] = []
+        holds.exchanges[0].on_gone(lambda: let_go.append("held"))
+        server.http.drain("come again")
         assert await idle.rest() == b""
-        holds.exchanges[0].respond(Response(body=b"x"))
-        assert await held.rest() == HEAD + b"1\r\nConnection: close\r\n\r\nx"
+        answer = await held.rest()
+        assert answer.startswith(b"HTTP/1.1 503 ")
+        assert b"\r\nRetry-After: 5\r\n" in answer
+        assert answer.endswith(b'{"error":"come again"}')
+        assert let_go == ["held"]
+        holds.exchanges[0].respond(Response(body=b"too late, and no harm"))
         app.streams[0].put(b"y")
         app.streams[0].close()
         assert await streamed.rest() == b"1\r\ny\r\n0\r\n\r\n"

@@ -107,6 +107,21 @@ async def test_a_token_that_never_arrived_locks_nobody_out(reception: Reception)
         reception.arrive("ann", GAME, token=lost.token)
 
 
+async def test_a_bot_without_a_token_is_not_driven_out_by_one_whose_token_never_arrived(
+    reception: Reception, lobby: Lobby
+) -> None:
+    """It would be here for ever: nothing told it, and its leaving cleared nothing."""
+    lost = reception.arrive("ann", GAME)
+    lost.leave()
+    visit = reception.arrive("ann", GAME, keeps=False)
+    assert lost.player.retired
+    with pytest.raises(Unwelcome, match="somebody is here"):
+        reception.arrive("ann", GAME, token=lost.token)
+    assert visit.current
+    visit.leave()
+    assert not [*lobby.players()]
+
+
 async def test_a_token_from_before_a_restart_is_taken_as_it_is(reception: Reception) -> None:
     visit = reception.arrive("ann", GAME, token="kept-from-the-last-time")
     assert visit.token == "kept-from-the-last-time"

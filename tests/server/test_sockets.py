@@ -2,11 +2,14 @@
 
 import contextvars
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 import trio
 import trio.testing
 
+from server.limits import Limits
+from server.outbox import PIECE, Outbox
 from server.sockets import Readiness, SocketWire, readiness
 from server.wire import READ, Wire
 from tests.server.connected import EPOLL, connected, linux, sockets, wires
@@ -167,3 +170,47 @@ def test_each_event_loop_has_an_epoll_of_its_own() -> None:
     for _ in range(2):
         trio.run(look)
     assert seen[0] is not seen[1]
+
+
+@linux
+async def test_what_is_put_while_others_are_read_goes_out_whole_and_in_order_before_any_task_runs() -> None:
+    async with connected(EPOLL) as (wire, client, nursery):
+        outbox = Outbox(wire, nursery, Limits())
+        seen: list[bool] = []
+
+        def take(received: bytes) -> None:
+            for letter in b"abc":
+                outbox.put(bytes([letter]))
+            seen.append(outbox.empty)
+            outbox.put(b"d" * 2 * PIECE)  # is not kept for later
+            outbox.put(b"e")
+
+        nursery.start_soon(pump, wire, take)
+        await client.send_all(b"x")
+        heard = b""
+        while not heard.endswith(b"e"):
+            heard += await client.receive_some()
+        assert heard == b"abc" + b"d" * 2 * PIECE + b"e"
+        assert seen == [False]  # a round was under way, and nothing was sent yet
+
+
+@linux
+@pytest.mark.parametrize("end", ["finish", "cut"])
+async def test_what_was_put_in_the_same_round_goes_out_before_the_end(end: str) -> None:
+    async with connected(EPOLL) as (wire, client, nursery):
+        outbox = Outbox(wire, nursery, Limits())
+
+        def take(received: bytes) -> None:
+            outbox.put(b"the last")
+            outbox.finish() if end == "finish" else outbox.cut("enough")
+
+        nursery.start_soon(pump, wire, take)
+        await client.send_all(b"x")
+        assert await client.receive_some() == b"the last"
+        assert await client.receive_some() == b""
+
+
+async def pump(wire: Wire, take: Callable[[bytes], None]) -> None:
+    """Until it is closed."""
+    with suppress(trio.ClosedResourceError):
+        await wire.pump(take)

@@ -6,13 +6,13 @@ of what was under way safe, without anybody having been told.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
 
 import trio
 
 from tournament.record import AnyFact, Concluded, Disqualified, Kept, Withdrew
-from tournament.store import Memory
+from tournament.store import Memory, Story
 
 GROUP = 1 / 256  # seconds between two commits of a group
 
@@ -34,15 +34,33 @@ class Session:
 
     def __init__(self, disk: "Disk") -> None:
         self.crashed = False
+        self.trouble = ""
         self._disk = disk
 
     async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> None:
         if self.crashed:
             raise Crashed
-        await self._disk.keep(tournament, when, facts)
+        with trio.CancelScope(shield=True):
+            await self._disk.keep(tournament, when, facts)
 
     def kept(self) -> Iterable[Kept]:
         return self._disk.kept()
+
+    async def concluded(self, tournament: str, match: str) -> Concluded:
+        return await self._disk.memory.concluded(tournament, match)
+
+    def jot(self, tournament: str, match: str, ply: int, move: object, spent: float) -> None:
+        if not self.crashed:
+            self._disk.memory.jot(tournament, match, ply, move, spent)
+
+    def jotted(self) -> Mapping[str, Story]:
+        return self._disk.memory.jotted()
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """This disk is never in trouble."""
+
+    async def run(self) -> None:
+        await trio.sleep_forever()
 
 
 class Disk:
@@ -57,7 +75,7 @@ class Disk:
         self.busy = trio.Event()  # set while something is under way
         self.size = 0  # facts
         self.out: set[tuple[str, str]] = set()  # of which tournament who is, by the organiser's will
-        self._memory = Memory()
+        self.memory = Memory()
         self._concluded: dict[tuple[str, str], Concluded] = {}
         self._chance = chance
         self._latency = latency
@@ -84,7 +102,7 @@ class Disk:
         await self._finish(commit)
 
     def kept(self) -> Iterable[Kept]:
-        return self._memory.kept()
+        return self.memory.kept()
 
     def concluded(self, tournament: str, match: str) -> Concluded | None:
         return self._concluded.get((tournament, match))
@@ -102,7 +120,7 @@ class Disk:
         """Make safe what was asked for up to this one; never waits."""
         while last in self._under_way:
             commit = self._under_way.popleft()
-            await self._memory.keep(commit.tournament, commit.when, commit.facts)
+            await self.memory.keep(commit.tournament, commit.when, commit.facts)
             self.size += len(commit.facts)
             for fact in commit.facts:
                 match fact:

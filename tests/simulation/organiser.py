@@ -184,10 +184,6 @@ async def fate(world: "World") -> None:
 
 async def _freeze(host: "Host", seconds: float) -> None:
     """Stop the clocks of all that is in play, as for a store that cannot be written to."""
-    matches = [match for tournament in host.tournaments.values() for match in tournament.matches.values()]
-    for match in matches:
-        match.pause(trio.current_time())
+    host.timekeeper.pause()
     await trio.sleep(seconds)
-    for match in matches:
-        match.resume(trio.current_time())
-        host.timekeeper.expect(match.deadline)
+    host.timekeeper.resume()

@@ -14,14 +14,16 @@ import trio
 import tournament.record
 import tournament.timekeeper
 from tests.simulation.plan import draw
-from tests.simulation.world import simulate
+from tests.simulation.world import Report, simulate
 from tournament.desk import Desk
 from tournament.format import Result
 from tournament.lobby import Lobby
 from tournament.match import Match
 from tournament.pairing import round_robin
 from tournament.player import Player, Seat
+from tournament.presence import Presence
 from tournament.record import AnyFact
+from tournament.settling import unplayed
 from tournament.timekeeper import Timekeeper
 from tournament.tournament import Tournament
 
@@ -52,13 +54,10 @@ def flag_by_task_order() -> Patches:
 def old_connection_clears_new() -> Patches:
     """When an old connection is cleaned up, whoever has come anew under its name is forgotten with it."""
 
-    def changed(lobby: Lobby, player: Player) -> None:
-        if player.retired:
-            lobby._players.pop((player.game, player.name), None)
-        for listener in tuple(lobby._listeners):
-            listener(player)
+    def forget(lobby: Lobby, player: Player) -> None:
+        lobby._players.pop((player.game, player.name), None)
 
-    return {(Lobby, "_changed"): changed}
+    return {(Lobby, "_forget"): forget}
 
 
 def counted_twice_on_resume() -> Patches:
@@ -70,7 +69,7 @@ def counted_twice_on_resume() -> Patches:
         decided = [fact for fact in self.record.matches.values() if fact.score is not None]
         for last in decided[-1:]:
             pairing = self.record.drawn[last.pairing]
-            await self.keep(self._without_match(pairing, last.winner, last.ending, last.why, last.score))
+            await self.keep(unplayed(self.record, pairing, last.winner, last.ending, last.why, last.score))
 
     return {(Tournament, "_void_what_was_cut_short"): resume}
 
@@ -124,16 +123,16 @@ def leaving_flags_the_other() -> Patches:
 
 def waiting_goes_on_in_a_stall() -> Patches:
     """Whoever came back while the host stood still did not come."""
-    return {(Tournament, "_patience"): lambda self, since: max(since.values()) + self._grace}
+    return {(Presence, "_patience"): lambda self, since: max(since.values()) + self._grace}
 
 
 def one_grace_for_both() -> Patches:
     """Whoever goes away while another is waited for has only what is left of that wait."""
 
-    def patience(self: Tournament, since: dict[str, float]) -> float:
+    def patience(self: Presence, since: dict[str, float]) -> float:
         return min(since.values()) + self._grace + self._timekeeper.stalled
 
-    return {(Tournament, "_patience"): patience}
+    return {(Presence, "_patience"): patience}
 
 
 def known_in_the_order_of_waking() -> Patches:
@@ -208,10 +207,14 @@ def planted(bug: Callable[[], Patches]) -> Iterator[None]:
             setattr(owner, attribute, original)
 
 
-def seeds_until_found(bug: Callable[[], Patches], seeds: range) -> tuple[int, str] | None:
+def seeds_until_found(
+    bug: Callable[[], Patches],
+    seeds: range,
+    held: Callable[[int], Report] = lambda seed: simulate(draw(seed)),
+) -> tuple[int, str] | None:
     """How many of the seeds it takes to notice a bug, and the first complaint; None if they all pass."""
     with planted(bug):
         for count, seed in enumerate(seeds, 1):
-            if complaints := simulate(draw(seed)).complaints:
+            if complaints := held(seed).complaints:
                 return count, complaints[0]
     return None

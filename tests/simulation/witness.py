@@ -16,7 +16,7 @@ from tournament.events import NOBODY, AnyEvent, Ended, Ending
 from tournament.match import Match
 from tournament.player import Seat
 from tournament.record import AnyFact, Concluded, Drew, fold
-from tournament.tournament import CUT_SHORT
+from tournament.settling import CUT_SHORT
 
 if TYPE_CHECKING:
     from tests.simulation.world import World

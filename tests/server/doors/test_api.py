@@ -12,7 +12,7 @@ from trio.testing import MockClock
 from games.catalogue import catalogue
 from server.doors.api import Api
 from server.doors.routes import routed
-from server.host import Host
+from server.host import STOPPING, Host
 from tests.server.transcripts import hosting
 from tests.server.web import Client, Server, get, serving
 from tests.server.windowed import Weather
@@ -287,7 +287,8 @@ async def test_a_monitor_is_told_how_things_are(autojump_clock: MockClock) -> No
         assert await here.read("/healthz") == {"alive": True}
         assert await here.read("/readyz") == {"ready": True}
         here.host.draining = True
-        assert await here.read("/readyz", 503) == {"ready": False}
+        assert await here.read("/readyz", 503) == {"ready": False, "why": STOPPING}
+        assert await here.read("/api/status") == {"trouble": "", "draining": True}
     assert "\nquintain_matches_playing 1\n" in figures
     assert "\nquintain_players 2\n" in figures
 
@@ -299,7 +300,7 @@ async def test_the_openapi_document_names_every_address(autojump_clock: MockCloc
         await trio.sleep(50.0)
         document = await here.read("/openapi.json")
         for path, operations in document["paths"].items():
-            if "get" in operations and not path.endswith(("/events", "/export", "/metrics")):
+            if "get" in operations and not path.endswith(("/events", "/export", "/metrics", "/wire")):
                 await here.read(path.format(name="cup", match="cup-1"))
     assert document["openapi"].startswith("3.")
     assert "Wanted" in document["components"]["schemas"]

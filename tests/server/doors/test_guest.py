@@ -83,6 +83,7 @@ async def test_who_hangs_up_before_there_is_a_match_is_dealt_none(autojump_clock
         ann = await here.join("ann")
         ann.end.close()
         await trio.sleep(1.0)
+        assert not here.arena._guests._guests
         bob = await here.join("bob")
         await trio.sleep(1.0)
         assert await here.waits(bob)
@@ -196,8 +197,7 @@ async def test_who_waits_hears_of_the_end_at_once(autojump_clock: MockClock) -> 
 async def test_who_joins_again_while_its_tournament_ends_hears_of_that(autojump_clock: MockClock) -> None:
     """Between the last result and the end of the tournament the store is asked, and time passes."""
     async with lists(CUP) as here:
-        slow = here.host.tournaments["cup"]._store = Slow()
-        assert slow is here.host.tournaments["cup"]._store
+        here.host.tournaments["cup"]._store = Slow()
         clients = [await here.join(name, token=OWN + name) for name in ("ann", "bob")]
         await trio.sleep(5.0)
         ann, bob = [Fighter(here, await answered(client)) for client in clients]
@@ -244,6 +244,25 @@ async def test_who_hangs_up_while_its_match_is_dealt_may_come_back_for_a_while(
         assert endings(here, "cup") == [(1, Ending.LEFT)]
 
 
+async def test_who_joins_again_has_as_long_to_come_as_before(autojump_clock: MockClock) -> None:
+    """Catches a match that is dealt to somebody who is here again, before its request is."""
+    async with lists(DOUBLE) as here:
+        clients = [await here.join(name, token=OWN + name) for name in ("ann", "bob")]
+        ann, bob = [Fighter(here, await answered(client)) for client in clients]
+        for fighter in (ann, bob):
+            await fighter.start()
+        await ann.flip()
+        await bob.flip()
+        bobs = await here.join("bob", token=OWN + "bob")
+        anns = await here.join("ann", token=OWN + "ann")
+        bob, ann = Fighter(here, await answered(bobs)), Fighter(here, await answered(anns))
+        await bob.start()
+        await bob.put("C")
+        await trio.sleep(290.0)
+        assert await ann.start() == [put("O", "C")]
+        assert await ann.put("N") == (200, 20000)
+
+
 # With an address
 
 
@@ -280,6 +299,23 @@ async def test_what_a_bot_answers_to_a_call_is_not_waited_for(autojump_clock: Mo
         await here.join("ann", teamUrl="http://192.0.2.7:5000")
         bob = Fighter(here, await answered(await here.join("bob")))
         assert await bob.start() == [put("O", knight.battles[0][1]["position"])]
+
+
+async def test_who_comes_before_its_call_is_over_has_its_clock_running(autojump_clock: MockClock) -> None:
+    async with lists() as here:
+        fighters: list[Fighter] = []
+
+        async def comes_at_once(where: str, message: dict[str, Any]) -> bool:
+            fighters.append(Fighter(here, message["battleId"]))
+            await fighters[0].start()
+            await trio.sleep(3.0)
+            return True
+
+        await here.join("ann", teamUrl=here.telephone.connect("192.0.2.7:5000", comes_at_once))
+        bob = Fighter(here, await answered(await here.join("bob")))
+        await bob.start()
+        await trio.sleep(18.1)
+        assert await fighters[0].told() == [{"winner": "X"}]
 
 
 async def test_a_bot_that_does_not_come_has_lost_and_leaves_the_open_table(autojump_clock: MockClock) -> None:
@@ -512,6 +548,39 @@ async def test_to_be_called_from_elsewhere_stops_no_clock(autojump_clock: MockCl
         assert (await ann.lines())[-1] == "[closed]"
 
 
+async def test_who_has_gone_elsewhere_while_it_is_called_has_its_clock_running(
+    autojump_clock: MockClock,
+) -> None:
+    async with lists() as here:
+
+        async def takes_its_time(where: str, message: dict[str, Any]) -> bool:
+            await trio.sleep(3.0)
+            return True
+
+        url = here.telephone.connect("192.0.2.7:5000", takes_its_time)
+        await here.says("/tic-tac-toe/join", {"name": "ann", "token": OWN, "teamUrl": url})
+        bob = Fighter(here, await answered(await here.join("bob")))
+        await bob.start()
+        await Room(here.host, here.nursery).hello("ann", token=OWN)
+        await trio.sleep(18.1)
+        assert await bob.told() == [{"winner": "X"}]
+
+
+async def test_a_command_that_is_being_decided_is_answered_all_the_same(autojump_clock: MockClock) -> None:
+    """Its bot says hello elsewhere while the store is asked to keep the result."""
+    async with lists(CUP) as here:
+        clients = await here.join("ann", token=OWN), await here.join("bob")
+        ann, bob = [Fighter(here, await answered(client)) for client in clients]
+        for fighter in (ann, bob):
+            await fighter.start()
+        here.host.tournaments["cup"]._store = Slow()
+        deciding = here.send(f"/tic-tac-toe/play/{ann.battle}", {"action": FLIP})
+        await trio.sleep(0.1)
+        assert await here.waits(deciding)
+        await Room(here.host, here.nursery).hello("ann", token=OWN)
+        assert (await said(deciding))[0] == 200
+
+
 async def test_a_bot_may_come_from_another_transport(autojump_clock: MockClock) -> None:
     """It is told the match from the beginning, and its clock has run all the time."""
     async with lists() as here:
@@ -579,6 +648,31 @@ async def test_an_opponent_who_resigns_elsewhere_has_lost(autojump_clock: MockCl
         assert await ann.told() == [{"winner": "X"}]
         assert ann.stream.over
         assert endings(here) == [(1, Ending.RESIGNED)]
+
+
+async def test_who_has_a_place_or_a_battle_is_no_stranger(autojump_clock: MockClock) -> None:
+    """And so is not driven out by a flood of those who are."""
+
+    class Someone:
+        known = False
+
+        def authenticated(self) -> None:
+            self.known = True
+
+    async def known(path: str, body: dict[str, Any] | None = None) -> bool:
+        someone = Someone()
+        here.send(path, body, visitor=someone)
+        await trio.testing.wait_all_tasks_blocked()
+        return someone.known
+
+    async with lists() as here:
+        assert await known("/tic-tac-toe/join", {"name": "ann"})
+        bob = await answered(await here.join("bob"))
+        assert await known(f"/tic-tac-toe/start/{bob}")
+        assert await known(f"/tic-tac-toe/play/{bob}", {"action": "putSymbol"})
+        assert not await known("/tic-tac-toe/join", {"name": ""})
+        assert not await known("/tic-tac-toe/start/guessed")
+        assert not await known("/tic-tac-toe/play/guessed", {"action": "putSymbol"})
 
 
 async def test_nothing_of_a_battle_outlives_it_but_what_was_told(autojump_clock: MockClock) -> None:

@@ -467,6 +467,8 @@ async def test_a_bye_is_the_end_and_what_was_said_can_still_be_heard(autojump_cl
         assert rest.endswith(b"\r\n0\r\n\r\n"), "nothing more will come"
         answer = await ann.ask("GET", f"{ann.session}?after=4")
         assert (answer.status, said(answer)) == (410, {"error": "the session is over: the bot said bye"})
+        answer = await ann.ask("GET", ann.session, None, "Last-Event-ID: 4")
+        assert answer.status == 410, "whoever has the whole stream does not open it again and again"
         await trio.sleep(62.0)
         assert (await ann.ask("GET", f"{ann.session}?after=4")).status == 404
         assert (await come().hello("ann")).status == 403, "the name is its token's for a while"

@@ -1,0 +1,93 @@
+"""What a thousand spectators cost the players: how long their moves take with them and without.
+
+Bots play Santorini over TCP as fast as they can. By turns nobody looks, and a
+thousand have the first page open, with its boards, each on a stream of its own
+that is read to the end. `python -m tests.bench.spectators HOST PORT COUNT` are
+these; they run in a process of their own, and of them only the bytes are
+counted.
+"""
+
+import select
+import socket
+import subprocess
+import sys
+from contextlib import ExitStack
+from statistics import median
+from tempfile import TemporaryDirectory
+
+from tests.bench import load_tcp
+from tests.bench.crowd import Address
+from tests.bench.doors import ROUNDS, TURN, WARM, p99, speed
+from tests.bench.server import quintain
+
+SPECTATORS = 1000
+SETTLE = 1.0  # seconds after they have come: the first thing that each is sent is the whole page
+REQUEST = b"GET /live?page=/ HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n"
+
+
+class Audience:
+    """Spectators, for as long as the block lasts."""
+
+    def __init__(self, address: Address, count: int) -> None:
+        host, port = address
+        command = [sys.executable, "-m", "tests.bench.spectators", host, str(port), str(count)]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert self._process.stdout is not None
+        assert self._process.stdout.readline() == "ready\n", "the spectators did not all come"
+
+    def leave(self) -> int:
+        """Answers how many bytes they were sent."""
+        out, _ = self._process.communicate()
+        return int(out)
+
+
+def bench(matches: int) -> None:
+    print(f"{SPECTATORS:,} spectators of {matches} matches: what they cost the players")
+    print(f"{'':12}{'without':>10}{'with':>10}{'ratio':>8}{'spread':>15}")
+    with ExitStack() as stack:
+        folder = stack.enter_context(TemporaryDirectory())
+        server = stack.enter_context(quintain(folder))
+        crowd = load_tcp.crowd(server.address("tcp"), matches)
+        stack.callback(crowd.leave)
+        crowd.play(WARM)
+        turns: list[tuple[tuple[float, float], tuple[float, float]]] = []
+        sent = 0
+        for _ in range(ROUNDS):
+            alone = speed(server, crowd), p99(crowd.took)
+            audience = Audience(server.address("http"), SPECTATORS)
+            crowd.play(SETTLE)
+            turns.append((alone, (speed(server, crowd), p99(crowd.took))))
+            sent += audience.leave()
+            crowd.play(WARM / 2)
+    for name, which, unit in (("moves/CPU-s", 0, 1.0), ("p99 ms", 1, 1000.0)):
+        pairs = [(without[which] * unit, watched[which] * unit) for without, watched in turns]
+        ratios = sorted(watched / without for without, watched in pairs)
+        without, watched = (median(column) for column in zip(*pairs, strict=True))
+        spread = f"{ratios[0]:.2f}-{ratios[-1]:.2f}"
+        print(f"{name:12}{without:10,.1f}{watched:10,.1f}{median(ratios):7.2f}x{spread:>15}")
+    print(f"{sent / ROUNDS / SPECTATORS / (SETTLE + TURN) / 1000:.1f} kB a second for each spectator")
+
+
+def watch(address: Address, count: int) -> int:
+    """Read whatever comes, until there is something on standard input, or its end."""
+    epoll, here, received = select.epoll(), dict[int, socket.socket](), 0
+    for _ in range(count):
+        connected = socket.create_connection(address)
+        connected.sendall(REQUEST)
+        connected.setblocking(False)
+        here[connected.fileno()] = connected
+        epoll.register(connected, select.EPOLLIN)
+    print("ready", flush=True)
+    epoll.register(sys.stdin, select.EPOLLIN)
+    while True:
+        for number, _ in epoll.poll():
+            if number == sys.stdin.fileno():
+                return received
+            got = len(here[number].recv(1 << 18))
+            if not got:
+                raise RuntimeError("a spectator was hung up on")
+            received += got
+
+
+if __name__ == "__main__":
+    print(watch((sys.argv[1], int(sys.argv[2])), int(sys.argv[3])))

@@ -1,0 +1,163 @@
+"""What takes its time: deadlines, watched on a host of its own while the other checks go on.
+
+Each function here watches one thing and answers what it saw; `test_waits.py` judges.
+"""
+
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from tests.blackbox.ends import Asking, Lines, Stream, Wire, ask, fresh
+from tests.blackbox.inspected import Inspected
+
+LONG = 40.0
+
+
+def closed_after(address: tuple[str, int], opening: bytes) -> float:
+    with Wire(address) as wire:
+        began = time.monotonic()
+        wire.send(opening)
+        wire.rest(LONG)
+        return time.monotonic() - began
+
+
+def silent_bot(host: Inspected) -> float:
+    return closed_after(host.tcp, b"")
+
+
+def half_a_name(host: Inspected) -> float:
+    return closed_after(host.tcp, b"An")
+
+
+def tls_on_tcp(host: Inspected) -> float:
+    return closed_after(host.tcp, b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(200))
+
+
+def http_2_on_http(host: Inspected) -> float:
+    return closed_after(host.http, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(20))
+
+
+def half_a_handshake(host: Inspected) -> float:
+    return closed_after(host.websocket, b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: webso")
+
+
+def half_a_head(host: Inspected) -> float:
+    return closed_after(host.http, b"GET /healthz HTTP/1.1\r\nHost: x\r\n")
+
+
+def half_a_body(host: Inspected) -> float:
+    return closed_after(host.http, b'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 20\r\n\r\n{"rows"')
+
+
+def santorini_retries(host: Inspected) -> tuple[float, Any]:
+    """How long a bot that says nonsense every second may go on, and what its opponent is told."""
+    with Lines(host.tcp) as one, Lines(host.tcp) as two:
+        one.say(fresh("Ann"))
+        one.silent(0.5)
+        two.say(fresh("Bob"))
+        two.hear(LONG)
+        began = time.monotonic()
+        state = one.hear(LONG)
+        while state[0] != "gameOver":
+            if one.silent(1.0):
+                one.say("9 9")
+            state = one.hear(LONG)
+        return time.monotonic() - began, [state[1] == state[4][0], two.hear(LONG) == state]
+
+
+def hexagon_late(host: Inspected) -> tuple[float, Any, int]:
+    where = ask(host.http, "POST", "/", {"rows": 3, "cols": 3}).headers["location"]
+    one = Asking(host.http, "POST", f"{where}/players", {"name": fresh("JF")})
+    one.silent(0.5)
+    two = Asking(host.http, "POST", f"{where}/players", {"name": fresh("JF")})
+    token = one.answer(LONG).headers["x-turn-token"]
+    began = time.monotonic()
+    end = two.answer(LONG)
+    took = time.monotonic() - began
+    line = [{"row": 0, "col": 0}, {"row": 0, "col": 1}]
+    late = ask(host.http, "POST", f"{where}/moves", line, X_Turn_Token=token)
+    return took, end, late.status
+
+
+def battle(host: Inspected) -> tuple[dict[str, str], dict[str, Stream]]:
+    """Battle ids and streams by seat."""
+    joins = [Asking(host.http, "POST", "/tic-tac-toe/join", {"name": fresh("team")}) for _ in range(2)]
+    ids, streams = {}, {}
+    for join in joins:
+        battle_id = join.answer(LONG).json["battleId"]
+        stream = Stream(host.http, f"/tic-tac-toe/start/{battle_id}")
+        seat = stream.event()["youAre"]
+        ids[seat], streams[seat] = battle_id, stream
+    return ids, streams
+
+
+def put(host: Inspected, battle_id: str, position: str) -> Any:
+    body = {"action": "putSymbol", "position": position}
+    return ask(host.http, "POST", f"/tic-tac-toe/play/{battle_id}", body)
+
+
+def arena(host: Inspected) -> dict[str, Any]:
+    """One pair after another, so that they are not mixed up; then they are watched at once."""
+    seen: dict[str, Any] = {}
+    late, late_streams = battle(host)
+    cheat, cheat_streams = battle(host)
+    joins = [Asking(host.http, "POST", "/tic-tac-toe/join", {"name": fresh("team")}) for _ in range(2)]
+    unopened = [join.answer(LONG).json["battleId"] for join in joins]
+    began = time.monotonic()
+    put(host, cheat["O"], "C"), put(host, cheat["X"], "C")
+    cheated = time.monotonic()
+    for stream in cheat_streams.values():
+        stream.event(), stream.event()
+    seen["cheat"] = [stream.chunk(LONG) for stream in cheat_streams.values()]
+    seen["cheat closed"] = time.monotonic() - cheated
+    time.sleep(max(0.0, began + 12 - time.monotonic()))
+    for battle_id in unopened:
+        with Stream(host.http, f"/tic-tac-toe/start/{battle_id}") as stream:
+            if stream.event()["youAre"] == "O":
+                seen["clock"] = put(host, battle_id, "C").json["clock"]
+    seen["silent"] = late_streams["X"].silent(max(0.0, began + 16 - time.monotonic()))
+    time.sleep(max(0.0, began + 19 - time.monotonic()))
+    seen["late status"] = put(host, late["O"], "C").status
+    seen["late streams"] = {}
+    for seat, stream in late_streams.items():
+        events = []
+        while chunk := stream.chunk(LONG):
+            events.append(chunk)
+        seen["late streams"][seat] = events
+    seen["late closed"] = time.monotonic() - began
+    for stream in (*late_streams.values(), *cheat_streams.values()):
+        stream.close()
+    return seen
+
+
+WATCHED = (
+    silent_bot,
+    half_a_name,
+    tls_on_tcp,
+    http_2_on_http,
+    half_a_handshake,
+    half_a_head,
+    half_a_body,
+    santorini_retries,
+    hexagon_late,
+    arena,
+)
+
+
+class Waits:
+    """All of it, begun at once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.host = Inspected(folder)
+        self._pool = ThreadPoolExecutor(len(WATCHED))
+        self._seen: dict[str, Future[Any]] = {
+            watch.__name__: self._pool.submit(watch, self.host) for watch in WATCHED
+        }
+
+    def saw(self, name: str) -> Any:
+        return self._seen[name].result(2 * LONG)
+
+    def close(self) -> None:
+        self.host.__exit__(None, None, None)
+        self._pool.shutdown()

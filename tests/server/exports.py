@@ -1,0 +1,42 @@
+"""Exports to be verified: of tournaments that were held in simulated worlds, with all that befalls these."""
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+import msgspec
+import trio
+from structlog.testing import capture_logs
+from trio.testing import MockClock
+
+from server.export import export
+from tests.simulation.plan import draw
+from tests.simulation.world import World
+from tournament.record import Concluded, Kept, fold
+
+
+@cache
+def simulated(seed: int) -> tuple[Kept, ...]:
+    """All facts of one world."""
+    trio._core._run._ALLOW_DETERMINISTIC_SCHEDULING = True
+    trio._core._run._r.seed(seed)
+    clock = MockClock(autojump_threshold=0)
+    world = World(draw(seed), clock, False)
+    with capture_logs():
+        trio.run(world.run, clock=clock)
+    return tuple(world.disk.kept())
+
+
+def exported(kept: Iterable[Kept], facts: bool = True) -> list[dict[str, Any]]:
+    """All tournaments, one after another."""
+    kept = list(kept)
+    lines: list[Any] = []
+    for name, record in fold(kept).items():
+        own = [each for each in kept if each.tournament == name]
+        matches = [each.fact for each in own if isinstance(each.fact, Concluded)]
+        lines += export(record, matches, own if facts else ())
+    return msgspec.json.decode(msgspec.json.encode(lines))
+
+
+def text(lines: Iterable[Any]) -> list[bytes]:
+    return [msgspec.json.encode(line) + b"\n" for line in lines]

@@ -1,0 +1,143 @@
+"""The commands as their users meet them: help, exit codes, errors in one line."""
+
+import json
+import re
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from server.__main__ import command_line
+from server.commands import COMMANDS
+from tests.server.run import quintain
+from tests.server.served import ROOT
+
+SUBCOMMANDS = ("list", "show", "create", "start", "pause", "resume")
+SUBCOMMANDS += ("withdraw", "disqualify", "void", "export")
+PAGES = [(), *((name,) for name in COMMANDS), *(("tournament", name) for name in SUBCOMMANDS)]
+DOCUMENTED = (ROOT / "docs/command-line.md").read_text()
+
+
+@pytest.fixture
+def helped(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    """What `--help` says, on a terminal of 80 columns."""
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def ask(*words: str) -> str:
+        command_line(words)([*words, "--help"], result_action="return_value")
+        return capsys.readouterr().out
+
+    return ask
+
+
+@pytest.mark.parametrize("words", PAGES, ids=" ".join)
+def test_every_level_of_help_has_an_example_that_fits_a_terminal(
+    words: tuple[str, ...], helped: Callable[..., str]
+) -> None:
+    lines = helped(*words).splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith("Example"))
+    example = next(line for line in lines[start + 1 :] if line.strip())
+    assert example.startswith("    quintain " + " ".join(words))
+    after = lines[lines.index(example) + 1]
+    assert not after.strip(), "the example is longer than a line"
+
+
+def test_the_list_says_of_a_command_what_its_own_help_begins_with(helped: Callable[..., str]) -> None:
+    for name, (_, summary) in COMMANDS.items():
+        assert helped(name).splitlines()[2] == summary
+
+
+@pytest.mark.parametrize("words", PAGES[1:], ids=" ".join)
+def test_every_command_is_documented(words: tuple[str, ...]) -> None:
+    assert re.search(rf"^#+ `quintain {' '.join(words[:1])}`$", DOCUMENTED, re.MULTILINE)
+    assert f"quintain {' '.join(words)}" in DOCUMENTED
+
+
+@pytest.mark.parametrize("words", PAGES[1:], ids=" ".join)
+def test_every_flag_is_documented(words: tuple[str, ...], helped: Callable[..., str]) -> None:
+    """Catches a flag that only `--help` knows of."""
+    flags = set(re.findall(r"(?<=\s)--[a-z-]+", helped(*words).partition("─ Parameters")[2]))
+    section = re.split(r"^## ", DOCUMENTED, flags=re.MULTILINE)
+    (own,) = (each for each in section if each.startswith(f"`quintain {words[0]}`\n"))
+    assert {flag for flag in flags if f"`{flag}`" not in own and f"`{flag} " not in own} <= {
+        "--empty-option",
+        *(f"--{name}" for name in ("name", "brain", "bot", "match", "first", "second")),
+    }
+
+
+def test_help_comes_at_once() -> None:
+    """In processor time, and the least of several: the machine may have other things to do."""
+    took: list[float] = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert quintain("--help")[0] == 0
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        took.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    assert min(took) < 0.5
+
+
+def test_help_loads_nothing_that_only_a_command_needs() -> None:
+    program = (
+        "import sys; from server.__main__ import command_line;"
+        "command_line(['--help'])('--help', result_action='return_value');"
+        "print(sorted({'trio', 'numpy', 'structlog', 'msgspec', 'httptools'} & set(sys.modules)))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert run.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "reason"),
+    [
+        (("bot", "greedy", "--game", "chess"), 2, "there is no game 'chess'"),
+        (("bot", "genius", "--game", "quoridor"), 2, "genius"),
+        (("bot", "greedy", "--game", "quoridor", "--url", "nowhere"), 2, "expected an address"),
+        (("bot", "greedy", "--game", "quoridor", "--url", "tcp://127.0.0.1:1"), 1, "no host answers"),
+        (("play", "--game", "quoridor", "--bot", "./is-not-there"), 1, "cannot be started"),
+        (("match", "brain:first", "brain:genius", "--game", "quoridor"), 2, "there is no brain 'genius'"),
+        (("match", "./is-not-there", "brain:first", "--game", "quoridor"), 1, "cannot be started"),
+        (("match", "brain:first", "brain:first", "--game", "quoridor", "--games", "0"), 2, "games"),
+        (("check", "./is-not-there", "--game", "quoridor"), 1, "cannot be started"),
+        (("check", "'", "--game", "quoridor"), 1, "this is no command"),
+        (("standings", "friday", "--url", "http://127.0.0.1:1"), 1, "no host answers"),
+        (("admin-link", "--url", "http://127.0.0.1:1", "--token", "?"), 1, "no host answers"),
+        (("admin-link", "--url", "http://127.0.0.1:1", "--data", "/nowhere"), 1, "there is none in /nowhere"),
+        (("standings", "friday", "--json", "--csv"), 2, "do not go together"),
+        (("standings", "friday", "--url", "nowhere"), 2, "expected an address"),
+        (("tournament", "start", "friday", "--data", "nowhere"), 1, "wants the organiser's token"),
+        (("tournament", "create", "x", "--game", "quoridor", "--option", "walls"), 2, "NAME=VALUE"),
+        (("config", "--config", "is-not-there.toml"), 2, "is-not-there.toml: cannot be read"),
+        (("demolish",), 2, "demolish"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_line(words: tuple[str, ...], code: int, reason: str) -> None:
+    got, out, errors = quintain(*words)
+    said = out + errors
+    assert got == code, said
+    assert reason in said
+    assert "Traceback" not in said
+
+
+def test_the_settings_in_force_are_shown_without_passwords() -> None:
+    code, out, _ = quintain("config", "--json", "--store", "postgresql://ann:secret@host/name")
+    found = json.loads(out)
+    assert code == 0
+    assert found["store"] == "postgresql://ann:…@host/name"
+    assert found["ports"] == {"tcp": 8000, "websocket": 8001, "http": 8080}
+
+
+def test_whoever_reads_what_is_printed_may_go() -> None:
+    """Catches a traceback after `quintain config | head`."""
+    command = [sys.executable, "-m", "server", "config"]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 1

@@ -1,0 +1,131 @@
+"""A host that is full: a thousand bots over TCP and a thousand over websocket, all of them playing at once.
+
+The bots are the benchmark's, in this process; the host is a process of its own.
+"""
+
+import json
+import select
+from collections.abc import Iterator
+from pathlib import Path
+from time import monotonic
+
+import pytest
+
+from server.listening import room_for_files
+from tests.bench import load_tcp, load_websocket
+from tests.bench.crowd import READ, Crowd
+from tests.server.served import Served
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not hasattr(select, "epoll"), reason="there is no epoll on this system"),
+]
+
+BOTS = 1000  # over each
+PATIENCE = 60.0  # seconds for everything, on a busy machine too
+WON, LOST, DRAWN = "won", "lost", "drawn"
+
+
+class Hall(Crowd):
+    """Everybody at one door. Nobody moves before all matches have begun."""
+
+    def __init__(self, port: int) -> None:
+        super().__init__(("127.0.0.1", port))
+        self.begun = False  # all matches have
+        self.held: list[tuple[load_tcp.Bot | load_websocket.Bot, bytes]] = []  # what they heard before
+        self.results: dict[str, str] = {}  # of everybody's first match, as it was told
+
+    def listen(self, until: float) -> None:
+        """Whatever there is to hear just now. It has to be over by then."""
+        assert monotonic() < until, f"{len(self.held)} have begun and {len(self.results)} have ended"
+        for number, _ in self._epoll.poll(0.05):
+            connected, take = self._here[number]
+            received = connected.recv(READ)
+            assert received, "a bot was hung up on"
+            take(received)
+
+    def begin(self) -> None:
+        self.begun = True
+        for bot, message in self.held:
+            bot._hear(message)
+
+
+class Memo(load_tcp.Bot):
+    _crowd: Hall
+
+    def __init__(self, hall: Hall, name: str) -> None:
+        self._name = name
+        super().__init__(hall, name)
+
+    def _hear(self, line: bytes) -> None:
+        hall = self._crowd
+        if self._name in hall.results:
+            return  # it has played, and is dealt one match after the other
+        if not hall.begun:
+            hall.held.append((self, line))
+            return
+        super()._hear(line)
+        if line.startswith(b'["gameOver"'):
+            winner = json.loads(line)[1]
+            hall.results[self._name] = DRAWN if winner == "Draw" else WON if winner == self._name else LOST
+
+
+class Fours(load_websocket.Bot):
+    _crowd: Hall
+
+    def __init__(self, hall: Hall, name: str) -> None:
+        self._name = name
+        self._result: str | None = None
+        super().__init__(hall, name)
+
+    def _hear(self, message: bytes) -> None:
+        hall = self._crowd
+        if not hall.begun:
+            hall.held.append((self, message))
+        elif message == load_websocket.END:
+            assert self._result is not None, "the end came before the last state"
+            hall.results[self._name] = self._result
+        else:
+            super()._hear(message)
+            told = json.loads(message)
+            if "winner" in told:
+                won = told["winner"] == told["you"]
+                self._result = DRAWN if told["winner"] == 0 else WON if won else LOST
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[Served]:
+    if room_for_files() < 2 * BOTS + 200:
+        pytest.skip("this process may not open so many files")
+    served = Served(tmp_path, "--log-level", "error")
+    yield served
+    served.kill()
+
+
+def test_a_thousand_bots_over_each_of_two_transports_play_at_once(host: Served) -> None:
+    until = monotonic() + PATIENCE
+    halls = {"connect-4": Hall(host.websocket), "santorini": Hall(host.tcp)}
+    for (game, hall), bot in zip(halls.items(), (Fours, Memo), strict=True):
+        for number in range(BOTS):
+            bot(hall, f"{game}-{number:03}")
+        while len(hall.held) < BOTS:
+            hall.listen(until)
+    for game in halls:
+        assert len(host.get(f"/api/tournaments/open-{game}")[1]["playing"]) == BOTS // 2
+    for hall in halls.values():
+        hall.begin()
+    while any(len(hall.results) < BOTS for hall in halls.values()):
+        for hall in halls.values():
+            hall.listen(until)
+    for game, hall in halls.items():
+        matches = host.get(f"/api/tournaments/open-{game}/matches")[1]["matches"]
+        recorded: dict[str, str] = {}
+        for match in [match for match in matches if int(match["match"].rpartition("-")[2]) <= BOTS // 2]:
+            assert match["ending"] == "played", match
+            for name in match["players"]:
+                winner = match["winner"]
+                won = winner is not None and match["players"][winner] == name
+                recorded[name] = DRAWN if winner is None else WON if won else LOST
+        assert recorded == hall.results
+        assert len(recorded) == BOTS
+        hall.leave()

@@ -1,0 +1,244 @@
+"""`quintain export`, `import`, `backup`, `restore` and `doctor`, as their users meet them."""
+
+import json
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from server import journal
+from server.commands.keeping import Kept as Where
+from server.commands.keeping import backup, restore
+from server.config import ConfigError, settings
+from server.data_folder import locked, prepared
+from server.examination import State, examination
+from server.exits import Failure
+from server.journal import Entry
+from server.moving import bring_in, leaving
+from server.sqlite import Sqlite, SqliteReader
+from server.verify import verify
+from tests.server.exports import exported, simulated, text
+from tests.server.served import PATIENCE, ROOT
+from tests.store.postgresql import Server
+from tests.store.postgresql import running as running_postgresql
+from tournament.record import Claimed, Kept, Ordered
+
+pytestmark = pytest.mark.slow
+
+HOST_ORDER = Kept("", 5.0, Ordered("the organiser", "drain"))
+
+
+@pytest.fixture(scope="module")
+def server() -> Any:
+    with running_postgresql() as server:
+        yield server
+
+
+def filled(path: Path) -> list[Entry]:
+    """A journal with two tournaments, a claim and an order in it."""
+    facts = [HOST_ORDER, *simulated(7), Kept("one", 99.0, Claimed("bot-3", "ab" * 32))]
+    rows = [journal.entry(n, each.tournament, each.when, each.fact) for n, each in enumerate(facts, 1)]
+    with closing(Sqlite(path)) as engine:
+        engine.write(rows)
+    return rows
+
+
+def facts_of(path: Path) -> dict[str, list[tuple[float, str]]]:
+    """What is kept, tournament by tournament: that is all whose order means something."""
+    found: dict[str, list[tuple[float, str]]] = {}
+    with closing(SqliteReader(path)) as reader:
+        for row in reader.kept():
+            found.setdefault(row.tournament, []).append((row.when, row.body))
+    return found
+
+
+def moved(path: Path) -> list[bytes]:
+    with closing(SqliteReader(path)) as reader:
+        return list(leaving(reader, ()))
+
+
+def test_a_host_that_is_exported_and_imported_is_the_same(tmp_path: Path) -> None:
+    filled(tmp_path / "old.sqlite")
+    lines = moved(tmp_path / "old.sqlite")
+    assert verify(lines).findings == []
+    with closing(Sqlite(tmp_path / "new.sqlite")) as engine:
+        new = bring_in(lines, engine)
+        assert bring_in(lines, engine) == dict.fromkeys(new, 0), "the second time changes nothing"
+    assert facts_of(tmp_path / "new.sqlite") == facts_of(tmp_path / "old.sqlite")
+    assert moved(tmp_path / "new.sqlite") == lines
+
+
+def test_an_import_that_was_broken_off_is_gone_on_with(tmp_path: Path) -> None:
+    rows = filled(tmp_path / "old.sqlite")
+    with closing(Sqlite(tmp_path / "new.sqlite")) as engine:
+        engine.write(rows[:20])
+        bring_in(moved(tmp_path / "old.sqlite"), engine)
+    assert facts_of(tmp_path / "new.sqlite") == facts_of(tmp_path / "old.sqlite")
+
+
+def test_a_tournament_that_went_on_in_another_way_is_left_as_it_is(tmp_path: Path) -> None:
+    filled(tmp_path / "old.sqlite")
+    lines = moved(tmp_path / "old.sqlite")
+    with closing(Sqlite(tmp_path / "new.sqlite")) as engine:
+        bring_in(lines, engine)
+        engine.write([journal.entry(engine.last() + 1, "one", 100.0, Claimed("bot-4", "cd" * 32))])
+        with pytest.raises(Failure, match="one is there already, and it went on in another way"):
+            bring_in(lines, engine)
+
+
+def test_what_no_host_can_have_kept_is_not_imported(tmp_path: Path) -> None:
+    """Catches a file that a host would crash on each time that it starts."""
+    lines = exported(simulated(7))
+    spoilt = [line for line in lines if not (line["type"] == "fact" and line["fact"]["type"] == "entered")]
+    with closing(Sqlite(tmp_path / "new.sqlite")) as engine:
+        with pytest.raises(Failure, match=r"line \d+: .* has not entered"):
+            bring_in(text(spoilt), engine)
+        with pytest.raises(Failure, match="no lines of type fact"):
+            bring_in(text(exported(simulated(7), facts=False)), engine)
+        with pytest.raises(Failure, match="line 1: "):
+            bring_in([b"junk\n"], engine)
+        assert engine.last() == 0
+
+
+def test_a_host_moves_to_postgresql_and_back(tmp_path: Path, server: Server) -> None:
+    from server.postgres import Postgres, PostgresReader
+
+    filled(tmp_path / "old.sqlite")
+    lines, url = moved(tmp_path / "old.sqlite"), server.database()
+    with closing(Postgres(url)) as engine:
+        bring_in(lines, engine)
+        with closing(PostgresReader(url)) as reader:
+            assert list(leaving(reader, ())) == lines, "also while a host has it"
+    with closing(PostgresReader(url)) as reader:
+        reader.backup(tmp_path / "copy.sqlite")
+        assert reader.check() == []
+    assert facts_of(tmp_path / "copy.sqlite") == facts_of(tmp_path / "old.sqlite")
+
+
+def test_a_backup_is_made_beside_a_host_and_goes_back_where_it_came_from(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    where = Where(data=str(tmp_path / "data"))
+    folder = prepared(str(tmp_path / "data"))
+    path, copy = folder / "quintain.sqlite", tmp_path / "copy.sqlite"
+    rows = filled(path)
+    with closing(Sqlite(path)) as host:
+        backup(str(copy), where=where)
+        host.write([Entry(len(rows) + 1, "", 6.0, "ordered", None, "{}")])
+    with pytest.raises(Failure, match="there is a file of that name"):
+        backup(str(copy), where=where)
+    with pytest.raises(Failure, match="--force"):
+        restore(str(copy), where=where)
+    with locked(folder), pytest.raises(ConfigError, match="another host"):
+        restore(str(copy), force=True, where=where)
+    after = path.read_bytes()
+    restore(str(copy), force=True, where=where)
+    with closing(SqliteReader(path)) as reader:
+        assert list(reader.kept()) == rows
+    (aside,) = (folder / "backups").glob("before-restore-*.sqlite")
+    assert aside.read_bytes() == after, "as it was, down to the last byte"
+    assert f"{aside}: what was there before" in capsys.readouterr().out
+
+
+def test_a_damaged_or_missing_backup_is_not_restored(tmp_path: Path) -> None:
+    where = Where(data=str(tmp_path / "data"))
+    with pytest.raises(Failure, match="no such file"):
+        restore(str(tmp_path / "nothing"), where=where)
+    filled(tmp_path / "copy.sqlite")
+    content = bytearray((tmp_path / "copy.sqlite").read_bytes())
+    content[5000:9000] = b"x" * 4000
+    (tmp_path / "copy.sqlite").write_bytes(content)
+    with pytest.raises((Failure, ConfigError), match=r"copy\.sqlite: "):
+        restore(str(tmp_path / "copy.sqlite"), where=where)
+    assert not (tmp_path / "data" / "quintain.sqlite").exists()
+
+
+def command(folder: Path, *arguments: str, source: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
+    run = [sys.executable, "-m", "server", *arguments]
+    environment = {"PYTHONPATH": str(ROOT), "PATH": ""}
+    return subprocess.run(
+        run, cwd=folder, env=environment, input=source, capture_output=True, timeout=PATIENCE
+    )
+
+
+def test_the_commands_work_together(tmp_path: Path) -> None:
+    filled(prepared(str(tmp_path / "quintain-data")) / "quintain.sqlite")
+    everything = command(tmp_path, "export", "--all")
+    assert (everything.returncode, everything.stderr) == (0, b"")
+    brought = command(tmp_path, "import", "--data", "other", source=everything.stdout)
+    assert brought.returncode == 0, brought.stderr
+    assert b"one: " in brought.stdout
+    one = command(tmp_path, "export", "two", "--data", "other")
+    assert {json.loads(line).get("tournament", "two") for line in one.stdout.splitlines()} == {"two"}
+    unknown = command(tmp_path, "export", "three")
+    assert (unknown.returncode, unknown.stdout) == (1, b"")
+    assert unknown.stderr == b"quintain: there is no tournament 'three'; there are: one, two\n"
+    neither = command(tmp_path, "export")
+    assert neither.returncode == 2
+    nothing = command(tmp_path, "export", "--all", "--data", "nowhere")
+    assert nothing.returncode == 2
+    assert nothing.stderr.startswith(b"quintain: nowhere/quintain.sqlite: there is no such file")
+    elsewhere = command(tmp_path, "export", "--all", "--store", "mysql://root@localhost/x")
+    assert elsewhere.returncode == 2
+    assert b"expected postgresql://" in elsewhere.stderr
+
+
+# The doctor
+
+
+def states(tmp_path: Path, **changed: Any) -> dict[str, State]:
+    ports = {"tcp": 0, "websocket": 0, "http": 0}
+    found = settings(None, {}, {"data": str(tmp_path / "data"), "ports": ports, **changed})
+    return {answer.about: answer.state for answer in examination(found)}
+
+
+def test_the_doctor_finds_nothing_wrong_where_a_host_can_run(tmp_path: Path) -> None:
+    assert State.FAULT not in states(tmp_path).values()
+    filled(prepared(str(tmp_path / "data")) / "quintain.sqlite")
+    assert states(tmp_path)["journal"] is State.OK
+
+
+def test_the_doctor_finds_a_damaged_journal(tmp_path: Path) -> None:
+    path = prepared(str(tmp_path / "data")) / "quintain.sqlite"
+    filled(path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("UPDATE sqlite_schema SET sql = 'nonsense' WHERE name = 'journal'")
+        connection.commit()
+    assert states(tmp_path)["journal"] is State.FAULT
+
+
+def test_the_doctor_finds_a_port_that_is_taken_unless_it_is_the_host_s(tmp_path: Path) -> None:
+    import socket
+
+    folder = prepared(str(tmp_path / "data"))
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        ports = {"tcp": other.getsockname()[1], "websocket": 0, "http": 0}
+        assert states(tmp_path, ports=ports)["tcp"] is State.FAULT
+        with locked(folder):
+            assert states(tmp_path, ports=ports)["tcp"] is State.OK
+
+
+def test_the_doctor_finds_a_folder_that_is_none(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("a file")
+    assert states(tmp_path)["folder"] is State.FAULT
+
+
+def test_the_doctor_speaks_in_lines_or_json_and_ends_with_one_where_something_is_wrong(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "data").write_text("a file")
+    bad = command(tmp_path, "doctor", "--json", "--data", "data")
+    found = json.loads(bad.stdout)
+    assert (bad.returncode, found["ok"]) == (1, False)
+    assert all(check["advice"] for check in found["checks"] if check["state"] != "ok")
+    (tmp_path / "quintain.toml").write_text("prot = 1")
+    spoilt = command(tmp_path, "doctor")
+    assert spoilt.returncode == 1
+    assert spoilt.stdout.startswith(b"fault    configuration: quintain.toml: Object contains unknown field")

@@ -1,0 +1,87 @@
+"""Bugs of the kinds that doors have, planted into the real code while a test wants to see them found."""
+
+from typing import Any
+
+from msgspec.structs import replace
+
+import server.doors.house
+from server.doors.battle import Battle
+from server.doors.hexagon_bot import Bot, plain
+from server.doors.house import House
+from server.http import Exchange
+from server.http_connection import Connection
+from server.outbox import Outbox
+from server.reception import Reception
+from tests.simulation.planted import Patches
+from tournament.player import Player
+
+
+def the_wrong_winner_is_told() -> Patches:
+    told = server.doors.house.end
+
+    def end(match: Any, ended: Any) -> Any:
+        return replace(told(match, ended), winner=match.game.seats[0])
+
+    return {(server.doors.house, "end"): end}
+
+
+def who_comes_back_is_not_asked_again() -> Patches:
+    def go_on(house: House, seat: Any) -> None:
+        house._seat = seat
+        house._follower = seat.follow(house._tell, len(seat.match.log.events))
+
+    return {(House, "_go_on"): go_on}
+
+
+def who_is_gone_is_remembered_for_ever() -> Patches:
+    return {(Reception, "forget"): lambda *_: None}
+
+
+def a_lost_connection_is_a_lost_match() -> Patches:
+    return {(Player, "away"): lambda player: player.seat and player.seat.leave()}
+
+
+def what_a_socket_does_not_take_is_lost() -> Patches:
+    return {(Outbox, "_keep"): lambda outbox, data: None}
+
+
+def junk_breaks_a_door() -> Patches:
+    def junk(house: House, reason: str, at: float) -> None:
+        raise KeyError(reason)
+
+    return {(House, "_junk"): junk}
+
+
+def a_stream_is_opened_again_where_it_was_left() -> Patches:
+    start = Battle.start
+
+    def start_once(battle: Battle, exchange: Any) -> None:
+        told, battle.told = battle.told, battle.told if not battle.started else []
+        start(battle, exchange)
+        battle.told = told
+
+    return {(Battle, "start"): start_once}
+
+
+def a_request_made_again_is_refused() -> Patches:
+    def refuse(bot: Bot, exchange: Exchange) -> None:
+        exchange.respond(plain(409, "this request was made before"))
+
+    return {(Bot, "_come_back"): refuse}
+
+
+def nobody_hears_that_a_client_has_gone() -> Patches:
+    return {(Connection, "_lose"): lambda connection, exchange: None}
+
+
+PLANTED = (
+    the_wrong_winner_is_told,
+    who_comes_back_is_not_asked_again,
+    who_is_gone_is_remembered_for_ever,
+    a_lost_connection_is_a_lost_match,
+    what_a_socket_does_not_take_is_lost,
+    junk_breaks_a_door,
+    a_stream_is_opened_again_where_it_was_left,
+    a_request_made_again_is_refused,
+    nobody_hears_that_a_client_has_gone,
+)
