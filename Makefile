@@ -21,17 +21,24 @@ help:  ## this list
 serve: $(COMMAND)  ## the host, on its defaults; `make serve ARGS="--http 0"` passes arguments on
 	@$(IN)quintain serve $(ARGS)
 
-demo:  ## a tournament of house bots in every game
-	@echo "make demo is not built yet: it comes with the pages" >&2; exit 1
+demo: $(COMMAND)  ## a tournament of house bots in every game; `make demo ARGS="--seconds 60"` makes it longer
+	@$(IN)quintain demo $(ARGS)
 
 test: lint  ## lint, types and every test
+	@tests/browser/prepare.sh $(abspath $(IN))/python
+	@tests/store/prepare.sh
 	$(IN)python -m pytest -n $(WORKERS) $(ARGS)
 
 quick: lint  ## lint, types and the fast tests: for the daily loop
 	$(IN)python -m pytest -n $(WORKERS) -m "not slow" $(ARGS)
 
-campaign: $(DEV)  ## the laws and the oracles for as long as one has time; `make campaign ARGS="-k laws"` narrows it
+campaign: $(DEV)  ## all that can be tried at length, for hours; `make campaign ARGS="-k laws"` narrows the tests
 	HYPOTHESIS_PROFILE=campaign $(IN)python -m pytest -n $(WORKERS) $(ARGS)
+	$(IN)python -m tests.fuzz --sessions 100000
+	$(IN)python -m tests.simulation --seeds 1-20000 --jobs $(WORKERS)
+	$(IN)python -m tests.chaos --kills 1000
+	$(IN)python -m tests.chaos --kills 100 --how term
+	$(IN)python -m tests.chaos --kills 50 --how restart-postgres
 
 bench: $(VENV)/.bench  ## speed, as ratios in one run
 	$(IN)python -m tests.bench $(ARGS)
