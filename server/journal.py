@@ -31,12 +31,12 @@ class Entry(Struct, frozen=True):
 
 
 class Jot(Struct, frozen=True):
-    """A move of a match in play."""
+    """Some moves of a match in play, one after the other."""
 
     match: str
-    ply: int
-    move: str  # as JSON
-    spent: float
+    ply: int  # of the first of them
+    moves: str  # as JSON, an array
+    times: str  # seconds spent on each, the same
 
 
 class Reader(Protocol):
@@ -78,8 +78,9 @@ class Engine(Reader, Protocol):
         """Write all of these or none, safe from a power cut when it returns.
 
         An entry may be there already, by its number or by its key: the same is passed over, another
-        raises `Conflict`. A jot that is there is passed over. An entry that concludes a match takes all
-        of its jots with it. Raises `Unavailable` for what may pass; it may have been written even so.
+        raises `Conflict`. A jot takes the place of one from the same ply on. An entry that concludes a
+        match takes all of its jots with it. Raises `Unavailable` for what may pass; it may have been
+        written even so.
         """
         ...
 
@@ -110,8 +111,8 @@ def over(rows: Iterable[Entry | Jot]) -> list[str]:
     ]
 
 
-def jot(match: str, ply: int, move: Any, spent: float) -> Jot:
-    return Jot(match, ply, _encoder.encode(move).decode(), spent)
+def jot(match: str, ply: int, moves: Sequence[Any], times: Sequence[float]) -> Jot:
+    return Jot(match, ply, _encoder.encode(moves).decode(), _encoder.encode(times).decode())
 
 
 def stories(jots: Iterable[Jot]) -> dict[str, Story]:
@@ -120,5 +121,6 @@ def stories(jots: Iterable[Jot]) -> dict[str, Story]:
     for each in jots:
         moves, times = found.get(each.match, ((), ()))
         if each.ply == len(moves) + 1:
-            found[each.match] = (*moves, msgspec.json.decode(each.move)), (*times, each.spent)
+            more, spent = msgspec.json.decode(each.moves), msgspec.json.decode(each.times, type=list[float])
+            found[each.match] = (*moves, *more), (*times, *spent)
     return found

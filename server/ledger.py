@@ -21,7 +21,7 @@ from tournament.record import AnyFact, Concluded, Kept
 from tournament.store import Conflict, Story
 
 RETRY = 5.0  # seconds until what could not be kept is tried again
-SOON = 0.25  # seconds that moves wait to be written, which a crash may take; most matches end meanwhile
+SOON = 0.25  # seconds between two looks at what was played, of which a crash may take as much
 READERS = 4  # threads that read at once
 
 InThread = Callable[..., Awaitable[Any]]  # called as trio.to_thread.run_sync is, with a limiter
@@ -41,6 +41,17 @@ class Call:
         self.error: Conflict | None = None
 
 
+class Playing:
+    """A match in play, and how much of it is written."""
+
+    __slots__ = ("moves", "times", "written")
+
+    def __init__(self, moves: Sequence[Any], times: Sequence[float]) -> None:
+        self.moves = moves
+        self.times = times
+        self.written = 0
+
+
 class Ledger:
     def __init__(self, engine: Engine, in_thread: InThread = trio.to_thread.run_sync) -> None:
         self.trouble = ""
@@ -50,9 +61,9 @@ class Ledger:
         self._reading = trio.CapacityLimiter(READERS)
         self._last = engine.last()
         self._waiting: list[Call] = []  # in the order of asking; some may be under way
-        self._moves: list[tuple[str, int, Any, float]] = []  # the same of moves …
-        self._moves_due = inf  # … and when to write them
-        self._news = trio.Event()  # somebody waits, or there are moves where there were none
+        self._playing: dict[str, Playing] = {}
+        self._moves_due = inf  # when to look what was played
+        self._news = trio.Event()  # somebody waits, or something is played where nothing was
         self._listeners: list[Callable[[], None]] = []
         self._closed = False
 
@@ -82,11 +93,11 @@ class Ledger:
             raise KeyError(match)
         return fact
 
-    def jot(self, tournament: str, match: str, ply: int, move: Any, spent: float) -> None:
-        if not self._moves:
+    def jot(self, match: str, moves: Sequence[Any], times: Sequence[float]) -> None:
+        if not self._playing:
             self._moves_due = trio.current_time() + SOON
             self._news.set()
-        self._moves.append((match, ply, move, spent))
+        self._playing[match] = Playing(moves, times)
 
     def jotted(self) -> Mapping[str, Story]:
         return journal.stories(self._engine.jotted())
@@ -121,9 +132,8 @@ class Ledger:
     async def _write_out(self) -> None:
         """Write all that waits, once it can be written; moves not before they are due, for most end first."""
         while True:
-            due = trio.current_time() >= self._moves_due
             try:
-                await self._write(len(self._waiting), len(self._moves) if due else 0)
+                await self._write(moves=trio.current_time() >= self._moves_due)
             except Unavailable as error:
                 self._set_trouble(str(error))
                 await trio.sleep(RETRY)
@@ -135,16 +145,21 @@ class Ledger:
         """The host stops. Nobody has heard of what is left, so nothing is lost if it cannot be written."""
         if not self.trouble:
             try:
-                await self._write(len(self._waiting), len(self._moves))
+                await self._write(moves=True)
             except Unavailable as error:
                 log.warning("not everything could be kept", why=str(error))
 
-    async def _write(self, calls: int, moves: int) -> None:
+    async def _write(self, *, moves: bool) -> None:
         """In one transaction; where something contradicts what is kept, each call in its own."""
-        batch = self._waiting[:calls]
+        batch = self._waiting[:]
         rows = [row for call in batch for row in call.rows]
         over = set(journal.over(rows))  # what is concluded brings its own moves
-        jots = [journal.jot(*move) for move in self._moves[:moves] if move[0] not in over]
+        lengths = {match: len(each.moves) for match, each in self._playing.items()} if moves else {}
+        jots = [
+            journal.jot(match, each.written + 1, each.moves[each.written :], each.times[each.written :])
+            for match, each in self._playing.items()
+            if match not in over and each.written < lengths.get(match, 0)
+        ]
         try:
             await self._commit([*jots, *rows])
         except Conflict:
@@ -154,10 +169,14 @@ class Ledger:
                     await self._commit(call.rows)
                 except Conflict as conflict:
                     call.error = conflict
-        del self._waiting[:calls]
-        self._moves = [move for move in self._moves[moves:] if move[0] not in over]
-        if moves or not self._moves:
-            self._moves_due = trio.current_time() + SOON if self._moves else inf
+        del self._waiting[: len(batch)]
+        for match in over:
+            self._playing.pop(match, None)
+        for match, length in lengths.items():
+            if match in self._playing:
+                self._playing[match].written = length
+        if moves or not self._playing:
+            self._moves_due = trio.current_time() + SOON if self._playing else inf
         for call in batch:
             call.safe.set()
 

@@ -38,8 +38,8 @@ WAITS = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8)  # seconds before each further try: a re
 BATCH = 2_000  # rows that are read at a time
 
 JOT = """
-    INSERT INTO jotted SELECT * FROM unnest(%s::text[], %s::integer[], %s::text[], %s::float8[])
-    ON CONFLICT DO NOTHING
+    INSERT INTO jotted SELECT * FROM unnest(%s::text[], %s::integer[], %s::text[], %s::text[])
+    ON CONFLICT (match, ply) DO UPDATE SET moves = excluded.moves, times = excluded.times
 """
 ENTER = """
     INSERT INTO journal SELECT * FROM
@@ -112,7 +112,7 @@ class PostgresReader:
                 " WHERE indrelid IN ('journal'::regclass, 'jotted'::regclass) AND NOT indisvalid"
             )
             self._read("SELECT sum(length(body)), sum(length(key)) FROM journal")
-            self._read("SELECT sum(length(move)) FROM jotted")
+            self._read("SELECT sum(length(moves)), sum(length(times)) FROM jotted")
         except psycopg.DatabaseError as error:
             return [_line(error)]
         return [f"the index {name} is not valid" for (name,) in broken]
@@ -286,7 +286,7 @@ def where(url: str) -> str:
 
 def _write(session: Connection, entries: Sequence[Entry], jots: Sequence[Jot]) -> None:
     if jots:
-        session.execute(JOT, _columns([(jot.match, jot.ply, jot.move, jot.spent) for jot in jots]))
+        session.execute(JOT, _columns([(jot.match, jot.ply, jot.moves, jot.times) for jot in jots]))
     if not entries:
         return
     columns = _columns([(e.number, e.tournament, e.when, e.kind, e.key, e.body) for e in entries])

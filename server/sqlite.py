@@ -194,13 +194,16 @@ class Sqlite(SqliteReader):
     def _transact(self, rows: Sequence[Entry | Jot]) -> None:
         writer = self._writer
         entries = [row for row in rows if isinstance(row, Entry)]
-        jots = [(row.match, row.ply, row.move, row.spent) for row in rows if isinstance(row, Jot)]
+        jots = [(row.match, row.ply, row.moves, row.times) for row in rows if isinstance(row, Jot)]
         writer.execute("BEGIN IMMEDIATE")
-        self._insert("jotted", jots)
+        self._insert(
+            "jotted", jots, "(match, ply) DO UPDATE SET moves = excluded.moves, times = excluded.times"
+        )
         before = writer.total_changes
         self._insert(
             "journal",
             [(row.number, row.tournament, row.when, row.kind, row.key, row.body) for row in entries],
+            "DO NOTHING",
         )
         if writer.total_changes - before < len(entries):
             for entry in entries:
@@ -209,11 +212,11 @@ class Sqlite(SqliteReader):
             writer.execute(f"DELETE FROM jotted WHERE match IN ({_marks(some)})", some)  # noqa: S608
         writer.execute("COMMIT")
 
-    def _insert(self, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    def _insert(self, table: str, rows: Sequence[tuple[Any, ...]], conflict: str) -> None:
         """Many rows in one statement: after each a thread waits until a busy event loop lets it go on."""
         for some in _batched(rows):
             values = ", ".join(f"({_marks(row)})" for row in some)
-            sql = f"INSERT INTO {table} VALUES {values} ON CONFLICT DO NOTHING"  # noqa: S608
+            sql = f"INSERT INTO {table} VALUES {values} ON CONFLICT {conflict}"  # noqa: S608
             self._writer.execute(sql, [value for row in some for value in row])
 
     def _expect(self, entry: Entry) -> None:

@@ -53,7 +53,8 @@ class Match:
         self.name = name
         self.options = options or {}
         self.positions = [game.opening(self.options)]
-        self.moves: list[Any] = []  # as the game writes them: `positions[n]` is after n of them
+        self.moves: list[Any] = []  # as the game writes them: `positions[n]` is after n of them …
+        self.times: list[float] = []  # … and the seconds spent on each
         self.clock = Clock(pace or game.pace)
         self.log = Log()
         self.verdict: Ended | None = None
@@ -99,10 +100,10 @@ class Match:
 
     def story(self) -> tuple[tuple[Any, ...], tuple[float, ...]]:
         """Every move and the seconds spent on each, the last one too, which may not have been announced."""
-        moved = [event for event in self.log.events if isinstance(event, Moved)]
-        if self._last is not None and isinstance(self._last[0], Moved) and not self.log.closed:
-            moved.append(self._last[0])
-        return tuple(event.move for event in moved), tuple(event.spent for event in moved)
+        moves, times = tuple(self.moves), tuple(self.times)
+        if self._last is not None and isinstance(last := self._last[0], Moved) and not self.log.closed:
+            return (*moves, last.move), (*times, last.spent)
+        return moves, times
 
     # What a seat does
 
@@ -254,6 +255,7 @@ class Match:
 
     def _add(self, moved: Moved, after: Any) -> None:
         self.moves.append(moved.move)
+        self.times.append(moved.spent)
         self.positions.append(after)
 
     def _end(self, verdict: Ended) -> None:

@@ -5,8 +5,8 @@ tournament, an entrant, a match's beginning and its end) may be kept twice and i
 there once, so whoever does not know whether a fact was kept may try again; and
 what is kept never changes.
 
-Moves of matches in play are jotted down: nobody waits for that, and a crash may
-take the latest of them. They show what a match was that the host cut short.
+Moves of matches in play are jotted down now and then: nobody waits for that, and
+a crash may take the latest of them. They show what a match was that the host cut short.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -47,8 +47,12 @@ class Store(Protocol):
         """One match with all its moves; raises `KeyError` where none of that name is over."""
         ...
 
-    def jot(self, tournament: str, match: str, ply: int, move: Any, spent: float) -> None:
-        """Keep a move of a match in play, some time soon. What is jotted goes when its match is concluded."""
+    def jot(self, match: str, moves: Sequence[Any], times: Sequence[float]) -> None:
+        """Keep what comes to be in these, each some time soon, until the match is concluded.
+
+        The moves of a match that begins, as its game writes them, and the seconds spent on each: they
+        are looked at again and again, so that a move costs nothing here.
+        """
         ...
 
     def jotted(self) -> Mapping[str, Story]:
@@ -69,7 +73,7 @@ class Memory:
         self._unique = {
             (entry.tournament, key): entry.fact for entry in self._kept if (key := unique(entry.fact))
         }
-        self._jotted: dict[str, Story] = {}
+        self._playing: dict[str, tuple[Sequence[Any], Sequence[float]]] = {}
 
     def listen(self, listener: Callable[[], None]) -> None:
         """Memory is never in trouble."""
@@ -80,7 +84,7 @@ class Memory:
         self._kept += (Kept(tournament, when, fact) for fact in fresh)
         for fact in fresh:
             if isinstance(fact, Concluded):
-                self._jotted.pop(fact.match, None)
+                self._playing.pop(fact.match, None)
 
     def kept(self) -> Iterable[Kept]:
         return tuple(self._kept)
@@ -91,12 +95,11 @@ class Memory:
             raise KeyError(match)
         return fact
 
-    def jot(self, tournament: str, match: str, ply: int, move: Any, spent: float) -> None:
-        moves, times = self._jotted.get(match, ((), ()))
-        self._jotted[match] = (*moves, move), (*times, spent)
+    def jot(self, match: str, moves: Sequence[Any], times: Sequence[float]) -> None:
+        self._playing[match] = moves, times
 
     def jotted(self) -> Mapping[str, Story]:
-        return dict(self._jotted)
+        return {match: (tuple(moves), tuple(times)) for match, (moves, times) in self._playing.items()}
 
     async def run(self) -> None:
         await trio.sleep_forever()

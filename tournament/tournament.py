@@ -11,7 +11,6 @@ same: a record, which may be empty, and `run`. Who is here is in
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import partial
 from itertools import count
 from math import inf
 from typing import Any
@@ -19,7 +18,7 @@ from typing import Any
 import trio
 
 from games.game import Game
-from tournament.events import NOBODY, AnyEvent, Ended, Ending, Moved
+from tournament.events import NOBODY, Ended, Ending
 from tournament.format import Pairing
 from tournament.lobby import Lobby
 from tournament.match import Match
@@ -305,17 +304,12 @@ class Tournament:
         self.matches[dealt.match] = match
         self._players[dealt.match] = players
         self._timekeeper.watch(match)
-        match.log.follow(partial(self._jot, match))
+        self._store.jot(match.name, match.moves, match.times)
         self._begun(match)
         for index, player in enumerate(players):
             player.deal(seat := Seat(match, index, self._timekeeper))
             if self.record.entrants[player.name].gone:  # since the match was dealt
                 seat.leave()
-
-    def _jot(self, match: Match, event: AnyEvent) -> None:
-        """Have the store note a move, in case the host stops; the last one it gets with the result."""
-        if isinstance(event, Moved) and match.verdict is None:
-            self._store.jot(self.record.name, match.name, event.ply, event.move, event.spent)
 
     def expel(self, name: str) -> None:
         """Whoever is out of the tournament leaves what it is playing here."""

@@ -12,9 +12,9 @@ CREATE UNIQUE INDEX journal_once ON journal (tournament, key) WHERE key IS NOT N
 -- Moves of matches in play.
 CREATE TABLE jotted (
     match TEXT NOT NULL,
-    ply   INTEGER NOT NULL,
-    move  TEXT NOT NULL,             -- as JSON
-    spent REAL NOT NULL,
+    ply   INTEGER NOT NULL,          -- of the first of some moves
+    moves TEXT NOT NULL,             -- as JSON
+    times TEXT NOT NULL,             -- seconds spent on each, as JSON
     PRIMARY KEY (match, ply)
 ) WITHOUT ROWID;
 

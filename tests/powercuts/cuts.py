@@ -76,8 +76,11 @@ def keep_matches(engine: Sqlite, safe: list[tuple[str, AnyFact]], seed: int) -> 
         for number in range(1, ROUNDS):
             match = f"{cup}-{number}"
             await ledger.keep(cup, 0.0, [Dealt(match, number)])
-            for ply in range(1, 6):
-                ledger.jot(cup, match, ply, "NW", 0.5)
+            moves, times = list[str](), list[float]()
+            ledger.jot(match, moves, times)
+            for _ in range(5):
+                moves.append("NW")
+                times.append(0.5)
                 await trio.lowlevel.checkpoint()
             over = structs.replace(PLAYED, match=match, pairing=number)
             await ledger.keep(cup, 0.0, [over])

@@ -1,6 +1,7 @@
 """What holds of every store."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
@@ -176,16 +177,19 @@ async def test_a_match_that_is_not_over_cannot_be_read(shelf: Shelf) -> None:
 
 async def test_what_is_jotted_down_is_there_until_the_match_is_concluded(shelf: Shelf) -> None:
     async with shelf() as store:
+        moves, times = list[Any](), list[float]()
+        store.jot("cup-1", moves, times)
+        store.jot("cup-2", (1, 2, 3), (0.5, 0.5, 0.5))
         for ply, move in enumerate(("NW", [1, 2], {"column": 3}), 1):
-            store.jot("cup", "cup-1", ply, move, ply / 3)
-            store.jot("cup", "cup-2", ply, ply, 0.5)
+            moves.append(move)
+            times.append(ply / 3)
         jotted = {
             "cup-1": (("NW", [1, 2], {"column": 3}), (1 / 3, 2 / 3, 1.0)),
             "cup-2": ((1, 2, 3), (0.5, 0.5, 0.5)),
         }
     async with shelf() as store:
         assert store.jotted() == jotted
-        store.jot("cup", "cup-1", 4, "last", 0.0)
+        store.jot("cup-1", ["NW"], [0.5])
         await store.keep("cup", 1.0, [WON])
         assert set(store.jotted()) == {"cup-2"}
     async with shelf() as store:
@@ -194,7 +198,7 @@ async def test_what_is_jotted_down_is_there_until_the_match_is_concluded(shelf: 
 
 async def test_what_is_jotted_down_last_is_there_after_a_stop(shelf: Shelf) -> None:
     async with shelf() as store:
-        store.jot("cup", "cup-1", 1, "NW", 0.5)
+        store.jot("cup-1", ["NW"], [0.5])
     async with shelf() as store:
         assert store.jotted() == {"cup-1": (("NW",), (0.5,))}
 

@@ -50,27 +50,32 @@ async def test_what_gathers_goes_in_one_transaction(engine: Faulty, autojump_clo
 
 async def test_moves_wait_for_others_and_not_for_ever(engine: Faulty, autojump_clock: MockClock) -> None:
     async with running(engine) as (ledger, _):
-        for ply in range(1, 4):
-            ledger.jot("cup", "cup-1", ply, "NW", 0.5)
+        moves, times = list[str](), list[float]()
+        ledger.jot("cup-1", moves, times)
+        for _ in range(3):
+            moves.append("NW")
+            times.append(0.5)
             await trio.sleep(SOON / 8)
         await ledger.keep("cup", 1.0, [PAUSED])
         assert not ledger.jotted(), "what has to be safe takes no moves with it"
         await trio.sleep(SOON)
-        assert len(ledger.jotted()["cup-1"][0]) == 3
-        ledger.jot("cup", "cup-1", 4, "N", 0.5)
-        await trio.sleep(1.01 * SOON)
-        assert engine.batches[2:] == [[Jot("cup-1", 4, '"N"', 0.5)]]
+        assert ledger.jotted() == {"cup-1": (("NW",) * 3, (0.5,) * 3)}
+        moves.append("N")
+        times.append(0.25)
+        await trio.sleep(3 * SOON)
+        assert engine.batches[2:] == [[Jot("cup-1", 4, '["N"]', "[0.25]")]], "each once"
+        assert ledger.jotted() == {"cup-1": (("NW", "NW", "NW", "N"), (0.5, 0.5, 0.5, 0.25))}
 
 
 async def test_moves_of_a_match_that_is_over_by_then_are_not_written(
     engine: Faulty, autojump_clock: MockClock
 ) -> None:
     async with running(engine) as (ledger, _):
-        ledger.jot("cup", WON.match, 1, "NW", 0.5)
-        ledger.jot("cup", "another", 1, "NW", 0.5)
+        ledger.jot(WON.match, ["NW"], [0.5])
+        ledger.jot("another", ["NW"], [0.5])
         await ledger.keep("cup", 1.0, [WON])
         await trio.sleep(2 * SOON)
-        assert engine.batches[1:] == [[Jot("another", 1, '"NW"', 0.5)]]
+        assert engine.batches[1:] == [[Jot("another", 1, '["NW"]', "[0.5]")]]
 
 
 async def test_an_idle_store_does_nothing(engine: Faulty, autojump_clock: MockClock) -> None:
@@ -122,7 +127,7 @@ async def test_what_is_waiting_when_the_host_stops_is_kept_still(
     engine: Faulty, autojump_clock: MockClock
 ) -> None:
     async with running(engine) as (ledger, nursery):
-        ledger.jot("cup", "cup-1", 1, "NW", 0.5)
+        ledger.jot("cup-1", ["NW"], [0.5])
         nursery.start_soon(ledger.keep, "cup", 1.0, [PAUSED])
         await trio.testing.wait_all_tasks_blocked()
     assert [entry.kind for entry in engine.kept()] == ["turned"]

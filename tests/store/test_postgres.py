@@ -113,9 +113,10 @@ def test_a_restart_in_the_middle_of_a_write_is_waited_for(server: Server) -> Non
     server.stop()
     back = threading.Timer(0.2, server.start)
     back.start()
-    engine.write([entry(1), Jot("cup-1", 1, '"C"', 0.5)])
+    engine.write([entry(1), Jot("cup-1", 1, '["C"]', "[0.5]")])
+    engine.write([Jot("cup-1", 1, '["C","N"]', "[0.5,0.5]")])
     back.join()
-    assert [each.move for each in engine.jotted()] == ['"C"']
+    assert [each.moves for each in engine.jotted()] == ['["C","N"]']
     engine.close()
 
 

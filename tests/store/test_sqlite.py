@@ -41,7 +41,8 @@ def large(number: int) -> list[Entry]:
 
 def test_writing_again_whether_it_was_written_or_not_is_writing_once(engine: Sqlite) -> None:
     rows = [journal.entry(number, "cup", 1.0, fact) for number, fact in enumerate(EVERY_KIND, 1)]
-    moves = [Jot("cup-9", 1, '"NW"', 0.5)]
+    moves = [Jot("cup-9", 1, '["NW","SE"]', "[0.5,0.25]")]
+    engine.write([Jot("cup-9", 1, '["NW"]', "[0.5]")])  # of which nobody knew whether it was written
     for _ in range(3):
         engine.write([*moves, *rows])
     engine.write([*rows[5:], *entries(20, "zoe")])

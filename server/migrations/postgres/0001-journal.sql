@@ -12,9 +12,9 @@ CREATE UNIQUE INDEX journal_once ON journal (tournament, key) WHERE key IS NOT N
 -- Moves of matches in play.
 CREATE TABLE jotted (
     match text NOT NULL,
-    ply   integer NOT NULL,
-    move  text NOT NULL,                   -- as JSON
-    spent double precision NOT NULL,
+    ply   integer NOT NULL,                -- of the first of some moves
+    moves text NOT NULL,                   -- as JSON
+    times text NOT NULL,                   -- seconds spent on each, as JSON
     PRIMARY KEY (match, ply)
 );
 
