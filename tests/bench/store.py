@@ -103,8 +103,7 @@ async def through(ledger: Ledger) -> None:
     async def play(first: int) -> None:
         for number in range(first, MATCHES + 1, AT_ONCE):
             concluded = result(number)
-            for ply, move in enumerate(concluded.moves, 1):
-                ledger.jot("cup", concluded.match, ply, move, 0.125)
+            ledger.jot(concluded.match, concluded.moves, concluded.times)
             await ledger.keep("cup", 0.0, [concluded])
 
     async with trio.open_nursery() as nursery:

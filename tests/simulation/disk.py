@@ -49,9 +49,9 @@ class Session:
     async def concluded(self, tournament: str, match: str) -> Concluded:
         return await self._disk.memory.concluded(tournament, match)
 
-    def jot(self, tournament: str, match: str, ply: int, move: object, spent: float) -> None:
+    def jot(self, match: str, moves: Sequence[object], times: Sequence[float]) -> None:
         if not self.crashed:
-            self._disk.memory.jot(tournament, match, ply, move, spent)
+            self._disk.memory.jot(match, moves, times)
 
     def jotted(self) -> Mapping[str, Story]:
         return self._disk.memory.jotted()
@@ -114,6 +114,8 @@ class Disk:
         self._under_way.clear()
         for commit in under_way:
             commit.power.set()
+        for match, (moves, times) in self.memory.jotted().items():  # whatever is played yet is not written
+            self.memory.jot(match, moves, times)
         self.busy = trio.Event()
 
     async def _finish(self, last: Commit) -> None:
