@@ -8,7 +8,6 @@ its own, behind a guard.
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator
-from hashlib import sha256
 from typing import Any
 
 import structlog
@@ -22,6 +21,7 @@ from server.names import BadName, checked, key
 from server.reception import Reception, Unwelcome, Visit
 from server.sockets import readiness
 from server.thinker import Thinker
+from server.unguessable import digest
 from server.wire_log import WireLog
 from tournament.desk import Desk
 from tournament.format import Terms, formats
@@ -159,7 +159,7 @@ class Host:
         def claim() -> str:
             nonlocal token
             token = self.reception.invite(name, record.opened.game, record.name)
-            return sha256(token.encode()).hexdigest()
+            return digest(token).hex()
 
         try:
             await Desk(tournament, by).invite(name, claim)

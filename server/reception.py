@@ -10,12 +10,12 @@ import hmac
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable
-from hashlib import sha256
 
 import trio
 
 from server.limits import Bucket, Limits
 from server.names import BadName, checked, key
+from server.unguessable import digest
 from tournament.lobby import Lobby
 from tournament.player import Player
 
@@ -53,7 +53,7 @@ class Visit:
     @property
     def digest(self) -> bytes | None:
         """By which its token can be known again."""
-        return None if self.token is None else _digest(self.token)
+        return None if self.token is None else digest(self.token)
 
     @property
     def current(self) -> bool:
@@ -106,7 +106,7 @@ class Reception:
             raise Unwelcome(str(error)) from None
         where = (game, key(name))
         claim, here = self._claims.get(where), self._visits.get(where, [])
-        if claim is not None and token is not None and hmac.compare_digest(claim.digest, _digest(token)):
+        if claim is not None and token is not None and hmac.compare_digest(claim.digest, digest(token)):
             return self._back(where, claim, token, peer)
         if claim is not None and (claim.acknowledged or here):
             self.failed(peer, token)
@@ -120,7 +120,7 @@ class Reception:
         if not keeps:
             return self._visit(where, self._lobby.enter(name, game), None, peer)
         token = token if token is not None and len(token) >= SHORTEST else secrets.token_urlsafe(16)
-        claim = self._claims[where] = Claim(name, _digest(token), trio.current_time(), self._limits)
+        claim = self._claims[where] = Claim(name, digest(token), trio.current_time(), self._limits)
         claim.player = self._lobby.enter(name, game)
         return self._visit(where, claim.player, token, peer)
 
@@ -156,9 +156,9 @@ class Reception:
         if self._visits.get(where):
             raise Unwelcome(f"{name} is here already, and needs no invitation")
         if (claim := self._claims.get(where)) is not None:
-            claim.digest, claim.acknowledged = _digest(token), True
+            claim.digest, claim.acknowledged = digest(token), True
         else:
-            self.restore(name, game, _digest(token).hex(), place)
+            self.restore(name, game, digest(token).hex(), place)
         return token
 
     def leave(self, visit: Visit, for_good: bool) -> None:
@@ -216,12 +216,3 @@ class Reception:
             self._failures.popitem(last=False)
         if not bucket.take(now):
             raise Guessing("too many wrong tokens came from your address: wait for a minute")
-
-
-def digest(token: bytes) -> bytes:
-    """What is kept of a token."""
-    return sha256(token).digest()
-
-
-def _digest(token: str) -> bytes:
-    return digest(token.encode("utf-8", "surrogatepass"))

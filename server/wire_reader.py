@@ -12,7 +12,8 @@ from typing import Any
 
 from server.host import Host
 from server.http import Refusal
-from server.reception import Guessing, digest
+from server.reception import Guessing
+from server.unguessable import digest
 from server.wire_log import Message, Tape, masked
 
 NOT_KEPT = (

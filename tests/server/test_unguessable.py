@@ -2,9 +2,10 @@
 
 import re
 from base64 import urlsafe_b64decode
+from hashlib import sha256
 from uuid import RFC_4122, UUID
 
-from server.unguessable import DRAWN, TAKEN, token, uuid
+from server.unguessable import DRAWN, TAKEN, digest, token, uuid
 
 MANY = 3 * DRAWN // TAKEN  # several draws of the pool
 
@@ -31,3 +32,9 @@ def test_none_is_given_out_twice_and_every_bit_that_is_free_changes() -> None:
     for each in uuids:
         changing |= each ^ uuids[0]
     assert changing.bit_count() == 122
+
+
+def test_a_token_is_known_by_its_digest() -> None:
+    assert digest(b"one") != digest(b"two")
+    assert digest("one") == digest(b"one") == sha256(b"one").digest(), "journals have these"
+    assert digest("\ud800") != digest("?"), "whatever a bot brings along is a token"

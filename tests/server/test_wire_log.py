@@ -11,7 +11,6 @@ from trio.testing import MockClock
 
 from games.catalogue import catalogue
 from server.limits import Limits
-from server.reception import digest
 from server.wire_log import BESIDES, NO_TAPE, PIECE, TAPE, Tape, WireLog
 from server.wire_reader import escaped, told, unmarked
 from tournament.match import Match
@@ -161,7 +160,3 @@ def test_tokens_are_cut_and_nothing_else(said: str, shown: str) -> None:
 
 def test_what_cannot_be_seen_is_written_as_in_programs() -> None:
     assert escaped("b2\r\x1b[2Jé\u202e…") == "b2\\r\\x1b[2Jé\\u202e…"
-
-
-def test_a_token_is_known_by_its_digest() -> None:
-    assert digest(b"one") != digest(b"two")

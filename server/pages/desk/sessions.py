@@ -7,11 +7,11 @@ remembered, and nothing of it outlives the host. Not here: HTTP.
 
 import secrets
 from collections import OrderedDict
-from hashlib import sha256
 
 from msgspec import Struct
 
 from server.limits import Bucket, Rate
+from server.unguessable import digest
 
 LINK_SECONDS = 900.0  # from a terminal into a browser, with a coffee in between
 SESSION_SECONDS = 43_200.0  # a day at a tournament
@@ -41,7 +41,7 @@ class Sessions:
     def link(self, now: float) -> str:
         """A new secret for a link."""
         secret = secrets.token_urlsafe(BYTES)
-        self._links[_digest(secret)] = now + LINK_SECONDS
+        self._links[digest(secret)] = now + LINK_SECONDS
         while len(self._links) > LINKS:
             self._links.popitem(last=False)
         return secret
@@ -56,20 +56,20 @@ class Sessions:
 
     def open(self, secret: str, now: float) -> str | None:
         """The secret of a new session, for that of a link, which is good for nothing more."""
-        if self._links.pop(_digest(secret), now) <= now:
+        if self._links.pop(digest(secret), now) <= now:
             return None
         opened = secrets.token_urlsafe(BYTES)
-        self._sessions[_digest(opened)] = Session(now + SESSION_SECONDS, secrets.token_urlsafe(BYTES))
+        self._sessions[digest(opened)] = Session(now + SESSION_SECONDS, secrets.token_urlsafe(BYTES))
         while len(self._sessions) > SESSIONS:
             self._sessions.popitem(last=False)
         return opened
 
     def find(self, secret: str, now: float) -> Session | None:
-        session = self._sessions.get(_digest(secret))
+        session = self._sessions.get(digest(secret))
         return session if session is not None and now < session.until else None
 
     def close(self, secret: str) -> None:
-        self._sessions.pop(_digest(secret), None)
+        self._sessions.pop(digest(secret), None)
 
     def refused(self, now: float) -> int:
         """Count a refused try; answers how many there were since this was last other than 0."""
@@ -79,7 +79,3 @@ class Sessions:
             return 0
         counted, self._refused = self._refused, 0
         return counted
-
-
-def _digest(secret: str) -> bytes:
-    return sha256(secret.encode("utf-8", "surrogatepass")).digest()
