@@ -1,7 +1,6 @@
 """`quintain config`: the settings in force, and whether they can be taken at all."""
 
 import json
-import re
 from typing import Annotated
 
 import msgspec
@@ -10,9 +9,8 @@ from cyclopts import Parameter
 from server.commands.keeping import KEPT, Kept
 from server.exits import DONE
 from server.safe import json_line
+from server.store_address import shown
 from server.terminal import say
-
-PASSWORD = re.compile(r"(?<=://)([^/@:]*):[^/@]*@")  # in the address of a store
 
 
 def config(*, json_: Annotated[bool, Parameter("--json", negative="")] = False, where: Kept = KEPT) -> int:
@@ -32,7 +30,6 @@ def config(*, json_: Annotated[bool, Parameter("--json", negative="")] = False, 
         On one line, for programs.
     """
     found = msgspec.to_builtins(where.settings())
-    if found["store"]:
-        found["store"] = PASSWORD.sub(r"\1:…@", found["store"])
+    found["store"] = shown(found["store"])
     say(json_line(found) if json_ else json.dumps(found, indent=2))
     return DONE

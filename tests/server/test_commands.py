@@ -122,11 +122,22 @@ def test_what_cannot_be_done_is_said_in_a_line(words: tuple[str, ...], code: int
     assert "Traceback" not in said
 
 
-def test_the_settings_in_force_are_shown_without_passwords() -> None:
-    code, out, _ = quintain("config", "--json", "--store", "postgresql://ann:secret@host/name")
+@pytest.mark.parametrize(
+    ("store", "shown"),
+    [
+        ("postgresql://ann:secret@host/name", "postgresql://ann:…@host/name"),
+        ("postgresql://host/name?user=ann&password=secret", "postgresql://host/name?user=ann&password=…"),
+        (
+            "postgresql://ann@host/name?password=secret&sslmode=require",
+            "postgresql://ann@host/name?password=…&sslmode=require",
+        ),
+    ],
+)
+def test_the_settings_in_force_are_shown_without_passwords(store: str, shown: str) -> None:
+    code, out, _ = quintain("config", "--json", "--store", store)
     found = json.loads(out)
     assert code == 0
-    assert found["store"] == "postgresql://ann:…@host/name"
+    assert found["store"] == shown
     assert found["ports"] == {"tcp": 8000, "websocket": 8001, "http": 8080}
 
 

@@ -1,0 +1,45 @@
+"""The address of a database, fit to be shown: a screen, a log or an error has no password of it.
+
+A password may be before the host or in the query. One that was not written as
+addresses want it (with a bare @ or / in it, say) is anywhere, so of an address
+that does not read as one nothing is shown. Not here: what the parts mean.
+"""
+
+import re
+from urllib.parse import unquote
+
+SECRET = ("password", "secret", "scram")  # what names of parameters have in them whose values are not shown
+HIDDEN = "…"
+
+_HOST = r"(?:\[[^\]@]*\]|[^][/@?=:,]*)(?::\d*)?"
+_ADDRESS = re.compile(
+    r"((?:[a-z0-9+.-]+://)?+)"  # possessive, or `postgresql` could be taken for a host
+    r"(?:([^/@:]*)(:[^/@]*)?@)?"
+    rf"({_HOST}(?:,{_HOST})*(?:/[^@?=]*)?)"
+    r"(?:\?([^@]*))?",
+    re.IGNORECASE,
+)
+
+
+def clear(address: str) -> bool:
+    """Whether one can tell what in it is a password."""
+    return _ADDRESS.fullmatch(address) is not None
+
+
+def shown(address: str) -> str:
+    """The same without passwords."""
+    found = _ADDRESS.fullmatch(address)
+    if found is None:
+        scheme, there, _ = address.partition("://")
+        return f"{scheme}://{HIDDEN}" if there and scheme.isalnum() else HIDDEN
+    scheme, user, password, place, query = found.groups()
+    login = "" if user is None else f"{user}{'' if password is None else ':' + HIDDEN}@"
+    asked = "" if query is None else "?" + "&".join(map(_parameter, query.split("&")))
+    return f"{scheme}{login}{place}{asked}"
+
+
+def _parameter(text: str) -> str:
+    name, equals, _ = text.partition("=")
+    if not equals:  # what is left of a password with a bare & in it
+        return HIDDEN if name else ""
+    return f"{name}={HIDDEN}" if any(word in unquote(name).lower() for word in SECRET) else text
