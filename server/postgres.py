@@ -17,6 +17,7 @@ import structlog
 from server import schema
 from server.config import ConfigError
 from server.journal import Entry, Jot, Unavailable, over
+from server.store_address import MISWRITTEN, clear, shown
 from tournament.store import Conflict, concluded_key
 
 try:
@@ -36,6 +37,8 @@ CONNECT = 5  # seconds to open a session
 STATEMENT = 30_000  # milliseconds for one statement: more is a server that hangs
 WAITS = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8)  # seconds before each further try: a restart is over in less than all
 BATCH = 2_000  # rows that are read at a time
+
+UNCLEAR = "postgresql://"  # what is shown of an address in which a password may be anywhere
 
 JOT = """
     INSERT INTO jotted SELECT * FROM unnest(%s::text[], %s::integer[], %s::text[], %s::text[])
@@ -135,7 +138,7 @@ class PostgresReader:
             )
 
     def _unusable(self, error: Exception) -> ConfigError:
-        why = _line(error).removeprefix(f"{self._where}: ")
+        why = self._said(error).removeprefix(f"{self._where}: ")
         return ConfigError(f"{self._where}: this database cannot be used: {why}")
 
     def _session(self) -> Connection:
@@ -168,7 +171,17 @@ class PostgresReader:
             except psycopg.errors.ReadOnlySqlTransaction as error:
                 problem = error
             drop()
-        raise Unavailable(f"{self._where}: {_line(problem)}") from problem
+        raise Unavailable(f"{self._where}: {self._said(problem)}") from problem
+
+    def _said(self, error: Exception) -> str:
+        """What went wrong, on one line. Of an address that cannot be read parts are quoted, or all of it."""
+        if self._where != UNCLEAR or not isinstance(error, psycopg.Error):
+            return _line(error)
+        try:
+            conninfo_to_dict(shown(self._url))
+        except psycopg.ProgrammingError as harmless:  # it is not the password that cannot be read
+            return _line(harmless)
+        return MISWRITTEN
 
     def _read(self, query: LiteralString, *parameters: object) -> list[tuple[Any, ...]]:
         def fetch() -> list[tuple[Any, ...]]:
@@ -275,11 +288,13 @@ class Postgres(PostgresReader):
 
 
 def where(url: str) -> str:
-    """The database, as it may be shown: the address without what is secret in it."""
+    """Which database, in errors and logs: user and parameters are not wanted there, and no password is."""
+    if not clear(url):
+        return UNCLEAR
     try:
         parts = conninfo_to_dict(url)
     except psycopg.ProgrammingError:
-        return "postgresql://"
+        return UNCLEAR
     port = f":{parts['port']}" if "port" in parts else ""
     return f"postgresql://{parts.get('host', '')}{port}/{parts.get('dbname', '')}"
 

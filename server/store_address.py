@@ -8,8 +8,12 @@ that does not read as one nothing is shown. Not here: what the parts mean.
 import re
 from urllib.parse import unquote
 
-SECRET = ("password", "secret", "scram")  # what names of parameters have in them whose values are not shown
+SECRET = ("passw", "secret", "scram")  # what names of parameters have in them whose values are not shown
 HIDDEN = "…"
+MISWRITTEN = (
+    "what was said of it may have a password in it, and is not shown; "
+    "in a password % is written %25, / %2F, = %3D, @ %40, & %26 and a blank %20"
+)
 
 _HOST = r"(?:\[[^\]@]*\]|[^][/@?=:,]*)(?::\d*)?"
 _ADDRESS = re.compile(

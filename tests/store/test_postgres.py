@@ -1,6 +1,7 @@
 """PostgreSQL as a store: what is not the same for every engine."""
 
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -135,6 +136,38 @@ def test_nothing_listening_is_said_in_a_line_and_no_password_is_in_it() -> None:
     assert "postgresql://127.0.0.1:1/cup" in str(refused.value)
     assert "secret" not in str(refused.value)
     assert where("postgresql://%zz") == "postgresql://"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "ann:SE%zzCRET@127.0.0.1:1/cup",
+        "ann:SE CRET@127.0.0.1:1/cup",
+        "ann:SECRET@[::1/cup",
+        "127.0.0.1:1/SECRET@host/cup",  # somebody's password begins with a digit and a /
+        "127.0.0.1:1/cup?password=SE%zzCRET",
+        "127.0.0.1:1/cup?password=SE&CRET",
+        "127.0.0.1:1/cup?password=SECRET&CRET",
+        "127.0.0.1:1/cup?passwort=SECRET%zz",
+    ],
+)
+def test_no_part_of_a_password_is_told_where_an_address_cannot_be_read(address: str) -> None:
+    """Catches what a client says of such an address: it quotes it."""
+    with pytest.raises(ConfigError, match=r"^postgresql://: this database cannot be used: ") as refused:
+        Postgres(f"postgresql://{address}")
+    assert not re.search("SE|CRET", str(refused.value))
+
+
+@pytest.mark.parametrize("address", ["ann:SE@CRET@host/cup", "ann:1/SECRET@host/cup", "ann:SECRET/cup"])
+def test_an_address_in_which_a_password_may_be_anywhere_is_not_shown(address: str) -> None:
+    assert where(f"postgresql://{address}") == "postgresql://"
+
+
+def test_what_cannot_be_read_in_an_address_is_told_where_that_is_not_the_password() -> None:
+    with pytest.raises(ConfigError, match=r'cannot be used: .*"sslmod"$'):
+        Postgres("postgresql://ann:secret@127.0.0.1:1/cup?sslmod=require")
+    with pytest.raises(ConfigError, match="in a password % is written %25"):
+        Postgres("postgresql://ann:sec%ret@127.0.0.1:1/cup?sslmode=require")
 
 
 def test_a_host_with_synchronous_commit_off_has_it_on_for_what_it_keeps(server: Server, url: str) -> None:
