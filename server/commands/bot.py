@@ -3,7 +3,8 @@
 from typing import Literal
 
 from games.brains import BRAINS
-from server.commands.playing import Count, Flag, Seconds, game_named, played
+from server.commands.flags import Count, Flag, Seconds
+from server.commands.playing import game_named, played
 from server.contestant import thinking
 
 

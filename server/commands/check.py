@@ -5,7 +5,8 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from server.commands.playing import Flag, game_named
+from server.commands.flags import Flag
+from server.commands.playing import game_named
 from server.exits import DONE, FAILED
 from server.safe import json_line
 from server.terminal import progress, say

@@ -1,11 +1,10 @@
 """`quintain config`: the settings in force, and whether they can be taken at all."""
 
-import json
-from typing import Annotated
+from json import dumps
 
 import msgspec
-from cyclopts import Parameter
 
+from server.commands.flags import Flag
 from server.commands.keeping import KEPT, Kept
 from server.exits import DONE
 from server.safe import json_line
@@ -13,7 +12,7 @@ from server.store_address import shown
 from server.terminal import say
 
 
-def config(*, json_: Annotated[bool, Parameter("--json", negative="")] = False, where: Kept = KEPT) -> int:
+def config(*, json: Flag = False, where: Kept = KEPT) -> int:
     """Show the settings in force, and what is wrong with them.
 
     Flags over environment (`QUINTAIN_PORTS__TCP=9000`) over file over defaults.
@@ -26,10 +25,10 @@ def config(*, json_: Annotated[bool, Parameter("--json", negative="")] = False, 
 
     Parameters
     ----------
-    json_
+    json
         On one line, for programs.
     """
     found = msgspec.to_builtins(where.settings())
     found["store"] = shown(found["store"])
-    say(json_line(found) if json_ else json.dumps(found, indent=2))
+    say(json_line(found) if json else dumps(found, indent=2))
     return DONE

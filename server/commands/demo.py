@@ -11,7 +11,7 @@ from cyclopts.validators import Number
 from games.brains import BRAINS
 from games.catalogue import catalogue
 from server.child import ChildHost, child_host, ended, started
-from server.commands.playing import Flag
+from server.commands.flags import Flag
 from server.exits import DONE, FAILED
 from server.report import told
 from server.safe import json_line

@@ -1,9 +1,6 @@
 """`quintain doctor`: the questions of `server/examination.py`, a line for each answer."""
 
-from typing import Annotated
-
-from cyclopts import Parameter
-
+from server.commands.flags import Flag
 from server.commands.keeping import KEPT, Kept
 from server.config import ConfigError
 from server.exits import DONE, FAILED
@@ -11,7 +8,7 @@ from server.safe import json_line
 from server.terminal import say
 
 
-def doctor(*, json: Annotated[bool, Parameter(negative="")] = False, where: Kept = KEPT) -> int:
+def doctor(*, json: Flag = False, where: Kept = KEPT) -> int:
     """Look whether a host can run here, and what is wrong.
 
     Python, SQLite, the data folder and what is kept in it, room on the disk,

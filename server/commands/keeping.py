@@ -6,15 +6,12 @@ import time
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 from cyclopts import Parameter
 
+from server.commands.flags import File, Flag
 from server.config import Settings, settings
 from server.exits import DONE, Failure, Misuse
-
-File = Annotated[str, Parameter(allow_leading_hyphen=True)]  # - is standard input
-Switch = Annotated[bool, Parameter(negative="")]
 
 
 @Parameter(name="*")
@@ -45,7 +42,7 @@ class Kept:
 KEPT = Kept()
 
 
-def export(*names: str, all: Switch = False, where: Kept = KEPT) -> int:
+def export(*names: str, all: Flag = False, where: Kept = KEPT) -> int:
     """Write tournaments to standard output, as JSON Lines.
 
     A host may be running meanwhile. Everything is in them: `quintain verify`
@@ -151,7 +148,7 @@ def backup(file: str | None = None, /, *, where: Kept = KEPT) -> int:
     return DONE
 
 
-def restore(file: str, /, *, force: Switch = False, where: Kept = KEPT) -> int:
+def restore(file: str, /, *, force: Flag = False, where: Kept = KEPT) -> int:
     """Go back to a backup.
 
     No host may be using the store now. Where something is kept already this

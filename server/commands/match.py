@@ -6,7 +6,8 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from games.game import Game
-from server.commands.playing import Flag, Seconds, game_named
+from server.commands.flags import Flag, Seconds
+from server.commands.playing import game_named
 from server.contestant import Contestant, Hired, contestant
 from server.exits import DONE
 from server.local_match import Two, local_match

@@ -5,7 +5,8 @@ from typing import Any
 
 from quintain_bot import Leave
 
-from server.commands.playing import Count, Flag, game_named, played
+from server.commands.flags import Count, Flag
+from server.commands.playing import game_named, played
 from server.exits import FAILED
 from server.program import Gone, Program
 from server.terminal import note

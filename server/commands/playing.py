@@ -2,11 +2,9 @@
 
 import logging
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Any
 
 import quintain_bot
-from cyclopts import Parameter
-from cyclopts.validators import Number
 
 from games.catalogue import catalogue
 from games.game import Game
@@ -14,10 +12,6 @@ from server.exits import DONE, Failure, Misuse
 from server.report import standings_table
 from server.safe import json_line
 from server.terminal import note, say
-
-Flag = Annotated[bool, Parameter(negative="")]
-Count = Annotated[int | None, Parameter(validator=Number(gte=1))]
-Seconds = Annotated[float, Parameter(validator=Number(gte=0))]
 
 
 def game_named(name: str) -> Game[Any, Any]:

@@ -4,8 +4,8 @@ from typing import Any
 
 from games.catalogue import catalogue
 from games.game import Game
+from server.commands.flags import Flag
 from server.commands.hosts import Host
-from server.commands.playing import Flag
 from server.exits import DONE, Failure, Misuse
 from server.report import told
 from server.safe import json_line

@@ -8,6 +8,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 from msgspec import convert, structs
 
+from server.commands.flags import Count, Entrants, Flag
 from server.config import ConfigError, Settings, TournamentSettings, settings
 from server.logs import LEVELS, set_up
 
@@ -26,10 +27,10 @@ def serve(
     tournament: str | None = None,
     game: str | None = None,
     format: str | None = None,
-    entrants: Annotated[int | None, Parameter(validator=Number(gte=2))] = None,
-    rounds: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
-    until_done: Annotated[bool, Parameter(negative="")] = False,
-    json: Annotated[bool, Parameter(negative="")] = False,
+    entrants: Entrants = None,
+    rounds: Count = None,
+    until_done: Flag = False,
+    json: Flag = False,
     log_level: Literal["debug", "info", "warning", "error"] | None = None,
 ) -> int:
     """Open the doors and hold tournaments until told to stop.

@@ -1,14 +1,16 @@
 """`quintain tournament …`: an organiser's desk for a host that runs, by its HTTP API."""
 
 import json as reading
+from collections.abc import Callable
+from inspect import getdoc, signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from cyclopts import App, Parameter
 from cyclopts.validators import Number
 
+from server.commands.flags import Count, Entrants, Flag
 from server.commands.hosts import Desk, Host
-from server.commands.playing import Count, Flag
 from server.exits import DONE, Failure, Misuse
 from server.safe import json_line
 from server.terminal import note, say, table
@@ -26,6 +28,30 @@ COLUMNS = ("tournament ", "game ", "format ", "state ", "entrants", "played", "o
 
 app = App(name="tournament", help=HELP, help_format="plaintext")
 Positive = Annotated[float | None, Parameter(validator=Number(gt=0))]
+Command = TypeVar("Command", bound=Callable[..., int])
+
+# What several commands take, with what the help of those says of it that do not describe it themselves.
+SHARED = {
+    "name": "The tournament.",
+    "bot": "Who is to go.",
+    "why": "The reason, for the record.",
+    "preview": "Change nothing, and print the standings before and after.",
+    "json": "The tournament as a JSON object.",
+}
+
+
+def command(function: Command) -> Command:
+    """Make it one, and complete its docstring, which is its help, by what is `SHARED`.
+
+    `Parameter(help=...)` would not do: a docstring that describes fewer than two parameters is read in
+    another style, in which `Example:` is a heading, and what is below it is not shown.
+    """
+    text = getdoc(function) or ""
+    described = text.splitlines()
+    heading = "" if "Parameters" in described else "\n\nParameters\n----------"
+    missing = [name for name in signature(function).parameters if name in SHARED and name not in described]
+    function.__doc__ = text + heading + "".join(f"\n{name}\n    {SHARED[name]}" for name in missing)
+    return app.command(function)
 
 
 @app.command(name="list")
@@ -51,7 +77,7 @@ def list_all(*, host: Host | None = None, json: Flag = False) -> int:
     return DONE
 
 
-@app.command
+@command
 def show(name: str, *, host: Host | None = None, json: Flag = False) -> int:
     """Show how a tournament stands: who takes part, what is being played, how long it will last.
 
@@ -61,8 +87,6 @@ def show(name: str, *, host: Host | None = None, json: Flag = False) -> int:
 
     Parameters
     ----------
-    name
-        The tournament.
     json
         One JSON object instead.
     """
@@ -71,13 +95,13 @@ def show(name: str, *, host: Host | None = None, json: Flag = False) -> int:
     return DONE
 
 
-@app.command
+@command
 def create(
     name: str,
     *,
     game: str,
     format: str = "round-robin",
-    entrants: Annotated[int | None, Parameter(validator=Number(gte=2))] = None,
+    entrants: Entrants = None,
     rounds: Count = None,
     seed: int = 0,
     turn: Positive = None,
@@ -115,8 +139,6 @@ def create(
         Seconds added to the bank after each move.
     option
         An option of the game, as NAME=VALUE; may be given several times.
-    json
-        The tournament as a JSON object.
     """
     wanted: dict[str, Any] = {"name": name, "game": game, "format": format, "seed": seed}
     wanted |= {key: value for key, value in (("entrants", entrants), ("rounds", rounds)) if value is not None}
@@ -128,97 +150,62 @@ def create(
     return DONE
 
 
-@app.command
+@command
 def start(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
     """Start a tournament with the entrants that it has.
 
     Example:
 
         quintain tournament start friday
-
-    Parameters
-    ----------
-    name
-        The tournament.
-    json
-        The tournament as a JSON object.
     """
     return _order(desk, name, "start", {}, json)
 
 
-@app.command
+@command
 def pause(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
     """Deal nothing more; what is being played goes on to its end.
 
     Example:
 
         quintain tournament pause friday
-
-    Parameters
-    ----------
-    name
-        The tournament.
-    json
-        The tournament as a JSON object.
     """
     return _order(desk, name, "pause", {}, json)
 
 
-@app.command
+@command
 def resume(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
     """Go on with a tournament that was paused.
 
     Example:
 
         quintain tournament resume friday
-
-    Parameters
-    ----------
-    name
-        The tournament.
-    json
-        The tournament as a JSON object.
     """
     return _order(desk, name, "resume", {}, json)
 
 
-@app.command
+@command
 def freeze(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
     """Show the public the standings as they are now, until they thaw.
 
     Example:
 
         quintain tournament freeze friday
-
-    Parameters
-    ----------
-    name
-        The tournament.
-    json
-        The tournament as a JSON object.
     """
     return _order(desk, name, "freeze", {}, json)
 
 
-@app.command
+@command
 def unfreeze(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
     """Show the public the standings as they come.
 
     Example:
 
         quintain tournament unfreeze friday
-
-    Parameters
-    ----------
-    name
-        The tournament.
-    json
-        The tournament as a JSON object.
     """
     return _order(desk, name, "unfreeze", {}, json)
 
 
-@app.command
+@command
 def invite(name: str, bot: str, *, desk: Desk | None = None, json: Flag = False) -> int:
     """Enter a bot that is to come with a token, and print that: nobody else can have the name.
 
@@ -228,8 +215,6 @@ def invite(name: str, bot: str, *, desk: Desk | None = None, json: Flag = False)
 
     Parameters
     ----------
-    name
-        The tournament.
     bot
         Who is invited.
     json
@@ -240,7 +225,7 @@ def invite(name: str, bot: str, *, desk: Desk | None = None, json: Flag = False)
     return DONE
 
 
-@app.command
+@command
 def withdraw(
     name: str, bot: str, *, preview: Flag = False, desk: Desk | None = None, json: Flag = False
 ) -> int:
@@ -252,19 +237,13 @@ def withdraw(
 
     Parameters
     ----------
-    name
-        The tournament.
-    bot
-        Who is to go.
-    preview
-        Change nothing, and print the standings before and after.
     json
         The answer as a JSON object.
     """
     return _order(desk, name, "withdraw", {"name": bot, "preview": preview}, json)
 
 
-@app.command
+@command
 def disqualify(
     name: str,
     bot: str,
@@ -282,21 +261,13 @@ def disqualify(
 
     Parameters
     ----------
-    name
-        The tournament.
-    bot
-        Who is to go.
-    why
-        The reason, for the record.
-    preview
-        Change nothing, and print the standings before and after.
     json
         The answer as a JSON object.
     """
     return _order(desk, name, "disqualify", {"name": bot, "why": why, "preview": preview}, json)
 
 
-@app.command
+@command
 def void(
     name: str,
     match: str,
@@ -314,21 +285,15 @@ def void(
 
     Parameters
     ----------
-    name
-        The tournament.
     match
         The match.
-    why
-        The reason, for the record.
-    preview
-        Change nothing, and print the standings before and after.
     json
         The answer as a JSON object.
     """
     return _order(desk, name, "void", {"match": match, "why": why, "preview": preview}, json)
 
 
-@app.command
+@command
 def export(name: str, *, output: Path | None = None, host: Host | None = None) -> int:
     """Write all of a tournament as JSON Lines: entrants, pairings, matches, standings.
 
@@ -338,8 +303,6 @@ def export(name: str, *, output: Path | None = None, host: Host | None = None) -
 
     Parameters
     ----------
-    name
-        The tournament.
     output
         The file to write; standard output unless set.
     """

@@ -2,21 +2,17 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
 
 import msgspec
-from cyclopts import Parameter
 
+from server.commands.flags import File, Flag
 from server.exits import DONE, FAILED, Failure
 from server.logs import safe
 
 WIDE = 400  # characters of a finding that are printed
 
-File = Annotated[str, Parameter(allow_leading_hyphen=True)]  # - is standard input or output
-Switch = Annotated[bool, Parameter(negative="")]
 
-
-def verify(file: File, /, *, json: Switch = False) -> int:
+def verify(file: File, /, *, json: Flag = False) -> int:
     """Replay every match of an export, and say what does not follow.
 
     Every match is replayed by the rules, and what all of it comes to is worked
