@@ -11,10 +11,12 @@ too high for somebody are a set too, and nothing is searched.
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import permutations
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Raw, Struct
+from msgspec.json import encode as json
 
 from games import svg
 from games.game import BadOption, Game, Illegal, Outcome, Pace, quoted
@@ -22,11 +24,11 @@ from games.game import BadOption, Game, Illegal, Outcome, Pace, quoted
 Move = tuple[int, ...]  # (x, y) places a worker or builds; (worker, x, y) moves a worker
 
 
-class Rows(dict[tuple[int, ...], list[int]]):
-    """The floors of a row, from the bits of each level: of the 15,625 rows those that were ever shown."""
+class Rows(dict[tuple[int, ...], bytes]):
+    """The floors of a row as JSON, from the bits of each level: of the 15,625 rows those ever shown."""
 
-    def __missing__(self, levels: tuple[int, ...]) -> list[int]:
-        row = self[levels] = [sum(level >> x & 1 for level in levels) for x in range(SIZE)]
+    def __missing__(self, levels: tuple[int, ...]) -> bytes:
+        row = self[levels] = json([sum(level >> x & 1 for level in levels) for x in range(SIZE)])
         return row
 
 
@@ -39,11 +41,12 @@ NEAR = {
     for (x, y), bit in BIT.items()
 }
 STANDING = {  # of the workers of a seat, in their order: where they stand, as shown
-    bits: [number for bit in bits for number in FIELD[bit]]
+    bits: Raw(json([number for bit in bits for number in FIELD[bit]]))
     for count in range(3)
     for bits in permutations(FIELD, count)
 }
 ROW = Rows()
+BOARDS = 4096  # that are remembered as they are shown: half of all plies leave the floors as they were
 SEATS = ("first", "second")
 
 WON = tuple(Outcome(seat, f"{name} stands on the third floor") for seat, name in enumerate(SEATS))
@@ -203,28 +206,24 @@ def short(move: Move) -> str:
 
 
 def show(position: Santorini, names: tuple[str, str]) -> object:
-    """The array of the wire: status, whose turn (at the end the winner or "Draw"), floors, workers.
-
-    Its rows and pairs of workers are shared with other arrays: to be encoded, and not to be changed.
-    """
+    """The array of the wire: status, whose turn (at the end the winner or "Draw"), floors, workers."""
     outcome = position.outcome
     seat = position.turn if outcome is None else outcome.winner
-    one, two, three, four = position.floors
-    rows = zip(
-        one.to_bytes(SIZE, "little"),
-        two.to_bytes(SIZE, "little"),
-        three.to_bytes(SIZE, "little"),
-        four.to_bytes(SIZE, "little"),
-        strict=True,
-    )
     first, second = workers(position)
     return [
         status(position),
         "Draw" if seat is None else names[seat],
-        [*map(ROW.__getitem__, rows)],
+        board(position.floors),
         [names[0], STANDING[first]],
         [names[1], STANDING[second]],
     ]
+
+
+@lru_cache(BOARDS)
+def board(floors: tuple[int, int, int, int]) -> Raw:
+    """The floors of every field, row by row, as JSON."""
+    rows = zip(*(level.to_bytes(SIZE, "little") for level in floors), strict=True)
+    return Raw(b"[" + b",".join(map(ROW.__getitem__, rows)) + b"]")
 
 
 def evaluate(position: Santorini) -> float:

@@ -43,7 +43,7 @@ class Outbox:
         self._nursery = nursery
         self._limits = limits
         self._queue: deque[Bytes] | None = None  # most peers never need one
-        self._said: bytearray | None = None  # put in this round, and sent at its end
+        self._said: bytes | bytearray = b""  # put in this round, and sent at its end
         self._size = 0
         self._finishing = False
         self._drained: trio.Event | None = None
@@ -60,18 +60,20 @@ class Outbox:
             return
         if self._queue is not None:
             self._keep(data)
-        elif self._said:
-            self._said += data
-            if len(self._said) > PIECE:
+        elif said := self._said:
+            if isinstance(said, bytes):
+                said = self._said = bytearray(said)
+            said += data
+            if len(said) > PIECE:
                 self._send_said()
         elif self._wire.soon(self._send_said):
-            self._said = bytearray(data)
+            self._said = data
         else:
             self._send(data)
 
     def _send_said(self) -> None:
-        said, self._said = self._said, None
-        if said:
+        if said := self._said:
+            self._said = b""
             self._send(said)
 
     def _send(self, data: Bytes) -> None:

@@ -29,29 +29,36 @@ class Clock:
         """The running seat answered in time: what it spent comes off, what it gains goes on."""
         seat = self.running
         spent = self.halt(at)
-        if seat is not None:
+        if seat is not None and self.pace.gain:
             self._bank[seat] += self.pace.gain
         return spent
 
     def halt(self, at: float) -> float:
         """Nobody's time runs any more, and nothing is gained: the match is over, or waits for somebody."""
-        seat, spent = self.running, self.spent(at)
-        if seat is not None:
-            self._bank[seat] = max(0.0, self._bank[seat] - spent)
-            self.running = None
-            self.deadline = inf
+        seat = self.running
+        if seat is None:
+            return 0.0
+        spent = self.spent(at)
+        left = self._bank[seat] - spent
+        self._bank[seat] = max(0.0, left)
+        self.running = None
+        self.deadline = inf
         return spent
 
     def spent(self, at: float) -> float:
         """How long the running seat has been thinking. An arrival stamped before the start spent nothing."""
         if self.running is None:
             return 0.0
-        return max(0.0, (at if self._paused is None else min(at, self._paused)) - self.since)
+        if self._paused is not None and self._paused < at:
+            at = self._paused
+        return at - self.since if at > self.since else 0.0
 
     def left(self, seat: int, at: float) -> float | None:
         """Seconds that a seat has, or would have if it were to move; None is for ever."""
-        spent = self.spent(at) if seat == self.running else 0.0
-        left = max(0.0, min(self._bank[seat], self._turn) - spent)
+        bank, turn = self._bank[seat], self._turn
+        left = min(turn, bank)
+        if seat == self.running:
+            left = max(0.0, left - self.spent(at))
         return None if left == inf else left
 
     def credit(self, seconds: float, at: float) -> None:

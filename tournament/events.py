@@ -24,17 +24,20 @@ class Ending(StrEnum):
 NOBODY = "neither player was there"  # why a match is void that is forgiven once
 
 
-class Event(Struct, frozen=True):
-    """`at` is the event loop's time, in seconds; only differences mean something."""
+class Event(Struct, frozen=True, gc=False):
+    """`at` is the event loop's time, in seconds; only differences mean something.
+
+    What it holds does not hold it, so the garbage collector need not look at it.
+    """
 
     at: float
 
 
-class Began(Event, frozen=True, tag="began"):
+class Began(Event, frozen=True, gc=False, tag="began"):
     names: tuple[str, str]
 
 
-class Moved(Event, frozen=True, tag="moved"):
+class Moved(Event, frozen=True, gc=False, tag="moved"):
     """A move was played. The position after it is `match.positions[ply]`."""
 
     seat: int
@@ -44,7 +47,7 @@ class Moved(Event, frozen=True, tag="moved"):
     left: float | None  # on the mover's clock after it; None: it has all the time in the world
 
 
-class Refused(Event, frozen=True, tag="refused"):
+class Refused(Event, frozen=True, gc=False, tag="refused"):
     """A move could not be read or may not be played; nothing has changed."""
 
     seat: int
@@ -54,7 +57,7 @@ class Refused(Event, frozen=True, tag="refused"):
     count: int  # this seat's refusals so far
 
 
-class Ended(Event, frozen=True, tag="ended"):
+class Ended(Event, frozen=True, gc=False, tag="ended"):
     """The last event of every match."""
 
     winner: int | None

@@ -75,6 +75,8 @@ class Reader(AsyncIterator[AnyEvent]):
 class Follower:
     """One who is told. An index makes it immune to being called from inside its own call."""
 
+    __slots__ = ("_busy", "_log", "_next", "_tell")
+
     def __init__(self, followed: Log, tell: Tell, start: int) -> None:
         self._log = followed
         self._tell = tell
@@ -84,11 +86,11 @@ class Follower:
     def catch_up(self) -> None:
         if self._busy:
             return  # the call that is under way will come to it
-        self._busy, happened = True, self._log.events
+        self._busy, happened, tell = True, self._log.events, self._tell
         try:
-            while self._next < len(happened):
-                self._next += 1
-                self._tell(happened[self._next - 1])
+            while (index := self._next) < len(happened):
+                self._next = index + 1
+                tell(happened[index])
         except Exception:
             # Nobody else may suffer from it, least of all the player whose move is being told.
             log.exception("a follower failed and is told no more")

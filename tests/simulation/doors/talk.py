@@ -172,4 +172,4 @@ def encoded(message: object) -> str:
 
 def shown(match: Match, ply: int) -> object:
     """The position as JSON has it."""
-    return msgspec.to_builtins(match.game.show(match.positions[ply], match.names))
+    return msgspec.json.decode(msgspec.json.encode(match.game.show(match.positions[ply], match.names)))
