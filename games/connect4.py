@@ -28,7 +28,7 @@ WON = tuple(Outcome(seat, f"{name} has four in a line") for seat, name in enumer
 DRAWN = Outcome(None, "the board is full and nobody has four in a line")
 
 
-class Connect4(Struct, frozen=True):
+class Connect4(Struct, frozen=True, gc=False):
     """`mine` are the discs of the seat to move, `theirs` those of the other."""
 
     mine: int = 0

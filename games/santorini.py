@@ -62,7 +62,7 @@ EXPECTED = {
 TYPED = {" ".join(map(str, move)): move for move in (*BIT, *STEP)}
 
 
-class Santorini(Struct, frozen=True):
+class Santorini(Struct, frozen=True, gc=False):
     """`mine` are the workers of the seat to move in the order they were placed, `theirs` the other's."""
 
     floors: tuple[int, int, int, int] = (0, 0, 0, 0)

@@ -20,7 +20,7 @@ from tournament.player import Seat
 
 BESIDES = 112  # bytes that a message takes up besides its text
 TAPE = 1024  # bytes that a seat takes up besides its messages
-PIECE = 2048  # bytes by which a seat gets its room: not every message has to ask for it
+PIECE = 4096  # bytes by which a seat gets its room: not every message has to ask for it
 
 
 def masked(token: str) -> str:

@@ -21,7 +21,7 @@ from msgspec import Struct, msgpack
 Score = tuple[float, float]  # what the first and the second of a pairing get: 1, ½ or 0 each
 
 
-class Entrant(Struct, frozen=True):
+class Entrant(Struct, frozen=True, gc=False):
     """Somebody who takes part. The order of entry is the order in the list."""
 
     name: str
@@ -33,7 +33,7 @@ class Entrant(Struct, frozen=True):
     against: str | None = None  # came for this opponent and no other
 
 
-class Pairing(Struct, frozen=True):
+class Pairing(Struct, frozen=True, gc=False):
     """Two who are to meet, `first` in seat 0; or, without a `second`, one who has a bye."""
 
     number: int  # 1, 2, 3 … in the order of drawing: with the tournament's name it is the match's name
@@ -46,7 +46,7 @@ class Pairing(Struct, frozen=True):
         return (self.first,) if self.second is None else (self.first, self.second)
 
 
-class Result(Struct, frozen=True):
+class Result(Struct, frozen=True, gc=False):
     """What a pairing came to. A pairing without a result is still to be played."""
 
     pairing: Pairing

@@ -26,8 +26,7 @@ from server.limits import Limits
 from server.names import BadName
 from server.reception import Unwelcome, Visit
 from server.wire_log import NO_TAPE
-from tournament import events
-from tournament.events import AnyEvent
+from tournament.events import AnyEvent, Began, Ended, Moved, Refused
 from tournament.match import Match, OutOfTurn
 from tournament.player import Seat
 from tournament.record import AnyFact
@@ -143,18 +142,18 @@ class Memo:
             return
         match = seat.match
         match event:
-            case events.Moved(ply=ply):
-                if not _last(match, ply):
+            case Moved(ply=ply):
+                if match.verdict is None or not _last(match, ply):
                     self._say(once(event, state, match, ply))
                     self._ask(seat)
-            case events.Began():
+            case Began():
                 self._say(once(event, state, match, 0))
                 self._ask(seat)
-            case events.Refused(ply=ply):
+            case Refused(ply=ply):
                 if event.seat == seat.index and not _last(match, ply):
                     self._show(match)
                     self._ask(seat)
-            case events.Ended():
+            case Ended():
                 self._seat = None
                 self._say(once(event, final, match, event))
                 self._tape = NO_TAPE
@@ -204,7 +203,7 @@ def state(match: Match, ply: int) -> bytes:
     return encode(match.game.show(match.positions[ply], match.names)) + b"\n"
 
 
-def final(match: Match, ended: events.Ended) -> bytes:
+def final(match: Match, ended: Ended) -> bytes:
     """The array at the end, whichever way it came: who is named has won."""
     shown: Any = match.game.show(match.position, match.names)
     winner = "Draw" if ended.winner is None else match.names[ended.winner]
