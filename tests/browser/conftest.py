@@ -1,6 +1,5 @@
 """A real browser, and hosts in processes of their own for it to look at."""
 
-import os
 import re
 import shutil
 import subprocess
@@ -13,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from tests.browser.bots import Bot
+from tests.lacking import lacking
 from tests.server.served import ROOT, Served
 
 FLAGS = (
@@ -39,13 +39,6 @@ LOOKS: dict[str, dict[str, Any]] = {
     "dark": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"},
     "phone": {"viewport": {"width": 390, "height": 844}, "color_scheme": "light", "is_mobile": True},
 }
-
-
-def lacking(what: str) -> None:
-    """Something is not there that the tests need: a reason to skip, but not where tests must run."""
-    if os.environ.get("CI") == "true":
-        pytest.fail(what)
-    pytest.skip(what)
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,7 @@ import pytest
 from server.listening import room_for_files
 from tests.bench import load_tcp, load_websocket
 from tests.bench.crowd import READ, Crowd
+from tests.lacking import lacking
 from tests.server.served import Served
 
 pytestmark = [
@@ -96,7 +97,7 @@ class Fours(load_websocket.Bot):
 @pytest.fixture
 def host(tmp_path: Path) -> Iterator[Served]:
     if room_for_files() < 2 * BOTS + 200:
-        pytest.skip("this process may not open so many files")
+        lacking("this process may not open so many files")
     served = Served(tmp_path, "--log-level", "error")
     yield served
     served.kill()
