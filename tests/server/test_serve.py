@@ -6,13 +6,12 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.server.served import PATIENCE, ROOT, Served
+from tests.server.served import PATIENCE, ROOT
 
 
 class Bot:
@@ -32,19 +31,6 @@ class Bot:
     def close(self) -> None:
         self.lines.close()
         self.connection.close()
-
-
-@pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Any]:
-    running: list[Served] = []
-
-    def start(*flags: str) -> Served:
-        running.append(Served(tmp_path, *flags))
-        return running[-1]
-
-    yield start
-    for each in running:
-        each.kill()
 
 
 def hello(name: str) -> str:

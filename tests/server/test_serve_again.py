@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,19 +20,6 @@ pytestmark = pytest.mark.slow
 
 CUP = ("--tournament", "cup", "--game", "tic-tac-toe", "--entrants", "2", "--until-done", "--json")
 JOURNAL = "quintain-data/quintain.sqlite"
-
-
-@pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Any]:
-    running: list[Served] = []
-
-    def start(*flags: str) -> Served:
-        running.append(Served(tmp_path, *flags))
-        return running[-1]
-
-    yield start
-    for each in running:
-        each.kill()
 
 
 class Bot:
