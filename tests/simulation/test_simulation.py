@@ -3,9 +3,6 @@
 `python -m tests.simulation` has the rest of the seeds.
 """
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 
 import pytest
@@ -13,6 +10,7 @@ import pytest
 from tests.simulation.__main__ import replay
 from tests.simulation.plan import draw
 from tests.simulation.planted import CLASSIC, OURS, Patches, seeds_until_found
+from tests.simulation.processes import digests
 from tests.simulation.world import simulate
 
 CHUNK = 50
@@ -44,19 +42,9 @@ def test_whole_tournaments_are_held_without_error_or_unfairness(seeds: range) ->
 
 
 def test_a_seed_decides_everything_in_every_process() -> None:
-    command = [sys.executable, "-m", "tests.simulation", "--seeds", SAME, "--digest"]
-    digests = [
-        subprocess.run(
-            command,
-            env={**os.environ, "PYTHONHASHSEED": hashes},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.splitlines()[-1]
-        for hashes in ("1", "2")
-    ]
-    assert len(digests[0]) == 64
-    assert digests[0] == digests[1]
+    one, other = digests("--seeds", SAME)
+    assert len(one) == 64
+    assert one == other
     assert simulate(draw(1), tracing=True).trace == simulate(draw(1), tracing=True).trace
 
 

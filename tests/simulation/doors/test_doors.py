@@ -3,9 +3,6 @@
 `python -m tests.simulation --doors` has the rest of the seeds.
 """
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 
 import pytest
@@ -15,6 +12,7 @@ from tests.simulation.doors.bots import WIRES
 from tests.simulation.doors.plan import CUTS, STYLES, VICES, draw
 from tests.simulation.doors.planted import PLANTED
 from tests.simulation.planted import Patches, seeds_until_found
+from tests.simulation.processes import digests
 
 SEEDS = [
     range(1, 9),
@@ -55,19 +53,9 @@ def test_whole_tournaments_are_held_through_the_doors_without_error_or_unfairnes
 
 @pytest.mark.slow
 def test_a_seed_decides_everything_in_every_process() -> None:
-    command = [sys.executable, "-m", "tests.simulation", "--doors", "--seeds", SAME, "--digest"]
-    digests = [
-        subprocess.run(
-            command,
-            env={**os.environ, "PYTHONHASHSEED": hashes},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.splitlines()[-1]
-        for hashes in ("1", "2")
-    ]
-    assert len(digests[0]) == 64
-    assert digests[0] == digests[1]
+    one, other = digests("--doors", "--seeds", SAME)
+    assert len(one) == 64
+    assert one == other
 
 
 @pytest.mark.slow
