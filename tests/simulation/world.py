@@ -7,10 +7,12 @@ offers to them and looks at nothing private. Who watches is in `witness.py`.
 import traceback
 from collections.abc import Callable
 from random import Random
+from typing import Protocol
 
 import trio
 from msgspec import Struct
 from structlog.testing import capture_logs
+from structlog.typing import EventDict
 from trio.testing import MockClock
 
 from games.catalogue import catalogue
@@ -147,18 +149,31 @@ class World:
         self.complaints.append(complaint)
 
 
-def simulate(plan: Plan, tracing: bool = False) -> Report:
-    """Let all of a plan happen; the same plan comes to the same report in every process."""
+class Runnable(Protocol):
+    """A world, here or before the doors."""
+
+    async def run(self) -> None: ...
+
+    def complain(self, complaint: str) -> None: ...
+
+
+def run(world: Runnable, seed: int, clock: MockClock) -> list[EventDict]:
+    """From beginning to end, with tasks that take turns as the seed has it; gives what was logged."""
     trio._core._run._ALLOW_DETERMINISTIC_SCHEDULING = True
-    trio._core._run._r.seed(plan.seed)
-    clock = MockClock(autojump_threshold=0)
-    world = World(plan, clock, tracing)
+    trio._core._run._r.seed(seed)
     with capture_logs() as logs:
         try:
             trio.run(world.run, clock=clock)
         except Exception:
             world.complain(f"it broke: {traceback.format_exc()[-TAIL:]}")
-    for entry in logs:
+    return logs
+
+
+def simulate(plan: Plan, tracing: bool = False) -> Report:
+    """Let all of a plan happen; the same plan comes to the same report in every process."""
+    clock = MockClock(autojump_threshold=0)
+    world = World(plan, clock, tracing)
+    for entry in run(world, plan.seed, clock):
         world.complain(f"logged: {entry}")
     if not world.complaints:
         world.witness.conclude()

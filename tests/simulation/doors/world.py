@@ -1,12 +1,10 @@
 """Lets a plan happen, and looks at what came of it."""
 
-import traceback
 from collections.abc import Iterator
 from random import Random
 
 import msgspec
 import trio
-from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from games.catalogue import catalogue
@@ -18,7 +16,7 @@ from tests.simulation.doors.talk import DRAWN, LOST, NOTHING, WON, Gone, Over
 from tests.simulation.doors.town import Town
 from tests.simulation.doors.web import Client
 from tests.simulation.ledger import Ledger
-from tests.simulation.world import TAIL, Report
+from tests.simulation.world import Report, run
 from tournament.events import Ending
 from tournament.record import Concluded, Dealt, fold
 from tournament.tournament import Refusal
@@ -174,16 +172,9 @@ def agree(bot: Bot, over: Over, fact: Concluded) -> bool:
 
 def simulate(plan: Plan, tracing: bool = False) -> Report:
     """Let all of a plan happen; the same plan comes to the same report in every process."""
-    trio._core._run._ALLOW_DETERMINISTIC_SCHEDULING = True
-    trio._core._run._r.seed(plan.seed)
     clock = MockClock(autojump_threshold=0)
     world = World(plan, clock, tracing)
-    with capture_logs() as logs:
-        try:
-            trio.run(world.run, clock=clock)
-        except Exception:
-            world.complain(f"it broke: {traceback.format_exc()[-TAIL:]}")
-    for entry in logs:
+    for entry in run(world, plan.seed, clock):
         if entry["log_level"] in ("error", "critical"):
             world.complain(f"logged: {entry}")
     return Report(plan.seed, 1, world.matches, world.ended, tuple(world.complaints), tuple(world.trace))
