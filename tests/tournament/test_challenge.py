@@ -1,33 +1,15 @@
 """Two who are agreed: the match that they asked for, at a table without an end."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
-
 import trio
 from trio.testing import MockClock
 
-from tests.tournament.world import World, first, play, silent
+from tests.tournament.world import World, first, play, silent, table
 from tournament.player import Player
-from tournament.record import Concluded, Dealt, Opened, State, Turned, fold
+from tournament.record import Concluded, Dealt, fold
 from tournament.store import Memory
 
 SMALL = {"rows": 3, "cols": 3}
-OPENED = Opened("hexagon-dots", "open")
-
-
-@asynccontextmanager
-async def tables(store: Memory | None = None, **options: Any) -> AsyncIterator[tuple[World, trio.Nursery]]:
-    """An open table of Hexagon Dots."""
-    here = World(OPENED, store, **options)
-    if store is None:
-        await here.store.keep("cup", 0.0, [OPENED])
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(here.timekeeper.run)
-        nursery.start_soon(here.tournament.run)
-        await here.tournament.keep(Turned(State.RUNNING))
-        yield here, nursery
-        nursery.cancel_scope.cancel()
+GAME = "hexagon-dots"
 
 
 async def come(here: World, *names: str) -> list[Player]:
@@ -43,7 +25,7 @@ async def come(here: World, *names: str) -> list[Player]:
 async def test_two_who_are_agreed_play_on_the_board_and_the_sides_that_they_wanted(
     autojump_clock: MockClock,
 ) -> None:
-    async with tables() as (here, nursery):
+    async with table(GAME) as (here, nursery):
         ann, bob, cas = await come(here, "ann", "bob", "cas")
         for player in (ann, bob, cas):
             nursery.start_soon(play, player, first)
@@ -61,7 +43,7 @@ async def test_two_who_are_agreed_play_on_the_board_and_the_sides_that_they_want
 
 
 async def test_without_options_they_play_as_everybody_does(autojump_clock: MockClock) -> None:
-    async with tables() as (here, nursery):
+    async with table(GAME) as (here, nursery):
         ann, bob = await come(here, "ann", "bob")
         for player in (ann, bob):
             nursery.start_soon(play, player, silent)
@@ -73,7 +55,7 @@ async def test_without_options_they_play_as_everybody_does(autojump_clock: MockC
 
 
 async def test_what_is_asked_for_goes_on_in_numbers_between_what_is_drawn(autojump_clock: MockClock) -> None:
-    async with tables() as (here, nursery):
+    async with table(GAME) as (here, nursery):
         players = await come(here, "ann", "bob", "cas", "dan", "eve", "fay")
         for player in players:
             nursery.start_soon(play, player, silent)
@@ -94,7 +76,7 @@ async def test_what_is_asked_for_goes_on_in_numbers_between_what_is_drawn(autoju
 
 
 async def test_no_more_are_begun_than_may_be_played_at_once(autojump_clock: MockClock) -> None:
-    async with tables(at_once=1) as (here, nursery):
+    async with table(GAME, at_once=1) as (here, nursery):
         players = await come(here, "ann", "bob", "cas", "dan")
         for player in players:
             nursery.start_soon(play, player, silent)
@@ -109,13 +91,13 @@ async def test_no_more_are_begun_than_may_be_played_at_once(autojump_clock: Mock
 
 
 async def test_what_a_crash_cut_short_is_void_and_not_played_again(autojump_clock: MockClock) -> None:
-    async with tables() as (here, nursery):
+    async with table(GAME) as (here, nursery):
         ann, bob = await come(here, "ann", "bob")
         for player in (ann, bob):
             nursery.start_soon(play, player, silent)
         here.tournament.challenge(ann, bob, SMALL)
         await trio.sleep(1.0)
-    async with tables(Memory(here.store.kept())) as (again, nursery):
+    async with table(GAME, store=Memory(here.store.kept())) as (again, nursery):
         await trio.sleep(10.0)
         facts = [fact for fact in again.tournament.record.matches.values() if isinstance(fact, Concluded)]
         assert [(fact.players, fact.score) for fact in facts] == [(("ann", "bob"), None)]

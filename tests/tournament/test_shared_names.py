@@ -1,28 +1,13 @@
 """At a table without an end several may be here under one name, each for an opponent of its own."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-
 import pytest
 import trio
 from trio.testing import MockClock
 
-from tests.tournament.world import World, play, silent
+from tests.tournament.world import World, play, silent, table
 from tournament.player import Player
-from tournament.record import Opened, State, Turned
 
-
-@asynccontextmanager
-async def table(format: str = "open") -> AsyncIterator[tuple[World, trio.Nursery]]:
-    opened = Opened("connect-4", format)
-    here = World(opened)
-    await here.store.keep("cup", 0.0, [opened])
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(here.timekeeper.run)
-        nursery.start_soon(here.tournament.run)
-        await here.tournament.keep(Turned(State.RUNNING))
-        yield here, nursery
-        nursery.cancel_scope.cancel()
+GAME = "connect-4"
 
 
 async def come(here: World, nursery: trio.Nursery, name: str, against: str | None = None) -> Player:
@@ -40,7 +25,7 @@ def opponents(here: World) -> set[frozenset[str]]:
 
 async def test_two_of_one_name_who_came_for_different_opponents_both_play(autojump_clock: MockClock) -> None:
     """Catches the first of them keeping the name, and all who wait for it, for itself."""
-    async with table() as (here, nursery):
+    async with table(GAME) as (here, nursery):
         for_nobody_here = await come(here, nursery, "random", "zoe")
         for_bob = await come(here, nursery, "random", "bob")
         for_ann = await come(here, nursery, "random", "ann")
@@ -57,7 +42,7 @@ async def test_two_of_one_name_who_came_for_different_opponents_both_play(autoju
 
 @pytest.mark.parametrize("format", ["open", "ladder"])
 async def test_two_of_one_name_never_meet_each_other(autojump_clock: MockClock, format: str) -> None:
-    async with table(format) as (here, nursery):
+    async with table(GAME, format) as (here, nursery):
         await come(here, nursery, "ann")
         await come(here, nursery, "ann")
         await trio.sleep(1.0)
@@ -69,7 +54,7 @@ async def test_two_of_one_name_never_meet_each_other(autojump_clock: MockClock, 
 
 async def test_who_came_first_of_those_who_are_free_is_first(autojump_clock: MockClock) -> None:
     """Catches an order that goes by who was free first."""
-    async with table() as (here, nursery):
+    async with table(GAME) as (here, nursery):
         ann = await come(here, nursery, "ann", "bob")
         await come(here, nursery, "bob")
         ann.away()
@@ -84,7 +69,7 @@ async def test_what_is_decided_while_it_stops_ends_nothing_and_breaks_nothing(
     autojump_clock: MockClock,
 ) -> None:
     """Catches a result that is handed to a nursery which is closed already."""
-    async with table() as (here, nursery):
+    async with table(GAME) as (here, nursery):
         ann = await come(here, nursery, "ann")
         bob = await come(here, nursery, "bob")
         await trio.sleep(1.0)

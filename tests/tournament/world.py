@@ -14,7 +14,7 @@ from tournament.events import Ended
 from tournament.format import Terms
 from tournament.lobby import Lobby
 from tournament.player import Player, Seat
-from tournament.record import AnyFact, Concluded, Opened, Record, fold
+from tournament.record import AnyFact, Concluded, Opened, Record, State, Turned, fold
 from tournament.store import Memory
 from tournament.timekeeper import Timekeeper
 from tournament.tournament import Tournament
@@ -76,6 +76,23 @@ async def world(
             nursery.start_soon(play, here.come(name), behave)
             await here.tournament.enter(name)
         yield here
+        nursery.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def table(
+    game: str, format: str = "open", store: Memory | None = None, **options: Any
+) -> AsyncIterator[tuple[World, trio.Nursery]]:
+    """Without an end, and nobody is there yet; with a `store`, what is kept there goes on."""
+    opened = Opened(game, format)
+    here = World(opened, store, **options)
+    if store is None:
+        await here.store.keep("cup", 0.0, [opened])
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(here.timekeeper.run)
+        nursery.start_soon(here.tournament.run)
+        await here.tournament.keep(Turned(State.RUNNING))
+        yield here, nursery
         nursery.cancel_scope.cancel()
 
 
