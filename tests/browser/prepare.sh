@@ -4,11 +4,10 @@
 # is missing the tests say, and under CI=true they fail.
 here=$(dirname "$0")
 python=$1
+. "$here/../debian.sh"
 
-if ! command -v chromium >/dev/null 2>&1 && command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
-    echo "installing chromium for the tests of the pages"
-    { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends chromium; } \
-        >/dev/null 2>&1 || echo "chromium could not be installed: the tests of the pages will be skipped" >&2
+if ! command -v chromium >/dev/null 2>&1 && may_install; then
+    install_package chromium "the tests of the pages"
 fi
 
 if [ ! "$here/node_modules/axe-core/package.json" -nt "$here/package-lock.json" ]; then
