@@ -98,6 +98,27 @@ def visitor(browser: Browser, port: int, look: str = "light", **options: Any) ->
         context.close()
 
 
+def faults(page: Page, axe: str, rules: list[str] | None = None) -> list[tuple[str, str, str]]:
+    """What axe finds on a page: by which rule, where, and what would mend it."""
+    page.evaluate(axe)
+    asked = {"resultTypes": ["violations"]} | ({"runOnly": rules} if rules else {})
+    found = page.evaluate("(asked) => axe.run(asked)", asked)
+    return [
+        (fault["id"], node["html"][:200], node["failureSummary"])
+        for fault in found["violations"]
+        for node in fault["nodes"]
+    ]
+
+
+def look_at(page: Page, axe: str, name: str) -> None:
+    """Axe finds nothing, and the page fits; a picture is kept for people, in `.cache/screenshots`."""
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    found = faults(page, axe)
+    page.screenshot(path=PICTURES / f"{name}.png", full_page=True)
+    assert found == [], name
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is too wide"
+
+
 @pytest.fixture(scope="session")
 def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A host on which a tournament of every game is over, and a match of Santorini goes on at leisure."""

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from games.catalogue import catalogue
 from server.pages import words
 from tests.browser.bots import Bot
-from tests.browser.conftest import BOTS, GAMES, LOOKS, PICTURES, visitor, wait_for
+from tests.browser.conftest import BOTS, GAMES, LOOKS, PICTURES, faults, visitor, wait_for
 from tests.browser.hostile import PAYLOADS
 from tests.server.served import Served
 
@@ -194,19 +194,11 @@ def test_axe_finds_nothing_on_any_page(
     browser: Browser, arena: Served, axe: str, look: str, rules: list[str] | None
 ) -> None:
     """In the dark the colours are others, and nothing else is."""
-    asked = {"resultTypes": ["violations"]} | ({"runOnly": rules} if rules else {})
     with visitor(browser, arena.http, look, bypass_csp=True) as spectator:
         page = spectator.open("/")
         for name, path in PAGES.items():
             spectator.go(page, path)
-            page.evaluate(axe)
-            found = page.evaluate("(asked) => axe.run(asked)", asked)
-            faults = [
-                (fault["id"], node["html"][:200], node["failureSummary"])
-                for fault in found["violations"]
-                for node in fault["nodes"]
-            ]
-            assert faults == [], name
+            assert faults(page, axe, rules) == [], name
 
 
 @pytest.mark.parametrize("look", LOOKS)

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.bots import Bot
-from tests.browser.conftest import LOOKS, PICTURES, Visitor, visitor, wait_for
+from tests.browser.conftest import LOOKS, Visitor, look_at, visitor, wait_for
 from tests.server.served import ROOT, Served
 
 pytestmark = pytest.mark.slow
@@ -127,18 +127,16 @@ def test_an_organiser_holds_a_tournament_from_the_desk(browser: Browser, host: S
 
 @pytest.mark.parametrize("look", LOOKS)
 def test_axe_finds_nothing_at_the_desk(browser: Browser, host: Served, axe: str, look: str) -> None:
-    """And a picture of each page is kept to be looked at, in `.cache/screenshots`."""
-    PICTURES.mkdir(parents=True, exist_ok=True)
     with visitor(browser, host.http, look, bypass_csp=True) as organiser:
         page = organiser.open(another_link(host))
-        look_at(page, axe, f"login-{look}")
+        look_at(page, axe, f"desk-login-{look}")
         page.get_by_role("button", name="Open the desk").click()
         cup = f"cup-{look}"
         open_cup(page, cup, 4)
-        look_at(page, axe, f"empty-{look}")
+        look_at(page, axe, f"desk-empty-{look}")
         page.get_by_label("Invite a bot named").fill(f"greta-{look}")
         page.get_by_role("button", name="Invite", exact=True).click()
-        look_at(page, axe, f"invited-{look}")
+        look_at(page, axe, f"desk-invited-{look}")
         for name in ("dot", "eli", "fay"):
             Bot(host.tcp, f"{name}-{look}", "tic-tac-toe")
         wait_for(lambda: len(host.get(f"/api/tournaments/{cup}")[1]["entrants"]) == 4)
@@ -159,21 +157,8 @@ def test_axe_finds_nothing_at_the_desk(browser: Browser, host: Served, axe: str,
             "away": "/admin/nowhere",
         }.items():
             organiser.go(page, path)
-            look_at(page, axe, f"{name}-{look}")
+            look_at(page, axe, f"desk-{name}-{look}")
 
 
 def decided(host: Served, cup: str) -> int:
     return host.get(f"/api/tournaments/{cup}")[1]["played"]
-
-
-def look_at(page: Page, axe: str, name: str) -> None:
-    page.evaluate(axe)
-    found = page.evaluate("axe.run({ resultTypes: ['violations'] })")
-    faults = [
-        (fault["id"], node["html"][:200], node["failureSummary"])
-        for fault in found["violations"]
-        for node in fault["nodes"]
-    ]
-    page.screenshot(path=PICTURES / f"desk-{name}.png", full_page=True)
-    assert faults == [], name
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is too wide"
