@@ -110,11 +110,11 @@ def faults(page: Page, axe: str, rules: list[str] | None = None) -> list[tuple[s
     ]
 
 
-def look_at(page: Page, axe: str, name: str) -> None:
+def look_at(page: Page, axe: str, name: str, whole: bool = True) -> None:
     """Axe finds nothing, and the page fits; a picture is kept for people, in `.cache/screenshots`."""
     PICTURES.mkdir(parents=True, exist_ok=True)
     found = faults(page, axe)
-    page.screenshot(path=PICTURES / f"{name}.png", full_page=True)
+    page.screenshot(path=PICTURES / f"{name}.png", full_page=whole)
     assert found == [], name
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is too wide"
 
@@ -128,7 +128,7 @@ def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         for game, brain in GAMES.items():
             order(host, token, "", name=game, game=game, format="round-robin", entrants=len(BOTS))
             for name in BOTS:
-                Bot(host.tcp, name, game, brain=brain)
+                Bot(host.tcp, name, game, brain=brain, token=token_of(name))
         for game in GAMES:
             wait_for(lambda game=game: host.get(f"/api/tournaments/{game}")[1]["state"] == "finished")
         for name in ("leo", "mia"):
@@ -147,6 +147,11 @@ GAMES = {
     "tic-tac-toe": "random",
 }
 BOTS = ("ada", "bela", "coco")
+
+
+def token_of(bot: str) -> str:
+    """What it brings along to the arena."""
+    return f"the token of {bot}, for tests alone"
 
 
 def order(host: Served, token: str, what: str, **body: Any) -> None:
