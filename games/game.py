@@ -85,9 +85,7 @@ class Game(Struct, Generic[P, M], frozen=True, kw_only=True):
     read: Callable[[object, P], M]  # what a bot sent → a move; raises Illegal
     write: Callable[[M], object]  # a move → JSON; `read` takes it back
     short: Callable[[M], str]  # a move as people write it; `read(typed(…))` takes it back
-    show: Callable[
-        [P, tuple[str, str]], object
-    ]  # a position and the players' names → JSON, by msgspec
+    show: Callable[[P, tuple[str, str]], object]  # a position and the players' names → JSON, by msgspec
     draw: Callable[..., str]  # draw(position, last=None): a position, and the move that led there → SVG
     pace: Pace  # of the game's seed; a tournament may choose its own
     faults: Literal["retry", "forfeit"]  # what an illegal move costs: another try, or the match
