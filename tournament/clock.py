@@ -10,6 +10,8 @@ from games.game import Pace
 
 
 class Clock:
+    __slots__ = ("_bank", "_most", "_paused", "_turn", "deadline", "pace", "running", "since")
+
     def __init__(self, pace: Pace) -> None:
         self.pace = pace
         self.running: int | None = None

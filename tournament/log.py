@@ -17,6 +17,8 @@ log = structlog.get_logger()
 
 
 class Log:
+    __slots__ = ("_followers", "_waiting", "events")
+
     def __init__(self) -> None:
         self.events: list[AnyEvent] = []
         self._followers: tuple[Follower, ...] = ()

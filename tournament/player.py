@@ -24,6 +24,8 @@ GRACE = 30.0  # seconds that a player may be gone in the middle of a match and s
 class Seat:
     """The right to move for one side of one match."""
 
+    __slots__ = ("_timekeeper", "index", "match")
+
     def __init__(self, match: Match, index: int, timekeeper: Timekeeper) -> None:
         self.match = match
         self.index = index
