@@ -7,10 +7,9 @@ after a crash is folding what was kept.
 """
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from enum import StrEnum
-from itertools import islice
 from sys import intern
 from typing import Any
 
@@ -19,6 +18,7 @@ from msgspec import Struct, structs
 from games.game import Pace
 from tournament.events import NOBODY, Ending
 from tournament.format import Entrant, Format, Pairing, Result, Score, Terms, digest, formats
+from tournament.latest import Latest
 from tournament.standings import Row, adjusted, standings
 
 
@@ -162,7 +162,6 @@ AnyFact = (
 HOST = ""  # in place of a tournament's name: what was ordered of the host itself
 BYE: Score = (1.0, 0.0)
 WHOLE = 1000  # matches whose moves a record remembers: those that people look at
-MEMORY = 1000  # pairings that a format without an end looks back on: a match costs the same for ever
 NOTHING: Score = (0.0, 0.0)  # of a pairing that is closed without having been decided
 
 
@@ -187,6 +186,7 @@ class Record:
         self._attempts: dict[int, int] = {}  # of each pairing: matches begun or forfeited
         self._counted: dict[int, str] = {}  # of each pairing: the match that counts now
         self._results: dict[int, Result] = {}  # of each pairing: what that came to
+        self._latest = Latest() if self.format.endless else None  # of these two
         self._missed: dict[int, bool] = {}  # pairings that nobody was there for
         self._whole: deque[str] = deque()  # the matches that are not abridged
 
@@ -235,8 +235,10 @@ class Record:
         second = None if drawn.second is None else intern(drawn.second)
         pairing = Pairing(drawn.number, drawn.round, intern(drawn.first), second)
         self.drawn[pairing.number] = pairing
+        if self._latest is not None:
+            self._latest.draw(pairing)
         if pairing.second is None:
-            self._results[pairing.number] = Result(pairing, BYE, played=False)
+            self._decide(Result(pairing, BYE, played=False))
         else:
             self.open[pairing.number] = pairing
 
@@ -259,12 +261,17 @@ class Record:
         else:
             self._counted[fact.pairing] = fact.match
             pairing = self.drawn[fact.pairing]
-            self._results[fact.pairing] = Result(pairing, fact.score, bool(fact.moves), digest(fact.moves))
+            self._decide(Result(pairing, fact.score, bool(fact.moves), digest(fact.moves)))
+
+    def _decide(self, result: Result) -> None:
+        self._results[result.pairing.number] = result
+        if self._latest is not None:
+            self._latest.decide(result)
 
     def _reopen(self, number: int) -> None:
         """A pairing is to be played again; where nothing is, it has come to nothing."""
         if self.format.endless:
-            self._results[number] = Result(self.drawn[number], NOTHING, played=False)
+            self._decide(Result(self.drawn[number], NOTHING, played=False))
         else:
             self.open = dict(sorted((self.open | {number: self.drawn[number]}).items()))
 
@@ -275,7 +282,7 @@ class Record:
         """What would be known after those facts as well; this record stays as it is."""
         preview = copy(self)
         for field, value in vars(self).items():
-            if isinstance(value, dict | deque):
+            if isinstance(value, dict | deque | Latest):
                 setattr(preview, field, copy(value))  # pyright: ignore[reportUnknownArgumentType]
         for fact in facts:
             preview.add(fact)
@@ -298,13 +305,11 @@ class Record:
         """What has been decided, in the order of its being so."""
         return list(self._results.values())
 
-    def past(self) -> tuple[list[Pairing], list[Result]]:
+    def past(self) -> tuple[Sequence[Pairing], Sequence[Result]]:
         """What a format is told: all that was drawn and decided, or of a format without an end the latest."""
-        if not self.format.endless:
-            return list(self.drawn.values()), self.results()
-        drawn = list(islice(reversed(self.drawn.values()), MEMORY))[::-1]
-        decided = map(self._results.get, list(islice(reversed(self.drawn), MEMORY))[::-1])
-        return drawn, [result for result in decided if result is not None]
+        if self._latest is not None:
+            return self._latest, self._latest.results
+        return list(self.drawn.values()), self.results()
 
     def adjusted(self) -> list[Result]:
         """What the standings are made of: what withdrawals and disqualifications have left of it."""

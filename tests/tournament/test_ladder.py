@@ -11,7 +11,7 @@ from msgspec import structs
 
 from tests.tournament.holding import Held, field, meetings, sides, toss
 from tournament.format import Entrant, Pairing, Result, Terms, formats
-from tournament.record import MEMORY
+from tournament.latest import MEMORY
 
 LADDER = formats()["ladder"]
 SECONDS = 0.05  # of processor time for a draw, which takes a twentieth of that

@@ -1,12 +1,16 @@
 """The open table: whoever is there meets whoever else is."""
 
 from collections import Counter
+from itertools import combinations
+from random import Random
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tournament.format import Entrant, Pairing, Result, Terms
-from tournament.pairing.open_table import FORMAT
+from tournament.latest import Latest
+from tournament.pairing.drawing import Sides, last_round, lots, numbered, unfinished
+from tournament.pairing.open_table import FORMAT, WAITING
 
 TERMS = Terms()
 
@@ -76,3 +80,62 @@ def test_everybody_is_drawn_once_and_nobody_is_left_who_could_play(
     assert len(names) == len(set(names))
     left = [entrant for entrant in entrants if entrant.name not in names]
     assert drawn(left) == []
+
+
+def plainly(
+    entrants: list[Entrant], past: list[Pairing], results: list[Result], terms: Terms
+) -> list[Pairing]:
+    """Whom it draws, found by going through all that was drawn."""
+    waiting = [each for each in entrants if each.free and each.present and not each.gone][:WAITING]
+    names = {entrant.name for entrant in waiting}
+    among = [pairing for pairing in past if names.issuperset(pairing.names)]
+    playing = {frozenset(pairing.names) for pairing in unfinished(among, results)}
+    met = Counter(frozenset(pairing.names) for pairing in among)
+    times = Sides(among).times
+    pairs = [
+        (one.name, other.name)
+        for one, other in combinations(waiting, 2)
+        if one.name != other.name
+        and one.against in (None, other.name)
+        and other.against in (None, one.name)
+        and frozenset((one.name, other.name)) not in playing
+    ]
+    pairs.sort(key=lambda pair: met[frozenset(pair)])
+    meetings: list[tuple[str, str | None]] = []
+    taken = set[str]()
+    for one, other in pairs:
+        if taken.isdisjoint((one, other)):
+            taken |= {one, other}
+            turned = times[one, other] > times[other, one]
+            if terms.lots:
+                first, _ = lots((one, other), (terms.seed, past[-1].number if past else 0))
+                turned = first == other
+            meetings.append((other, one) if turned else (one, other))
+    return numbered(past, [meetings], last_round(past) + 1)
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_it_draws_the_same_as_whoever_goes_through_all_that_was_drawn(seed: int) -> None:
+    random = Random(seed)
+    names = "abcdefgh"[: random.randint(2, 8)]
+    start = random.choice((1, 500))
+    past = [
+        Pairing(number, number, *random.sample(names, 2))
+        for number in range(start, start + random.choice((0, 3, 30, 300)))
+    ]
+    results = [Result(pairing, (0.5, 0.5)) for pairing in past if random.random() < random.choice((0.5, 1))]
+    entrants = [
+        Entrant(
+            random.choice(names),
+            gone=random.random() < 0.1,
+            present=random.random() < 0.9,
+            free=random.random() < 0.8,
+            against=random.choice([None, None, None, *names]),
+        )
+        for _ in range(random.randint(0, 10))
+    ]
+    terms = Terms(seed=random.randint(0, 9), lots=random.random() < 0.3)
+    expected = plainly(entrants, past, results, terms)
+    assert FORMAT.draw(entrants, past, results, terms) == expected
+    latest = Latest(past, random.sample(results, len(results)))
+    assert FORMAT.draw(entrants, latest, latest.results, terms) == expected

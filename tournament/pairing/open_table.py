@@ -7,12 +7,12 @@ first time the one who came first is first, and after that they take turns;
 where `terms.lots` says so, sides are by lot.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
 
 from tournament.format import Entrant, Format, Pairing, Result, Terms
-from tournament.pairing.drawing import Sides, last_round, lots, numbered, unfinished
+from tournament.latest import Latest, Times
+from tournament.pairing.drawing import last_round, lots, numbered
 
 WAITING = 100  # who is looked at, in the order of coming: bounds the pairs that are weighed
 
@@ -23,25 +23,20 @@ def draw(
     waiting = [entrant for entrant in entrants if entrant.free and entrant.present and not entrant.gone][
         :WAITING
     ]
-    names = {entrant.name for entrant in waiting}
-    among = [pairing for pairing in drawn if pairing.first in names and pairing.second in names]
-    going_on = unfinished(among, results) if among else []  # mostly without a look at all results
-    playing = {frozenset(pairing.names) for pairing in going_on}
-    met = Counter(frozenset(pairing.names) for pairing in among)
-    sides = Sides(among)
+    latest = drawn if isinstance(drawn, Latest) else Latest(drawn, results)
     seed = (terms.seed, drawn[-1].number if drawn else 0)
     pairs = [
         (one, other)
         for one, other in combinations(waiting, 2)
-        if _willing(one, other) and frozenset((one.name, other.name)) not in playing
+        if _willing(one, other) and not _met(latest.playing, one, other)
     ]
-    pairs.sort(key=lambda pair: met[frozenset((pair[0].name, pair[1].name))])
+    pairs.sort(key=lambda pair: _met(latest.times, *pair))
     meetings: list[tuple[str, str]] = []
     taken = set[str]()
     for one, other in pairs:
         if taken.isdisjoint((one.name, other.name)):
             taken |= {one.name, other.name}
-            meetings.append(_seated(one.name, other.name, sides, seed if terms.lots else None))
+            meetings.append(_seated(one.name, other.name, latest.times, seed if terms.lots else None))
     return numbered(drawn, [meetings], last_round(drawn) + 1)
 
 
@@ -49,11 +44,16 @@ def _willing(one: Entrant, other: Entrant) -> bool:
     return one.name != other.name and one.against in (None, other.name) and other.against in (None, one.name)
 
 
-def _seated(one: str, other: str, sides: Sides, seed: object) -> tuple[str, str]:
+def _met(times: Times, one: Entrant, other: Entrant) -> int:
+    """How often, whoever was first."""
+    return times[one.name, other.name] + times[other.name, one.name]
+
+
+def _seated(one: str, other: str, times: Times, seed: object) -> tuple[str, str]:
     if seed is not None:
         first, second = lots((one, other), seed)
         return first, second
-    return (one, other) if sides.times[one, other] <= sides.times[other, one] else (other, one)
+    return (one, other) if times[one, other] <= times[other, one] else (other, one)
 
 
 FORMAT = Format(name="open", title="Open table", draw=draw, order=("rating",), endless=True)

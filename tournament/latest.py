@@ -1,0 +1,87 @@
+"""What a format without an end looks back on: its latest pairings, and what came of them.
+
+To a format these are pairings in the order of drawing, like any others. What an open table asks for every
+match, how often two have met and whether they are at it now, is counted as they come.
+"""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import overload
+
+from tournament.format import Pairing, Result
+
+MEMORY = 1000  # pairings: a match costs the same for ever
+
+Times = Counter[tuple[str, str | None]]  # how often one was first against another
+
+
+class Latest(Sequence[Pairing]):
+    """All that was drawn and decided, of which `MEMORY` pairings are remembered."""
+
+    def __init__(self, drawn: Iterable[Pairing] = (), results: Iterable[Result] = ()) -> None:
+        self.results: list[Result] = []  # in the order of drawing
+        self.times = Times()
+        self.playing = Times()  # of these, those that have no result
+        self._drawn: list[Pairing] = []
+        for pairing in drawn:
+            self.draw(pairing)
+        for result in results:
+            self.decide(result)
+
+    def __len__(self) -> int:
+        return len(self._drawn)
+
+    @overload
+    def __getitem__(self, index: int) -> Pairing: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Pairing]: ...
+    def __getitem__(self, index: int | slice) -> Pairing | Sequence[Pairing]:
+        return self._drawn[index]
+
+    def __iter__(self) -> Iterator[Pairing]:
+        return iter(self._drawn)
+
+    def __reversed__(self) -> Iterator[Pairing]:
+        return reversed(self._drawn)
+
+    def __copy__(self) -> "Latest":
+        return Latest(self._drawn, self.results)
+
+    def draw(self, pairing: Pairing) -> None:
+        self._drawn.append(pairing)
+        self.times[pairing.first, pairing.second] += 1
+        self.playing[pairing.first, pairing.second] += 1
+        if len(self._drawn) > MEMORY:
+            self._forget(self._drawn.pop(0))
+
+    def decide(self, result: Result) -> None:
+        """What a pairing has come to, in place of what it came to before."""
+        pairing = result.pairing
+        if not self._drawn or pairing.number < self._drawn[0].number:
+            return  # forgotten
+        index = bisect_left(self.results, pairing.number, key=_number)
+        if index < len(self.results) and _number(self.results[index]) == pairing.number:
+            self.results[index] = result
+        else:
+            self.results.insert(index, result)
+            _take(self.playing, pairing)
+
+    def _forget(self, pairing: Pairing) -> None:
+        _take(self.times, pairing)
+        if self.results and _number(self.results[0]) == pairing.number:
+            del self.results[0]
+        else:
+            _take(self.playing, pairing)
+
+
+def _number(result: Result) -> int:
+    return result.pairing.number
+
+
+def _take(times: Times, pairing: Pairing) -> None:
+    """One less of these; what there is none of is not remembered."""
+    names = pairing.first, pairing.second
+    times[names] -= 1
+    if not times[names]:
+        del times[names]
