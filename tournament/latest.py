@@ -75,6 +75,11 @@ class Latest(Sequence[Pairing]):
             _take(self.playing, pairing)
 
 
+def met(times: Times, one: str, other: str) -> int:
+    """How often, whoever was first."""
+    return times[one, other] + times[other, one]
+
+
 def _number(result: Result) -> int:
     return result.pairing.number
 

@@ -11,7 +11,10 @@ from msgspec import structs
 
 from tests.tournament.holding import Held, field, meetings, sides, toss
 from tournament.format import Entrant, Pairing, Result, Terms, formats
-from tournament.latest import MEMORY
+from tournament.latest import MEMORY, Latest
+from tournament.pairing.drawing import Sides, last_round, lots, numbered, unfinished
+from tournament.pairing.ladder import distance
+from tournament.skill import skills
 
 LADDER = formats()["ladder"]
 SECONDS = 0.05  # of processor time for a draw, which takes a twentieth of that
@@ -159,3 +162,65 @@ def test_it_is_quick_enough_to_be_asked_after_every_match() -> None:
     for _ in range(TIMES):
         assert len(LADDER.draw(field(20), drawn, results, Terms())) >= 9
     assert process_time() - began < TIMES * SECONDS
+
+
+def plainly(
+    entrants: list[Entrant], past: list[Pairing], results: list[Result], terms: Terms
+) -> list[Pairing]:
+    """Whom it draws, found by going through all that was drawn and weighing whoever is free."""
+    there = [entrant for entrant in entrants if entrant.present and not entrant.gone]
+    busy = {name for pairing in unfinished(past, results) for name in pairing.names}
+    free = [*dict.fromkeys(each.name for each in there if each.free and each.name not in busy)]
+    sides = Sides(past)
+    last = {name: {*pairing.names} for pairing in past for name in pairing.names}
+    latest = {frozenset(pairing.names): pairing.names for pairing in past}
+    known = skills([*map(Entrant, {*free, *last})], results)
+
+    def cost(one: str, other: str) -> float:
+        times = sides.times[one, other] + sides.times[other, one]
+        return (1 + distance(known[one], known[other])) ** 2 * (1 + times)
+
+    meetings: list[tuple[str, str]] = []
+    free = sorted(
+        lots(free, (terms.seed, past[-1].number if past else 0)), key=lambda name: known[name].sigma
+    )
+    while free:
+        one = free.pop()
+        others = [
+            other for other in free if len(there) == 2 or {one, other} not in (last.get(one), last.get(other))
+        ]
+        if others:
+            other = min(others, key=lambda other: cost(one, other))
+            free.remove(other)
+            first = one if sides.balance[one] <= sides.balance[other] else other
+            if (before := latest.get(frozenset((one, other)))) is not None:
+                first = before[1]
+            meetings.append((first, other if first == one else one))
+    return numbered(past, [meetings], last_round(past) + 1)
+
+
+@given(seed=seeds)
+def test_it_draws_the_same_as_whoever_goes_through_all_that_was_drawn(seed: int) -> None:
+    random = Random(seed)
+    names = [entrant.name for entrant in field(random.randint(2, 8))]
+    start = random.choice((1, 500))
+    pairs = [random.sample(names, 2) for _ in range(random.choice((0, 1, 3, 30, 100)))]
+    past, results = story(
+        *((one, other, random.choice((0.0, 0.5, 1.0))) for one, other in pairs), start=start
+    )
+    undecided = random.choice((0.0, 0.0, 0.05))
+    results = [result for result in results if random.random() >= undecided]
+    entrants = [
+        Entrant(
+            random.choice(names),
+            gone=random.random() < 0.1,
+            present=random.random() < 0.9,
+            free=random.random() < random.choice((0.5, 0.9)),
+        )
+        for _ in range(random.randint(0, 8))
+    ]
+    terms = Terms(seed=random.randint(0, 9))
+    expected = plainly(entrants, past, results, terms)
+    assert LADDER.draw(entrants, past, results, terms) == expected
+    latest = Latest(past, random.sample(results, len(results)))
+    assert LADDER.draw(entrants, latest, latest.results, terms) == expected

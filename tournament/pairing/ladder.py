@@ -14,26 +14,30 @@ from collections.abc import Collection, Mapping, Sequence
 from math import hypot
 
 from tournament.format import Entrant, Format, Pairing, Result, Terms
-from tournament.pairing.drawing import Sides, last_round, lots, numbered, unfinished
+from tournament.latest import Latest, Times, met
+from tournament.pairing.drawing import last_round, lots, numbered
 from tournament.skill import Skill, skills
 
 
 def draw(
     entrants: Sequence[Entrant], drawn: Sequence[Pairing], results: Sequence[Result], terms: Terms
 ) -> list[Pairing]:
+    latest = drawn if isinstance(drawn, Latest) else Latest(drawn, results)
     there = [entrant for entrant in entrants if entrant.present and not entrant.gone]
-    busy = {name for pairing in unfinished(drawn, results) for name in pairing.names}
+    busy = {name for names in latest.playing for name in names}
     free = [*dict.fromkeys(each.name for each in there if each.free and each.name not in busy)]
     if len(free) < 2:
         return []
-    last = latest(free, drawn)
-    sides = Sides(drawn)
-    names = {*free, *(name for pairing in drawn for name in pairing.names)}
+    last = last_pairings(free, drawn)
+    if len(free) == 2 and met(latest.times, free[0], free[1]):  # as after most matches: nothing to weigh
+        again = len(there) == 2 or not running(free[0], free[1], last)
+        meetings = [swapped(free[0], free[1], drawn, latest.times)] if again else []
+        return numbered(drawn, [meetings], last_round(drawn) + 1)
+    names = {*free, *(name for names in latest.times for name in names if name is not None)}
     known = skills(map(Entrant, names), results)
 
     def cost(one: str, other: str) -> float:
-        met = sides.times[one, other] + sides.times[other, one]
-        return (1 + distance(known[one], known[other])) ** 2 * (1 + met)
+        return (1 + distance(known[one], known[other])) ** 2 * (1 + met(latest.times, one, other))
 
     meetings: list[tuple[str, str]] = []
     number = drawn[-1].number if drawn else 0
@@ -44,11 +48,11 @@ def draw(
         if others:
             other = min(others, key=lambda other: cost(one, other))
             free.remove(other)
-            meetings.append(swapped(one, other, drawn, sides.balance))
+            meetings.append(swapped(one, other, drawn, latest.times))
     return numbered(drawn, [meetings], last_round(drawn) + 1)
 
 
-def latest(names: Collection[str], drawn: Sequence[Pairing]) -> dict[str, Pairing]:
+def last_pairings(names: Collection[str], drawn: Sequence[Pairing]) -> dict[str, Pairing]:
     """The last pairing of each who has one."""
     found: dict[str, Pairing] = {}
     sought = set(names)
@@ -56,6 +60,8 @@ def latest(names: Collection[str], drawn: Sequence[Pairing]) -> dict[str, Pairin
         if pairing.first in sought or pairing.second in sought:
             found |= dict.fromkeys(sought.intersection(pairing.names), pairing)
             sought.difference_update(pairing.names)
+            if not sought:
+                break
     return found
 
 
@@ -69,14 +75,17 @@ def distance(one: Skill, other: Skill) -> float:
     return abs(one.mu - other.mu) / hypot(one.sigma, other.sigma)
 
 
-def swapped(one: str, other: str, drawn: Sequence[Pairing], balance: Mapping[str, int]) -> tuple[str, str]:
+def swapped(one: str, other: str, drawn: Sequence[Pairing], times: Times) -> tuple[str, str]:
     """The two, sides the other way round than when they met; else, first who was first less often."""
-    for pairing in reversed(drawn):
-        if pairing.second == one and pairing.first == other:
-            return one, other
-        if pairing.first == one and pairing.second == other:
-            return other, one
-    return (one, other) if balance[one] <= balance[other] else (other, one)
+    if met(times, one, other):
+        last = next(pairing for pairing in reversed(drawn) if {one, other} == {*pairing.names})
+        return last.second or "", last.first
+    return (one, other) if balance(one, times) <= balance(other, times) else (other, one)
+
+
+def balance(name: str, times: Times) -> int:
+    """Times first less times second."""
+    return sum(count * ((first == name) - (second == name)) for (first, second), count in times.items())
 
 
 FORMAT = Format(name="ladder", title="Ladder", draw=draw, order=("rating",), endless=True)

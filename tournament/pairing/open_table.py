@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from tournament.format import Entrant, Format, Pairing, Result, Terms
-from tournament.latest import Latest, Times
+from tournament.latest import Latest, Times, met
 from tournament.pairing.drawing import last_round, lots, numbered
 
 WAITING = 100  # who is looked at, in the order of coming: bounds the pairs that are weighed
@@ -28,9 +28,9 @@ def draw(
     pairs = [
         (one, other)
         for one, other in combinations(waiting, 2)
-        if _willing(one, other) and not _met(latest.playing, one, other)
+        if _willing(one, other) and not met(latest.playing, one.name, other.name)
     ]
-    pairs.sort(key=lambda pair: _met(latest.times, *pair))
+    pairs.sort(key=lambda pair: met(latest.times, pair[0].name, pair[1].name))
     meetings: list[tuple[str, str]] = []
     taken = set[str]()
     for one, other in pairs:
@@ -42,11 +42,6 @@ def draw(
 
 def _willing(one: Entrant, other: Entrant) -> bool:
     return one.name != other.name and one.against in (None, other.name) and other.against in (None, one.name)
-
-
-def _met(times: Times, one: Entrant, other: Entrant) -> int:
-    """How often, whoever was first."""
-    return times[one.name, other.name] + times[other.name, one.name]
 
 
 def _seated(one: str, other: str, times: Times, seed: object) -> tuple[str, str]:
