@@ -10,8 +10,8 @@ same: a record, which may be empty, and `run`. Who is here is in
 
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping
-from itertools import count
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import chain, count
 from math import inf
 from typing import Any
 
@@ -224,12 +224,12 @@ class Tournament:
             self._presence.wait_for_nobody()
             return inf
         await self._take_up()
-        await self._draw()
-        if not record.open and not record.dealt and not record.format.endless:
+        drawn = self._drawn()
+        if not (drawn or record.open or record.dealt or record.format.endless):
             await self.keep(Turned(State.FINISHED))
             return inf
         await self._settle(each for each in record.open.values() if self._is_out(each))
-        await self._deal()
+        await self._deal(drawn)
         if record.format.endless or len(self.matches) >= self._at_once:
             self._presence.wait_for_nobody()
         elif overdue := self._presence.overdue():
@@ -238,39 +238,48 @@ class Tournament:
 
     async def _take_up(self) -> None:
         """Begin the matches that players agreed on, in the order of their asking."""
-        while self._challenges and len(self.matches) < self._at_once:
-            first, second, options = self._challenges.popleft()
-            drawn, _ = self.record.past()
-            (pairing,) = numbered(drawn, [[(first.name, second.name)]], last_round(drawn) + 1)
-            dealt = Dealt(self.record.match_name(pairing.number), pairing.number, options)
-            await self.keep(Drew((pairing,)), dealt)
-            self._begin(dealt, (first, second))
+        taken = [
+            self._challenges.popleft()
+            for _ in range(int(min(len(self._challenges), self._at_once - len(self.matches))))
+        ]
+        if taken:
+            known, _ = self.record.past()
+            rounds = ([(first.name, second.name)] for first, second, _ in taken)
+            drawn = numbered(known, rounds, last_round(known) + 1)
+            dealt = [
+                Dealt(self.record.match_name(pairing.number), pairing.number, options)
+                for pairing, (_, _, options) in zip(drawn, taken, strict=True)
+            ]
+            await self.keep(Drew(tuple(drawn)), *dealt)
+            for fact, (first, second, _) in zip(dealt, taken, strict=True):
+                self._begin(fact, (first, second))
 
-    async def _draw(self) -> None:
-        """Ask the format for more, when its answer can have changed."""
+    def _drawn(self) -> Sequence[Pairing]:
+        """What the format adds, asked when its answer can have changed."""
         record = self.record
         if record.format.endless:
             if len(self._presence.idle()) < 2:
-                return
+                return ()
             entrants = self._presence.here()
         else:
             entrants = list(record.entrants.values())
             now = entrants, len(record.matches)
             if now == self._asked and (record.open or record.dealt):
-                return
+                return ()
             self._asked = now
-        drawn = record.format.draw(entrants, *record.past(), record.opened.terms)
-        if drawn:
-            await self.keep(Drew(tuple(drawn)))
+        return record.format.draw(entrants, *record.past(), record.opened.terms)
 
-    async def _deal(self) -> None:
-        """Begin every match that both players are free for, in the order of drawing."""
+    async def _deal(self, drawn: Sequence[Pairing]) -> None:
+        """Begin every match that both players are free for, in the order of drawing.
+
+        What has just been drawn is kept together with what is dealt of it: it costs the store half as much.
+        """
         idle: dict[str, list[Player]] = {}
         for player in self._presence.idle():
             idle.setdefault(player.name, []).append(player)
         dealt: dict[Dealt, tuple[Player, Player]] = {}
         stale: list[Pairing] = []
-        for pairing in self.record.open.values():
+        for pairing in chain(self.record.open.values(), drawn):
             if len(self.matches) + len(dealt) >= self._at_once or (
                 len(idle) < 2 and not self.record.format.endless
             ):
@@ -286,7 +295,8 @@ class Tournament:
             elif self.record.format.endless:
                 stale.append(pairing)  # drawn for somebody who has gone away since
         void = [unplayed(self.record, pairing, None, Ending.VOID, NOBODY, None) for pairing in stale]
-        await self.keep(*dealt, *void)
+        drew = [Drew(tuple(drawn))] if drawn else []
+        await self.keep(*drew, *dealt, *void)
         for fact, players in dealt.items():
             self._begin(fact, players)
 

@@ -372,6 +372,21 @@ async def test_every_format_comes_to_an_end(autojump_clock: MockClock, format: s
     assert here.tournament.record.results()
 
 
+async def test_it_is_not_over_after_a_round_of_nothing_but_byes(autojump_clock: MockClock) -> None:
+    """A final used not to be played where in both halves the opponent was gone: byes are decided at once."""
+    eight = dict.fromkeys("abcdefgh", first)
+    async with world(eight, format="knockout", at_once=1) as here, trio.open_nursery() as nursery:
+        nursery.start_soon(here.tournament.run)
+        await trio.sleep(3 * 7.5)
+        assert len(here.concluded()) == 3, "of seven moves each, a second a move"
+        for quarter in (0, 2):
+            await here.desk.withdraw(here.concluded()[quarter].players[0])
+    drew = [fact.pairings for fact in here.told if isinstance(fact, Drew)]
+    assert [[len(pairing.names) for pairing in pairings] for pairings in drew] == [[2] * 4, [1, 1], [2]]
+    assert here.tournament.record.state is State.FINISHED
+    assert set(here.concluded()[-1].players) == {here.concluded()[quarter].players[0] for quarter in (1, 3)}
+
+
 async def test_a_ladder_goes_on_while_there_are_two(autojump_clock: MockClock) -> None:
     async with world(dict.fromkeys("abcd", first), format="ladder") as here:
         with trio.move_on_after(100.0):
