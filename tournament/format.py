@@ -27,7 +27,8 @@ class Entrant(Struct, frozen=True, gc=False):
     name: str
     rating: float | None = None  # known beforehand: what a seeded format seeds by; None is after all others
     gone: bool = False  # withdrawn or disqualified: is drawn no more
-    # What only a format without an end asks:
+    # What only a format without an end asks. It is told of those who are free, in the order of coming, and of
+    # one at the most who is not: whether others will be free is all that it can ask about these.
     present: bool = True  # is here, playing or not
     free: bool = True  # has nothing to play just now
     against: str | None = None  # came for this opponent and no other

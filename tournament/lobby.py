@@ -15,7 +15,7 @@ Listener = Callable[[Player], None]
 
 class Lobby:
     def __init__(self) -> None:
-        self._players: dict[tuple[str, str], list[Player]] = {}
+        self._players: dict[str, dict[str, list[Player]]] = {}  # by game and name
         self._free: dict[str, set[Player]] = {}  # of each game: who was idle when last heard of
         self._arrivals = count()
         self._listeners: list[Listener] = []
@@ -28,21 +28,19 @@ class Lobby:
     def enter(self, name: str, game: str) -> Player:
         """Somebody new is here. Whether the name may be had is the door's to decide, by `find`."""
         player = Player(name, game, self._changed, next(self._arrivals))
-        self._players.setdefault((game, name), []).append(player)
+        self._players.setdefault(game, {}).setdefault(name, []).append(player)
         self._changed(player)
         return player
 
     def find(self, name: str, game: str, place: str | None = None) -> Player | None:
         """Whoever has that name, has not retired and plays at that place; of several, one that is free."""
-        players = [
-            each for each in self._players.get((game, name), ()) if place in (None, each.place or place)
-        ]
+        named = self._players.get(game, {}).get(name, ())
+        players = [each for each in named if place in (None, each.place or place)]
         return max(players, key=lambda player: (player.idle, player.present), default=None)
 
     def players(self, game: str | None = None) -> Iterator[Player]:
-        return (
-            player for (of, _), players in self._players.items() if game in (None, of) for player in players
-        )
+        games = self._players.values() if game is None else [self._players.get(game, {})]
+        return (player for named in games for players in named.values() for player in players)
 
     def idle(self, game: str) -> list[Player]:
         """Whoever can be dealt to, in the order of coming: found without looking at all who play."""
@@ -62,8 +60,9 @@ class Lobby:
             listener(player)
 
     def _forget(self, player: Player) -> None:
-        mine = self._players.get((player.game, player.name), [])
+        named = self._players.get(player.game, {})
+        mine = named.get(player.name, [])
         if player in mine:
             mine.remove(player)
         if not mine:
-            self._players.pop((player.game, player.name), None)
+            named.pop(player.name, None)

@@ -4,7 +4,8 @@ Looks at the lobby and at the record, and decides nothing: who has been waited
 for in vain is told to the tournament, which closes the pairing.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from math import inf
 
 import trio
@@ -27,14 +28,21 @@ class Presence:
         self._missing: dict[int, dict[str, float]] = {}  # pairings that wait, for whom since when
 
     def here(self) -> list[Entrant]:
-        """The entrants who are here, in the order of coming; one who is here twice is two of that name."""
-        return [
-            structs.replace(entrant, free=player.idle, against=player.against)
-            for player in sorted(self._lobby.players(self._game), key=lambda player: player.arrival)
-            if player.present
-            and self._plays_here(player)
-            and (entrant := self._record.entrants.get(player.name))
-        ]
+        """What a format without an end is told: who is free, in the order of coming, and one who is not.
+
+        One who is here twice is two of that name.
+        """
+        entrants = self._record.entrants
+        free = [_wanting(entrants[player.name], player.against) for player in self.idle()]
+        return [*free, *islice(self._busy(), 1)]
+
+    def _busy(self) -> Iterator[Entrant]:
+        """Who is here and plays, or is about to."""
+        for player in self._lobby.players(self._game):
+            if player.present and not player.idle and self._plays_here(player):
+                entrant = self._record.entrants.get(player.name)
+                if entrant is not None and not entrant.gone:
+                    yield structs.replace(entrant, free=False)
 
     def idle(self) -> list[Player]:
         """The entrants who can be dealt to now, in the order of coming."""
@@ -89,6 +97,10 @@ class Presence:
 
     def _plays_here(self, player: Player) -> bool:
         return player.place in (None, self._record.name)
+
+
+def _wanting(entrant: Entrant, against: str | None) -> Entrant:
+    return entrant if against is None else structs.replace(entrant, against=against)
 
 
 def whoever_came_for(opponent: str, players: list[Player]) -> Player:

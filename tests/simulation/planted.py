@@ -55,7 +55,7 @@ def old_connection_clears_new() -> Patches:
     """When an old connection is cleaned up, whoever has come anew under its name is forgotten with it."""
 
     def forget(lobby: Lobby, player: Player) -> None:
-        lobby._players.pop((player.game, player.name), None)
+        lobby._players[player.game].pop(player.name, None)
 
     return {(Lobby, "_forget"): forget}
 
