@@ -75,6 +75,7 @@ class Tournament:
         self._challenges: deque[tuple[Player, Player, Mapping[str, Any] | None]] = deque()
         self._lasted: deque[float] = deque(maxlen=RECENT)  # how long matches took: an estimate rests on it
         self._nursery: trio.Nursery | None = None
+        self._verdicts: dict[Match, Ended] = {}  # that are about to be kept
 
     async def run(self) -> None:
         """Until it is finished; for ever, if its format is endless."""
@@ -330,31 +331,36 @@ class Tournament:
     def _decided(self, match: Match, verdict: Ended) -> None:
         """A match has its verdict. Called from within the referee, so what takes time is done elsewhere."""
         if self._nursery is not None:
-            self._nursery.start_soon(self._conclude, match, verdict)
+            if not self._verdicts:
+                self._nursery.start_soon(self._conclude)
+            self._verdicts[match] = verdict
 
-    async def _conclude(self, match: Match, verdict: Ended) -> None:
-        moves, times = match.story()
-        number = self.record.dealt[match.name]
-        await self.keep(
-            Concluded(
-                match.name,
-                number,
-                match.names,
-                verdict.winner,
-                verdict.ending,
-                verdict.why,
-                score(verdict),
-                moves,
-                times,
-                None if match.options == self.record.opened.options else match.options,
-            )
-        )
-        self._lasted.append(verdict.at - match.log.events[0].at)
-        match.announce()
-        del self.matches[match.name]
-        for player in self._players.pop(match.name):
-            player.free()
+    async def _conclude(self) -> None:
+        """Conclude all that has been decided by now: what came at once is kept at once."""
+        verdicts, self._verdicts = self._verdicts, {}
+        await self.keep(*(self._concluded(match, verdict) for match, verdict in verdicts.items()))
+        for match, verdict in verdicts.items():
+            self._lasted.append(verdict.at - match.log.events[0].at)
+            match.announce()
+            del self.matches[match.name]
+            for player in self._players.pop(match.name):
+                player.free()
         self.wake()
+
+    def _concluded(self, match: Match, verdict: Ended) -> Concluded:
+        moves, times = match.story()
+        return Concluded(
+            match.name,
+            self.record.dealt[match.name],
+            match.names,
+            verdict.winner,
+            verdict.ending,
+            verdict.why,
+            score(verdict),
+            moves,
+            times,
+            None if match.options == self.record.opened.options else match.options,
+        )
 
     def _is_out(self, pairing: Pairing) -> bool:
         """Whether one of the two is out of the tournament. At an open table few are drawn and many known."""

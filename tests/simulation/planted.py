@@ -101,9 +101,10 @@ def announced_before_safe() -> Patches:
     """The result is told first and kept then."""
     conclude = Tournament._conclude
 
-    async def announce(self: Tournament, match: Match, verdict: Any) -> None:
-        match.announce()
-        await conclude(self, match, verdict)
+    async def announce(self: Tournament) -> None:
+        for match in self._verdicts:
+            match.announce()
+        await conclude(self)
 
     return {(Tournament, "_conclude"): announce}
 
