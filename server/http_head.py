@@ -5,6 +5,10 @@ Around it is the narrowest reading of RFC 9112: whatever two servers might
 understand differently is refused, for what one of them takes for a body the
 other takes for a request. Old clients lose nothing by it: none was found that
 sends any of this.
+
+What bots send has nothing in it that could be misunderstood, and most of its
+lines have come before. Such a head is put together of its lines; every other,
+and any that is refused, is read by llhttp.
 """
 
 import re
@@ -20,7 +24,8 @@ from server.limits import Limits
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 RequestLine = tuple[str, bytes, bool]  # method, target, and whether it is HTTP/1.0
-KNOWN = 1024  # request lines that are remembered: a bot has the same one for all the moves of a match
+KNOWN = 1024  # lines of each kind that are remembered: a bot has most of them with every move of a match
+PLAIN = 1024  # bytes of a head that is put together of its lines, each of which may be remembered
 
 _TOKEN = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}"
 _REQUEST_LINE = re.compile(_TOKEN.join((b"(", rb") ([!-~]+) HTTP/([0-9]\.[0-9])")))
@@ -31,6 +36,17 @@ _ABSOLUTE = re.compile(rb"https?://[^/?]+", re.IGNORECASE)
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _NOT_IN_PATHS = re.compile(rb"%(?:[01][0-9a-f]|7f|2f)", re.IGNORECASE)
 _ONCE = ("host", "content-length", "transfer-encoding")
+_PLAIN_HEADER = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+:[ -~]*")
+_NEVER = re.compile(r"(?!)")
+_PLAIN_VALUES: Mapping[str, re.Pattern[str]] = {  # of the headers that say something to HTTP itself
+    "host": _HOST,
+    "content-length": re.compile(r"[0-9]{1,15}"),
+    "connection": re.compile(r"keep-alive", re.IGNORECASE),
+    "proxy-connection": _NEVER,
+    "transfer-encoding": _NEVER,
+    "upgrade": _NEVER,
+    "expect": _NEVER,
+}
 
 
 class Refusal(Exception):
@@ -42,6 +58,10 @@ class Refusal(Exception):
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
         self.status = status
+
+
+class _NotPlain(Exception):
+    """It takes the whole head to say what a line means, or whether it may be there."""
 
 
 class Head(Struct, frozen=True):
@@ -73,6 +93,44 @@ def check_begun(begun: bytes, limits: Limits) -> RequestLine | None:
 
 def read_head(raw: bytes, limits: Limits) -> Head:
     """The head that `raw` is, all of it, with the empty line that ends it."""
+    return _plain(raw, limits) or _careful(raw, limits)
+
+
+def _plain(raw: bytes, limits: Limits) -> Head | None:
+    """The same in a third of the time, where each line is plain by itself; None where one is not."""
+    if len(raw) > PLAIN or len(raw) > limits.head_bytes or not raw.endswith(b"\r\n\r\n"):
+        return None
+    line, *lines = raw[:-4].split(b"\r\n")
+    try:
+        method, path, query = _plain_request_line(line, limits.target_bytes)
+        headers = dict(map(_plain_header, lines))
+    except (_NotPlain, Refusal):
+        return None
+    if "host" not in headers or not len(headers) == len(lines) <= limits.headers:  # a name may come twice
+        return None
+    return Head(method, path, query, headers, int(headers.get("content-length", "0")), False, False, False)
+
+
+@lru_cache(KNOWN)
+def _plain_request_line(line: bytes, most: int) -> tuple[str, str, Mapping[str, str]]:
+    method, target, old = _request_line(line, most)
+    if old or not target.startswith(b"/"):
+        raise _NotPlain
+    return method, *_address(target)
+
+
+@lru_cache(KNOWN)
+def _plain_header(line: bytes) -> tuple[str, str]:
+    if not _PLAIN_HEADER.fullmatch(line):
+        raise _NotPlain
+    name, _, value = line.decode().partition(":")
+    key, text = name.lower(), value.strip(" ")
+    if key in _PLAIN_VALUES and not _PLAIN_VALUES[key].fullmatch(text):
+        raise _NotPlain
+    return key, text
+
+
+def _careful(raw: bytes, limits: Limits) -> Head:
     line = check_begun(raw, limits)
     if line is None:
         raise _no_request(raw)

@@ -6,10 +6,11 @@ serve has to be the same. We may refuse more.
 
 import h11
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
-from server.http_head import Refusal
+from server.http_head import PLAIN, Head, Refusal, read_head
 from server.limits import Limits
 from tests.server.cutting import cut, places
 from tests.server.reading import CHUNKED, LIMITS, get, post, requests, served, status
@@ -195,6 +196,30 @@ def test_what_nobody_could_misunderstand_both_serve() -> None:
 @pytest.mark.parametrize("content", SMUGGLED)
 def test_what_h11_refuses_of_the_known_attacks_is_refused_here(content: bytes) -> None:
     assert len(ours(content + get())) <= len(theirs(content + get()))
+
+
+PADDING = b"X-Padding: " + b"a" * PLAIN + b"\r\n"
+
+
+def understood(head: bytes) -> Head | int:
+    """What a head says, without the padding, or the status that it is refused with."""
+    try:
+        found = read_head(head, LIMITS)
+    except Refusal as refusal:
+        return refusal.status
+    return structs.replace(found, headers={k: v for k, v in found.headers.items() if k != "x-padding"})
+
+
+@given(whole | streams())
+@example(b"GET /\x22$&'()*+,-./:;<=>?@[\\]^_`{|}~! HTTP/1.1\r\nHost: a\r\n\r\n")
+@example(b"GET / HTTP/1.1\r\nHost: a\r\n!#$%&'*+.^_`|~09Az-:  \x22$&'()*+,-./:;<=>?@[\\]^_`{|}~! \r\n\r\n")
+@example(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: Keep-Alive\r\nContent-Length: 007\r\n\r\n")
+@example(b"GET / HTTP/1.1\r\nHost: a\r\nProxy-Connection: close\r\nUpgrade: h2c\r\nX: \t\r\n\r\n")
+def test_a_head_means_the_same_put_together_of_its_lines_and_read_by_llhttp(content: bytes) -> None:
+    """What is long is read by llhttp."""
+    ends = content.find(b"\r\n\r\n") + 2
+    assume(ends > 1)
+    assert understood(content[:ends] + b"\r\n") == understood(content[:ends] + PADDING + b"\r\n")
 
 
 SMALL = Limits(head_bytes=120, target_bytes=30, headers=5)
