@@ -9,6 +9,7 @@ Not here: deadlines, connections, whose turn it is (`server/http.py`).
 
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Literal
 
@@ -24,8 +25,11 @@ Room = Callable[[str, str], int]  # method and path → the longest body, in byt
 JSON: Headers = (("Content-Type", "application/json; charset=utf-8"), ("X-Content-Type-Options", "nosniff"))
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 LAST_CHUNK = b"0\r\n\r\n"
+_END = b"\r\n"
+_END_OF_ALL = b"Connection: close\r\n\r\n"
 
-_STATUS = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n" for status in HTTPStatus}
+_STARTS = 256  # beginnings of answers that are remembered, a few hundred bytes each: bots are sent three
+_STATUS = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus}
 _CHUNK_SIZE = re.compile(rb"[0-9A-Fa-f]{1,8}")
 _BEGUN_SIZE = re.compile(rb"[0-9A-Fa-f]{0,8}\r?")
 
@@ -49,6 +53,7 @@ class Response(Struct, frozen=True):
     status: int = 200
     headers: Headers = ()
     body: bytes = b""
+    own: Headers = ()  # headers after those which no other answer has: they need not be remembered
 
 
 def json_response(status: int, value: object, *headers: tuple[str, str]) -> Response:
@@ -189,7 +194,7 @@ def opening(status: int, headers: Headers, *, chunked: bool = False, last: bool 
     """What comes before a body that is streamed: in chunks, or until the connection ends."""
     if chunked:
         headers += (("Transfer-Encoding", "chunked"),)
-    return _head(status, headers, last).encode("latin-1")
+    return _start(status, headers) + (_END_OF_ALL if last else _END)
 
 
 def chunk(content: bytes) -> bytes:
@@ -198,19 +203,23 @@ def chunk(content: bytes) -> bytes:
 
 def written(response: Response, *, only_head: bool = False, last: bool = False) -> bytes:
     """A whole answer. `only_head` is for HEAD; `last` says that the connection ends after it."""
-    status, headers = response.status, response.headers
+    status, body = response.status, response.body
+    start, end = _start(status, response.headers), _END_OF_ALL if last else _END
+    for name, value in response.own:
+        start += _line(name, value)
     if status in (204, 304):  # have no body, and must not speak of one
-        return _head(status, headers, last).encode("latin-1")
-    headers += (("Content-Length", str(len(response.body))),)
-    head = _head(status, headers, last).encode("latin-1")
-    return head if only_head else head + response.body
+        return start + end
+    return b"%bContent-Length: %d\r\n%b%b" % (start, len(body), end, b"" if only_head else body)
 
 
-def _head(status: int, headers: Headers, last: bool) -> str:
-    """A status line and headers. They hold no line ends: what follows one would be another answer."""
-    if last:
-        headers += (("Connection", "close"),)
-    lines = "".join([f"{name}: {value}\r\n" for name, value in headers])
-    if lines.count("\n") != len(headers) or lines.count("\r") != len(headers):
-        raise ValueError(f"a header of an answer holds a line end: {lines!r}")
-    return f"{_STATUS[status]}{lines}\r\n"
+@lru_cache(_STARTS)
+def _start(status: int, headers: Headers) -> bytes:
+    return b"".join([_STATUS[status], *(_line(name, value) for name, value in headers)])
+
+
+def _line(name: str, value: str) -> bytes:
+    """It holds no line end: what follows one would be another answer."""
+    line = f"{name}: {value}"
+    if "\n" in line or "\r" in line:
+        raise ValueError(f"a header of an answer holds a line end: {line!r}")
+    return f"{line}\r\n".encode("latin-1")

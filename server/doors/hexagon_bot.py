@@ -14,13 +14,13 @@ from collections.abc import Callable
 import structlog
 import trio
 from msgspec import MsgspecError
-from msgspec.json import decode
+from msgspec.json import decode, encode
 
 from games.game import Illegal
 from server import unguessable
 from server.doors.hexagon_gate import Gate, Guest, delta, whole
 from server.doors.taped import TURN, requested, responded
-from server.http import Exchange, Response, json_response
+from server.http import JSON, Exchange, Response, json_response
 from server.reception import Visit
 from server.wire_log import NO_TAPE, WireLog
 from tournament.events import AnyEvent, Ended, Ending, Refused
@@ -205,7 +205,8 @@ class Bot(Guest):
         if seat is not None and seat.to_move and self._held is not None:
             self._token = unguessable.token()
             self._tokens[self._token] = self
-            self._reply(json_response(200, self._news(seat.match, self._since), (TURN, self._token)))
+            news = encode(self._news(seat.match, self._since))
+            self._reply(Response(200, JSON, news, ((TURN, self._token),)))
 
     def _end(self, seat: Seat, ended: Ended) -> None:
         match = seat.match

@@ -138,7 +138,7 @@ class HexagonDots:
         exchange.respond(json_response(200, {"games": games}))
 
     def _locate(self, exchange: Exchange, gate: Gate) -> None:
-        exchange.respond(Response(201, (("Location", gate.path),)))
+        exchange.respond(Response(201, own=(("Location", gate.path),)))
 
     def _make(self, options: Mapping[str, int], fixed: bool) -> Gate:
         """A new address; of those that nobody needs the oldest go, where they are too many."""

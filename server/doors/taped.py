@@ -17,16 +17,21 @@ def requested(request: Request, secret: str) -> bytes:
     """A request, in whose address or headers is `secret`."""
     line = f"{request.method} {request.path.replace(secret, masked(secret))}"
     if request.query:
-        line += "?" + "&".join(f"{name}={value}" for name, value in request.query.items())
+        line += "?" + "&".join([f"{name}={value}" for name, value in request.query.items()])
     if (token := request.headers.get("x-turn-token")) is not None:
         line += f" {TURN}: {masked(token)}"
-    return b" ".join(filter(None, (line.encode("utf-8", "replace"), request.body)))
+    return _with(line, request.body)
 
 
 def responded(response: Response) -> bytes:
     """An answer."""
     line = str(response.status)
-    for name, value in response.headers:
+    for name, value in response.own:
         if name == TURN:
             line += f" {TURN}: {masked(value)}"
-    return b" ".join(filter(None, (line.encode(), response.body)))
+    return _with(line, response.body)
+
+
+def _with(line: str, body: bytes) -> bytes:
+    text = line.encode("utf-8", "replace")
+    return b"%b %b" % (text, body) if body else text

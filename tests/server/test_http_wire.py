@@ -232,6 +232,7 @@ def test_an_answer_holds_no_other_answer(value: str) -> None:
     write: list[Callable[[], bytes]] = [
         lambda: written(json_response(200, 1, ("Location", value))),
         lambda: written(Response(204, (("Location", value),))),
+        lambda: written(Response(200, own=(("Location", value),))),
         lambda: opening(200, ((value, "x"),)),
     ]
     for attempt in write:
