@@ -172,8 +172,8 @@ def read(sent: Any, position: HexagonDots) -> Line:
     match sent:
         case str() if (words := SHORT.fullmatch(sent)) is not None:
             row, col, other_row, other_col = map(int, words.groups())
-        case [{"row": row, "col": col}, {"row": other_row, "col": other_col}] if all(
-            type(number) is int for number in (row, col, other_row, other_col)
+        case [{"row": row, "col": col}, {"row": other_row, "col": other_col}] if (
+            type(row) is type(col) is type(other_row) is type(other_col) is int
         ):
             pass
         case _:
@@ -183,7 +183,8 @@ def read(sent: Any, position: HexagonDots) -> Line:
 
 
 def write(move: Line) -> object:
-    return [point_shown(point) for point in move]
+    (row, col), (other_row, other_col) = move
+    return [{"row": row, "col": col}, {"row": other_row, "col": other_col}]
 
 
 def short(move: Line) -> str:
@@ -204,7 +205,8 @@ def show(position: HexagonDots, names: tuple[str, str]) -> object:
 
 
 def players_shown(position: HexagonDots, names: tuple[str, str]) -> list[object]:
-    return [{"name": name, "score": score} for name, score in zip(names, scores(position), strict=True)]
+    first, second = scores(position)
+    return [{"name": names[0], "score": first}, {"name": names[1], "score": second}]
 
 
 def lines_shown(since: HexagonDots, position: HexagonDots, owners: Sequence[object]) -> list[object]:
@@ -219,8 +221,7 @@ def lines_shown(since: HexagonDots, position: HexagonDots, owners: Sequence[obje
 
 def hexagons_shown(since: HexagonDots, position: HexagonDots, owners: Sequence[object]) -> list[object]:
     """The hexagons captured between two positions of a match, row by row."""
-    fresh = _fresh(since, position)
-    if fresh <= position.board.every_line:
+    if (fresh := _fresh(since, position)) <= position.board.every_line:
         return []  # as mostly: it is lines alone, whose bits are the lower ones
     return [
         {"center": point_shown(centre), "owner": owners[0 if position.first & hexagon.bit else 1]}

@@ -74,7 +74,7 @@ class Bot(Guest):
         self._violation = ""
         self._gone: float | None = None  # since when nobody has waited for the answer
         self._grace = GRACE  # seconds that this may yet be so
-        gate.guests[self] = None
+        gate.enter(self)
         visit.player.dealt = self._dealt
 
     @property
@@ -92,9 +92,9 @@ class Bot(Guest):
 
     def join_again(self, exchange: Exchange, gate: Gate) -> None:
         """It was away, and knows nothing any more: tell it everything, from now on at this gate."""
-        del self.gate.guests[self]
+        self.gate.leave(self)
         self.gate = gate
-        gate.guests[self] = None
+        gate.enter(self)
         if self._seat is not None:
             gate.begin(self._seat.match)
         self._tokens.pop(self._request[0], None)
@@ -238,7 +238,7 @@ class Bot(Guest):
 
     def _leave(self) -> None:
         self._gone = None
-        del self.gate.guests[self]
+        self.gate.leave(self)
         self.stop_waiting()
         self._visit.leave()
         self._done(self)

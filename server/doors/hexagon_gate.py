@@ -9,7 +9,8 @@ What a Game and a Delta look like is here too; who may do what at a gate is
 `server/doors/hexagon_bot.py`'s.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Any, Protocol
 
 from msgspec.json import encode
@@ -36,13 +37,18 @@ class Guest(Protocol):
 
 
 class Gate:
-    def __init__(self, path: str, options: Mapping[str, int], fixed: bool, at: float) -> None:
-        """`fixed` if those who join play each other on this very board; else the host deals the match."""
+    def __init__(
+        self, path: str, options: Mapping[str, int], fixed: bool, at: float, idle: dict["Gate", None]
+    ) -> None:
+        """`fixed` if those who join play each other on this very board; else the host deals the match.
+
+        A gate is among the `idle` ones, which many share, while nobody plays or waits here.
+        """
         self.path = path
         self.options = options
         self.fixed = fixed
         self.at = at  # when it was made
-        self.guests: dict[Guest, None] = {}  # in the order of coming
+        self.guests: dict[Guest, None] = {}  # in the order of coming; see `enter` and `leave`
         self.taken = False  # its game has begun
         self._match: Match | None = None  # the last that began for somebody who joined here, while it goes on
         self._told = 0  # so much of it was told to observers
@@ -50,6 +56,8 @@ class Gate:
         self._plies: int | None = None  # … after so many of them; None: it has changed in another way
         self._end: str | None = None  # in words, how the last match ended that is not followed by another
         self._observers: dict[Chunks, None] = {}
+        self._idle = idle
+        self._settle()
 
     @property
     def waiting(self) -> list[Guest]:
@@ -73,10 +81,13 @@ class Gate:
     def over(self) -> bool:
         return self._end is not None
 
-    @property
-    def idle(self) -> bool:
-        """Nobody plays or waits here."""
-        return not self.guests and self._match is None
+    def enter(self, guest: Guest) -> None:
+        self.guests[guest] = None
+        self._settle()
+
+    def leave(self, guest: Guest) -> None:
+        del self.guests[guest]
+        self._settle()
 
     def game(self) -> bytes:
         """The Game as it stands."""
@@ -90,9 +101,10 @@ class Gate:
         """A match has begun for somebody who joined here."""
         if match is not self._match:
             self._match, self._plies, self._end = match, None, None
-            self._say(lambda: delta(match, 0))
+            self._settle()
+            self._say(match, 0)
             self._told = match.ply
-            match.log.follow(lambda event: self._tell(match, event), len(match.log.events))
+            match.log.follow(partial(self._tell, match), len(match.log.events))
 
     def observe(self, exchange: Exchange) -> None:
         chunks = exchange.stream(200, LINES)
@@ -115,15 +127,22 @@ class Gate:
         if isinstance(event, Moved) and match.verdict is not None:
             return  # the last move, which is told with the end
         if not isinstance(event, Refused):
-            self._say(lambda: delta(match, self._told))
+            self._say(match, self._told)
         self._told = match.ply
         if isinstance(event, Ended):
             self._game, self._end, self._match = encode(whole(match)), event.why, None
+            self._settle()
             self.close()
 
-    def _say(self, news: Callable[[], object]) -> None:
+    def _settle(self) -> None:
+        if self.guests or self._match is not None:
+            self._idle.pop(self, None)
+        else:
+            self._idle[self] = None
+
+    def _say(self, match: Match, since: int) -> None:
         if self._observers:  # as nearly never
-            line = encode(news()) + b"\n"
+            line = encode(delta(match, since)) + b"\n"
             for chunks in tuple(self._observers):
                 chunks.put(line)
 
@@ -137,33 +156,36 @@ def initiating(options: Mapping[str, int], names: list[str]) -> dict[str, Any]:
 def whole(match: Match) -> dict[str, Any]:
     """The Game."""
     position: HexagonDots = match.position
-    players, board = _players(match), position.board
-    opening = HexagonDots(board)
+    ended, board = match.result, position.board
+    opening, players = HexagonDots(board), _players(match, ended)
     return {
         "rows": board.rows,
         "cols": board.cols,
         "lines": lines_shown(opening, position, players),
         "hexagons": hexagons_shown(opening, position, players),
         "players": players,
-        "state": _state(match),
+        "state": _state(ended),
     }
 
 
 def delta(match: Match, since: int) -> dict[str, Any]:
     """What has come to the Game after so many plies, in the order of its coming."""
-    players = _players(match)
-    drawn = zip(match.moves[since:], match.positions[since:], strict=False)
+    ended, positions = match.result, match.positions[since:]
+    players = _players(match, ended)
     return {
-        "lines": [{"endpoints": move, "owner": players[before.turn]} for move, before in drawn],
-        "hexagons": hexagons_shown(match.positions[since], match.position, players),
+        "lines": [
+            {"endpoints": move, "owner": players[before.turn]}
+            for move, before in zip(match.moves[since:], positions, strict=False)
+        ],
+        "hexagons": hexagons_shown(positions[0], positions[-1], players),
         "players": players,
-        "state": _state(match),
+        "state": _state(ended),
     }
 
 
-def _players(match: Match) -> list[object]:
+def _players(match: Match, ended: Ended | None) -> list[object]:
     """With their scores; who lost in another way than by these is disqualified."""
-    players, ended = players_shown(match.position, match.names), match.result
+    players = players_shown(match.position, match.names)
     if ended is None or ended.ending in (Ending.PLAYED, Ending.VOID):
         return players
     return [
@@ -172,5 +194,5 @@ def _players(match: Match) -> list[object]:
     ]
 
 
-def _state(match: Match) -> str:
-    return "in play" if match.result is None else "completed"
+def _state(ended: Ended | None) -> str:
+    return "in play" if ended is None else "completed"

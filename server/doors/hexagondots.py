@@ -15,7 +15,7 @@ What a bot is told is in `hexagon_bot.py`, what anybody sees of a game in
 import secrets
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TypeVar
 
 import msgspec
@@ -39,6 +39,7 @@ DEFAULT = {"rows": 5, "cols": 5}  # the board of the open table
 
 T = TypeVar("T")
 Action = Callable[[Exchange], Awaitable[object] | None]
+ActionAt = Callable[[Gate, Exchange], Awaitable[object] | None]
 
 
 class Board(Struct, frozen=True):
@@ -60,19 +61,29 @@ class HexagonDots:
     def __init__(self, host: Host) -> None:
         self._host = host
         self._gates: dict[str, Gate] = {}  # by path, in the order of their making
+        self._idle: dict[Gate, None] = {}  # of these
         self._bots: dict[str, Bot] = {}  # that wait or play, by the key of their name
         self._tokens: dict[str, Bot] = {}
         self._done: deque[Bot] = deque()  # whose last requests can still be made again
+        self._elsewhere: Mapping[str, tuple[str, Action]] = {
+            "/": ("POST", self._create),
+            "/match": ("GET", self._find),
+            "/games": ("GET", self._list),
+        }
+        self._at_a_game: Mapping[str, tuple[str, ActionAt]] = {
+            "players": ("POST", self._join),
+            "moves": ("POST", self._move),
+            "observers": ("POST", Gate.observe),
+        }
 
     def answer(self, exchange: Exchange) -> Awaitable[object] | None:
         method, path = exchange.request.method, exchange.request.path
-        actions = self._actions(path)
-        if not actions:
+        found = self._action(path)
+        if found is None:
             exchange.respond(plain(404, f"there is no game at {path[:80]}"))
             return None
-        action = actions.get("GET" if method == "HEAD" else method)
-        if action is None:
-            allowed = ", ".join(actions)
+        allowed, action = found
+        if method != allowed and (method, allowed) != ("HEAD", "GET"):
             exchange.respond(plain(405, f"{path[:80]} takes {allowed}, not {method}", ("Allow", allowed)))
             return None
         try:
@@ -81,32 +92,15 @@ class HexagonDots:
             exchange.respond(plain(400, str(bad)))
             return None
 
-    def _actions(self, path: str) -> dict[str, Action]:
-        """What can be done at a path, by method."""
-        match path.split("/")[1:]:
-            case [""]:
-                return {"POST": self._create}
-            case ["match"]:
-                return {"GET": self._find}
-            case ["games"]:
-                return {"GET": self._list}
-            case ["g", name, *rest] if (gate := self._gates.get(f"/g/{name}")) is not None:
-                return self._at(gate, rest)
-            case _:
-                return {}
-
-    def _at(self, gate: Gate, rest: list[str]) -> dict[str, Action]:
-        match rest:
-            case []:
-                return {"GET": lambda exchange: exchange.respond(Response(200, JSON, gate.game()))}
-            case ["players"]:
-                return {"POST": lambda exchange: self._join(exchange, gate)}
-            case ["moves"]:
-                return {"POST": lambda exchange: self._move(exchange, gate)}
-            case ["observers"]:
-                return {"POST": gate.observe}
-            case _:
-                return {}
+    def _action(self, path: str) -> tuple[str, Action] | None:
+        """What can be done at a path, and by which method."""
+        game, _, what = path.rpartition("/")
+        if (gate := self._gates.get(game)) is not None and what in self._at_a_game:
+            allowed, action = self._at_a_game[what]
+            return allowed, partial(action, gate)
+        if (gate := self._gates.get(path)) is not None:
+            return "GET", partial(self._show, gate)
+        return self._elsewhere.get(path)
 
     # Games
 
@@ -137,24 +131,27 @@ class HexagonDots:
         ]
         exchange.respond(json_response(200, {"games": games}))
 
+    def _show(self, gate: Gate, exchange: Exchange) -> None:
+        exchange.respond(Response(200, JSON, gate.game()))
+
     def _locate(self, exchange: Exchange, gate: Gate) -> None:
         exchange.respond(Response(201, own=(("Location", gate.path),)))
 
     def _make(self, options: Mapping[str, int], fixed: bool) -> Gate:
         """A new address; of those that nobody needs the oldest go, where they are too many."""
-        idle = [gate for gate in self._gates.values() if gate.idle]
-        for gate in idle[: max(0, len(idle) + 1 - self._host.limits.games)]:
-            del self._gates[gate.path]
-            gate.close()
+        while len(self._idle) >= self._host.limits.games:
+            oldest = next(gate for gate in self._gates.values() if gate in self._idle)
+            del self._gates[oldest.path], self._idle[oldest]
+            oldest.close()
         path = f"/g/{secrets.token_hex(4)}"
         while path in self._gates:
             path = f"/g/{secrets.token_hex(4)}"
-        made = self._gates[path] = Gate(path, options, fixed, trio.current_time())
+        made = self._gates[path] = Gate(path, options, fixed, trio.current_time(), self._idle)
         return made
 
     # Bots
 
-    def _join(self, exchange: Exchange, gate: Gate) -> Awaitable[object] | None:
+    def _join(self, gate: Gate, exchange: Exchange) -> Awaitable[object] | None:
         try:
             name = checked(_read(exchange, Joiner, '{"name":"ann"}').name, GAME.name)
         except BadName as error:
@@ -196,7 +193,7 @@ class HexagonDots:
             gate.taken = True
             self._host.tournaments[place].challenge(both[0].player, both[1].player, gate.options)
 
-    def _move(self, exchange: Exchange, gate: Gate) -> None:
+    def _move(self, gate: Gate, exchange: Exchange) -> None:
         token = exchange.request.headers.get(TURN.lower(), "")
         bot = self._tokens.get(token)
         if bot is not None and bot.gate is gate:
