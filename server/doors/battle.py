@@ -22,7 +22,7 @@ from games.game import SHOWN, Illegal, quoted
 from server.doors.once import Once
 from server.doors.taped import requested, responded
 from server.guard import Spawner
-from server.http import Chunks, Exchange, Refusal, Response, json_response, refused
+from server.http import JSON, Chunks, Exchange, Refusal, Response, refused
 from server.limits import Bucket, Limits
 from server.unguessable import uuid
 from server.wire_log import NO_TAPE
@@ -33,6 +33,7 @@ from tournament.player import Seat
 once = Once()  # both sides are told of a move in the same words
 FLIP = "(╯°□°)╯︵ ┻━┻"
 PRIVATE = (("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer"))  # addresses are secrets here
+SECRET = JSON + PRIVATE
 STREAM = (("Content-Type", "text/event-stream"), *PRIVATE, ("X-Accel-Buffering", "no"))
 
 
@@ -103,7 +104,8 @@ class Battle:
 
     def play(self, exchange: Exchange, read: Callable[[], Command]) -> None:
         """Obey what `read` finds in the request. Raises `Refusal` where that has no effect."""
-        self.tape.heard(requested(exchange.request, self.name), exchange.request.arrived)
+        request = exchange.request
+        self.tape.heard(requested(request, self.name), request.arrived)
         try:
             if self.over.is_set():
                 raise ended()
@@ -116,16 +118,18 @@ class Battle:
                 self._move(exchange, command)
         except Refusal as error:
             refusal = error
-            if not self._junk.take(exchange.request.arrived):
+            if not self._junk.take(request.arrived):
                 refusal = Refusal(429, "too many commands without effect: wait until it is your turn")
             self.tape.told(responded(refused(refusal.status, str(refusal))))
             raise refusal from None
 
     def _move(self, exchange: Exchange, command: Command) -> None:
         match, refusal = self.match, None
-        position = {} if command.position is UNSET else {"position": command.position}
+        sent = {"action": command.action}
+        if command.position is not UNSET:
+            sent["position"] = command.position
         try:
-            self.seat.play({"action": command.action, **position}, exchange.request.arrived)
+            self.seat.play(sent, exchange.request.arrived)
         except OutOfTurn:
             refusal = Refusal(409, "not your turn") if match.verdict is None else ended()
         except Illegal:
@@ -146,10 +150,10 @@ class Battle:
         self._close_all()
 
     def _answer(self, exchange: Exchange) -> None:
-        left = self.match.left(trio.current_time())[self.seat.index]
+        left = self.match.clock.left(self.seat.index, trio.current_time())
         clock = None if left is None else int(left * 1000)
         answer = {"message": "received your command", "moveId": uuid(), "clock": clock}
-        self._respond(exchange, json_response(200, answer, *PRIVATE))
+        self._respond(exchange, Response(200, SECRET, encode(answer)))
 
     def _respond(self, exchange: Exchange, response: Response) -> None:
         self.tape.told(responded(response))
@@ -176,11 +180,11 @@ class Battle:
     def _hear(self, event: AnyEvent) -> None:
         seats = self.match.game.seats
         match event:
+            case Moved():
+                self._flipped = event.move.get("action") == FLIP
+                self._send(once(event, _moved, event, seats))
             case Began():
                 pass
-            case Moved(seat=seat, move=move):
-                self._flipped = move.get("action") == FLIP
-                self._send(once(event, written, {"player": seats[seat], **move}))
             case Refused(seat=seat, sent=sent):
                 self._tell_move(seats[seat], _shown(sent))
             case Ended():
@@ -261,6 +265,10 @@ class Battle:
 def written(message: Mapping[str, Any]) -> bytes:
     """An event of the stream."""
     return b"data: %b\n\n" % encode(message)
+
+
+def _moved(event: Moved, seats: tuple[str, str]) -> bytes:
+    return written({"player": seats[event.seat], **event.move})
 
 
 def ended() -> Refusal:
