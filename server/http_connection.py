@@ -102,9 +102,9 @@ class Connection(Answers):
 
     def respond(self, exchange: Exchange, response: Response) -> None:
         if self._unanswered(exchange):
-            only_head = exchange.request.method == "HEAD"
-            self._outbox.put(written(response, only_head=only_head, last=self._last()))
-            self._over()
+            only_head, last = exchange.request.method == "HEAD", self._last()
+            self._outbox.put(written(response, only_head=only_head, last=last))
+            self._over(last)
 
     def open(self, exchange: Exchange, status: int, headers: Headers) -> None:
         if self._unanswered(exchange):
@@ -112,7 +112,7 @@ class Connection(Answers):
             self._streaming = True
             if exchange.request.method == "HEAD":
                 exchange.gone = True  # nobody is there to stream to
-                self._over()
+                self._over(self._last())
 
     def put(self, exchange: Exchange, content: bytes) -> None:
         if exchange is self._exchange and content:  # an empty chunk would say that it is the last
@@ -128,7 +128,7 @@ class Connection(Answers):
         if exchange is self._exchange:
             if not self._old():
                 self._outbox.put(LAST_CHUNK)
-            self._over()
+            self._over(self._last())
 
     def authenticated(self) -> None:
         if self._visitor is not None:
@@ -141,9 +141,8 @@ class Connection(Answers):
             raise RuntimeError("a request was answered twice")
         return False
 
-    def _over(self) -> None:
-        """The request is answered; the next may have its turn."""
-        last = self._last()
+    def _over(self, last: bool) -> None:
+        """The request is answered; the next may have its turn, if this was not the last."""
         self._exchange = None
         self._streaming = False
         if last:
@@ -159,7 +158,8 @@ class Connection(Answers):
         return self._requests.head is not None and self._requests.head.old
 
     def _last(self) -> bool:
-        return self._http.draining or (self._requests.head is not None and self._requests.head.last)
+        head = self._requests.head
+        return self._http.draining or (head is not None and head.last)
 
     # What the client does.
 

@@ -109,6 +109,8 @@ class Requests:
 
     def next(self, arrived: float) -> Request | None:
         """The next request, if all of it was fed; `arrived` is when its last byte was. Raises `Refusal`."""
+        if not self._buffer:
+            return None
         if self.stage != "body" and not self._begin():
             return None
         head = self.head

@@ -15,12 +15,14 @@ TURN = "X-Turn-Token"
 
 def requested(request: Request, secret: str) -> bytes:
     """A request, in whose address or headers is `secret`."""
-    line = f"{request.method} {request.path.replace(secret, masked(secret))}"
+    line = f"{request.method} {request.path}"
+    if secret in line:
+        line = line.replace(secret, masked(secret))
     if request.query:
         line += "?" + "&".join([f"{name}={value}" for name, value in request.query.items()])
     if (token := request.headers.get("x-turn-token")) is not None:
         line += f" {TURN}: {masked(token)}"
-    return _with(line, request.body)
+    return _noted(line, request.body)
 
 
 def responded(response: Response) -> bytes:
@@ -29,9 +31,8 @@ def responded(response: Response) -> bytes:
     for name, value in response.own:
         if name == TURN:
             line += f" {TURN}: {masked(value)}"
-    return _with(line, response.body)
+    return _noted(line, response.body)
 
 
-def _with(line: str, body: bytes) -> bytes:
-    text = line.encode("utf-8", "replace")
-    return b"%b %b" % (text, body) if body else text
+def _noted(line: str, body: bytes) -> bytes:
+    return f"{line} ".encode("utf-8", "replace") + body if body else line.encode("utf-8", "replace")
