@@ -18,7 +18,7 @@ from msgspec.json import decode, encode
 
 from games.game import Illegal
 from server import unguessable
-from server.doors.hexagon_gate import Gate, Guest, delta, whole
+from server.doors.hexagon_gate import Gate, Guest, delta, standing, whole
 from server.doors.taped import TURN, requested, responded
 from server.http import JSON, Exchange, Response, json_response
 from server.reception import Visit
@@ -224,7 +224,7 @@ class Bot(Guest):
         self._leave()
 
     def _news(self, match: Match, since: int | None) -> object:
-        return whole(match) if since is None else delta(match, since)
+        return whole(*standing(match)) if since is None else delta(match, since)
 
     def _reply(self, answer: Response) -> None:
         self._answer = answer

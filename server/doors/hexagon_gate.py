@@ -21,6 +21,8 @@ from tournament.events import AnyEvent, Ended, Ending, Moved, Refused
 from tournament.match import Match
 from tournament.player import Player
 
+Standing = tuple[HexagonDots, tuple[str, str], Ended | None]  # a position, the players' names, the end
+
 LINES = (("Content-Type", "application/x-ndjson"), ("X-Content-Type-Options", "nosniff"))
 
 
@@ -54,6 +56,7 @@ class Gate:
         self._told = 0  # so much of it was told to observers
         self._game = b""  # the Game as it was shown last …
         self._plies: int | None = None  # … after so many of them; None: it has changed in another way
+        self._last: Standing | None = None  # what it came to, when nobody has been shown that yet
         self._end: str | None = None  # in words, how the last match ended that is not followed by another
         self._observers: dict[Chunks, None] = {}
         self._idle = idle
@@ -92,7 +95,9 @@ class Gate:
     def game(self) -> bytes:
         """The Game as it stands."""
         if self._match is not None and self._plies != self._match.ply:
-            self._game, self._plies = encode(whole(self._match)), self._match.ply
+            self._game, self._plies = encode(whole(*standing(self._match))), self._match.ply
+        elif self._last is not None:
+            self._game, self._last = encode(whole(*self._last)), None
         elif self._match is None and self._end is None:
             return encode(initiating(self.options, [guest.name for guest in self.waiting]))
         return self._game
@@ -100,7 +105,7 @@ class Gate:
     def begin(self, match: Match) -> None:
         """A match has begun for somebody who joined here."""
         if match is not self._match:
-            self._match, self._plies, self._end = match, None, None
+            self._match, self._plies, self._last, self._end = match, None, None, None
             self._settle()
             self._say(match, 0)
             self._told = match.ply
@@ -130,7 +135,7 @@ class Gate:
             self._say(match, self._told)
         self._told = match.ply
         if isinstance(event, Ended):
-            self._game, self._end, self._match = encode(whole(match)), event.why, None
+            self._last, self._end, self._match = standing(match), event.why, None
             self._settle()
             self.close()
 
@@ -153,11 +158,15 @@ def initiating(options: Mapping[str, int], names: list[str]) -> dict[str, Any]:
     return {**options, "lines": [], "hexagons": [], "players": players, "state": "initiating"}
 
 
-def whole(match: Match) -> dict[str, Any]:
+def standing(match: Match) -> Standing:
+    """What makes the Game of it."""
+    return match.position, match.names, match.result
+
+
+def whole(position: HexagonDots, names: tuple[str, str], ended: Ended | None) -> dict[str, Any]:
     """The Game."""
-    position: HexagonDots = match.position
-    ended, board = match.result, position.board
-    opening, players = HexagonDots(board), _players(match, ended)
+    board, players = position.board, _players(position, names, ended)
+    opening = HexagonDots(board)
     return {
         "rows": board.rows,
         "cols": board.cols,
@@ -171,7 +180,7 @@ def whole(match: Match) -> dict[str, Any]:
 def delta(match: Match, since: int) -> dict[str, Any]:
     """What has come to the Game after so many plies, in the order of its coming."""
     ended, positions = match.result, match.positions[since:]
-    players = _players(match, ended)
+    players = _players(positions[-1], match.names, ended)
     return {
         "lines": [
             {"endpoints": move, "owner": players[before.turn]}
@@ -183,14 +192,14 @@ def delta(match: Match, since: int) -> dict[str, Any]:
     }
 
 
-def _players(match: Match, ended: Ended | None) -> list[object]:
+def _players(position: HexagonDots, names: tuple[str, str], ended: Ended | None) -> list[object]:
     """With their scores; who lost in another way than by these is disqualified."""
-    players = players_shown(match.position, match.names)
+    players = players_shown(position, names)
     if ended is None or ended.ending in (Ending.PLAYED, Ending.VOID):
         return players
     return [
         player if seat == ended.winner else {"name": name, "score": "disqualified"}
-        for seat, (player, name) in enumerate(zip(players, match.names, strict=True))
+        for seat, (player, name) in enumerate(zip(players, names, strict=True))
     ]
 
 
