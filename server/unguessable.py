@@ -1,30 +1,42 @@
 """Tokens and names that nobody can guess, and what is kept of those that are secret.
 
 They are made of the system's random bytes, as those of `secrets` and `uuid` are,
-but of bytes that are drawn some kilobytes at a time: a bot gets a new one with
-every move, and a system call for each takes longer than making it.
+but some hundred at a time: a bot gets a new one with every move, and a system
+call and a few function calls for each take longer than making it.
 """
 
 from binascii import b2a_base64
 from hashlib import sha256
 from os import urandom
 
-DRAWN = 4096  # bytes at a time
-TAKEN = 16  # bytes for each: 128 bits
+DRAWN = 33 * 128  # bytes at a time: 256 tokens, and somewhat more UUIDs
+TAKEN = 16  # bytes for each, or a little more: 128 bits
+LENGTH = 22  # of a token: as many characters as that takes, with 6 bits each
 URL_SAFE = bytes.maketrans(b"+/", b"-_")
+VARIANTS = {f"{digit:x}": "89ab"[digit & 3] for digit in range(16)}
 
-_pool = memoryview(b"")
+_tokens: list[str] = []  # that nobody was given yet
+_uuids: list[str] = []
 
 
 def token() -> str:
-    """128 bits in 22 characters that may stand in an address."""
-    return b2a_base64(_taken(), newline=False)[:22].translate(URL_SAFE).decode()
+    """128 bits and more in 22 characters that may stand in an address."""
+    if not _tokens:
+        text = b2a_base64(urandom(DRAWN), newline=False).translate(URL_SAFE).decode()
+        _tokens.extend(text[at : at + LENGTH] for at in range(0, len(text), LENGTH))
+    return _tokens.pop()
 
 
 def uuid() -> str:
     """A UUID of version 4."""
-    digits = _taken().hex()
-    variant = "89ab"[int(digits[16], 16) & 3]
+    if not _uuids:
+        digits = urandom(DRAWN).hex()
+        _uuids.extend(_uuid(digits[at : at + 2 * TAKEN]) for at in range(0, len(digits), 2 * TAKEN))
+    return _uuids.pop()
+
+
+def _uuid(digits: str) -> str:
+    variant = VARIANTS[digits[16]]
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
 
 
@@ -33,12 +45,3 @@ def digest(secret: str | bytes) -> bytes:
     if isinstance(secret, str):
         secret = secret.encode("utf-8", "surrogatepass")  # somebody brought it along: it may be any text
     return sha256(secret).digest()
-
-
-def _taken() -> memoryview:
-    """Bytes that nobody was given before."""
-    global _pool
-    if not _pool:
-        _pool = memoryview(urandom(DRAWN))
-    taken, _pool = _pool[:TAKEN], _pool[TAKEN:]
-    return taken
