@@ -56,6 +56,7 @@ class Connection(Answers):
         "_advancing",
         "_ahead",
         "_arrived",
+        "_chunked",
         "_exchange",
         "_http",
         "_outbox",
@@ -78,7 +79,8 @@ class Connection(Answers):
         self._arrived = trio.current_time()  # when what was fed to them last was there
         self._stage = "idle"  # what the client was in the middle of when its deadline was set
         self._exchange: Exchange | None = None  # the one that is to be answered …
-        self._streaming = False  # … and is being answered in chunks
+        self._streaming = False  # … and is being answered bit by bit …
+        self._chunked = True  # … in chunks, or, as old clients know none, until the connection ends
         self._waiting: deque[tuple[bytes, float]] | None = None  # what came meanwhile, and when
         self._ahead = 0  # how many bytes that is
         self._advancing = False
@@ -108,7 +110,9 @@ class Connection(Answers):
 
     def open(self, exchange: Exchange, status: int, headers: Headers) -> None:
         if self._unanswered(exchange):
-            self._outbox.put(opening(status, headers, chunked=not self._old(), last=self._last()))
+            head = self._requests.head
+            self._chunked = head is None or not head.old
+            self._outbox.put(opening(status, headers, chunked=self._chunked, last=self._last()))
             self._streaming = True
             if exchange.request.method == "HEAD":
                 exchange.gone = True  # nobody is there to stream to
@@ -116,7 +120,7 @@ class Connection(Answers):
 
     def put(self, exchange: Exchange, content: bytes) -> None:
         if exchange is self._exchange and content:  # an empty chunk would say that it is the last
-            self._outbox.put(content if self._old() else chunk(content))
+            self._outbox.put(chunk(content) if self._chunked else content)
 
     def taken(self, exchange: Exchange) -> bool:
         return self._outbox.empty and exchange is self._exchange
@@ -126,13 +130,14 @@ class Connection(Answers):
 
     def close(self, exchange: Exchange) -> None:
         if exchange is self._exchange:
-            if not self._old():
+            if self._chunked:
                 self._outbox.put(LAST_CHUNK)
             self._over(self._last())
 
     def authenticated(self) -> None:
-        if self._visitor is not None:
-            self._visitor.authenticated()
+        visitor, self._visitor = self._visitor, None  # once is enough
+        if visitor is not None:
+            visitor.authenticated()
 
     def _unanswered(self, exchange: Exchange) -> bool:
         if exchange is self._exchange and not self._streaming:
@@ -153,9 +158,6 @@ class Connection(Answers):
                 self._turn.set()
             elif self._waiting or self._requests.left:
                 self._http.guard.start_soon(self._go_on)
-
-    def _old(self) -> bool:
-        return self._requests.head is not None and self._requests.head.old
 
     def _last(self) -> bool:
         head = self._requests.head
