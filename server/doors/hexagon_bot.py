@@ -203,10 +203,9 @@ class Bot(Guest):
         """Say that it is its turn, if that is so and it can be told."""
         seat = self._seat
         if seat is not None and seat.to_move and self._held is not None:
-            self._token = unguessable.token()
-            self._tokens[self._token] = self
-            news = encode(self._news(seat.match, self._since))
-            self._reply(Response(200, JSON, news, ((TURN, self._token),)))
+            self._token = token = unguessable.token()
+            self._tokens[token] = self
+            self._reply(Response(200, JSON, encode(self._news(seat.match, self._since)), ((TURN, token),)))
 
     def _end(self, seat: Seat, ended: Ended) -> None:
         match = seat.match

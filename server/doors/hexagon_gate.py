@@ -17,7 +17,7 @@ from msgspec.json import encode
 
 from games.hexagondots import HexagonDots, hexagons_shown, lines_shown, players_shown
 from server.http import Chunks, Exchange
-from tournament.events import AnyEvent, Ended, Ending, Moved, Refused
+from tournament.events import AnyEvent, Ended, Ending, Moved
 from tournament.match import Match
 from tournament.player import Player
 
@@ -53,7 +53,7 @@ class Gate:
         self.guests: dict[Guest, None] = {}  # in the order of coming; see `enter` and `leave`
         self.taken = False  # its game has begun
         self._match: Match | None = None  # the last that began for somebody who joined here, while it goes on
-        self._told = 0  # so much of it was told to observers
+        self._told = 0  # so much of it was told to the observers, if there are any
         self._game = b""  # the Game as it was shown last …
         self._plies: int | None = None  # … after so many of them; None: it has changed in another way
         self._last: Standing | None = None  # what it came to, when nobody has been shown that yet
@@ -107,8 +107,8 @@ class Gate:
         if match is not self._match:
             self._match, self._plies, self._last, self._end = match, None, None, None
             self._settle()
-            self._say(match, 0)
-            self._told = match.ply
+            self._told = 0
+            self._say(match)
             match.log.follow(partial(self._tell, match), len(match.log.events))
 
     def observe(self, exchange: Exchange) -> None:
@@ -118,6 +118,7 @@ class Gate:
             chunks.close()
         else:
             self._observers[chunks] = None
+            self._told = 0 if self._match is None else self._match.ply
             exchange.on_gone(lambda: self._observers.pop(chunks, None))
 
     def close(self) -> None:
@@ -129,12 +130,11 @@ class Gate:
     def _tell(self, match: Match, event: AnyEvent) -> None:
         if match is not self._match:
             return  # another has begun here meanwhile
-        if isinstance(event, Moved) and match.verdict is not None:
-            return  # the last move, which is told with the end
-        if not isinstance(event, Refused):
-            self._say(match, self._told)
-        self._told = match.ply
-        if isinstance(event, Ended):
+        if isinstance(event, Moved):
+            if match.verdict is None:  # else it is the last move, which is told with the end
+                self._say(match)
+        elif isinstance(event, Ended):
+            self._say(match)
             self._last, self._end, self._match = standing(match), event.why, None
             self._settle()
             self.close()
@@ -145,9 +145,11 @@ class Gate:
         else:
             self._idle[self] = None
 
-    def _say(self, match: Match, since: int) -> None:
-        if self._observers:  # as nearly never
-            line = encode(delta(match, since)) + b"\n"
+    def _say(self, match: Match) -> None:
+        """Tell what is new, if there is anybody to tell, as nearly never."""
+        if self._observers:
+            line = encode(delta(match, self._told)) + b"\n"
+            self._told = match.ply
             for chunks in tuple(self._observers):
                 chunks.put(line)
 
