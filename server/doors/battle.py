@@ -33,7 +33,7 @@ from tournament.player import Seat
 once = Once()  # both sides are told of a move in the same words
 FLIP = "(╯°□°)╯︵ ┻━┻"
 PRIVATE = (("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer"))  # addresses are secrets here
-SECRET = JSON + PRIVATE
+ANSWER = JSON + PRIVATE
 STREAM = (("Content-Type", "text/event-stream"), *PRIVATE, ("X-Accel-Buffering", "no"))
 
 
@@ -153,7 +153,7 @@ class Battle:
         left = self.match.clock.left(self.seat.index, trio.current_time())
         clock = None if left is None else int(left * 1000)
         answer = {"message": "received your command", "moveId": uuid(), "clock": clock}
-        self._respond(exchange, Response(200, SECRET, encode(answer)))
+        self._respond(exchange, Response(200, ANSWER, encode(answer)))
 
     def _respond(self, exchange: Exchange, response: Response) -> None:
         self.tape.told(responded(response))
