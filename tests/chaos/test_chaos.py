@@ -28,12 +28,14 @@ def test_nothing_is_lost_by_hosts_that_are_killed_with_their_journal_in_postgres
     with running() as server:
         _, verdict = campaign(Plan(2, "kill", 3, server), quiet)
     assert verdict.complaints == []
+    assert verdict.told > 0
 
 
 @pytest.mark.slow
 def test_hosts_that_are_asked_to_stop_end_in_time_and_cut_nothing_short() -> None:
     lives, verdict = campaign(Plan(3, "term", SHORT["term"]), quiet)
     assert verdict.complaints == []
+    assert verdict.told > 0
     assert lives.slowest < 12
 
 
@@ -42,6 +44,7 @@ def test_a_host_lives_on_when_its_database_crashes() -> None:
     with running() as server:
         lives, verdict = campaign(Plan(4, "restart-postgres", SHORT["restart-postgres"], server), quiet)
     assert verdict.complaints == []
+    assert verdict.told > 0
     assert lives.ended == SHORT["restart-postgres"]
 
 

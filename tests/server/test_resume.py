@@ -232,22 +232,33 @@ async def test_while_nothing_can_be_kept_all_stands_still_and_then_goes_on(
             assert host.tournaments["league"].record.state is State.FINISHED
 
 
+@pytest.mark.parametrize("drains_first", [True, False], ids=["trouble comes", "trouble is there"])
 async def test_a_host_in_trouble_does_not_wait_for_what_it_cannot_keep(
-    house: House, autojump_clock: MockClock
+    drains_first: bool, house: House, autojump_clock: MockClock
 ) -> None:
+    """Catches a host that is asked to stop and waits for matches whose ends it can never tell of."""
+    drained: list[float] = []
+
+    async def drain() -> None:
+        await host.drain()
+        drained.append(trio.current_time())
+
     with capture_logs():
         async with house.open() as host:
             await host.open("cup", Opened(GAME, "round-robin", 2))
             for name in ("ann", "bob"):
                 await house.come(host, name, silent)
             await trio.sleep(1.0)
+            acts = [drain, Desk(host.tournaments["cup"]).pause]
             house.engine.first, house.engine.times = len(house.engine.batches), 10**6
-            house.nursery.start_soon(Desk(host.tournaments["cup"]).pause)
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(host.drain)
+            for act in acts if drains_first else reversed(acts):
+                assert not drained, "it waits while all can be kept"
+                house.nursery.start_soon(act)
                 await trio.sleep(1.0)
-                assert host.store.trouble
+            assert host.store.trouble
             assert host.draining
+            assert host.tournaments["cup"].matches, "nobody has moved"
+            assert drained == [2.0], "at once, when there is trouble and the host is to stop"
 
 
 # Stopping

@@ -6,11 +6,13 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from server.serve import GRACE
 from tests.server.served import PATIENCE, ROOT
 
 
@@ -73,12 +75,14 @@ def test_a_second_signal_does_not_wait_for_what_is_played(serve: Any) -> None:
     for bot in bots:
         while bot.hear()["type"] != "begin":
             pass
+    asked = time.monotonic()  # before the host can know of it: one that waits ends no earlier than its grace
     host.process.send_signal(signal.SIGINT)
     assert host.process.stderr is not None
     while '"stopping"' not in host.process.stderr.readline():
         pass
     host.process.send_signal(signal.SIGINT)
     code, out, _ = host.end()
+    assert time.monotonic() - asked < GRACE
     assert code == 130
     assert "cup" in out, "the standings so far"
     for bot in bots:

@@ -208,9 +208,14 @@ async def test_a_stream_over_a_wire_lets_one_task_send() -> None:
 
 
 async def test_to_say_the_end_to_one_that_is_gone_is_no_mistake() -> None:
-    async with trio.open_nursery() as nursery:
-        server, client = windowed_pair()
-        wire = StreamWire(WireStream(server), nursery)
-        client.reset()
-        server.close()
-        wire.finish()
+    here, there = socket.socketpair()
+    with there:
+        here.setblocking(False)
+        stream = trio.SocketStream(trio.socket.from_stdlib_socket(here))
+        with trio.fail_after(10):
+            async with trio.open_nursery() as nursery:  # whatever a task of the wire raises is raised here
+                wire = StreamWire(stream, nursery)
+                await stream.aclose()
+                wire.finish()
+        with pytest.raises(trio.ClosedResourceError):
+            await stream.send_eof()
