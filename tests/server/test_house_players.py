@@ -20,7 +20,7 @@ from tournament.store import Memory
 
 
 class Inside(Thinker):
-    """Thinks within the loop, for a virtual half second; or fails, if it is given something to fail with."""
+    """Thinks within the loop, for as long as it may; or fails at once, if it has something to fail with."""
 
     def __init__(self, *failures: Exception) -> None:
         super().__init__()
@@ -39,9 +39,10 @@ class Inside(Thinker):
         seed: int = 0,
     ) -> Any:
         self.asked.append((game, brain, seconds))
-        await trio.sleep(seconds)
         if self._failures:
+            await trio.lowlevel.checkpoint()
             raise self._failures.pop()
+        await trio.sleep(seconds)
         position = GAME.start()
         for move in moves:
             position = position.play(move)
@@ -169,10 +170,13 @@ async def test_aima_takes_half_a_second_for_a_move(autojump_clock: MockClock) ->
 
 async def test_aima_moves_at_once_where_too_many_are_thinking(autojump_clock: MockClock) -> None:
     async with place() as host:
-        host.thinker = Inside(*[Busy("no child is free")] * 50)
+        host.thinker = thinker = Inside(*[Busy("no child is free")] * 50)
         ann = Bot(host)
         await ann.tell("start", id="Ann", against="aima")
         assert (await play_on(ann))[-1] == END
+        (match,) = table(host).matches.values()
+        assert len(thinker.asked) == len(match.moves[match.players.index("aima") :: 2])
+        assert trio.current_time() == 0.0, "no time has passed"
 
 
 async def test_a_match_in_which_the_house_cannot_think_counts_for_nothing(autojump_clock: MockClock) -> None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from random import Random
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 import trio
@@ -181,15 +182,25 @@ async def test_who_reads_slowly_is_kept_no_more_than_one_frame_and_gets_the_late
     assert slow.gaps == 0
 
 
-async def test_an_id_of_another_run_of_the_host_is_no_id(autojump_clock: MockClock) -> None:
+async def test_what_is_no_id_of_this_run_of_the_host_is_no_id(autojump_clock: MockClock) -> None:
+    """Who comes with one gets all there is, though nothing changes any more."""
     async with gallery() as here:
-        await running(here, "ann", "bob")
+        await running(here, "ann", "bob", think=50.0)
+        first = await here.watch("page=/tournaments/cup")
         await trio.sleep(1.0)
-        for said in ("0badc0de-5", "5", "-", "x-y", "é", "9" * 30):
-            watcher = await here.watch(f"page=/tournaments/cup&after={said}" if said.isascii() else "page=/")
+        await first.look()
+        run, _, tick = first.id.partition("-")
+        assert int(tick) > 0
+        strange = ("0badc0de-5", "5", "-", "x-y", "é", "9" * 30)
+        for said in (*strange, f"{run}-", f"{run}-x", f"{run}-²", f"{run}--5", f"{run}-{'9' * 30}"):
+            watcher = await here.watch(f"page=/tournaments/cup&after={quote(said)}")
             await trio.sleep(0.5)
             await watcher.look()
             assert watcher.parts, said
+        again = await here.watch(f"page=/tournaments/cup&after={first.id}")
+        await trio.sleep(0.5)
+        await again.look()
+        assert not again.parts, "this one has them"
 
 
 async def test_boards_out_of_view_are_not_sent_until_they_are_in_view_again(

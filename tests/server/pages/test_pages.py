@@ -13,6 +13,7 @@ from server.pages import match, protocols, words
 from server.pages.story import Story
 from server.pages.turns import REST, Turns
 from tests.server.pages.gallery import GAME, TAG, Gallery, gallery
+from tests.server.web import get
 from tests.tournament.world import silent
 from tournament.desk import Desk
 from tournament.events import Ending
@@ -193,10 +194,20 @@ async def test_what_is_not_there_is_a_page_for_browsers(autojump_clock: MockCloc
 
 async def test_head_is_get_without_a_body(autojump_clock: MockClock) -> None:
     async with gallery() as here:
-        for address in ("/", "/live?page=/", "/favicon.ico"):
-            whole, head = await here.ask("/favicon.ico"), await here.ask(address, method="HEAD")
-            assert (head.status, head.body) == (200, b"")
-            assert whole.body
+        client = here.server.connect()
+        for address in ("/", "/favicon.ico", "/protocols/house", "/nowhere"):
+            whole, head = await here.ask(address), await client.ask(get(address, method="HEAD"), "HEAD")
+            assert (head.status, head.headers) == (whole.status, whole.headers), address
+            assert int(head.headers["content-length"]) == len(whole.body) > 0, address
+            assert await client.now() == b"", address
+        live, stream = (
+            await client.ask(get("/live?page=/", method="HEAD"), "HEAD"),
+            await here.watch("page=/"),
+        )
+        head, _, body = (await stream.client.now()).partition(b"\r\n\r\n")
+        fields = dict(line.lower().split(": ", 1) for line in head.decode().split("\r\n")[1:])
+        assert (live.status, live.headers, await client.now()) == (200, fields, b"")
+        assert body
 
 
 async def test_files_are_kept_for_good_under_an_address_that_changes_with_them(
