@@ -21,6 +21,7 @@ from server.journal import Engine
 from server.ledger import Ledger
 from server.reception import Unwelcome
 from server.sqlite import Sqlite
+from tests.deterministic import take_turns_by
 from tournament.desk import Desk
 from tournament.events import Ended
 from tournament.format import Terms, formats
@@ -128,8 +129,7 @@ class World:
 
     def run(self, seed: int, watch: Callable[["World", int], None] | None = None) -> Outcome:
         """Let it happen; `watch` is called before each step and may call `take` and `end`."""
-        trio._core._run._ALLOW_DETERMINISTIC_SCHEDULING = True
-        trio._core._run._r.seed(seed)
+        take_turns_by(seed)
         steps = Steps(lambda number: None if self._ended or watch is None else watch(self, number))
         rows, over = self._rows_of(steps)
         kept = () if self._ended else tuple(Ledger(self._engine).kept())

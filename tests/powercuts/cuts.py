@@ -12,6 +12,7 @@ from trio.testing import MockClock
 from server.ledger import Ledger
 from server.sqlite import Sqlite
 from tests.crashes.world import FILE, at_once
+from tests.deterministic import take_turns_by
 from tests.powercuts.disk import Connection, Disk, PowerCut, unanswered
 from tests.store.test_laws import PLAYED
 from tournament.record import AnyFact, Concluded, Dealt
@@ -95,6 +96,5 @@ def keep_matches(engine: Sqlite, safe: list[tuple[str, AnyFact]], seed: int) -> 
                     keepers.start_soon(keep, ledger, f"cup-{number}")
             nursery.cancel_scope.cancel()
 
-    trio._core._run._ALLOW_DETERMINISTIC_SCHEDULING = True
-    trio._core._run._r.seed(seed)
+    take_turns_by(seed)
     trio.run(main, clock=MockClock(autojump_threshold=0))

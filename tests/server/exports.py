@@ -10,6 +10,7 @@ from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from server.export import export
+from tests.deterministic import take_turns_by
 from tests.simulation.plan import draw
 from tests.simulation.world import World
 from tournament.record import Concluded, Kept, fold
@@ -18,8 +19,7 @@ from tournament.record import Concluded, Kept, fold
 @cache
 def simulated(seed: int) -> tuple[Kept, ...]:
     """All facts of one world."""
-    trio._core._run._ALLOW_DETERMINISTIC_SCHEDULING = True
-    trio._core._run._r.seed(seed)
+    take_turns_by(seed)
     clock = MockClock(autojump_threshold=0)
     world = World(draw(seed), clock, False)
     with capture_logs():

@@ -18,6 +18,7 @@ import trio.testing
 from msgspec import Struct
 
 from server.wire import READ, Wire
+from tests.deterministic import take_turns_by
 
 
 class Weather(Struct, frozen=True, kw_only=True):
@@ -229,6 +230,5 @@ def on_virtual_time(test: Callable[[], Awaitable[None]]) -> None:
 
     Tasks take turns in the same order each time.
     """
-    trio._core._run._ALLOW_DETERMINISTIC_SCHEDULING = True
-    trio._core._run._r.seed(0)
+    take_turns_by(0)
     trio.run(test, clock=trio.testing.MockClock(autojump_threshold=0))

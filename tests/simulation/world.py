@@ -16,7 +16,9 @@ from structlog.typing import EventDict
 from trio.testing import MockClock
 
 from games.catalogue import catalogue
+from tests.deterministic import take_turns_by
 from tests.simulation.bots import Bot
+from tests.simulation.chronicle import Chronicle
 from tests.simulation.disk import Crashed, Disk
 from tests.simulation.host import Host
 from tests.simulation.organiser import Organiser, fate
@@ -39,8 +41,9 @@ class Report(Struct, frozen=True):
     trace: tuple[str, ...]
 
 
-class World:
+class World(Chronicle):
     def __init__(self, plan: Plan, clock: MockClock, tracing: bool) -> None:
+        super().__init__(clock, tracing)
         self.plan = plan
         self.game = catalogue()[plan.game]
         self.pace = plan.pace or self.game.pace
@@ -54,10 +57,6 @@ class World:
         self.crashes = 0
         self.stalls: list[tuple[float, float]] = []  # when each began, and its seconds
         self.ended = 0.0
-        self.complaints: list[str] = []
-        self.trace: list[str] = []
-        self._clock = clock
-        self._tracing = tracing
         self.chance = Random(f"{plan.seed} world")
         self._waiting: list[tuple[Callable[[], bool], trio.Event]] = []
 
@@ -138,16 +137,6 @@ class World:
             if met():
                 event.set()
 
-    # For those who watch
-
-    def note(self, text: str) -> None:
-        if self._tracing:
-            self.trace.append(f"{self._clock.current_time():12.6f} {text}")
-
-    def complain(self, complaint: str) -> None:
-        self.note(f"!! {complaint}")
-        self.complaints.append(complaint)
-
 
 class Runnable(Protocol):
     """A world, here or before the doors."""
@@ -159,8 +148,7 @@ class Runnable(Protocol):
 
 def run(world: Runnable, seed: int, clock: MockClock) -> list[EventDict]:
     """From beginning to end, with tasks that take turns as the seed has it; gives what was logged."""
-    trio._core._run._ALLOW_DETERMINISTIC_SCHEDULING = True
-    trio._core._run._r.seed(seed)
+    take_turns_by(seed)
     with capture_logs() as logs:
         try:
             trio.run(world.run, clock=clock)

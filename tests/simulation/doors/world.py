@@ -9,6 +9,7 @@ from trio.testing import MockClock
 
 from games.catalogue import catalogue
 from tests.simulation import oracles
+from tests.simulation.chronicle import Chronicle
 from tests.simulation.doors.bots import Bot
 from tests.simulation.doors.plan import Plan
 from tests.simulation.doors.spectators import look_on
@@ -29,23 +30,12 @@ COMPLETE = ("memo", "c4-arena", "arena", "dots", "house by polls", "house by str
 CALLED = "arena, called"  # is not called to what is over before its turn to be called has come
 
 
-class World:
+class World(Chronicle):
     def __init__(self, plan: Plan, clock: MockClock, tracing: bool) -> None:
+        super().__init__(clock, tracing)
         self.plan = plan
-        self.complaints: list[str] = []
-        self.trace: list[str] = []
         self.matches = 0
         self.ended = 0.0
-        self._clock = clock
-        self._tracing = tracing
-
-    def note(self, text: str) -> None:
-        if self._tracing:
-            self.trace.append(f"{self._clock.current_time():12.6f} {text}")
-
-    def complain(self, complaint: str) -> None:
-        self.note(f"!! {complaint}")
-        self.complaints.append(complaint)
 
     async def run(self) -> None:
         plan, town = self.plan, Town(self.plan, self.note, self.complain)
