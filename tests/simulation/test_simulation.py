@@ -15,7 +15,8 @@ from tests.simulation.world import simulate
 
 CHUNK = 50
 CHUNKS = [range(first, first + CHUNK) for first in range(1, 201, CHUNK)]  # so that workers share the work
-SAME = "1-12"  # seeds that are played again in another process
+SAME = "1-12"  # seeds that are played again in another process …
+ANOTHER = "13"  # … and one that comes to something else
 ENOUGH = range(1, 401)  # seeds in which a planted bug has to show
 
 
@@ -45,7 +46,10 @@ def test_a_seed_decides_everything_in_every_process() -> None:
     one, other = digests("--seeds", SAME)
     assert len(one) == 64
     assert one == other
-    assert simulate(draw(1), tracing=True).trace == simulate(draw(1), tracing=True).trace
+    assert one != digests("--seeds", ANOTHER)[0], "it is one of something"
+    trace = simulate(draw(1), tracing=True).trace
+    assert trace
+    assert trace == simulate(draw(1), tracing=True).trace
 
 
 @pytest.mark.parametrize("bug", [*CLASSIC, *OURS], ids=lambda bug: bug.__name__)

@@ -18,7 +18,8 @@ SEEDS = [
     range(1, 9),
     *(pytest.param(range(at, at + 26), marks=pytest.mark.slow) for at in (9, 35)),
 ]  # so that workers share the work
-SAME = "1-8"  # seeds that are played again in another process
+SAME = "1-8"  # seeds that are played again in another process …
+ANOTHER = "9"  # … and one that comes to something else
 ENOUGH = range(1, 601)  # seeds in which a planted bug has to show …
 LATE = {  # … and where to begin with those that are known to show late: the seeds before are in vain
     "a_request_made_again_is_refused": 240,
@@ -56,6 +57,10 @@ def test_a_seed_decides_everything_in_every_process() -> None:
     one, other = digests("--doors", "--seeds", SAME)
     assert len(one) == 64
     assert one == other
+    assert one != digests("--doors", "--seeds", ANOTHER)[0], "it is one of something"
+    trace = held(1, doors=True, tracing=True).trace
+    assert trace
+    assert trace == held(1, doors=True, tracing=True).trace
 
 
 @pytest.mark.slow
