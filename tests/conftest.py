@@ -1,11 +1,17 @@
-"""How hard hypothesis tries: `HYPOTHESIS_PROFILE=campaign` gives it a hundred times as many examples.
+"""What tests of all folders share: how hard hypothesis tries, and hosts in processes of their own.
 
-Under continuous integration its examples are the same each time.
+`HYPOTHESIS_PROFILE=campaign` gives it a hundred times as many examples. Under
+continuous integration they are the same each time.
 """
 
 import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.server.served import Served
 
 EXAMPLES = 30  # for each law and each game: the laws take some seconds in all
 SAME = bool(os.environ.get("CI"))
@@ -16,3 +22,17 @@ settings.register_profile(
 )
 settings.register_profile("campaign", settings.get_profile("default"), max_examples=100 * EXAMPLES)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Callable[..., Served]]:
+    """Starts a host, or several on one folder; they end with the test."""
+    running: list[Served] = []
+
+    def start(*flags: str, http: int = 0) -> Served:
+        running.append(Served(tmp_path, *flags, http=http))
+        return running[-1]
+
+    yield start
+    for each in running:
+        each.kill()

@@ -1,7 +1,6 @@
 """The pages in a real browser, while real bots play through real doors."""
 
 import xml.etree.ElementTree as ET
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from tests.server.served import Served
 
 pytestmark = pytest.mark.slow
 
+QUIET = ("--log-level", "error")  # nobody reads what a host says: a full pipe would hold it up
 PAGES = {
     "home": "/",
     "tournament": "/tournaments/quoridor",
@@ -32,19 +32,6 @@ PAGES = {
 }
 
 
-@pytest.fixture
-def host(tmp_path: Path) -> Any:
-    running: list[Served] = []
-
-    def start(*flags: str, http: int = 0) -> Served:
-        running.append(Served(tmp_path, "--log-level", "error", *flags, http=http))
-        return running[-1]
-
-    yield start
-    for each in running:
-        each.kill()
-
-
 def table(page: Page, selector: str) -> list[list[str]]:
     """The cells of a table's rows, as they are read."""
     return page.evaluate(
@@ -54,10 +41,9 @@ def table(page: Page, selector: str) -> list[list[str]]:
     )
 
 
-def test_boards_move_and_the_standings_settle_to_the_apis(browser: Browser, host: Any) -> None:
-    served = host(
-        "--tournament", "cup", "--game", "connect-4", "--format", "double-round-robin", "--entrants", "4"
-    )
+def test_boards_move_and_the_standings_settle_to_the_apis(browser: Browser, serve: Any) -> None:
+    cup = ("--tournament", "cup", "--game", "connect-4", "--format", "double-round-robin", "--entrants", "4")
+    served = serve(*QUIET, *cup)
     with visitor(browser, served.http) as spectator:
         page, home = spectator.open("/tournaments/cup"), spectator.open("/")
         expect(page.locator("#progress")).to_contain_text("registering")
@@ -164,14 +150,14 @@ def test_a_live_match_is_followed_unless_somebody_looks_back(browser: Browser, a
         assert spectator.complaints == []
 
 
-def test_a_page_finds_its_host_again_after_a_restart(browser: Browser, host: Any) -> None:
-    first = host()
+def test_a_page_finds_its_host_again_after_a_restart(browser: Browser, serve: Any) -> None:
+    first = serve(*QUIET)
     with visitor(browser, first.http) as spectator:
         page = spectator.open("/")
         expect(page.locator("#tournaments")).to_contain_text("No tournament is held")
         first.kill()
         expect(page.locator("[data-connection]")).to_contain_text("cannot be reached")
-        second = host("--tournament", "later", "--game", "quoridor", http=first.http)
+        second = serve(*QUIET, "--tournament", "later", "--game", "quoridor", http=first.http)
         assert second.http == first.http
         expect(page.locator("#tournaments")).to_contain_text("later", timeout=20_000)
         expect(page.locator("[data-connection]")).to_be_hidden()
