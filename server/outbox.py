@@ -8,6 +8,7 @@ spectator that does not read costs itself its connection and nobody anything.
 """
 
 from collections import deque
+from collections.abc import Callable
 
 import structlog
 import trio
@@ -19,6 +20,7 @@ from server.wire import Wire
 PIECE = 65536  # bytes joined for one try while there is a queue
 
 Bytes = bytes | bytearray | memoryview
+Say = Callable[[bytes, bool], None]  # how dialects are given a way out: a message, and whether it is urgent
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -54,8 +56,11 @@ class Outbox:
         """Nothing is kept: the wire has taken all that was put."""
         return self._queue is None and not self._said
 
-    def put(self, data: bytes) -> None:
-        """Send `data`, now or as soon as it can be. After a cut or `finish` it goes nowhere."""
+    def put(self, data: bytes, urgent: bool = True) -> None:
+        """Send `data`, now or as soon as it can be. After a cut or `finish` it goes nowhere.
+
+        What the peer need not answer is not `urgent`: it may wait a little, until others have been read.
+        """
         if self._finishing or self.cut_reason is not None or not data:
             return
         if self._queue is not None:
@@ -66,7 +71,9 @@ class Outbox:
             said += data
             if len(said) > PIECE:
                 self._send_said()
-        elif self._wire.soon(self._send_said):
+            elif urgent:
+                self._wire.soon(self._send_said, urgent)  # all of it: what was said before may not have been
+        elif self._wire.soon(self._send_said, urgent):
             self._said = data
         else:
             self._send(data)

@@ -40,7 +40,8 @@ class Readiness:
         self._epoll = select.epoll()
         self._wires: dict[int, SocketWire] = {}
         self._sweeping = False
-        self._said: list[Callable[[], None]] = []  # sends what was said in this round
+        self._said: list[Callable[[], None]] = []  # sends what was said in this round …
+        self._mentioned: list[Callable[[], None]] = []  # … and what has time until all have been read
 
     async def run(self) -> None:
         """Serve until cancelled; one such task runs as long as trio does."""
@@ -69,12 +70,17 @@ class Readiness:
                 self._send()
         finally:
             self._sweeping = False
+            self._said += self._mentioned
+            self._mentioned.clear()
             self._send()
 
-    def soon(self, flush: Callable[[], None]) -> bool:
-        """Have `flush` called at the end of this round of reading; False where none is under way."""
+    def soon(self, flush: Callable[[], None], urgent: bool) -> bool:
+        """Have `flush` called at the end of this round of reading, or if not `urgent` of all reading.
+
+        False where none is under way.
+        """
         if self._sweeping:
-            self._said.append(flush)
+            (self._said if urgent else self._mentioned).append(flush)
         return self._sweeping
 
     def _send(self) -> None:
@@ -161,8 +167,8 @@ class SocketWire(Wire):
             finally:
                 self._take = None
 
-    def soon(self, flush: Callable[[], None]) -> bool:
-        return self._readiness is not None and self._readiness.soon(flush)
+    def soon(self, flush: Callable[[], None], urgent: bool) -> bool:
+        return self._readiness is not None and self._readiness.soon(flush, urgent)
 
     def send_now(self, data: bytes | bytearray | memoryview) -> int:
         try:

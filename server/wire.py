@@ -43,11 +43,12 @@ class Wire(Protocol):
         while received := await self.receive():
             take(received)
 
-    def soon(self, flush: Callable[[], None]) -> bool:
+    def soon(self, flush: Callable[[], None], urgent: bool) -> bool:
         """Have `flush` called when some others have been read too, before any task runs; False: do it now.
 
         A peer that is woken by bytes costs more than the bytes: told a little later, many have
-        something to do at once.
+        something to do at once. What is not `urgent` waits until nobody has anything more to say, some
+        milliseconds at the most: by then there may be more for the same peer.
         """
         return False
 

@@ -47,6 +47,7 @@ from server.host import OPEN, Host
 from server.house_players import GAME, HousePlayer, challenge
 from server.limits import Bucket
 from server.names import HOUSE
+from server.outbox import Say
 from server.reception import Unwelcome, Visit
 from server.wire_log import NO_TAPE
 from tournament.events import AnyEvent, Began, Ended, Ending, Moved, Refused
@@ -71,7 +72,7 @@ class Connect4:
     def __init__(
         self,
         host: Host,
-        say: Callable[[bytes], None],
+        say: Say,
         hang_up: Callable[[str], None],
         peer: str,
         authenticated: Callable[[], None] = lambda: None,
@@ -214,7 +215,7 @@ class Connect4:
         match event:
             case Moved() | Began():
                 self.asked += 1
-                self._voice.say(_told(seat, event))
+                self._voice.say(_told(seat, event), seat.to_move)
             case Refused():
                 pass  # whoever sent it was told
             case Ended():
@@ -234,9 +235,9 @@ class Connect4:
             self._voice.say(DISCONNECTED)
         self._leave()
 
-    def _say(self, message: bytes) -> None:
+    def _say(self, message: bytes, urgent: bool) -> None:
         self._tape.told(message)
-        self._out(message)
+        self._out(message, urgent)
 
     def _ignore(self, message: bytes, reason: str, at: float) -> None:
         limits = self._host.limits

@@ -8,11 +8,11 @@ that nothing ever comes out of order.
 """
 
 from collections import deque
-from collections.abc import Callable
 
 import trio
 
 from server.guard import Spawner
+from server.outbox import Say
 
 AT_ONCE = 2  # answers in a row
 FIRST, LONGEST = 0.1, 1.0  # seconds that the next one takes, and that any takes
@@ -21,25 +21,25 @@ FIRST, LONGEST = 0.1, 1.0  # seconds that the next one takes, and that any takes
 class Hesitation:
     __slots__ = ("_late", "_most", "_say", "_spawner", "row")
 
-    def __init__(self, say: Callable[[bytes], None], spawner: Spawner, most: int) -> None:
+    def __init__(self, say: Say, spawner: Spawner, most: int) -> None:
         self.row = 0  # answers in a row; whoever knows better sets it to 0
         self._say = say
         self._spawner = spawner
         self._most = most
         self._late: deque[tuple[float, bytes]] = deque()  # when it is due, and what
 
-    def say(self, message: bytes) -> None:
+    def say(self, message: bytes, urgent: bool = True) -> None:
         """Say it now, after all that waits."""
         while self._late:
-            self._say(self._late.popleft()[1])
-        self._say(message)
+            self._say(self._late.popleft()[1], urgent)
+        self._say(message, urgent)
 
     def answer(self, message: bytes) -> bool:
         """Say it in its time. False, and nothing is said, where too many answers wait already."""
         self.row += 1
         delay = _delay(self.row)
         if not delay and not self._late:
-            self._say(message)
+            self._say(message, True)
         elif len(self._late) >= self._most:
             return False
         else:
@@ -56,7 +56,7 @@ class Hesitation:
     async def _wait(self, due: float) -> None:
         await trio.sleep_until(due)
         while self._late and self._late[0][0] <= due:
-            self._say(self._late.popleft()[1])
+            self._say(self._late.popleft()[1], True)
 
 
 def _delay(row: int) -> float:

@@ -20,6 +20,7 @@ from server.doors.messages import PROTOCOL, Refused, Standings, ToBot, Welcome, 
 from server.doors.once import Once
 from server.doors.patience import Patience
 from server.host import OPEN, Host
+from server.outbox import Say
 from server.reception import Guessing, Unwelcome, Visit
 from server.shown import rows
 from server.wire_log import NO_TAPE
@@ -50,7 +51,7 @@ class House:
     def __init__(
         self,
         host: Host,
-        say: Callable[[bytes], None],
+        say: Say,
         hang_up: Callable[[str], None],
         peer: str,
         authenticated: Callable[[], None] = lambda: None,
@@ -286,7 +287,7 @@ class House:
                 self._put(once(event, lambda: encode(turn(match, 0, event.at))))
                 self._ask(seat, 0)
             case events.Moved(ply=ply):
-                self._put(once(event, lambda: encode(turn(match, ply, event.at))))
+                self._put(once(event, lambda: encode(turn(match, ply, event.at))), seat.to_move)
                 self._ask(seat, ply)
             case events.Refused(ply=ply, why=why):
                 if event.seat == seat.index:
@@ -319,12 +320,12 @@ class House:
     def _say(self, message: ToBot) -> None:
         self._put(encode(message))
 
-    def _put(self, message: bytes) -> None:
+    def _put(self, message: bytes, urgent: bool = True) -> None:
         if self._seq is not None:
             self._seq += 1
             message = b'%b,"seq":%d}' % (message[:-1], self._seq)
         self.tape.told(message)
-        self._out(message)
+        self._out(message, urgent)
 
 
 def _nobody(seat: Seat) -> None:

@@ -233,7 +233,8 @@ class Session:
         if self._opening is not None:
             self._opening.authenticated()
 
-    def _say(self, message: bytes) -> None:
+    def _say(self, message: bytes, urgent: bool) -> None:
+        # Sent at once, `urgent` or not: what a move led to is told before the move's request is answered.
         self._note_question()
         self._last += 1
         self._said = trio.current_time()

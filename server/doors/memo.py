@@ -24,6 +24,7 @@ from server.doors.patience import Patience
 from server.host import Host
 from server.limits import Limits
 from server.names import BadName
+from server.outbox import Say
 from server.reception import Unwelcome, Visit
 from server.wire_log import NO_TAPE
 from tournament.events import AnyEvent, Began, Ended, Moved, Refused
@@ -46,7 +47,7 @@ class Memo:
     def __init__(
         self,
         host: Host,
-        put: Callable[[bytes], None],
+        put: Say,
         hang_up: Callable[[str], None],
         peer: str,
         authenticated: Callable[[], None],
@@ -121,7 +122,7 @@ class Memo:
         self._hang_up(f"{tournament.record.name} is over")
 
     def _refuse(self, reason: str) -> None:
-        self._put(reason.encode() + b"\n")
+        self._say(reason.encode() + b"\n")
         self._hang_up(reason)
 
     def _dealt(self, seat: Seat) -> None:
@@ -144,7 +145,7 @@ class Memo:
         match event:
             case Moved(ply=ply):
                 if match.verdict is None or not _last(match, ply):
-                    self._say(once(event, state, match, ply))
+                    self._say(once(event, state, match, ply), seat.to_move)
                     self._ask(seat)
             case Began():
                 self._say(once(event, state, match, 0))
@@ -163,9 +164,9 @@ class Memo:
     def _show(self, match: Match) -> None:
         self._say(state(match, match.ply))
 
-    def _say(self, line: bytes) -> None:
+    def _say(self, line: bytes, urgent: bool = True) -> None:
         self._tape.told(line)
-        self._put(line)
+        self._put(line, urgent)
 
     def _ask(self, seat: Seat) -> None:
         """The bot has been sent the state; if it names the bot, that is a question."""

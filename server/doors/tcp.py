@@ -113,8 +113,8 @@ class Connection:
         memo.arrive(line)
         return memo
 
-    def _say(self, message: bytes) -> None:
-        self._outbox.put(message + b"\n")
+    def _say(self, message: bytes, urgent: bool = True) -> None:
+        self._outbox.put(message + b"\n", urgent)
 
     def _hang_up(self, reason: str) -> None:
         self._over = True

@@ -40,7 +40,7 @@ from server.guard import PEER_GONE
 from server.host import STOPPING, Host
 from server.limits import Bucket
 from server.listening import Visitor
-from server.outbox import Outbox
+from server.outbox import Outbox, Say
 from server.wire import Wire
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -56,7 +56,7 @@ class Talk(Protocol):
     def gone(self) -> None: ...
 
 
-MakeTalk = Callable[[Host, Callable[[bytes], None], Callable[[str], None], str, Callable[[], None]], Talk]
+MakeTalk = Callable[[Host, Say, Callable[[str], None], str, Callable[[], None]], Talk]
 
 # What is spoken where, and the code with which it hangs up: the arena does so only to those who flood it.
 TALKS: Mapping[str, tuple[MakeTalk, int]] = {"/": (Connect4, POLICY), "/play": (House, NORMAL)}
@@ -109,8 +109,8 @@ class _Connection:
             del self._host.farewells[self]
         self._gone()
 
-    def _say(self, message: bytes) -> None:
-        self._outbox.put(framed(message))
+    def _say(self, message: bytes, urgent: bool) -> None:
+        self._outbox.put(framed(message), urgent)
 
     def _take(self, received: bytes) -> None:
         if not self._open:

@@ -34,7 +34,7 @@ class Bot:
         self.told: list[tuple[float, bytes]] = []  # when, and what
         self._news = trio.Event()
 
-    def _tell(self, message: bytes) -> None:
+    def _tell(self, message: bytes, urgent: bool) -> None:
         self.told.append((trio.current_time(), message))
         self._news.set()
 

@@ -229,7 +229,7 @@ async def test_who_hangs_up_while_its_match_is_dealt_may_come_back_for_a_while(
         ann = await here.join("ann", token=OWN)
         here.host.tournaments["cup"]._store = Slow()
         bob = await here.join("bob")
-        await trio.sleep(1.7)
+        await trio.sleep(1.2)
         assert await here.waits(ann), "the match is not dealt yet"
         ann.end.close()
         await trio.sleep(1.0)

@@ -404,7 +404,9 @@ async def test_a_line_that_is_too_long_ends_the_connection_in_words(autojump_clo
 async def test_whatever_carries_it_a_message_is_no_longer_than_it_may_be(autojump_clock: MockClock) -> None:
     async with room() as hall:
         said: list[bytes] = []
-        house = House(hall.host, said.append, lambda reason: None, "192.0.2.1")
+        house = House(
+            hall.host, lambda message, urgent: said.append(message), lambda reason: None, "192.0.2.1"
+        )
         house.hear(b"{" + b" " * 4096, trio.current_time())
         assert "a message may have 4096 bytes, and this one has 4097" in said[0].decode()
 
@@ -655,7 +657,13 @@ async def test_a_bot_that_never_reads_is_cut_and_slows_nobody(autojump_clock: Mo
 async def test_messages_are_numbered_where_a_transport_resumes_by_it(autojump_clock: MockClock) -> None:
     async with room() as hall:
         said: list[bytes] = []
-        house = House(hall.host, said.append, lambda reason: None, "192.0.2.1", numbered=True)
+        house = House(
+            hall.host,
+            lambda message, urgent: said.append(message),
+            lambda reason: None,
+            "192.0.2.1",
+            numbered=True,
+        )
         house.hear(b'{"type":"hello","name":"ann","game":"tic-tac-toe"}', trio.current_time())
         await hall.hello("bob")
         house.hear(b"C", trio.current_time())

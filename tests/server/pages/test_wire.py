@@ -24,7 +24,7 @@ MATCH = "open-santorini-1"
 NASTY = '{"type":"move","move":"<b>\\u001b[2J</b>"}'
 
 
-def ignore(_: object) -> None:
+def ignore(*_: object) -> None:
     """Nobody listens."""
 
 
