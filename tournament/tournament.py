@@ -113,13 +113,12 @@ class Tournament:
 
     async def enter(self, name: str, rating: float | None = None, *, late: bool = False) -> None:
         """Take somebody in. `late` is an organiser's leave to come after it has begun."""
+        if name in self.record.entrants:
+            return  # and stays one: whoever comes again need not wait for what is being decided
         async with self.deciding:
-            await self._enter(name, rating, late)
-
-    async def _enter(self, name: str, rating: float | None, late: bool) -> None:
-        if name not in self.record.entrants:
-            self.expect_room(late=late)
-            await self.keep(Entered(name, rating))
+            if name not in self.record.entrants:
+                self.expect_room(late=late)
+                await self.keep(Entered(name, rating))
 
     def expect_room(self, *, late: bool) -> None:
         """Raise `Refusal` where nobody new is taken in."""
