@@ -6,8 +6,10 @@ invisible, no letters of two alphabets that look alike, nothing reserved.
 """
 
 import unicodedata
+from functools import lru_cache
 
 LONGEST = 32  # characters
+KNOWN = 4096  # names that were looked at before: a bot may come for each match anew
 RESERVED = frozenset({"draw"})  # on the Santorini wire a name stands where "Draw" may stand
 HOUSE = {"connect-4": frozenset({"random", "aima"})}  # house players, whom bots ask for by name
 
@@ -24,6 +26,7 @@ class BadName(ValueError):
     """A name that cannot be had. The message is for whoever chose it."""
 
 
+@lru_cache(KNOWN)
 def checked(name: str, game: str | None = None) -> str:
     """The name without blanks around it, if it may be one, and in that game."""
     name = name.strip(" \t\r")
@@ -43,6 +46,7 @@ def checked(name: str, game: str | None = None) -> str:
     return name
 
 
+@lru_cache(KNOWN)
 def key(name: str) -> str:
     """Equal for names that people would take for the same."""
     folded = unicodedata.normalize("NFKC", name).casefold()

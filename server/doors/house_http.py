@@ -259,7 +259,7 @@ class Session:
         if self._inside:
             location = ("Location", f"/play/{self.name}")
             body = b'%b,"session":"%b"}' % (message[:-1], self.name.encode())
-            exchange.respond(Response(201, (*JSON, location, *PRIVATE), body))
+            exchange.respond(Response(201, (*JSON, *PRIVATE), body, own=(location,)))
             self._deadline = self._said + self._limits.session_begin_seconds
         else:
             status = 429 if self._house is not None and self._house.guessing else 403

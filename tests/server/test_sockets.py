@@ -1,8 +1,9 @@
 """Wires whose bytes are taken as they come, and the epoll that all of them share."""
 
 import contextvars
+import socket
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 
 import pytest
 import trio
@@ -192,6 +193,35 @@ async def test_what_is_put_while_others_are_read_goes_out_whole_and_in_order_bef
             heard += await client.receive_some()
         assert heard == b"abc" + b"d" * 2 * PIECE + b"e"
         assert seen == [False]  # a round was under way, and nothing was sent yet
+
+
+@linux
+async def test_what_is_not_urgent_waits_until_all_have_been_read_and_goes_with_what_is() -> None:
+    """Catches what is never sent, what is sent before others are read, and what is overtaken."""
+    async with connected(EPOLL) as (wire, client, nursery):
+        mine, theirs = socket.socketpair()
+        other = SocketWire(mine, watcher=readiness())
+        outbox = Outbox(wire, nursery, Limits())
+        kept: list[bool] = []
+
+        def take(received: bytes) -> None:
+            outbox.put(b"a", urgent=False)
+            theirs.send(received)  # is read in the same sweep, in a later round of it
+
+        def take_other(received: bytes) -> None:
+            kept.append(not outbox.empty)
+            if received == b"2":
+                outbox.put(b"b")
+                outbox.put(b"c", urgent=False)
+
+        nursery.start_soon(pump, wire, take)
+        nursery.start_soon(pump, other, take_other)
+        with theirs, closing(other):
+            await client.send_all(b"1")
+            assert await client.receive_some() == b"a"
+            await client.send_all(b"2")
+            assert await client.receive_some() == b"abc"
+            assert kept == [True, True]
 
 
 @linux

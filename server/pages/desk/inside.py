@@ -284,4 +284,4 @@ def give(pages: Pages, exchange: Exchange, template: str, status: int = 200, /, 
 def go(exchange: Exchange, where: str, *headers: tuple[str, str]) -> None:
     """Have the browser look there now: what was done is not done again when the page is reloaded."""
     kept = (("Location", quote(where, safe="/?=")), ("Cache-Control", "no-store"), *headers)
-    exchange.respond(Response(303, kept))
+    exchange.respond(Response(303, own=kept))  # a cookie is not to be remembered here
