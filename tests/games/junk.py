@@ -124,6 +124,28 @@ def _close_numbers(number: int) -> list[Any]:
     return [*texts, *numbers, number == 1, [number], {"value": number}, None]
 
 
+def reordered(written: Any) -> Any:
+    """A move as it is written, with the keys of every object the other way round, which says the same."""
+    match written:
+        case dict():
+            return {key: reordered(written[key]) for key in reversed(written)}
+        case list():
+            return [reordered(part) for part in written]
+        case _:
+            return written
+
+
+def other_words(written: Any) -> list[Any]:
+    """What says the same move if a game lets it: more keys, and objects in another order."""
+    match written:
+        case dict():
+            return [written | {"more": None}, {"": [written], **written}]
+        case list() if written and all(isinstance(part, dict) for part in written):
+            return [written[::-1], [part | {"more": 1} for part in written]]
+        case _:
+            return []
+
+
 def says(sent: Any, written: Any) -> bool:
     """Whether it is the move as it is written, give or take more keys and the order of two objects."""
     match written:

@@ -5,6 +5,7 @@ tested in files of their own, and against the oracles.
 """
 
 import json
+from contextlib import suppress
 from functools import cache
 from random import Random
 from time import thread_time
@@ -19,7 +20,7 @@ from hypothesis import strategies as st
 
 from games.catalogue import catalogue
 from games.game import Game, Illegal, typed
-from tests.games.junk import KNOWN, LARGE, anything, near_misses, says
+from tests.games.junk import KNOWN, LARGE, anything, near_misses, other_words, reordered, says
 from tests.games.play import (
     VARIANTS,
     Options,
@@ -142,7 +143,9 @@ def test_what_is_written_can_be_read_back(
 ) -> None:
     position = playout(data, game, options).last
     for move in position.moves():
-        assert game.read(through_json(game.write(move)), position) == move
+        written = through_json(game.write(move))
+        assert game.read(written, position) == move
+        assert game.read(reordered(written), position) == move
         assert game.read(typed(game.short(move)), position) == move
 
 
@@ -221,6 +224,19 @@ def test_what_is_almost_a_move_is_illegal(
         near_misses(through_json(game.write(move))) | near_misses(game.short(move)), label="sent"
     )
     assert_no_harm(game, position, sent)
+
+
+@each_variant
+@given(data=st.data())
+def test_a_move_in_other_words_is_that_move_or_illegal(
+    data: st.DataObject, game: Game[Any, Any], options: Options
+) -> None:
+    position = playout(data, game, options).last
+    for move in position.moves():
+        for sent in other_words(through_json(game.write(move))):
+            assert_no_harm(game, position, sent)
+            with suppress(Illegal):
+                assert game.read(sent, position) == move
 
 
 @each_variant
