@@ -3,6 +3,7 @@
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from hashlib import sha256
 from typing import Any
 from urllib.parse import urlencode
 
@@ -82,6 +83,12 @@ async def test_a_bots_token_opens_its_own_side_and_the_organisers_both(autojump_
             refused = await ask(here, token, query)
             assert refused.status == 403
             assert b"messages" not in refused.body
+
+
+async def test_of_the_tokens_that_open_it_a_log_keeps_the_digests_alone(autojump_clock: MockClock) -> None:
+    async with played() as here:
+        owners = {seat: tape.owner for seat, tape in here.host.wires.of(MATCH).items()}
+        assert owners == {seat: sha256(token.encode()).digest() for seat, token in enumerate((HERS, HIS))}
 
 
 async def test_without_a_token_or_with_a_wrong_one_nothing_is_shown(autojump_clock: MockClock) -> None:
