@@ -3,12 +3,11 @@
 import time
 from typing import Any
 
-import msgspec
-
 from games.game import Game, Illegal, Pace
 from server.contestant import Contestant
 from server.doors.messages import turn
 from server.program import Gone
+from server.safe import plain
 from tournament.match import Match
 
 Two = tuple[str, str]
@@ -45,4 +44,4 @@ def question(match: Match, refused: str | None = None) -> dict[str, Any]:
     """What whoever is to move is asked: what the client gives to a bot's `choose`."""
     asked = turn(match, match.ply, time.monotonic())
     more = {"you": asked.turn, "players": match.names, "options": match.options, "moves": match.moves}
-    return msgspec.to_builtins(asked) | more | ({} if refused is None else {"refused": refused})
+    return plain(asked) | more | ({} if refused is None else {"refused": refused})

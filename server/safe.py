@@ -28,4 +28,9 @@ def safe(text: str, *, cut: int | None = CUT) -> str:
 
 def json_line(value: Any) -> str:
     """JSON on one line of plain ASCII, so that a terminal may show it, too."""
-    return json.dumps(msgspec.to_builtins(value), separators=(",", ":")).replace("\x7f", "\\u007f")
+    return json.dumps(plain(value), separators=(",", ":")).replace("\x7f", "\\u007f")
+
+
+def plain(value: Any) -> Any:
+    """As dictionaries, lists and the like, also where a game shows something as JSON that is ready."""
+    return msgspec.to_builtins(value, enc_hook=msgspec.json.decode)

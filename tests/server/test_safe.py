@@ -5,9 +5,12 @@ import io
 import json
 import unicodedata
 
+import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from games.catalogue import catalogue
 from server.safe import json_line, safe
 from server.terminal import say, table
 
@@ -49,3 +52,13 @@ def test_all_that_is_printed_is_safe(text: str) -> None:
         say(f"bob: {text}")
         say(table(("name ", "points"), [(text, 1)], title=text))
     assert harmless(out.getvalue().replace("\n", ""))
+
+
+@pytest.mark.parametrize("name", catalogue())
+def test_what_a_game_shows_is_printed_as_it_is_sent(name: str) -> None:
+    """Catches a state that is ready for the wire and nothing else."""
+    game = catalogue()[name]
+    shown = game.show(game.start(), ("ann", "bob"))
+    assert json.loads(json_line({"state": shown})) == {
+        "state": msgspec.json.decode(msgspec.json.encode(shown))
+    }
