@@ -7,11 +7,12 @@ after the other. The rules are those of the course this game was played in, on
 
 A set of fields is a byte a row, bit 0 at (0, 0); a worker is the one bit of its
 field. `floors[n]` are the fields with more than n floors, so the fields that are
-too high for somebody are a set too, and nothing is searched.
+too high for somebody are a set too, and nothing is searched. The last of the
+floors is how they are shown: the digits of the wire's array, as the bytes of a
+number, so that to build is to add one at the right place.
 """
 
 from collections.abc import Iterable
-from functools import lru_cache
 from itertools import permutations
 from typing import Any
 
@@ -22,14 +23,7 @@ from games import svg
 from games.game import BadOption, Game, Illegal, Outcome, Pace, quoted
 
 Move = tuple[int, ...]  # (x, y) places a worker or builds; (worker, x, y) moves a worker
-
-
-class Rows(dict[tuple[int, ...], bytes]):
-    """The floors of a row as JSON, from the bits of each level: of the 15,625 rows those ever shown."""
-
-    def __missing__(self, levels: tuple[int, ...]) -> bytes:
-        row = self[levels] = json([sum(level >> x & 1 for level in levels) for x in range(SIZE)])
-        return row
+Floors = tuple[int, int, int, int, int]  # fields with one floor, two, three, four; and the text of it
 
 
 SIZE = 6
@@ -45,8 +39,9 @@ STANDING = {  # of the workers of a seat, in their order: where they stand, as s
     for count in range(3)
     for bits in permutations(FIELD, count)
 }
-ROW = Rows()
-BOARDS = 4096  # that are remembered as they are shown: half of all plies leave the floors as they were
+GROUND = json([[0] * SIZE] * SIZE)
+RISE = {bit: 1 << 8 * (2 + 14 * y + 2 * x) for (x, y), bit in BIT.items()}  # one more at a field's digit
+FLAT: Floors = (0, 0, 0, 0, int.from_bytes(GROUND, "little"))
 SEATS = ("first", "second")
 
 WON = tuple(Outcome(seat, f"{name} stands on the third floor") for seat, name in enumerate(SEATS))
@@ -65,7 +60,7 @@ TYPED = {" ".join(map(str, move)): move for move in (*BIT, *STEP)}
 class Santorini(Struct, frozen=True, gc=False):
     """`mine` are the workers of the seat to move in the order they were placed, `theirs` the other's."""
 
-    floors: tuple[int, int, int, int] = (0, 0, 0, 0)
+    floors: Floors = FLAT
     mine: tuple[int, ...] = ()
     theirs: tuple[int, ...] = ()
     turn: int = 0
@@ -113,12 +108,11 @@ class Santorini(Struct, frozen=True, gc=False):
 
     def _build(self, move: Move) -> "Santorini":
         field = BIT.get(move, 0)
-        one, two, three, four = self.floors
         mine, theirs = self.mine, self.theirs
         free = ~sum(mine + theirs)
-        if not field & NEAR[self.builder] & free & ~four:
+        if not field & NEAR[self.builder] & free & ~self.floors[3]:
             raise self._illegal(move)
-        floors = (one | field, two | one & field, three | two & field, four | three & field)
+        floors = raised(self.floors, field)
         if reach(theirs[0], floors) & free or reach(theirs[1], floors) & free:
             return Santorini(floors, theirs, mine, 1 - self.turn, 0, self.stuck)
         return Santorini(floors, theirs, mine, 1 - self.turn, 0, self.stuck, STUCK[self.stuck][1 - self.turn])
@@ -144,9 +138,15 @@ class Santorini(Struct, frozen=True, gc=False):
         return Illegal(f"{there} has {height} floors and {name} stands on {below}: one floor up at most")
 
 
-def reach(worker: int, floors: tuple[int, int, int, int]) -> int:
+def raised(floors: Floors, field: int) -> Floors:
+    """With one floor more on a field."""
+    one, two, three, four, text = floors
+    return one | field, two | one & field, three | two & field, four | three & field, text + RISE[field]
+
+
+def reach(worker: int, floors: Floors) -> int:
     """The fields beside a worker that are low enough for it, free or not."""
-    one, two, three, four = floors
+    one, two, three, four, _ = floors
     return NEAR[worker] & ~(four if worker & two else three if worker & one else two)
 
 
@@ -162,7 +162,7 @@ def workers(position: Santorini) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 def levels(position: Santorini, field: int) -> int:
     """How many floors a field has."""
-    return sum(1 for level in position.floors if level & field)
+    return sum(1 for level in position.floors[:4] if level & field)
 
 
 def status(position: Santorini) -> str:
@@ -213,17 +213,10 @@ def show(position: Santorini, names: tuple[str, str]) -> object:
     return [
         status(position),
         "Draw" if seat is None else names[seat],
-        board(position.floors),
+        Raw(position.floors[4].to_bytes(len(GROUND), "little")),
         [names[0], STANDING[first]],
         [names[1], STANDING[second]],
     ]
-
-
-@lru_cache(BOARDS)
-def board(floors: tuple[int, int, int, int]) -> Raw:
-    """The floors of every field, row by row, as JSON."""
-    rows = zip(*(level.to_bytes(SIZE, "little") for level in floors), strict=True)
-    return Raw(b"[" + b",".join(map(ROW.__getitem__, rows)) + b"]")
 
 
 def evaluate(position: Santorini) -> float:
@@ -287,7 +280,7 @@ def _title(position: Santorini) -> str:
         f"{name} on {' and '.join(short(FIELD[worker]) for worker in bits) or 'no field'}"
         for name, bits in zip(SEATS, workers(position), strict=True)
     )
-    built = sum(level.bit_count() for level in position.floors)
+    built = sum(level.bit_count() for level in position.floors[:4])
     return f"Santorini, {state}: {standing}; {built} {'floor' if built == 1 else 'floors'} built"
 
 
