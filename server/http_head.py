@@ -97,7 +97,7 @@ def read_head(raw: bytes, limits: Limits) -> Head:
 
 
 def _plain(raw: bytes, limits: Limits) -> Head | None:
-    """The same in a third of the time, where each line is plain by itself; None where one is not."""
+    """The same in less time, where each line is plain by itself; None where one is not."""
     if len(raw) > PLAIN or len(raw) > limits.head_bytes or not raw.endswith(b"\r\n\r\n"):
         return None
     line, *lines = raw[:-4].split(b"\r\n")
