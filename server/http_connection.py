@@ -198,7 +198,7 @@ class Connection(Answers):
                 else:
                     break
         except Refusal as refusal:
-            self._refuse(refusal.status, str(refusal))
+            self._refuse(refusal)
         finally:
             self._advancing = False
         if not self._parting:
@@ -248,7 +248,7 @@ class Connection(Answers):
             if self._streaming:
                 self._outbox.cut("its stream failed")
             else:
-                self.respond(exchange, refused(error.status, str(error)))
+                self.respond(exchange, refused(error.status, str(error), *error.headers))
 
     def _lose(self, exchange: Exchange) -> None:
         callbacks, exchange.callbacks = exchange.callbacks, ()
@@ -274,8 +274,8 @@ class Connection(Answers):
                 await self._turn.wait()
         await self._outbox.drained(limits.outbox_seconds)
 
-    def _refuse(self, status: int, sentence: str) -> None:
-        self._outbox.put(written(refused(status, sentence), last=True))
+    def _refuse(self, refusal: Refusal) -> None:
+        self._outbox.put(written(refused(refusal.status, str(refusal), *refusal.headers), last=True))
         self._part()
 
     def _part(self) -> None:
@@ -297,7 +297,7 @@ class Connection(Answers):
         elif self._requests.stage == "idle":
             self._part()
         else:
-            self._refuse(408, "the request did not come to its end in time")
+            self._refuse(Refusal(408, "the request did not come to its end in time"))
 
     def drain(self, why: str) -> None:
         """Take leave; whoever waits for an answer is to ask again when the host is back."""

@@ -55,9 +55,10 @@ class Refusal(Exception):
     After it nobody knows where the next request begins, so the connection ends.
     """
 
-    def __init__(self, status: int, sentence: str) -> None:
+    def __init__(self, status: int, sentence: str, *headers: tuple[str, str]) -> None:
         super().__init__(sentence)
         self.status = status
+        self.headers = headers
 
 
 class _NotPlain(Exception):
@@ -185,7 +186,9 @@ def _request_line(line: bytes, most: int) -> RequestLine:
     if len(target) > most:
         raise Refusal(414, f"an address may have {most} bytes")
     if method.decode() not in METHODS:
-        raise Refusal(501, f"{method.decode()} is not a method of this host")
+        allowed = ", ".join(sorted(METHODS))
+        sentence = f"{method.decode()} is not a method of this host; these are: {allowed}"
+        raise Refusal(405, sentence, ("Allow", allowed))
     return method.decode(), target, version == b"1.0"
 
 

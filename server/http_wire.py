@@ -60,9 +60,9 @@ def json_response(status: int, value: object, *headers: tuple[str, str]) -> Resp
     return Response(status, JSON + headers, msgspec.json.encode(value))
 
 
-def refused(status: int, sentence: str) -> Response:
+def refused(status: int, sentence: str, *headers: tuple[str, str]) -> Response:
     """`{"error": sentence}`: what was expected, and what came."""
-    return json_response(status, {"error": sentence})
+    return json_response(status, {"error": sentence}, *headers)
 
 
 class Requests:

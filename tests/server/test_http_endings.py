@@ -196,6 +196,17 @@ async def test_after_a_refusal_the_connection_ends_and_the_answer_is_read_by_one
         assert not server.guard.caught
 
 
+async def test_a_method_that_nobody_has_is_refused_with_those_that_there_are() -> None:
+    async with serving(echo) as server:
+        client = server.connect()
+        await client.end.send_all(b"BREW /pot HTTP/1.1\r\nHost: a\r\n\r\n")
+        answer = await client.answer()
+        assert answer.status == 405
+        assert answer.headers["allow"] == "DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT"
+        assert b"BREW is not a method of this host" in answer.body
+        assert answer.headers["connection"] == "close"
+
+
 async def test_what_came_before_what_is_refused_is_answered() -> None:
     async with serving(echo) as server:
         client = server.connect()
