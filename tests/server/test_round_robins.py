@@ -9,6 +9,7 @@ import json
 import random
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -121,26 +122,27 @@ def arena(served: Served, name: str, game: str) -> None:
 
 
 def dots(served: Served, name: str, game: str) -> None:
+    """When all is over it is led to the open table: it may wait or play there until the host has gone."""
     asks = Requests(served)
-    while True:
-        path = asks.ask("GET", "/match")[1]["Location"]
-        player = Player(game, name)
-        try:
-            status, headers, told = asks.ask("POST", f"{path}/players", {"name": name})
-        except ConnectionError:
-            break  # when all was over it was led to the open table, where it waited until the host had gone
-        if status in (410, 503):  # all is over, or about to be
-            break
-        while status == 200:
-            for line in told["lines"]:
-                player.learn(short(game, line["endpoints"]))
-            if told["state"] == "completed":
+    with suppress(ConnectionError):
+        while True:
+            status, headers, told = asks.ask("GET", "/match")
+            if status == 503:
                 break
-            ends = [end.split(",") for end in player.choose().split()]
-            line = [{"row": int(row), "col": int(col)} for row, col in ends]
-            token = {"X-Turn-Token": headers["X-Turn-Token"]}
-            status, headers, told = asks.ask("POST", f"{path}/moves", line, token)
-        assert status == 200, told
+            path, player = headers["Location"], Player(game, name)
+            status, headers, told = asks.ask("POST", f"{path}/players", {"name": name})
+            while status == 200:
+                for line in told["lines"]:
+                    player.learn(short(game, line["endpoints"]))
+                if told["state"] == "completed":
+                    break
+                ends = [end.split(",") for end in player.choose().split()]
+                line = [{"row": int(row), "col": int(col)} for row, col in ends]
+                token = {"X-Turn-Token": headers["X-Turn-Token"]}
+                status, headers, told = asks.ask("POST", f"{path}/moves", line, token)
+            if status in (410, 503):  # all is over, or about to be
+                break
+            assert status == 200, told
     asks.close()
 
 
