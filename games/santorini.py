@@ -40,6 +40,7 @@ STANDING = {  # of the workers of a seat, in their order: where they stand, as s
     for bits in permutations(FIELD, count)
 }
 GROUND = json([[0] * SIZE] * SIZE)
+LENGTH = len(GROUND)
 RISE = {bit: 1 << 8 * (2 + 14 * y + 2 * x) for (x, y), bit in BIT.items()}  # one more at a field's digit
 FLAT: Floors = (0, 0, 0, 0, int.from_bytes(GROUND, "little"))
 SEATS = ("first", "second")
@@ -98,9 +99,10 @@ class Santorini(Struct, frozen=True, gc=False):
     def _move(self, move: Move) -> "Santorini":
         worker, field = STEP.get(move, (0, 0))
         floors, mine, theirs = self.floors, self.mine, self.theirs
-        if not field & reach(mine[worker], floors) & ~sum(mine + theirs):
+        one, other = mine
+        if not field & reach(mine[worker], floors) & ~(one | other | theirs[0] | theirs[1]):
             raise self._illegal(move)
-        moved = (mine[0], field) if worker else (field, mine[1])
+        moved = (one, field) if worker else (field, other)
         if field & floors[2]:
             return Santorini(floors, moved, theirs, self.turn, 0, self.stuck, WON[self.turn])
         # The field it left is free and has two floors at most, so there is always something to build on.
@@ -108,14 +110,15 @@ class Santorini(Struct, frozen=True, gc=False):
 
     def _build(self, move: Move) -> "Santorini":
         field = BIT.get(move, 0)
-        mine, theirs = self.mine, self.theirs
-        free = ~sum(mine + theirs)
+        mine, theirs, turn = self.mine, self.theirs, 1 - self.turn
+        one, other = theirs
+        free = ~(one | other | mine[0] | mine[1])
         if not field & NEAR[self.builder] & free & ~self.floors[3]:
             raise self._illegal(move)
         floors = raised(self.floors, field)
-        if reach(theirs[0], floors) & free or reach(theirs[1], floors) & free:
-            return Santorini(floors, theirs, mine, 1 - self.turn, 0, self.stuck)
-        return Santorini(floors, theirs, mine, 1 - self.turn, 0, self.stuck, STUCK[self.stuck][1 - self.turn])
+        if reach(one, floors) & free or reach(other, floors) & free:
+            return Santorini(floors, theirs, mine, turn, 0, self.stuck)
+        return Santorini(floors, theirs, mine, turn, 0, self.stuck, STUCK[self.stuck][turn])
 
     def _illegal(self, move: Move) -> Illegal:
         if self.outcome is not None:
@@ -186,7 +189,8 @@ def read(sent: Any, position: Santorini) -> Move:
             move = tuple(numbers)
         case _:
             move = ()
-    if move not in (STEP if status(position) == "moveWorker" else BIT):
+    moving = not position.builder and len(position.mine) == 2 and position.outcome is None
+    if move not in (STEP if moving else BIT):
         raise _unreadable(sent, position)
     return move
 
@@ -207,15 +211,16 @@ def short(move: Move) -> str:
 
 def show(position: Santorini, names: tuple[str, str]) -> object:
     """The array of the wire: status, whose turn (at the end the winner or "Draw"), floors, workers."""
-    outcome = position.outcome
-    seat = position.turn if outcome is None else outcome.winner
-    first, second = workers(position)
+    outcome, turn = position.outcome, position.turn
+    seat = turn if outcome is None else outcome.winner
+    first, second = names
+    mine, theirs = STANDING[position.mine], STANDING[position.theirs]
     return [
         status(position),
         "Draw" if seat is None else names[seat],
-        Raw(position.floors[4].to_bytes(len(GROUND), "little")),
-        [names[0], STANDING[first]],
-        [names[1], STANDING[second]],
+        Raw(position.floors[4].to_bytes(LENGTH, "little")),
+        [first, theirs if turn else mine],
+        [second, mine if turn else theirs],
     ]
 
 

@@ -1,7 +1,7 @@
 """A `Store` on any database: the part that waits.
 
-Whatever has gathered while the last commit was under way goes into the next one,
-so a busy host makes few commits and an idle one waits for nothing. One thread
+Whatever has gathered while the last commit was under way, and for a moment after,
+goes into the next one, so a busy host makes few commits and an idle one waits for nothing. One thread
 writes. What an engine cannot keep is kept back and tried again, for as long as
 it takes: that is trouble, and the host stands still meanwhile. Anything else
 that goes wrong is a bug of ours and ends the host.
@@ -22,6 +22,8 @@ from tournament.store import Conflict, Story
 
 RETRY = 5.0  # seconds until what could not be kept is tried again
 SOON = 0.25  # seconds between two looks at what was played, of which a crash may take as much
+REST = 0.005  # seconds between two commits, in which more gathers …
+ENOUGH = 16  # … unless so many wait already: a commit costs about as much as ten of what is in it
 READERS = 4  # threads that read at once
 
 InThread = Callable[..., Awaitable[Any]]  # called as trio.to_thread.run_sync is, with a limiter
@@ -63,6 +65,7 @@ class Ledger:
         self._waiting: list[Call] = []  # in the order of asking; some may be under way
         self._playing: dict[str, Playing] = {}
         self._moves_due = inf  # when to look what was played
+        self._rested = -inf  # when the next commit may be made, of few as well
         self._news = trio.Event()  # somebody waits, or something is played where nothing was
         self._listeners: list[Callable[[], None]] = []
         self._closed = False
@@ -75,7 +78,8 @@ class Ledger:
         if not call.rows:
             return
         self._waiting.append(call)
-        self._news.set()
+        if len(self._waiting) in (1, ENOUGH):
+            self._news.set()
         with call.scope:
             await call.safe.wait()
         if call.error is not None:
@@ -107,6 +111,7 @@ class Ledger:
             while True:
                 await self._gather()
                 await self._write_out()
+                self._rested = trio.current_time() + REST
         except trio.Cancelled:
             with trio.CancelScope(shield=True):
                 await self._write_the_last()
@@ -123,11 +128,16 @@ class Ledger:
         return journal.entry(self._last, tournament, when, fact)
 
     async def _gather(self) -> None:
-        """Until there is something to write."""
-        while not self._waiting and trio.current_time() < self._moves_due:
+        """Until there is something to write, and enough of it or some time since the last."""
+        while trio.current_time() < (due := self._due()):
             self._news = trio.Event()
-            with trio.move_on_at(self._moves_due):
+            with trio.move_on_at(due):
                 await self._news.wait()
+
+    def _due(self) -> float:
+        if len(self._waiting) >= ENOUGH:
+            return -inf
+        return max(self._rested, -inf if self._waiting else self._moves_due)
 
     async def _write_out(self) -> None:
         """Write all that waits, once it can be written; moves not before they are due, for most end first."""

@@ -15,20 +15,21 @@ class Lines:
     """The lines of one connection.
 
     `most` bounds a line, its `\\r` included, and with it what is kept between
-    calls. However the input is cut, the same lines come out, and then the same
+    calls; it may be lowered from one line to the next, by who learns what comes.
+    However the input is cut, the same lines come out, and then the same
     `LineTooLong`, which is for good.
     """
 
-    __slots__ = ("_begun", "_most")
+    __slots__ = ("_begun", "most")
 
     def __init__(self, most: int) -> None:
-        self._most = most
+        self.most = most
         self._begun = bytearray()  # the line that has no end yet
 
     def receive(self, data: bytes) -> Iterable[bytes]:
         """Every line that `data` completes. Iterate to the end before the next call."""
         end = data.find(b"\n")
-        if 0 <= end <= self._most and end + 1 == len(data) and not self._begun:
+        if 0 <= end <= self.most and end + 1 == len(data) and not self._begun:
             return (data[:end].removesuffix(b"\r"),)  # one whole line, as nearly always
         return self._split(data)
 
@@ -45,13 +46,8 @@ class Lines:
         self._measure(len(self._begun) + len(data) - start)
         self._begun += data[start:]
 
-    @property
-    def pending(self) -> int:
-        """How many bytes of an unfinished line are kept."""
-        return len(self._begun)
-
     def _measure(self, size: int) -> None:
-        if size > self._most:
-            most, self._most = self._most, -1  # from now on everything is too long
+        if size > self.most:
+            most, self.most = self.most, -1  # from now on everything is too long
             self._begun.clear()
             raise LineTooLong(f"a line may have {most} bytes, and this one has more")

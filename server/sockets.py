@@ -37,11 +37,11 @@ class Readiness:
     """Which sockets have something to read: wakes the tasks that wait for it, or reads for them."""
 
     def __init__(self) -> None:
+        self.sweeping = False
+        self.said: list[Callable[[], None]] = []  # sends what was said in this round of reading …
+        self.mentioned: list[Callable[[], None]] = []  # … and what has time until all have been read
         self._epoll = select.epoll()
         self._wires: dict[int, SocketWire] = {}
-        self._sweeping = False
-        self._said: list[Callable[[], None]] = []  # sends what was said in this round …
-        self._mentioned: list[Callable[[], None]] = []  # … and what has time until all have been read
 
     async def run(self) -> None:
         """Serve until cancelled; one such task runs as long as trio does."""
@@ -56,9 +56,9 @@ class Readiness:
         Also for whoever is about to judge what somebody failed to send: after a
         stall of the process, what came in time still lies in the socket.
         """
-        if self._sweeping:
+        if self.sweeping:
             return  # somebody who was handed bytes asks again
-        self._sweeping = True
+        self.sweeping = True
         try:
             left = SWEEP
             while left > 0 and (found := self._epoll.poll(0, ROUND)):  # what came meanwhile is read as well
@@ -69,22 +69,13 @@ class Readiness:
                         wire.ready(now)
                 self._send()
         finally:
-            self._sweeping = False
-            self._said += self._mentioned
-            self._mentioned.clear()
+            self.sweeping = False
+            self.said += self.mentioned
+            self.mentioned.clear()
             self._send()
 
-    def soon(self, flush: Callable[[], None], urgent: bool) -> bool:
-        """Have `flush` called at the end of this round of reading, or if not `urgent` of all reading.
-
-        False where none is under way.
-        """
-        if self._sweeping:
-            (self._said if urgent else self._mentioned).append(flush)
-        return self._sweeping
-
     def _send(self) -> None:
-        said, self._said = self._said, []
+        said, self.said = self.said, []
         for flush in said:
             flush()
 
@@ -168,7 +159,11 @@ class SocketWire(Wire):
                 self._take = None
 
     def soon(self, flush: Callable[[], None], urgent: bool) -> bool:
-        return self._readiness is not None and self._readiness.soon(flush, urgent)
+        readiness = self._readiness
+        if readiness is None or not readiness.sweeping:
+            return False
+        (readiness.said if urgent else readiness.mentioned).append(flush)
+        return True
 
     def send_now(self, data: bytes | bytearray | memoryview) -> int:
         try:
@@ -206,15 +201,19 @@ class SocketWire(Wire):
                 self._readiness.forget(self._socket.fileno())
             return
         try:
-            received = self._read()
-            self.arrived = now
-            if self._take is None or not received:
-                self._received = received
-                self._wake(None)
-            else:
-                task.context.run(self._take, received)
+            received = self._socket.recv(READ)
         except BlockingIOError:
-            pass  # woken for nothing
+            return  # woken for nothing
+        except OSError as error:
+            self._wake(_lost(error))
+            return
+        self.arrived = now
+        if (take := self._take) is None or not received:
+            self._received = received
+            self._wake(None)
+            return
+        try:
+            task.context.run(take, received)
         except Exception as error:
             self._failure = error  # also where the task is awake already, because it was closed meanwhile
             self._wake(error)
@@ -225,7 +224,7 @@ class SocketWire(Wire):
         except BlockingIOError:
             raise
         except OSError as error:
-            raise trio.BrokenResourceError(f"the connection is lost: {error.strerror}") from error
+            raise _lost(error) from error
 
     async def _watched(self, watcher: Readiness) -> bytes:
         """Sleep until `ready` or `close` wakes us."""
@@ -258,3 +257,7 @@ class SocketWire(Wire):
             self._failure = failure
             task, self._task = self._task, None
             trio.lowlevel.reschedule(task)
+
+
+def _lost(error: OSError) -> trio.BrokenResourceError:
+    return trio.BrokenResourceError(f"the connection is lost: {error.strerror}")

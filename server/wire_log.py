@@ -59,14 +59,16 @@ class Tape:
             self._room = room
             self.messages.append(Message(at, True, text))
 
-    def told(self, text: bytes) -> None:
-        """The bot is being told something now."""
+    def told(self, text: bytes, at: float | None = None) -> None:
+        """The bot is being told something; now, if nobody knows when."""
+        if at is None:
+            at = self._now()
         room = self._room - len(text) - BESIDES
         if room < 0:
-            self._add(text, self._now(), False)
+            self._add(text, at, False)
         else:
             self._room = room
-            self.messages.append(Message(self._now(), False, text))
+            self.messages.append(Message(at, False, text))
 
     def erase(self) -> int:
         """Keep nothing any more, nor from now on; answers how many bytes that were."""

@@ -24,14 +24,16 @@ class Clock:
 
     def start(self, seat: int, at: float) -> None:
         self.running = seat
-        self._most = min(self._bank[seat], self._turn)
-        self._run_since(at)
+        bank, turn = self._bank[seat], self._turn
+        self._most = most = bank if bank < turn else turn
+        self.since = at
+        self.deadline = at + most if self._paused is None else inf
 
     def stop(self, at: float) -> float:
         """The running seat answered in time: what it spent comes off, what it gains goes on."""
         seat = self.running
         spent = self.halt(at)
-        if seat is not None and self.pace.gain:
+        if self.pace.gain and seat is not None:
             self._bank[seat] += self.pace.gain
         return spent
 
@@ -42,7 +44,7 @@ class Clock:
             return 0.0
         spent = self.spent(at)
         left = self._bank[seat] - spent
-        self._bank[seat] = max(0.0, left)
+        self._bank[seat] = left if left > 0.0 else 0.0
         self.running = None
         self.deadline = inf
         return spent
@@ -58,7 +60,7 @@ class Clock:
     def left(self, seat: int, at: float) -> float | None:
         """Seconds that a seat has, or would have if it were to move; None is for ever."""
         bank, turn = self._bank[seat], self._turn
-        left = min(turn, bank)
+        left = bank if bank < turn else turn
         if seat == self.running:
             left = max(0.0, left - self.spent(at))
         return None if left == inf else left

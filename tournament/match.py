@@ -109,7 +109,9 @@ class Match:
 
     def play(self, seat: int, sent: object, at: float, now: float | None = None) -> None:
         """Play what was sent, which arrived at `at`; the next clock starts `now`."""
-        self.flag(at)
+        clock = self.clock
+        if at > clock.deadline or self._due != PRESENT:
+            self.flag(at)
         position = self.positions[-1]
         if self.to_move != seat:
             raise OutOfTurn(
@@ -121,9 +123,8 @@ class Match:
         except Illegal as refusal:
             self._refuse(seat, sent, str(refusal), at)
             raise
-        spent = self.clock.stop(at)  # no await from here …
-        written = self.game.write(move)
-        moved = Moved(at, seat, len(self.positions), written, spent, self.clock.left(seat, at))
+        spent = clock.stop(at)  # no await from here …
+        moved = Moved(at, seat, len(self.positions), self.game.write(move), spent, clock.left(seat, at))
         if after.outcome is not None:
             self._last = moved, after
             self._end(Ended(at, after.outcome.winner, Ending.PLAYED, after.outcome.why))
@@ -134,7 +135,7 @@ class Match:
             self._add(moved, after)
             self.to_move = turn = after.turn
             if not self._held[turn]:
-                self.clock.start(turn, at if now is None else max(at, now))
+                clock.start(turn, at if now is None or now < at else now)
             self.log.append(moved)  # … to here
 
     def resign(self, seat: int, at: float) -> None:

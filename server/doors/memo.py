@@ -77,9 +77,7 @@ class Memo:
         """Take one line. What is no answer to a question has no effect."""
         self._tape.heard(message, at)
         answer = message.strip(b" \t\r")
-        if len(message) > self._host.limits.line_bytes:
-            self.give_up(f"a line of {len(message)} bytes")
-        elif not self._patience.message(at):
+        if not self._patience.message(at):
             self.give_up("too many lines")
         elif not answer:
             pass  # some bots end their lines twice
@@ -87,7 +85,7 @@ class Memo:
             self._junk(at)
         elif not fresh:
             self._junk(at)
-            self._show(self._seat.match)
+            self._say(state(self._seat.match, self._seat.match.ply))
         else:
             self._play(self._seat, answer.decode("utf-8", "replace"), at)
 
@@ -145,15 +143,12 @@ class Memo:
         match event:
             case Moved(ply=ply):
                 if match.verdict is None or not _last(match, ply):
-                    self._say(once(event, state, match, ply), seat.to_move)
-                    self._ask(seat)
+                    self._show(once(event, state, match, ply), match.to_move == seat.index, event.at)
             case Began():
-                self._say(once(event, state, match, 0))
-                self._ask(seat)
+                self._show(once(event, state, match, 0), seat.to_move)
             case Refused(ply=ply):
                 if event.seat == seat.index and not _last(match, ply):
-                    self._show(match)
-                    self._ask(seat)
+                    self._show(state(match, ply), seat.to_move, event.at)
             case Ended():
                 self._seat = None
                 self._say(once(event, final, match, event))
@@ -161,18 +156,17 @@ class Memo:
             case _:
                 assert_never(event)
 
-    def _show(self, match: Match) -> None:
-        self._say(state(match, match.ply))
-
-    def _say(self, line: bytes, urgent: bool = True) -> None:
-        self._tape.told(line)
-        self._put(line, urgent)
-
-    def _ask(self, seat: Seat) -> None:
-        """The bot has been sent the state; if it names the bot, that is a question."""
-        if seat.to_move:
+    def _show(self, line: bytes, asked: bool, at: float | None = None) -> None:
+        """Send the bot a state; if it names the bot, that is a question."""
+        self._tape.told(line, at)
+        self._put(line, asked)
+        if asked:
             self.asked += 1
             self._patience.asked()
+
+    def _say(self, line: bytes) -> None:
+        self._tape.told(line)
+        self._put(line, True)
 
     def _junk(self, at: float) -> None:
         if not self._patience.junk(at):

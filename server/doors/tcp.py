@@ -75,23 +75,22 @@ class Connection:
                 return
 
     def _take(self, received: bytes) -> None:
-        at, asked = self._wire.arrived, 0 if self._bot is None else self._bot.asked
+        bot, at = self._bot, self._wire.arrived
+        asked = 0 if bot is None else bot.asked
         try:
             for line in self._lines.receive(received):
-                if self._bot is None:
-                    self._bot = self._begin(line)
+                if bot is None:
+                    bot = self._bot = self._begin(line)
                 else:
-                    self._bot.hear(line, at, self._bot.asked == asked)
+                    bot.hear(line, at, bot.asked == asked)
                 if self._over:
                     return
-            if isinstance(self._bot, Memo) and self._lines.pending > self._host.limits.line_bytes:
-                raise LineTooLong(f"a line may have {self._host.limits.line_bytes} bytes")
         except LineTooLong as error:
-            if self._bot is None:
+            if bot is None:
                 self._say(str(error).encode())
                 self._hang_up(str(error))
             else:
-                self._bot.give_up(str(error))
+                bot.give_up(str(error))
 
     def _gone(self) -> None:
         if self._bot is not None:
@@ -109,6 +108,7 @@ class Connection:
             house = House(self._host, self._say, self._hang_up, self._wire.peer, self._authenticated)
             house.hear(line, self._wire.arrived)
             return house
+        self._lines.most = self._host.limits.line_bytes
         memo = Memo(self._host, self._outbox.put, self._hang_up, self._wire.peer, self._authenticated)
         memo.arrive(line)
         return memo

@@ -1,5 +1,8 @@
 """Lines: however the input is cut, the same lines come out; and what is kept is bounded."""
 
+import gc
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,14 +56,29 @@ def test_a_line_that_was_too_long_is_so_for_good() -> None:
     for sent in (b"a" * (MOST + 1), b"\n", b"short\n"):
         with pytest.raises(LineTooLong, match=f"may have {MOST} bytes" if sent[:1] == b"a" else None):
             list(lines.receive(sent))
-        assert lines.pending == 0
+
+
+def test_what_a_line_may_have_can_be_lowered_between_two_of_one_piece() -> None:
+    """Catches a bound that is asked for once a piece."""
+    lines = Lines(MOST)
+    got = iter(lines.receive(b"abcd\nab\nabc\n"))
+    assert next(got) == b"abcd"
+    lines.most = 2
+    assert next(got) == b"ab"
+    with pytest.raises(LineTooLong, match="may have 2 bytes"):
+        next(got)
 
 
 def test_megabytes_without_a_line_feed_are_never_kept() -> None:
     lines = Lines(4096)
     for _ in range(4096):
         assert not list(lines.receive(b"x"))
-    assert lines.pending == 4096
+    assert 4096 <= size(lines) < 8192
     with pytest.raises(LineTooLong):
         list(lines.receive(b"x" * 4_000_000))
-    assert lines.pending == 0
+    assert size(lines) < 4096
+
+
+def size(lines: Lines) -> int:
+    """Bytes of memory that it holds on to."""
+    return sum(map(sys.getsizeof, gc.get_referents(lines)))
