@@ -7,7 +7,7 @@ runs round an edge and four in a line is found by two shifts a direction.
 """
 
 from collections.abc import Iterable
-from functools import cache
+from itertools import product
 
 from msgspec import Struct
 
@@ -22,6 +22,10 @@ FULL = BOTTOM << ROWS  # `next` when every column is full
 OWN_ROWS = (0b010101 * BOTTOM, 0b101010 * BOTTOM)  # those a seat gets when the columns are filled up in turn
 MIDDLE = tuple(sum(COLUMN[3 - far : 4 + far]) for far in range(3))  # the one column, three, five
 APART = 80  # bits from one seat's discs to the other's in one number: no shift below brings them together
+SHOWN = {  # a column as shown, from the bottom, by the discs of seat 0 and, further up, of seat 1
+    sum(1 << row + ROWS * (disc - 1) for row, disc in enumerate(column) if disc): column
+    for column in product(range(3), repeat=ROWS)
+}
 SEATS = ("first", "second")
 
 WON = tuple(Outcome(seat, f"{name} has four in a line") for seat, name in enumerate(SEATS))
@@ -88,14 +92,8 @@ def show(position: Connect4, names: tuple[str, str]) -> object:
     first, second = discs(position)
     shown: list[int] = []
     for lowest in range(0, 7 * COLUMNS, 7):
-        shown += _column(first >> lowest & COLUMN[0], second >> lowest & COLUMN[0])
+        shown += SHOWN[first >> lowest & 0b111111 | (second >> lowest & 0b111111) << ROWS]
     return shown
-
-
-@cache
-def _column(first: int, second: int) -> tuple[int, ...]:
-    """One column from the bottom. There are not many, and every move shows seven."""
-    return tuple((first >> row & 1) | (second >> row & 1) << 1 for row in range(ROWS))
 
 
 def evaluate(position: Connect4) -> float:

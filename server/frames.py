@@ -9,7 +9,7 @@ A server's own frames are not masked: a header before the payload, and no more.
 """
 
 from codecs import IncrementalDecoder, getincrementaldecoder
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from struct import pack
 
 from msgspec import Struct
@@ -19,6 +19,7 @@ from server.limits import Limits
 CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG = 0x0, 0x1, 0x2, 0x8, 0x9, 0xA
 OPCODES = frozenset({CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG})
 FINAL, RESERVED, OPCODE, CONTROL = 0x80, 0x70, 0x0F, 0x08  # bits of a frame's first byte
+WHOLE_TEXT = FINAL | TEXT  # that byte, of a message in one frame
 MASKED, SIZE = 0x80, 0x7F  # bits of its second byte
 TWO_BYTES, EIGHT_BYTES = 126, 127  # where the size would be: it follows, in so many bytes
 SHORT = 125  # bytes of payload: the largest size that needs no more bytes, and all that a control frame has
@@ -62,10 +63,11 @@ class Frames:
     `BadFrame`, if there is one. After that, and after a `Close`, nothing does.
     """
 
-    __slots__ = ("_begun", "_count", "_limits", "_message", "_needed", "_open", "_over", "_utf8")
+    __slots__ = ("_begun", "_count", "_limits", "_message", "_needed", "_open", "_over", "_short", "_utf8")
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
+        self._short = min(SHORT, limits.message_bytes)
         self._begun = bytearray()  # of a frame that is not all there
         self._needed = 0  # bytes of it that have to be there before it is worth another look
         self._open = False  # a message has begun and not ended:
@@ -74,8 +76,21 @@ class Frames:
         self._utf8: IncrementalDecoder | None = None  # where it is text
         self._over = False
 
-    def receive(self, data: bytes) -> Iterator[Item]:
+    def receive(self, data: bytes) -> Iterable[Item]:
         """Every item that `data` completes. Iterate to the end before the next call."""
+        size = len(data) - 2 - MASK
+        if (
+            0 <= size <= self._short
+            and data[0] == WHOLE_TEXT
+            and data[1] == MASKED | size
+            and not (self._begun or self._open or self._over)
+        ):
+            payload = _unmasked(data[2 : 2 + MASK], data[2 + MASK :])
+            if payload.isascii():
+                return (payload,)  # one short message, as nearly always
+        return self._receive(data)
+
+    def _receive(self, data: bytes) -> Iterator[Item]:
         if self._begun:
             self._begun += data
             if len(self._begun) < self._needed:

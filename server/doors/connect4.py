@@ -215,7 +215,7 @@ class Connect4:
         match event:
             case Moved() | Began():
                 self.asked += 1
-                self._voice.say(_told(seat, event), seat.to_move)
+                self._voice.say(_told(seat, event), seat.match.to_move == seat.index)
             case Refused():
                 pass  # whoever sent it was told
             case Ended():
@@ -253,17 +253,16 @@ class Connect4:
 
 def _told(seat: Seat, event: Began | Moved) -> bytes:
     """The state that an event led to: the same for both players, but for the digit that says who is told."""
-    first = once(event, lambda: encode(_after(seat.match, event)))
+    first = once(event, _after, seat.match, event)
     return first.replace(b'"you":1', b'"you":2', 1) if seat.index else first
 
 
-def _after(match: Match, event: Began | Moved) -> State:
+def _after(match: Match, event: Began | Moved) -> bytes:
     if isinstance(event, Began):
-        return _state(match, 0, 0)
-    result = match.result
-    if result is not None and result.ending is Ending.PLAYED:  # this move did it
-        return _state(match, 0, event.ply, event.move, _number(result.winner))
-    return _state(match, 0, event.ply, event.move)
+        return encode(_state(match, 0, 0))
+    if match.verdict is not None and (result := match.result) and result.ending is Ending.PLAYED:
+        return encode(_state(match, 0, event.ply, event.move, _number(result.winner)))  # this move did it
+    return encode(_state(match, 0, event.ply, event.move))
 
 
 def _state(

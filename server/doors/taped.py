@@ -7,32 +7,46 @@ Headers that say how something is to be read, and not what it says, are left out
 Addresses and tokens that nobody else knows are cut before they are kept.
 """
 
+from functools import lru_cache
+from http import HTTPStatus
+
 from server.http import Request, Response
 from server.wire_log import masked
 
 TURN = "X-Turn-Token"
+LINES = 1024  # beginnings of requests that are remembered: a bot sends the same one with every move
+STATUS = {status.value: str(status.value).encode() for status in HTTPStatus}
 
 
 def requested(request: Request, secret: str) -> bytes:
     """A request, in whose address or headers is `secret`."""
-    line = f"{request.method} {request.path}"
-    if secret in line:
-        line = line.replace(secret, masked(secret))
+    path, body = request.path, request.body
+    line = _line(request.method, path, secret if secret in path else "")
     if request.query:
-        line += "?" + "&".join([f"{name}={value}" for name, value in request.query.items()])
+        line += _encoded("?" + "&".join([f"{name}={value}" for name, value in request.query.items()]))
     if (token := request.headers.get("x-turn-token")) is not None:
-        line += f" {TURN}: {masked(token)}"
-    return _noted(line, request.body)
+        line += _turn(token)
+    return b"%b %b" % (line, body) if body else line
 
 
 def responded(response: Response) -> bytes:
     """An answer."""
-    line = str(response.status)
+    line, body = STATUS[response.status], response.body
     for name, value in response.own:
         if name == TURN:
-            line += f" {TURN}: {masked(value)}"
-    return _noted(line, response.body)
+            line += _turn(value)
+    return b"%b %b" % (line, body) if body else line
 
 
-def _noted(line: str, body: bytes) -> bytes:
-    return f"{line} ".encode("utf-8", "replace") + body if body else line.encode("utf-8", "replace")
+@lru_cache(LINES)
+def _line(method: str, path: str, secret: str) -> bytes:
+    line = f"{method} {path}"
+    return _encoded(line.replace(secret, masked(secret)) if secret else line)
+
+
+def _turn(token: str) -> bytes:
+    return _encoded(f" {TURN}: {masked(token)}")
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "replace")

@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from server.journal import Jot
-from server.ledger import RETRY, SOON, Ledger
+from server.ledger import ENOUGH, REST, RETRY, SOON, Ledger
 from server.sqlite import Sqlite
 from tests.crashes.world import FAST, Contest, World, at_once
 from tests.store.faults import Faulty
@@ -46,6 +46,36 @@ async def test_what_gathers_goes_in_one_transaction(engine: Faulty, autojump_clo
             nursery.start_soon(ledger.keep, "cup", 1.0, [Entered(f"bot-{number}")])
     assert len(engine.batches) <= 2
     assert len(list(engine.kept())) == 50
+
+
+async def test_after_a_commit_is_a_rest_that_nobody_waits_for_who_comes_later(
+    engine: Faulty, autojump_clock: MockClock
+) -> None:
+    """Catches a commit for every match that ends, and a rest that is taken when nothing was written."""
+    begun, kept = trio.current_time(), dict[str, float]()
+
+    async def keep(name: str, at: float) -> None:
+        await trio.sleep_until(begun + at)
+        await ledger.keep("cup", 1.0, [Entered(name)])
+        kept[name] = trio.current_time() - begun - at
+
+    async with running(engine) as (ledger, _), trio.open_nursery() as nursery:
+        for name, at in (("first", 1.0), ("soon", 1.0 + REST / 4), ("too", 1.0 + REST / 2), ("late", 2.0)):
+            nursery.start_soon(keep, name, at)
+    assert kept == pytest.approx({"first": 0.0, "soon": 3 * REST / 4, "too": REST / 2, "late": 0.0})
+    assert len(engine.batches) == 3
+
+
+async def test_when_enough_waits_the_rest_is_over(engine: Faulty, autojump_clock: MockClock) -> None:
+    async with running(engine) as (ledger, _):
+        await ledger.keep("cup", 1.0, [PAUSED])
+        begun = trio.current_time()
+        async with trio.open_nursery() as nursery:
+            for number in range(ENOUGH):
+                nursery.start_soon(ledger.keep, "cup", 1.0, [Entered(f"bot-{number}")])
+                await trio.testing.wait_all_tasks_blocked()
+        assert trio.current_time() == begun
+        assert len(engine.batches) == 2
 
 
 async def test_moves_wait_for_others_and_not_for_ever(engine: Faulty, autojump_clock: MockClock) -> None:
