@@ -11,7 +11,8 @@ IN := $(VENV)/bin/
 RUN := $(VENV)/.run
 DEV := $(VENV)/.dev
 COMMAND := $(VENV)/.command
-WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
+# One more than there are processors: many tests wait for a host or a browser in a process of its own.
+WORKERS ?= $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
 
 .PHONY: help serve demo test quick campaign bench lint docs matrix lock clean
 
