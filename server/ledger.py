@@ -22,7 +22,8 @@ from tournament.store import Conflict, Story
 
 RETRY = 5.0  # seconds until what could not be kept is tried again
 SOON = 0.25  # seconds between two looks at what was played, of which a crash may take as much
-REST = 0.005  # seconds between two commits, in which more gathers …
+REST = 0.01  # seconds between two commits, at the most, in which more gathers …
+EACH = REST / 50  # … and for each match in play, as a few fast ones would wait for nothing …
 ENOUGH = 16  # … unless so many wait already: a commit costs about as much as ten of what is in it
 READERS = 4  # threads that read at once
 
@@ -111,7 +112,6 @@ class Ledger:
             while True:
                 await self._gather()
                 await self._write_out()
-                self._rested = trio.current_time() + REST
         except trio.Cancelled:
             with trio.CancelScope(shield=True):
                 await self._write_the_last()
@@ -193,6 +193,7 @@ class Ledger:
     async def _commit(self, rows: Sequence[Entry | Jot]) -> None:
         if rows:
             await self._in_thread(partial(self._engine.write, rows), limiter=self._writing)
+            self._rested = trio.current_time() + min(REST, EACH * len(self._playing))
 
     def _set_trouble(self, reason: str) -> None:
         if reason != self.trouble:

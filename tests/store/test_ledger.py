@@ -60,14 +60,33 @@ async def test_after_a_commit_is_a_rest_that_nobody_waits_for_who_comes_later(
         kept[name] = trio.current_time() - begun - at
 
     async with running(engine) as (ledger, _), trio.open_nursery() as nursery:
+        many_play(ledger)
         for name, at in (("first", 1.0), ("soon", 1.0 + REST / 4), ("too", 1.0 + REST / 2), ("late", 2.0)):
             nursery.start_soon(keep, name, at)
     assert kept == pytest.approx({"first": 0.0, "soon": 3 * REST / 4, "too": REST / 2, "late": 0.0})
     assert len(engine.batches) == 3
 
 
+async def test_where_little_is_played_nobody_waits_for_more(
+    engine: Faulty, autojump_clock: MockClock
+) -> None:
+    """Catches two fast bots at an empty table who spend their time waiting for others."""
+    async with running(engine) as (ledger, _):
+        ledger.jot("cup-1", [], [])
+        begun = trio.current_time()
+        for number in range(10):
+            await ledger.keep("cup", 1.0, [Entered(f"bot-{number}")])
+        assert trio.current_time() - begun < REST
+
+
+def many_play(ledger: Ledger) -> None:
+    for number in range(100):
+        ledger.jot(f"cup-{number}", [], [])
+
+
 async def test_when_enough_waits_the_rest_is_over(engine: Faulty, autojump_clock: MockClock) -> None:
     async with running(engine) as (ledger, _):
+        many_play(ledger)
         await ledger.keep("cup", 1.0, [PAUSED])
         begun = trio.current_time()
         async with trio.open_nursery() as nursery:
