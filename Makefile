@@ -11,8 +11,7 @@ IN := $(VENV)/bin/
 RUN := $(VENV)/.run
 DEV := $(VENV)/.dev
 COMMAND := $(VENV)/.command
-# One more than there are processors: many tests wait for a host or a browser in a process of its own.
-WORKERS ?= $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
+WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 
 .PHONY: help serve demo test quick campaign bench lint docs matrix lock clean
 

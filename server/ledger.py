@@ -22,7 +22,7 @@ from tournament.store import Conflict, Story
 
 RETRY = 5.0  # seconds until what could not be kept is tried again
 SOON = 0.25  # seconds between two looks at what was played, of which a crash may take as much
-REST = 0.01  # seconds between two commits, at the most, in which more gathers …
+REST = 0.01  # seconds, at the most, that a match which is over waits for others after a commit …
 EACH = REST / 50  # … and for each match in play, as a few fast ones would wait for nothing …
 ENOUGH = 16  # … unless so many wait already: a commit costs about as much as ten of what is in it
 READERS = 4  # threads that read at once
@@ -35,10 +35,11 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 class Call:
     """Somebody waits for these to be safe."""
 
-    __slots__ = ("error", "rows", "safe", "scope")
+    __slots__ = ("error", "rows", "safe", "scope", "urgent")
 
     def __init__(self, rows: Sequence[Entry], patient: bool) -> None:
         self.rows = rows
+        self.urgent = any(row.kind != "concluded" for row in rows)  # somebody is about to play
         self.safe = trio.Event()
         self.scope = trio.CancelScope(shield=patient)
         self.error: Conflict | None = None
@@ -79,7 +80,7 @@ class Ledger:
         if not call.rows:
             return
         self._waiting.append(call)
-        if len(self._waiting) in (1, ENOUGH):
+        if call.urgent or len(self._waiting) in (1, ENOUGH):
             self._news.set()
         with call.scope:
             await call.safe.wait()
@@ -135,7 +136,7 @@ class Ledger:
                 await self._news.wait()
 
     def _due(self) -> float:
-        if len(self._waiting) >= ENOUGH:
+        if len(self._waiting) >= ENOUGH or any(call.urgent for call in self._waiting):
             return -inf
         return max(self._rested, -inf if self._waiting else self._moves_due)
 

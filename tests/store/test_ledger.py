@@ -56,7 +56,7 @@ async def test_after_a_commit_is_a_rest_that_nobody_waits_for_who_comes_later(
 
     async def keep(name: str, at: float) -> None:
         await trio.sleep_until(begun + at)
-        await ledger.keep("cup", 1.0, [Entered(name)])
+        await ledger.keep("cup", 1.0, [ended(name)])
         kept[name] = trio.current_time() - begun - at
 
     async with running(engine) as (ledger, _), trio.open_nursery() as nursery:
@@ -75,8 +75,29 @@ async def test_where_little_is_played_nobody_waits_for_more(
         ledger.jot("cup-1", [], [])
         begun = trio.current_time()
         for number in range(10):
-            await ledger.keep("cup", 1.0, [Entered(f"bot-{number}")])
+            await ledger.keep("cup", 1.0, [ended(f"bot-{number}")])
         assert trio.current_time() - begun < REST
+
+
+async def test_who_is_about_to_play_waits_for_nobody_and_takes_along_who_waits(
+    engine: Faulty, autojump_clock: MockClock
+) -> None:
+    """Catches a table of a thousand bots at which every match begins a rest after the one before."""
+    async with running(engine) as (ledger, nursery):
+        many_play(ledger)
+        await ledger.keep("cup", 1.0, [ended("first")])
+        begun = trio.current_time()
+        nursery.start_soon(ledger.keep, "cup", 1.0, [ended("second")])
+        await trio.testing.wait_all_tasks_blocked()
+        for number in range(10):
+            await ledger.keep("cup", 1.0, [Entered(f"bot-{number}")])
+        assert trio.current_time() == begun
+        assert [entry.kind for entry in engine.kept()] == ["concluded"] * 2 + ["entered"] * 10
+        assert len(engine.batches) == 11
+
+
+def ended(match: str) -> Concluded:
+    return structs.replace(WON, match=match)
 
 
 def many_play(ledger: Ledger) -> None:
@@ -91,7 +112,7 @@ async def test_when_enough_waits_the_rest_is_over(engine: Faulty, autojump_clock
         begun = trio.current_time()
         async with trio.open_nursery() as nursery:
             for number in range(ENOUGH):
-                nursery.start_soon(ledger.keep, "cup", 1.0, [Entered(f"bot-{number}")])
+                nursery.start_soon(ledger.keep, "cup", 1.0, [ended(f"match-{number}")])
                 await trio.testing.wait_all_tasks_blocked()
         assert trio.current_time() == begun
         assert len(engine.batches) == 2
