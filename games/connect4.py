@@ -92,7 +92,7 @@ def show(position: Connect4, names: tuple[str, str]) -> object:
     first, second = discs(position)
     shown: list[int] = []
     for lowest in range(0, 7 * COLUMNS, 7):
-        shown += SHOWN[first >> lowest & 0b111111 | (second >> lowest & 0b111111) << ROWS]
+        shown += SHOWN[first >> lowest & COLUMN[0] | (second >> lowest & COLUMN[0]) << ROWS]
     return shown
 
 

@@ -189,8 +189,7 @@ def read(sent: Any, position: Santorini) -> Move:
             move = tuple(numbers)
         case _:
             move = ()
-    moving = not position.builder and len(position.mine) == 2 and position.outcome is None
-    if move not in (STEP if moving else BIT):
+    if move not in (STEP if status(position) == "moveWorker" else BIT):
         raise _unreadable(sent, position)
     return move
 

@@ -80,10 +80,10 @@ class Outbox:
 
     def _send_said(self) -> None:
         if said := self._said:
+            self._said = b""
             self._send(said)
 
     def _send(self, data: Bytes) -> None:
-        self._said = b""
         try:
             sent = self._wire.send_now(data)
         except PEER_GONE:

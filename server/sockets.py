@@ -201,11 +201,11 @@ class SocketWire(Wire):
                 self._readiness.forget(self._socket.fileno())
             return
         try:
-            received = self._socket.recv(READ)
+            received = self._read()
         except BlockingIOError:
             return  # woken for nothing
-        except OSError as error:
-            self._wake(_lost(error))
+        except trio.BrokenResourceError as error:
+            self._wake(error)
             return
         self.arrived = now
         if (take := self._take) is None or not received:
@@ -224,7 +224,7 @@ class SocketWire(Wire):
         except BlockingIOError:
             raise
         except OSError as error:
-            raise _lost(error) from error
+            raise trio.BrokenResourceError(f"the connection is lost: {error.strerror}") from error
 
     async def _watched(self, watcher: Readiness) -> bytes:
         """Sleep until `ready` or `close` wakes us."""
@@ -257,7 +257,3 @@ class SocketWire(Wire):
             self._failure = failure
             task, self._task = self._task, None
             trio.lowlevel.reschedule(task)
-
-
-def _lost(error: OSError) -> trio.BrokenResourceError:
-    return trio.BrokenResourceError(f"the connection is lost: {error.strerror}")

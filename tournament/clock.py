@@ -25,15 +25,14 @@ class Clock:
     def start(self, seat: int, at: float) -> None:
         self.running = seat
         bank, turn = self._bank[seat], self._turn
-        self._most = most = bank if bank < turn else turn
-        self.since = at
-        self.deadline = at + most if self._paused is None else inf
+        self._most = bank if bank < turn else turn
+        self._run_since(at)
 
     def stop(self, at: float) -> float:
         """The running seat answered in time: what it spent comes off, what it gains goes on."""
         seat = self.running
         spent = self.halt(at)
-        if self.pace.gain and seat is not None:
+        if seat is not None and self.pace.gain:
             self._bank[seat] += self.pace.gain
         return spent
 

@@ -77,11 +77,10 @@ class Reader(AsyncIterator[AnyEvent]):
 class Follower:
     """One who is told. An index makes it immune to being called from inside its own call."""
 
-    __slots__ = ("_busy", "_events", "_log", "_next", "_tell")
+    __slots__ = ("_busy", "_log", "_next", "_tell")
 
     def __init__(self, followed: Log, tell: Tell, start: int) -> None:
         self._log = followed
-        self._events = followed.events
         self._tell = tell
         self._next = start
         self._busy = False
@@ -89,12 +88,11 @@ class Follower:
     def catch_up(self) -> None:
         if self._busy:
             return  # the call that is under way will come to it
-        self._busy = True
-        events = self._events
+        self._busy, happened, tell = True, self._log.events, self._tell
         try:
-            while (index := self._next) < len(events):
+            while (index := self._next) < len(happened):
                 self._next = index + 1
-                self._tell(events[index])
+                tell(happened[index])
         except Exception:
             # Nobody else may suffer from it, least of all the player whose move is being told.
             log.exception("a follower failed and is told no more")

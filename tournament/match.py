@@ -110,7 +110,7 @@ class Match:
     def play(self, seat: int, sent: object, at: float, now: float | None = None) -> None:
         """Play what was sent, which arrived at `at`; the next clock starts `now`."""
         clock = self.clock
-        if at > clock.deadline or self._due != PRESENT:
+        if at > clock.deadline or self._due != PRESENT:  # else nothing has run out, as nearly always
             self.flag(at)
         position = self.positions[-1]
         if self.to_move != seat:

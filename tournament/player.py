@@ -42,10 +42,10 @@ class Seat:
 
     def play(self, sent: Any, at: float | None = None) -> None:
         """Play what a bot sent, stamped by whoever read it; raises `Illegal`, in words for its author."""
-        now, match, timekeeper = trio.current_time(), self.match, self._timekeeper
-        timekeeper.catch_up(now)
+        now, match = trio.current_time(), self.match
+        self._timekeeper.catch_up(now)
         match.play(self.index, sent, now if at is None else at, now)
-        timekeeper.expect(match.deadline)
+        self._timekeeper.expect(match.deadline)
 
     def resign(self) -> None:
         now = trio.current_time()

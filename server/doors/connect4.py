@@ -215,7 +215,7 @@ class Connect4:
         match event:
             case Moved() | Began():
                 self.asked += 1
-                self._voice.say(_told(seat, event), seat.match.to_move == seat.index)
+                self._voice.say(_told(seat, event), seat.to_move)
             case Refused():
                 pass  # whoever sent it was told
             case Ended():

@@ -143,7 +143,7 @@ class Memo:
         match event:
             case Moved(ply=ply):
                 if match.verdict is None or not _last(match, ply):
-                    self._show(once(event, state, match, ply), match.to_move == seat.index, event.at)
+                    self._show(once(event, state, match, ply), seat.to_move, event.at)
             case Began():
                 self._show(once(event, state, match, 0), seat.to_move)
             case Refused(ply=ply):
@@ -158,15 +158,14 @@ class Memo:
 
     def _show(self, line: bytes, asked: bool, at: float | None = None) -> None:
         """Send the bot a state; if it names the bot, that is a question."""
-        self._tape.told(line, at)
-        self._put(line, asked)
+        self._say(line, asked, at)
         if asked:
             self.asked += 1
             self._patience.asked()
 
-    def _say(self, line: bytes) -> None:
-        self._tape.told(line)
-        self._put(line, True)
+    def _say(self, line: bytes, urgent: bool = True, at: float | None = None) -> None:
+        self._tape.told(line, at)
+        self._put(line, urgent)
 
     def _junk(self, at: float) -> None:
         if not self._patience.junk(at):

@@ -8,14 +8,12 @@ Addresses and tokens that nobody else knows are cut before they are kept.
 """
 
 from functools import lru_cache
-from http import HTTPStatus
 
 from server.http import Request, Response
 from server.wire_log import masked
 
 TURN = "X-Turn-Token"
 LINES = 1024  # beginnings of requests that are remembered: a bot sends the same one with every move
-STATUS = {status.value: str(status.value).encode() for status in HTTPStatus}
 
 
 def requested(request: Request, secret: str) -> bytes:
@@ -31,7 +29,7 @@ def requested(request: Request, secret: str) -> bytes:
 
 def responded(response: Response) -> bytes:
     """An answer."""
-    line, body = STATUS[response.status], response.body
+    line, body = b"%d" % response.status, response.body
     for name, value in response.own:
         if name == TURN:
             line += _turn(value)
