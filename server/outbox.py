@@ -73,24 +73,22 @@ class Outbox:
                 self._send_said()
             elif urgent:
                 self._wire.soon(self._send_said, urgent)  # all of it: what was said before may not have been
-        elif self._wire.soon(self._send_said, urgent):
-            self._said = data
         else:
-            self._send(data)
+            self._said = data
+            if not self._wire.soon(self._send_said, urgent):
+                self._send_said()
 
     def _send_said(self) -> None:
-        if said := self._said:
-            self._said = b""
-            self._send(said)
-
-    def _send(self, data: Bytes) -> None:
+        said, self._said = self._said, b""
+        if not said:
+            return
         try:
-            sent = self._wire.send_now(data)
+            sent = self._wire.send_now(said)
         except PEER_GONE:
             self.cut("the peer is gone")
         else:
-            if sent < len(data):
-                self._keep(memoryview(data)[sent:] if sent else data)
+            if sent < len(said):
+                self._keep(memoryview(said)[sent:] if sent else said)
 
     def finish(self) -> None:
         """Say the end after all that was put."""

@@ -4,6 +4,8 @@ To wait for a socket, trio tells the kernel so each time and forgets it after.
 Here a socket is registered once, level-triggered, with an epoll of our own that
 trio waits for: waiting costs no system call, and whatever has come is read in
 one sweep, a piece a socket, so that none can keep the others from their turn.
+A sweep goes in rounds of reading from some sockets, then taking what came, then
+sending: going into the kernel between any two moves, each takes longer.
 Where there is no epoll a wire waits as trio does.
 """
 
@@ -17,7 +19,7 @@ import trio
 from server.wire import READ, Wire
 
 ROUND = 16  # sockets read before what was said meanwhile is sent: less than a millisecond
-SWEEP = 128  # sockets looked at before other tasks have their turn: some milliseconds
+SWEEP = 256  # sockets looked at before other tasks have their turn: some ten milliseconds
 
 # A move is sent at once; and a peer whose machine has gone is noticed, by the kernel, within two minutes.
 OPTIONS = [
@@ -64,9 +66,11 @@ class Readiness:
             while left > 0 and (found := self._epoll.poll(0, ROUND)):  # what came meanwhile is read as well
                 left -= len(found)
                 now = trio.current_time()
-                for number, _ in found:
-                    if (wire := self._wires.get(number)) is not None:
-                        wire.ready(now)
+                wires = [wire for number, _ in found if (wire := self._wires.get(number)) is not None]
+                for wire in wires:
+                    wire.read(now)
+                for wire in wires:
+                    wire.hand_on()
                 self._send()
         finally:
             self.sweeping = False
@@ -129,7 +133,7 @@ class SocketWire(Wire):
         self._readiness = watcher
         self._task: trio.lowlevel.Task | None = None  # that waits for something to read
         self._take: Callable[[bytes], None] | None = None  # is called with it while the task sleeps on
-        self._received = b""  # what the task is woken with …
+        self._received: bytes | None = None  # what was read and nobody has taken …
         self._failure: Exception | None = None  # … or this
         self.peer = peer
         self.secure = False
@@ -154,7 +158,8 @@ class SocketWire(Wire):
         else:
             self._take = take
             try:
-                await self._watched(self._readiness)
+                while received := await self._watched(self._readiness):
+                    take(received)
             finally:
                 self._take = None
 
@@ -192,26 +197,30 @@ class SocketWire(Wire):
             self._socket.close()
             self._wake(trio.ClosedResourceError("the connection was closed at this end"))
 
-    def ready(self, now: float) -> None:
-        """Read what there is, be it the end or a failure. For `Readiness`."""
-        task = self._task
-        if task is None:
+    def read(self, now: float) -> None:
+        """Take out of the kernel what there is, be it the end or a failure. For `Readiness`."""
+        if self._task is None:
             # Nobody reads just now. Level-triggered, we would be told again and again.
             if self._readiness is not None:
                 self._readiness.forget(self._socket.fileno())
             return
         try:
-            received = self._read()
+            self._received = self._read()
+            self.arrived = now
         except BlockingIOError:
-            return  # woken for nothing
+            pass  # woken for nothing
         except trio.BrokenResourceError as error:
             self._wake(error)
+
+    def hand_on(self) -> None:
+        """Give what was read to whoever waits for it. If nobody does any more, the next to read gets it."""
+        task, received = self._task, self._received
+        if task is None or received is None:
             return
-        self.arrived = now
         if (take := self._take) is None or not received:
-            self._received = received
             self._wake(None)
             return
+        self._received = None
         try:
             task.context.run(take, received)
         except Exception as error:
@@ -227,18 +236,21 @@ class SocketWire(Wire):
             raise trio.BrokenResourceError(f"the connection is lost: {error.strerror}") from error
 
     async def _watched(self, watcher: Readiness) -> bytes:
-        """Sleep until `ready` or `close` wakes us."""
+        """Sleep until `read`, `hand_on` or `close` wakes us."""
         if self._task is not None:
             raise trio.BusyResourceError("two tasks read from one connection")
         self._check_open()
         self._failure = None
-        watcher.watch(self._socket.fileno(), self)
-        self._task = trio.lowlevel.current_task()
-        await trio.lowlevel.wait_task_rescheduled(self._give_up)
-        received, self._received = self._received, b""
+        if self._received is None:
+            watcher.watch(self._socket.fileno(), self)
+            self._task = trio.lowlevel.current_task()
+            await trio.lowlevel.wait_task_rescheduled(self._give_up)
+        else:
+            await trio.lowlevel.checkpoint()
+        received, self._received = self._received, None
         failure, self._failure = self._failure, None
         if failure is None:
-            return received
+            return received or b""
         try:
             raise failure
         finally:

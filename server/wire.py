@@ -48,7 +48,7 @@ class Wire(Protocol):
 
         A peer that is woken by bytes costs more than the bytes: told a little later, many have
         something to do at once. What is not `urgent` waits until nobody has anything more to say, some
-        milliseconds at the most: by then there may be more for the same peer.
+        ten milliseconds at the most: by then there may be more for the same peer.
         """
         return False
 

@@ -3,7 +3,7 @@
 import contextvars
 import socket
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 
 import pytest
 import trio
@@ -147,16 +147,71 @@ async def test_a_taker_that_sweeps_and_closes_meets_nobody_twice_and_no_closed_w
 
 
 @linux
+async def test_what_came_for_one_that_was_cancelled_before_its_turn_is_there_for_the_next() -> None:
+    """Catches bytes that were taken from the kernel and then given to nobody, or to somebody twice."""
+    watcher = readiness()
+    assert watcher is not None
+    ends = dict[SocketWire, socket.socket]()
+    for _ in range(3):
+        ours, theirs = socket.socketpair()
+        ends[SocketWire(ours, watcher=watcher)] = theirs
+    scopes = {wire: trio.CancelScope() for wire in ends}
+    taken: list[SocketWire] = []
+
+    async def reads(wire: SocketWire) -> None:
+        def take(_: bytes) -> None:
+            taken.append(wire)
+            for other in ends.keys() - {wire}:
+                scopes[other].cancel()
+
+        with scopes[wire]:
+            await wire.pump(take)
+
+    with trio.fail_after(10), ExitStack() as stack:
+        for wire, theirs in ends.items():
+            stack.enter_context(closing(wire))
+            stack.enter_context(theirs)
+        async with trio.open_nursery() as nursery:
+            for wire in ends:
+                nursery.start_soon(reads, wire)
+            await trio.testing.wait_all_tasks_blocked()
+            for theirs in ends.values():
+                theirs.send(b"x")
+            watcher.sweep()
+            await trio.testing.wait_all_tasks_blocked()
+            assert len(taken) == 1, "the first in the round cancelled the others"
+
+            (first,) = taken
+            scopes[first].cancel()
+            await trio.testing.wait_all_tasks_blocked()
+            ends[first].send(b"y")
+            assert await first.receive() == b"y"
+            one, two = ends.keys() - taken
+            assert await one.receive() == b"x"
+            ends[one].send(b"y")
+            assert await one.receive() == b"y"
+            more: list[bytes] = []
+            nursery.start_soon(two.pump, more.append)
+            await trio.testing.wait_all_tasks_blocked()
+            ends[two].send(b"y")
+            await trio.testing.wait_all_tasks_blocked(0.01)
+            assert more == [b"x", b"y"]
+            nursery.cancel_scope.cancel()
+
+
+@linux
 async def test_a_reader_that_is_woken_for_nothing_sleeps_on() -> None:
     taken: list[bytes] = []
     async with connected(EPOLL) as (wire, client, nursery):
         assert isinstance(wire, SocketWire)
         nursery.start_soon(wire.pump, taken.append)
         await trio.testing.wait_all_tasks_blocked()
-        wire.ready(trio.current_time())
-        await client.send_all(b"x")
-        await trio.testing.wait_all_tasks_blocked(0.01)
-        assert taken == [b"x"]
+        for text in (b"x", b"y"):
+            await client.send_all(text)
+            await trio.testing.wait_all_tasks_blocked(0.01)
+            wire.read(trio.current_time())
+            wire.hand_on()
+        assert taken == [b"x", b"y"]
         nursery.cancel_scope.cancel()
 
 
