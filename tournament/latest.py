@@ -77,7 +77,7 @@ class Latest(Sequence[Pairing]):
 
 def met(times: Times, one: str, other: str) -> int:
     """How often, whoever was first."""
-    return times[one, other] + times[other, one]
+    return times.get((one, other), 0) + times.get((other, one), 0)
 
 
 def _number(result: Result) -> int:

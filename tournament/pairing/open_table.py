@@ -9,6 +9,7 @@ where `terms.lots` says so, sides are by lot.
 
 from collections.abc import Sequence
 from itertools import combinations
+from operator import itemgetter
 
 from tournament.format import Entrant, Format, Pairing, Result, Terms
 from tournament.latest import Latest, Times, met
@@ -26,17 +27,17 @@ def draw(
     latest = drawn if isinstance(drawn, Latest) else Latest(drawn, results)
     seed = (terms.seed, drawn[-1].number if drawn else 0)
     pairs = [
-        (one, other)
+        (met(latest.times, one.name, other.name), one.name, other.name)
         for one, other in combinations(waiting, 2)
         if _willing(one, other) and not met(latest.playing, one.name, other.name)
     ]
-    pairs.sort(key=lambda pair: met(latest.times, pair[0].name, pair[1].name))
+    pairs.sort(key=itemgetter(0))
     meetings: list[tuple[str, str]] = []
     taken = set[str]()
-    for one, other in pairs:
-        if taken.isdisjoint((one.name, other.name)):
-            taken |= {one.name, other.name}
-            meetings.append(_seated(one.name, other.name, latest.times, seed if terms.lots else None))
+    for _, one, other in pairs:
+        if one not in taken and other not in taken:
+            taken |= {one, other}
+            meetings.append(_seated(one, other, latest.times, seed if terms.lots else None))
     return numbered(drawn, [meetings], last_round(drawn) + 1)
 
 
