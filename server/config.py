@@ -16,6 +16,7 @@ from games.game import Pace
 from server.exits import Misuse
 from server.host import check
 from server.limits import Limits
+from server.proxies import Proxies
 from tournament.format import Terms
 from tournament.record import Opened
 from tournament.tournament import Refusal
@@ -82,6 +83,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     )
     reserve_bytes: Annotated[int, Meta(ge=0)] = RESERVE_BYTES  # of the disk, given up when it is full
     tls: Tls | None = None
+    proxies: tuple[str, ...] = ()  # as CIDR: whose `X-Forwarded-For` is believed
     admin_anywhere: bool = False  # the desk also where its cookies cross a network in the clear
     evaluation: Evaluation = Evaluation()
     limits: Limits = Limits()
@@ -130,6 +132,10 @@ def _checked(values: Mapping[str, Any], origin: str) -> Settings:
         found = msgspec.convert(values, Settings)
     except msgspec.ValidationError as error:
         raise ConfigError(f"{origin}: {error}") from None
+    try:
+        Proxies(found.proxies)
+    except ValueError as error:
+        raise ConfigError(f"{origin}: proxies: {error}") from None
     for wanted in found.tournament:
         try:
             check(wanted.name, wanted.opened())

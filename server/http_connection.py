@@ -13,6 +13,7 @@ from collections.abc import Awaitable
 from typing import Protocol
 
 import trio
+from msgspec.structs import replace
 
 from server.guard import Guard
 from server.http_exchange import Answers, App, Exchange
@@ -34,6 +35,7 @@ from server.http_wire import (
 from server.limits import Limits
 from server.listening import Visitor
 from server.outbox import Outbox
+from server.proxies import HEADER
 from server.wire import Wire
 
 RETRY_LATER = ("Retry-After", "5")  # seconds, in which a host starts again
@@ -61,6 +63,7 @@ class Connection(Answers):
         "_http",
         "_outbox",
         "_parting",
+        "_proxy",
         "_requests",
         "_stage",
         "_streaming",
@@ -87,6 +90,7 @@ class Connection(Answers):
         self._turn: trio.Event | None = None  # somebody waits for the answer to be given
         self._parting = False  # all was said; the client may still be reading
         self._visitor = visitor
+        self._proxy = visitor if visitor is not None and visitor.proxied else None  # says who is behind it
         self.deadline = self._arrived + http.limits.head_seconds
 
     async def run(self) -> None:
@@ -219,6 +223,8 @@ class Connection(Answers):
         self._stage = stage
 
     def _serve(self, request: Request) -> None:
+        if self._proxy is not None:
+            request = replace(request, peer=self._proxy.client(request.headers.get(HEADER, "")))
         exchange = self._exchange = Exchange(request, self)
         try:
             pending = self._http.app(exchange)

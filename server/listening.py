@@ -21,12 +21,14 @@ import trio
 
 from server.guard import Guard
 from server.limits import Limits
+from server.proxies import Proxies
 from server.sockets import SocketWire, readiness
 from server.wire import StreamWire, Wire, WireStream
 
 AT_ONCE = 64  # connections accepted before other tasks have their turn
 PAUSE = 0.1  # seconds before the next try where the system had no room for a connection
 
+NO_PROXIES = Proxies()
 NO_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
 NOT_LISTENING = (errno.EBADF, errno.EINVAL, errno.ENOTSOCK)  # any other error is that of one connection
 
@@ -38,12 +40,17 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 class Visitor:
     """One connection, as far as admission goes."""
 
-    __slots__ = ("_admission", "network", "wire")
+    __slots__ = ("_admission", "network", "proxied", "wire")
 
-    def __init__(self, admission: "Admission", wire: Wire, network: str) -> None:
+    def __init__(self, admission: "Admission", wire: Wire, network: str, proxied: bool) -> None:
         self._admission = admission
         self.wire = wire
         self.network = network  # what it is counted under; "" for those that are not counted
+        self.proxied = proxied  # a proxy of ours passes on what others say
+
+    def client(self, forwarded: str) -> str:
+        """The address that a request came from, if `forwarded` is its `X-Forwarded-For`."""
+        return self._admission.proxies.client(self.wire.peer, forwarded)
 
     def authenticated(self) -> None:
         """It has shown who it is: nobody's flood drives it out any more."""
@@ -57,7 +64,8 @@ class Visitor:
 class Admission:
     """Who is here. One for all doors of a host."""
 
-    def __init__(self, limits: Limits, files: float = math.inf) -> None:
+    def __init__(self, limits: Limits, files: float = math.inf, proxies: Proxies = NO_PROXIES) -> None:
+        self.proxies = proxies
         self._limits = limits
         self._most = files - limits.spare_files
         self._here: set[Visitor] = set()
@@ -66,7 +74,8 @@ class Admission:
 
     def admit(self, wire: Wire) -> Visitor | None:
         """Let a connection in, if need be for the oldest stranger's; None where there is no such stranger."""
-        network = network_of(wire.peer, self._limits.trust_loopback)
+        proxied = wire.peer in self.proxies  # many may be behind it: how many is the proxy's business
+        network = "" if proxied else network_of(wire.peer, self._limits.trust_loopback)
         if len(self._here) >= self._most and not self._evict(self._strangers):
             return None
         if network:
@@ -75,7 +84,7 @@ class Admission:
                 return None
             if len(self._strangers) >= self._limits.unauthenticated:
                 self._evict(self._strangers)
-        visitor = Visitor(self, wire, network)
+        visitor = Visitor(self, wire, network, proxied)
         self._here.add(visitor)
         if network:
             self._of_network[network] += 1

@@ -36,6 +36,7 @@ from server.pages.desk.sessions import Sessions
 from server.pages.door import Addresses, Pages
 from server.pages.paper import warm
 from server.pages.wire import WirePage
+from server.proxies import Proxies
 from server.report import report
 from server.sqlite import warn_of_faults
 from server.stores import opened
@@ -82,7 +83,9 @@ async def _serve(
         sessions = Sessions() if desk else None
         app = _application(host, settings, token.text, sessions, Addresses(**where))
         http = Http(app, host.guard, settings.limits)
-        admission = listening.Admission(settings.limits, listening.room_for_files())
+        admission = listening.Admission(
+            settings.limits, listening.room_for_files(), Proxies(settings.proxies)
+        )
         attend = {
             "tcp": partial(tcp.attend, host),
             "websocket": partial(websocket.attend, host),

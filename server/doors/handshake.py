@@ -11,7 +11,7 @@ No extension is ever agreed on, so nothing is compressed.
 """
 
 import re
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterable
 from http import HTTPStatus
 
 import structlog
@@ -22,6 +22,7 @@ from trio_websocket import wrap_server_stream
 from games.game import quoted
 from server.guard import PEER_GONE
 from server.limits import Limits
+from server.proxies import HEADER
 from server.wire import Wire
 
 END = re.compile(rb"\n\r?\n")  # of a request's head; the library finds it at the same place
@@ -34,6 +35,7 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 class Accepted(Struct, frozen=True):
     path: str
+    forwarded: str  # what the request has as `X-Forwarded-For`
     answer: bytes
     rest: bytes  # what came right after the request: frames
 
@@ -47,6 +49,7 @@ async def shake_hands(wire: Wire, paths: Container[str], limits: Limits) -> Acce
     view = _View(wire, limits.head_bytes)
     patience = trio.move_on_after(limits.handshake_seconds)
     asked = accepted = None
+    forwarded = ""
     try:
         with patience:
             async with trio.open_nursery() as nursery:
@@ -54,6 +57,7 @@ async def shake_hands(wire: Wire, paths: Container[str], limits: Limits) -> Acce
                 request = await wrap_server_stream(nursery, view, receive_buffer_size=None)
                 asked = request.path.partition("?")[0]
                 if asked in paths:
+                    forwarded = _joined(request.headers, HEADER)
                     await request.accept()
                     accepted = asked
                 view.let_go()
@@ -61,7 +65,7 @@ async def shake_hands(wire: Wire, paths: Container[str], limits: Limits) -> Acce
         # The wire's own failures do not get here: this is the library, and what it was given.
         log.debug("a handshake that cannot be read", peer=wire.peer, why=repr(errors.exceptions[0]))
     if accepted is not None:
-        return Accepted(accepted, view.answer, view.rest)
+        return Accepted(accepted, forwarded, view.answer, view.rest)
     if view.gone:
         return Refused(b"")
     if patience.cancelled_caught:
@@ -124,6 +128,11 @@ class _View(trio.abc.Stream):
             return b""
         self.rest = head[end.end() :]
         return head[: end.end()]
+
+
+def _joined(headers: Iterable[tuple[bytes, bytes]], wanted: str) -> str:
+    """The values of a header, which may come several times."""
+    return ", ".join(value.decode("latin-1") for name, value in headers if name.lower() == wanted.encode())
 
 
 def _refusal(status: int, why: str) -> bytes:

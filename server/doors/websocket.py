@@ -73,6 +73,7 @@ async def attend(host: Host, wire: Wire, visitor: Visitor) -> None:
             with trio.move_on_after(host.limits.linger_seconds):
                 await wire.pump(_drop)
         else:
+            wire.peer = visitor.client(handshake.forwarded)  # for good: behind a proxy too it is one bot's
             connection = _Connection(host, wire, outbox, handshake.path, visitor.authenticated)
             await connection.run(handshake.rest)
     except PEER_GONE:

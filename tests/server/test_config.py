@@ -77,6 +77,8 @@ def test_the_organisers_token_is_no_setting(file: Path) -> None:
         ("[ports]\ntcp = 70000", r"quintain.toml: .*<= 65535 - at `\$.ports.tcp`"),
         ("bind = 4", r"quintain.toml: Expected `str`, got `int` - at `\$.bind`"),
         ("bind = ", "quintain.toml: "),
+        ("proxies = ['10.0.0.1/8']", "quintain.toml: proxies: 10.0.0.1/8 has host bits set"),
+        ("proxies = ['example.org']", "quintain.toml: proxies: 'example.org' does not appear to be"),
         ("[[tournament]]\nname = 'x'", r"quintain.toml: .*`game` - at `\$.tournament\[0\]`"),
         ("[[tournament]]\nname = 'x'\ngame = 'y'\nentrants = 1", r">= 2 - at `\$.tournament\[0\].entrants`"),
     ],

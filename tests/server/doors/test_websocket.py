@@ -24,7 +24,8 @@ from server.doors.websocket import attend
 from server.frames import CLOSE, PING, PONG, TEXT
 from server.host import Host
 from server.limits import Limits, Rate
-from server.listening import Admission, listeners, serve
+from server.listening import NO_PROXIES, Admission, listeners, serve
+from server.proxies import Proxies
 from tests.server.cutting import cut, places
 from tests.server.doors.fours import table
 from tests.server.ends import LOST, in_memory
@@ -111,11 +112,12 @@ class Client:
 
 @asynccontextmanager
 async def door(
-    limits: Limits | None = None, weather: Weather | None = None
+    limits: Limits | None = None, weather: Weather | None = None, proxies: Proxies = NO_PROXIES
 ) -> AsyncIterator[tuple[Host, Connect]]:
     """A host, and how clients connect to its door."""
     async with hosting({}, limits) as (host, nursery):
-        connect = in_memory(host, attend, Client, weather=weather)
+        admission = Admission(host.limits, proxies=proxies)
+        connect = in_memory(host, attend, Client, weather=weather, admission=admission)
 
         async def come(*, deaf: bool = False) -> Client:
             client = await connect()
@@ -259,6 +261,29 @@ async def test_who_resets_in_the_handshake_is_let_go_at_once(autojump_clock: Moc
         assert visitor is not None
         await attend(host, wire, visitor)
         assert trio.current_time() == 0.0
+
+
+@pytest.mark.parametrize("ours", [True, False])
+async def test_behind_a_proxy_of_ours_a_bot_comes_from_where_the_proxy_says(
+    ours: bool, autojump_clock: MockClock
+) -> None:
+    """And where it is not ours, to name another address each time helps nobody."""
+    limits = Limits(wrong_tokens=Rate(1, 60.0))
+    async with door(limits, proxies=Proxies(["192.0.2.1"]) if ours else NO_PROXIES) as (_, connect):
+
+        async def told(client: bytes, token: str) -> dict[str, Any]:
+            bot = await connect()
+            request = b"GET /play HTTP/1.1"
+            await bot.send(
+                head(b"X-Forwarded-For: 192.0.2.77", b"x-forwarded-for: " + client, request=request)
+            )
+            await bot.say("hello", name="ann", game="quoridor", token=token)
+            return msgspec.json.decode(next(each.data for each in bot.heard if isinstance(each, TextMessage)))
+
+        assert (await told(b"203.0.113.5", "the right one, which is long"))["type"] == "welcome"
+        clients = [b"203.0.113.5", b"203.0.113.5", b"203.0.113.6"]
+        reasons = [(await told(client, "a wrong one"))["reason"] for client in clients]
+        assert ["too many wrong tokens" in reason for reason in reasons] == [False, True, not ours]
 
 
 def session(against: str) -> bytes:

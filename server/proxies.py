@@ -1,0 +1,37 @@
+"""Whose request it is that a proxy passes on, according to proxies that are believed.
+
+Anybody can write what it likes into `X-Forwarded-For`, and each proxy adds at the
+end who came to it. So it is read from the end, for as long as the one who says
+so is a proxy of ours.
+"""
+
+from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+
+HEADER = "x-forwarded-for"
+
+
+class Proxies:
+    def __init__(self, networks: Sequence[str] = ()) -> None:
+        """`networks` are as CIDR, or single addresses; raises `ValueError` for anything else."""
+        self._networks = tuple(ip_network(each) for each in networks)
+
+    def __contains__(self, peer: str) -> bool:
+        address = _address(peer)
+        return address is not None and any(address in network for network in self._networks)
+
+    def client(self, peer: str, forwarded: str) -> str:
+        """Who is behind `peer` by what the header says: `peer` itself, unless it is a proxy of ours."""
+        for said in reversed(forwarded.split(",")):
+            if peer not in self or (address := _address(said.strip(" \t"))) is None:
+                break
+            peer = str(address)
+        return peer
+
+
+def _address(text: str) -> IPv4Address | IPv6Address | None:
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return None
+    return address.ipv4_mapped or address if isinstance(address, IPv6Address) else address
