@@ -216,4 +216,4 @@ def _information(between: "Floats", prior: "Floats") -> "Floats":
     """The variance of everybody's score, jointly: what one gains from another the other loses."""
     import numpy as np
 
-    return np.diag(between.sum(axis=1) + prior) - between
+    return np.eye(len(between)) * (between.sum(axis=1) + prior) - between
