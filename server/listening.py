@@ -42,7 +42,7 @@ class Visitor:
 
     __slots__ = ("_admission", "network", "proxied", "wire")
 
-    def __init__(self, admission: "Admission", wire: Wire, network: str, proxied: bool) -> None:
+    def __init__(self, admission: "Admission", wire: Wire, network: str, proxied: bool = False) -> None:
         self._admission = admission
         self.wire = wire
         self.network = network  # what it is counted under; "" for those that are not counted

@@ -9,6 +9,7 @@ Not here: what is said when (`server/doors/house.py`).
 """
 
 import sys
+from inspect import cleandoc
 from typing import Annotated, Any
 
 import msgspec
@@ -194,6 +195,9 @@ def schema() -> dict[str, Any]:
     """The grammar as a JSON Schema: `FromBot` and `ToBot` say which messages there are."""
     grammar: dict[str, Any] = {}
     (said, told), parts = msgspec.json.schema_components((Said, Told), ref_template="#/$defs/{name}")
+    for part in parts.values():
+        if "description" in part:  # a docstring, which newer Pythons have without its indentation
+            part["description"] = cleandoc(part["description"])
     grammar["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     grammar["title"] = f"The house protocol, version {PROTOCOL}"
     grammar["anyOf"] = [{"$ref": "#/$defs/FromBot"}, {"$ref": "#/$defs/ToBot"}]

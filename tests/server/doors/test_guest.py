@@ -654,7 +654,7 @@ async def test_who_has_a_place_or_a_battle_is_no_stranger(autojump_clock: MockCl
     """And so is not driven out by a flood of those who are."""
 
     class Someone:
-        known = False
+        known = proxied = False
 
         def authenticated(self) -> None:
             self.known = True
