@@ -8,7 +8,6 @@ announced is lost.
 import gc
 import signal
 import socket
-import ssl
 import sys
 from collections.abc import AsyncIterator, Iterable
 from contextlib import closing
@@ -18,7 +17,7 @@ from importlib import import_module
 import structlog
 import trio
 
-from server import listening
+from server import certificate, listening
 from server.config import ConfigError, Settings
 from server.data_folder import OrganiserToken, locked, organiser_token, prepared
 from server.doors import tcp, websocket
@@ -67,7 +66,7 @@ async def serve(settings: Settings, *, until_done: str | None = None, as_json: b
 async def _serve(
     settings: Settings, engine: Engine, token: OrganiserToken, until_done: str | None, as_json: bool
 ) -> int:
-    tls = _tls(settings)
+    tls = None if settings.tls is None else certificate.context(settings.tls)
     host = Host(settings.limits, Ledger(engine), at_once=settings.matches_at_once)
     doors = await _open(settings)
     async with trio.open_nursery() as nursery:
@@ -104,6 +103,8 @@ async def _serve(
                         tls=tls if name != "tcp" else None,
                     )
                 )
+        if tls is not None and settings.tls is not None:
+            await nursery.start(certificate.renew, tls, settings.tls)
         nursery.start_soon(_warm_up)
         _calm_the_collector()
         if sessions is not None and token.made:
@@ -192,18 +193,6 @@ async def _open(settings: Settings) -> dict[str, list[socket.socket]]:
                 f"{name}: cannot listen on {settings.bind} port {port}: {error.strerror}"
             ) from None
     return opened
-
-
-def _tls(settings: Settings) -> ssl.SSLContext | None:
-    if settings.tls is None:
-        return None
-    try:
-        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        context.minimum_version = ssl.TLSVersion.TLSv1_2
-        context.load_cert_chain(settings.tls.certificate, settings.tls.key)
-    except (OSError, ssl.SSLError) as error:
-        raise ConfigError(f"tls: the certificate cannot be used: {error}") from None
-    return context
 
 
 async def _warm_up() -> None:

@@ -1,0 +1,44 @@
+"""The host's certificate: read at the start, and again at every SIGHUP.
+
+A certificate lasts some weeks, and a host some months.
+"""
+
+import signal
+import ssl
+
+import structlog
+import trio
+
+from server.config import ConfigError, Tls
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+def context(tls: Tls) -> ssl.SSLContext:
+    """What connections are encrypted with. Raises `ConfigError` where the files cannot be used."""
+    made = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    made.minimum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        made.load_cert_chain(tls.certificate, tls.key)
+    except (OSError, ssl.SSLError) as error:
+        raise ConfigError(f"tls: the certificate cannot be used: {error}") from None
+    return made
+
+
+async def renew(
+    used: ssl.SSLContext, tls: Tls, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
+) -> None:
+    """Have connections that come from then on meet with what the files hold, whenever a SIGHUP says so."""
+    if not hasattr(signal, "SIGHUP"):  # not a Unix
+        task_status.started()
+        return
+    with trio.open_signal_receiver(signal.SIGHUP) as signals:
+        task_status.started()
+        async for _ in signals:
+            try:
+                context(tls)  # tried elsewhere first: what does not go together would be half in use
+                used.load_cert_chain(tls.certificate, tls.key)
+            except (ConfigError, OSError) as error:
+                log.error("the certificate is the one before", why=str(error))
+            else:
+                log.info("the certificate was read again")

@@ -1,0 +1,62 @@
+"""The certificate of a running host: another one is taken up without a restart, and a bad one is not."""
+
+import signal
+import socket
+import ssl
+from pathlib import Path
+
+import pytest
+import trustme
+
+from tests.server.served import PATIENCE, Served
+
+if not hasattr(signal, "SIGHUP"):
+    pytest.skip("only a Unix has SIGHUP", allow_module_level=True)
+
+
+def issue(authority: trustme.CA, folder: Path) -> None:
+    """A new certificate and its key, in the files that the host was given."""
+    issued = authority.issue_cert("localhost")
+    issued.private_key_pem.write_to_path(folder / "host.key")
+    (folder / "host.pem").write_bytes(b"".join(pem.bytes() for pem in issued.cert_chain_pems))
+
+
+def shown(port: int, trust: ssl.SSLContext) -> bytes:
+    """The certificate that a client meets with, and believes."""
+    with (
+        socket.create_connection(("127.0.0.1", port), PATIENCE) as plain,
+        trust.wrap_socket(plain, server_hostname="localhost") as client,
+    ):
+        return client.getpeercert(binary_form=True) or b""
+
+
+def test_a_certificate_is_read_again_when_the_host_is_told_to_and_a_bad_one_changes_nothing(
+    tmp_path: Path,
+) -> None:
+    authority, trust = trustme.CA(), ssl.create_default_context()
+    authority.configure_trust(trust)
+    issue(authority, tmp_path)
+    (tmp_path / "quintain.toml").write_text('tls = { certificate = "host.pem", key = "host.key" }\n')
+    host = Served(tmp_path)
+
+    def told_to_read() -> str:
+        host.process.send_signal(signal.SIGHUP)
+        assert host.process.stderr is not None
+        return next(line for line in host.process.stderr if "certificate" in line)
+
+    try:
+        first = [shown(port, trust) for port in (host.http, host.websocket)]
+        assert first[0] == first[1]
+        issue(authority, tmp_path)
+        assert shown(host.http, trust) == first[0], "nobody has told it"
+        assert "read again" in told_to_read()
+        second = [shown(port, trust) for port in (host.http, host.websocket)]
+        assert second[0] == second[1] != first[0]
+
+        key = (tmp_path / "host.key").read_bytes()
+        issue(authority, tmp_path)
+        (tmp_path / "host.key").write_bytes(key)  # of another certificate
+        assert "is the one before" in told_to_read()
+        assert shown(host.http, trust) == second[0]
+    finally:
+        host.kill()
