@@ -47,12 +47,13 @@ def demo(
     json
         The standings as one JSON object instead of tables.
     """
+    games = catalogue()  # now: interrupted while it makes dataclasses, Python would end by the signal
     with child_host(http) as host:
         page = host.urls["http"]
         (note if json else say)(f"Follow it at {page}/")
         bots: list[subprocess.Popen[bytes]] = []
         try:
-            names = [_begin(host, game, seconds / MOVES, bots) for game in catalogue()]
+            names = [_begin(host, game, seconds / MOVES, bots) for game in games]
             done = _until_over(host, names, bots, seconds * PATIENCE + 30)
         finally:
             for bot in bots:
