@@ -5,13 +5,10 @@ import socket
 import ssl
 from pathlib import Path
 
-import pytest
 import trustme
 
+from tests.lacking import lacking
 from tests.server.served import PATIENCE, Served
-
-if not hasattr(signal, "SIGHUP"):
-    pytest.skip("only a Unix has SIGHUP", allow_module_level=True)
 
 
 def issue(authority: trustme.CA, folder: Path) -> None:
@@ -33,6 +30,8 @@ def shown(port: int, trust: ssl.SSLContext) -> bytes:
 def test_a_certificate_is_read_again_when_the_host_is_told_to_and_a_bad_one_changes_nothing(
     tmp_path: Path,
 ) -> None:
+    if not hasattr(signal, "SIGHUP"):
+        lacking("this system has no SIGHUP")
     authority, trust = trustme.CA(), ssl.create_default_context()
     authority.configure_trust(trust)
     issue(authority, tmp_path)
