@@ -12,8 +12,9 @@ from typing import Any
 from msgspec import Struct
 
 from games import quoridor, tictactoe
-from games.brains import alphabeta, first, random
+from games.brains import Brain, alphabeta, first, random
 from games.game import Game
+from server.advanced import advanced
 from server.cheats import TRICKS, Again, Cheat, Trick, rigged
 from server.thinker import Busy, Failed, Thinker
 from tournament.events import Ended, Ending, Moved
@@ -29,18 +30,25 @@ Choose = Callable[[Match], Awaitable[Sequence[Any]]]  # what the house sends whe
 Score = Callable[[Match, int], float]  # of a match that is over, for that seat
 Opponent = Callable[[Random, Thinker], Choose]
 
+CHEATING = "C_AI_"  # how the names of cases begin in which the house cheats; it may be left out
+
 
 class Case(Struct, frozen=True):
     name: str
     game: Game[Any, Any]
-    seat: int | None  # the house's; None: either
+    seat: int  # the house's
     score: Score
     opponent: Opponent
     trick: Trick | None = None
 
-    def rules(self, house: int) -> Game[Any, Any]:
-        """The game as it is played in this case, with the house in that seat."""
-        return self.game if self.trick is None else rigged(self.game, house, self.trick)
+    @property
+    def rules(self) -> Game[Any, Any]:
+        """The game as it is played in this case."""
+        return self.game if self.trick is None else rigged(self.game, self.trick)
+
+    def wronged(self, match: Match) -> bool:
+        """Whether the house has cheated in a match of this case."""
+        return self.trick is not None and match.position.cheated
 
 
 async def oppose(match: Match, house: Seat, choose: Choose) -> None:
@@ -102,9 +110,8 @@ def any_legal(lots: Random, thinker: Thinker) -> Choose:
     return _brain(quoridor.GAME, random(quoridor.GAME, lots.getrandbits(32)))
 
 
-def perfect(lots: Random, thinker: Thinker) -> Choose:
-    """To the end of the game, which takes milliseconds."""
-    return _brain(tictactoe.GAME, alphabeta(tictactoe.GAME, lots.getrandbits(32)))
+def as_ever(lots: Random, thinker: Thinker) -> Choose:
+    return _brain(tictactoe.GAME, lambda position, stop: advanced(position))
 
 
 def looking_ahead(lots: Random, thinker: Thinker) -> Choose:
@@ -121,7 +128,7 @@ def looking_ahead(lots: Random, thinker: Thinker) -> Choose:
     return choose
 
 
-def _brain(game: Game[Any, Any], brain: Callable[[Any, Callable[[], bool]], Any]) -> Choose:
+def _brain(game: Game[Any, Any], brain: Brain) -> Choose:
     async def choose(match: Match) -> Sequence[Any]:
         return [game.write(brain(match.position, _never))]
 
@@ -129,24 +136,20 @@ def _brain(game: Game[Any, Any], brain: Callable[[Any, Callable[[], bool]], Any]
 
 
 def cheating(game: Game[Any, Any], trick: Trick) -> Opponent:
-    """Honest for a while, perhaps, and then not."""
+    async def choose(match: Match) -> Sequence[Any]:
+        chosen = trick.cheater(match.position.position)
+        return [each if isinstance(each, Cheat | Again) else game.write(each) for each in chosen]
 
-    def opponent(lots: Random, thinker: Thinker) -> Choose:
-        honest = lots.randint(0, trick.delay)
-        turns = 0
+    return lambda lots, thinker: choose
 
-        async def choose(match: Match) -> Sequence[Any]:
-            nonlocal turns
-            turns += 1
-            position = match.position.position
-            if turns <= honest:
-                return [game.write(lots.choice(list(position.moves())))]
-            chosen = trick.cheater(position, lots)
-            return [each if isinstance(each, Cheat | Again) else game.write(each) for each in chosen]
 
-        return choose
-
-    return opponent
+def wanted(game: str, name: str | None) -> list[Case]:
+    """The cases that are asked for by a name, which may lack its beginning; None is all."""
+    cases = CASES[game]
+    if name is None:
+        return [*cases.values()]
+    found = cases.get(name) or cases.get(CHEATING + name)
+    return [] if found is None else [found]
 
 
 def _cases(
@@ -171,13 +174,13 @@ def _cases(
 
 CASES: Mapping[str, Mapping[str, Case]] = {
     "tic-tac-toe": _cases(
-        tictactoe.GAME, ("O", "X"), (first_empty, for_a_win(20)), (perfect, for_a_draw(20)), {"": 4}
+        tictactoe.GAME, ("O", "X"), (first_empty, for_a_win(20)), (as_ever, for_a_draw(20)), {"": 4}
     ),
     "quoridor": _cases(
         quoridor.GAME,
         ("FIRST", "SECOND"),
         (any_legal, for_a_win(15)),
         (looking_ahead, for_surviving),
-        {"": 2, "WALL_BLOCKING": 4},
+        {"": 2, "C_AI_WALL_BLOCKING": 4},
     ),
 }

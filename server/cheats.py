@@ -1,23 +1,24 @@
 """What the Arena does wrong on purpose, to see whether a bot notices.
 
-A `rigged` game has the rules of the game, but that the house may show whatever
+A `rigged` game has the rules of the game, except that the house may show whatever
 it likes; after that nothing is right but to flip the table, and that wins. A
-trick says what is shown: a cheater plays legally until it can cheat in its way.
+trick says which side the house has and what it does: it plays legally until it
+can cheat in its way. Nothing in it is random: what a trick does depends on its
+name and the bot's moves alone, as it did in the old system.
 
-When a bot is tried with which of these, and what that is worth, is
-`server/evaluation.py`'s business.
+When a bot is tried with which of these, and what that is worth, is the business
+of `server/cases.py` and `server/evaluation.py`.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from random import Random
 from typing import Any
 
 from msgspec import Struct, structs
 
 from games import quoridor, tictactoe
 from games.game import Game, Illegal, Outcome
-from games.quoridor import SIDE, SQUARES, STEPS, WALLS, Quoridor
-from games.tictactoe import FIELDS, TicTacToe
+from games.quoridor import SIDE, WALLS, Quoridor
+from games.tictactoe import FIELDS, INDEX, TicTacToe
 from server.doors.battle import FLIP
 
 
@@ -33,13 +34,12 @@ class Again(Struct, frozen=True):
     move: Any
 
 
-Cheater = Callable[[Any, Random], Sequence[Any]]  # of a position and lots: moves to play, or one of these
+Cheater = Callable[[Any], Sequence[Any]]  # of a position, the house to move: moves to play, or one of these
 
 
 class Trick(Struct, frozen=True):
     cheater: Cheater
-    delay: int = 0  # so many moves, at most, the house makes honestly before
-    seat: int | None = None  # of the house; None: either
+    seat: int  # of the house
     begins: bool = False  # the house begins, whoever should
 
 
@@ -78,8 +78,9 @@ class Rigged(Struct, frozen=True):
         return structs.replace(self, position=self.position.play(move), crossing=False)
 
 
-def rigged(game: Game[Any, Any], house: int, trick: Trick) -> Game[Any, Any]:
+def rigged(game: Game[Any, Any], trick: Trick) -> Game[Any, Any]:
     """The game as it is when the house cheats in it. What only people see of a game is not rigged."""
+    house = trick.seat
 
     def start() -> Rigged:
         position = game.opening({})
@@ -106,34 +107,38 @@ def rigged(game: Game[Any, Any], house: int, trick: Trick) -> Game[Any, Any]:
     return structs.replace(game, start=start, read=read, write=write)
 
 
-def flip_without_reason(position: Any, lots: Random) -> Sequence[Any]:
+def flip_without_reason(position: Any) -> Sequence[Any]:
     return [Cheat({"action": FLIP})]
 
 
 # Tic-Tac-Toe
+
+SECONDS = ("N", "W", "E", "S", "SE")  # fields that a house with NW takes two of at once
 
 
 def _symbol(name: str) -> Cheat:
     return Cheat({"action": "putSymbol", "position": name})
 
 
-def duplicate(position: TicTacToe, lots: Random) -> Sequence[Any]:
+def duplicate(position: TicTacToe) -> Sequence[Any]:
     taken = position.mine | position.theirs
-    there = [name for field, name in enumerate(FIELDS) if taken >> field & 1]
-    return [_symbol(lots.choice(there))] if there else [lots.choice(list(position.moves()))]
+    return [_symbol(next(name for field, name in enumerate(FIELDS) if taken >> field & 1))]
 
 
-def two_symbols(position: TicTacToe, lots: Random) -> Sequence[Any]:
-    one, other = lots.sample(list(position.moves()), 2)
-    return [Again(one), _symbol(FIELDS[other])]
+def two_symbols(position: TicTacToe) -> Sequence[Any]:
+    if not position.mine:
+        return [INDEX["NW"]]
+    free = {*position.moves()}
+    one, other, *_ = (name for name in SECONDS if INDEX[name] in free)
+    return [Again(INDEX[other]), _symbol(one)]
 
 
-def any_symbol(position: TicTacToe, lots: Random) -> Sequence[Any]:
-    return [_symbol(lots.choice(FIELDS))]
+def second_begins(position: TicTacToe) -> Sequence[Any]:
+    return [_symbol("NW")]
 
 
-def out_of_bound(position: TicTacToe, lots: Random) -> Sequence[Any]:
-    return [_symbol(lots.choice(("NNE", "NNW", "EE", "WW", "SSE", "SSW")))]
+def out_of_bound(position: TicTacToe) -> Sequence[Any]:
+    return [_symbol("")]  # as the old system wrote a field beside the board
 
 
 # Quoridor
@@ -143,84 +148,61 @@ def _shown(name: str) -> Cheat:
     return Cheat({"action": "putWall" if name[-1] in "hv" else "move", "position": name})
 
 
-def _walls(position: Quoridor) -> list[str]:
-    """Those that may be put."""
-    return [move for move in position.moves() if move in WALLS]
-
-
 def _steps(position: Quoridor) -> list[str]:
     return [move for move in position.moves() if move not in WALLS]
 
 
-def teleport(position: Quoridor, lots: Random) -> Sequence[Any]:
-    """To a square of the inner board that is three steps away or more."""
-    row, column = divmod(position.pawns[position.turn], SIDE)
-    far = [
-        name
-        for square, name in enumerate(SQUARES)
-        if abs(square // SIDE - row) + abs(square % SIDE - column) >= 3
-        and 0 < square // SIDE < SIDE - 1
-        and square != position.pawns[1 - position.turn]
-    ]
-    return [_shown(lots.choice(far))]
+def teleport(position: Quoridor) -> Sequence[Any]:
+    return [_shown("e5")]
 
 
-def second_first(position: Quoridor, lots: Random) -> Sequence[Any]:
-    return [_shown(lots.choice(_steps(structs.replace(position, turn=1))))]
+def second_first(position: Quoridor) -> Sequence[Any]:
+    return [_shown("e8")]
 
 
-def two_turns(position: Quoridor, lots: Random) -> Sequence[Any]:
-    step = lots.choice(_steps(position))
+def two_turns(position: Quoridor) -> Sequence[Any]:
+    """Straight on, twice; where a wall of the bot's is in the way of the first step, another way."""
+    step = "e8" if "e8" in (steps := _steps(position)) else steps[0]
     again = structs.replace(position.play(step), turn=position.turn)
-    return [Again(step), _shown(lots.choice(list(again.moves())))]
+    return [Again(step), _shown("e7" if step == "e8" else _steps(again)[0])]
 
 
-def wall_outside(position: Quoridor, lots: Random) -> Sequence[Any]:
-    return [_shown(lots.choice(("i4v", "i4h", "a9h", "c9v", "a0h", "f0v")))]
+def wall_outside(position: Quoridor) -> Sequence[Any]:
+    return [_shown("i4h")]
 
 
-def pawn_outside(position: Quoridor, lots: Random) -> Sequence[Any]:
-    name = SQUARES[position.pawns[position.turn]]
-    return [_shown(lots.choice((f"j{name[1]}", f"{name[0]}{10 if position.turn else 0}")))]
+def pawn_outside(position: Quoridor) -> Sequence[Any]:
+    return [_shown("e10")]
 
 
-def wall_cross(position: Quoridor, lots: Random) -> Sequence[Any]:
-    there = quoridor.walls(position)
-    if not there:
-        return [lots.choice(_walls(position))]
-    name = lots.choice(there)
-    return [_shown(name[:2] + ("h" if name[2] == "v" else "v"))]
+def wall_cross(position: Quoridor) -> Sequence[Any]:
+    return [_shown("e4v")] if "e4h" in quoridor.walls(position) else ["e4h"]
 
 
-def walk_through_wall(position: Quoridor, lots: Random) -> Sequence[Any]:
+def walk_through_wall(position: Quoridor) -> Sequence[Any]:
+    return [_shown("e2")] if "e1h" in quoridor.walls(position) else ["e1h"]
+
+
+def put_11_walls(position: Quoridor) -> Sequence[Any]:
+    """Ten where they make the bot's way longest, so that it has not won before the eleventh."""
     seat = position.turn
-    ways = STEPS[position.pawns[seat]][position.pawns[1 - seat]]
-    straight = {name: step.free for name, step in ways.items() if len(step.squares) == 2}
-    if shut := [name for name, between in straight.items() if position.walls & between]:
-        return [_shown(lots.choice(shut))]
-    near = [wall for wall in _walls(position) if any(WALLS[wall].bit & way for way in straight.values())]
-    return [lots.choice(near or list(position.moves()))]
-
-
-def put_11_walls(position: Quoridor, lots: Random) -> Sequence[Any]:
-    """Ten where they make the other's way longest, so that it is not over before the eleventh."""
-    seat = position.turn
-    walls = _walls(structs.replace(position, left=(quoridor.SUPPLY, quoridor.SUPPLY)))
+    supplied = structs.replace(position, left=(quoridor.SUPPLY, quoridor.SUPPLY))
+    walls = [move for move in supplied.moves() if move in WALLS]
     if not position.left[seat]:
-        return [_shown(lots.choice(walls))]
+        return [_shown(walls[0])]
     return [max(walls, key=lambda wall: quoridor.distance(position.play(wall), 1 - seat))]
 
 
-def wall_blocking(position: Quoridor, lots: Random) -> Sequence[Any]:
+def wall_blocking(position: Quoridor) -> Sequence[Any]:
     """Wall the house's own pawn in, where it began, with a part of the two rows nearest to it."""
     legal = {*position.moves()}
     free = [name for name, wall in WALLS.items() if not position.walls & wall.clashes]
     if blocking := [name for name in free if name not in legal] if position.left[position.turn] else ():
-        return [_shown(lots.choice(blocking))]
+        return [_shown(blocking[0])]
     there = {*quoridor.walls(position)}
     missing = [[name for name in pen if name not in there] for pen in _pens(position)]
     possible = [walls for walls in missing if {*walls} <= {*free}]
-    return [min(possible, key=len)[0] if possible else lots.choice(sorted(legal))]
+    return [min(possible, key=len)[0] if possible else min(legal)]
 
 
 def _pens(position: Quoridor) -> Iterable[list[str]]:
@@ -234,23 +216,25 @@ def _pens(position: Quoridor) -> Iterable[list[str]]:
                 yield pen
 
 
+FIRST, SECOND = 0, 1  # the seat of the house
+
 TRICKS: Mapping[str, Mapping[str, Trick]] = {
     tictactoe.GAME.name: {
-        "C_AI_DUP": Trick(duplicate, delay=1),
-        "C_AI_TWICE_A_ROW": Trick(two_symbols, delay=1),
-        "C_AI_X_FIRST": Trick(any_symbol, seat=1, begins=True),
-        "C_AI_OUT_OF_BOUND": Trick(out_of_bound, delay=1),
-        "C_AI_FLIP_TABLE_RANDOMLY": Trick(flip_without_reason, delay=1),
+        "C_AI_DUP": Trick(duplicate, SECOND),
+        "C_AI_TWICE_A_ROW": Trick(two_symbols, FIRST),
+        "C_AI_X_FIRST": Trick(second_begins, SECOND, begins=True),
+        "C_AI_OUT_OF_BOUND": Trick(out_of_bound, SECOND),
+        "C_AI_FLIP_TABLE_RANDOMLY": Trick(flip_without_reason, SECOND),
     },
     quoridor.GAME.name: {
-        "TELEPORT": Trick(teleport, delay=3),
-        "SECOND_FIRST": Trick(second_first, seat=1, begins=True),
-        "TWICE_A_ROW": Trick(two_turns, delay=3),
-        "WALL_OUTSIDE": Trick(wall_outside, delay=3),
-        "PAWN_OUTSIDE": Trick(pawn_outside, delay=3),
-        "WALL_CROSS": Trick(wall_cross),
-        "WALK_THROUGH_WALL": Trick(walk_through_wall),
-        "PUT_11_WALLS": Trick(put_11_walls),
-        "WALL_BLOCKING": Trick(wall_blocking),
+        "C_AI_TELEPORT": Trick(teleport, SECOND),
+        "C_AI_SECOND_FIRST": Trick(second_first, SECOND, begins=True),
+        "C_AI_TWICE_A_ROW": Trick(two_turns, SECOND),
+        "C_AI_WALL_OUTSIDE": Trick(wall_outside, FIRST),
+        "C_AI_PAWN_OUTSIDE": Trick(pawn_outside, SECOND),
+        "C_AI_WALL_CROSS": Trick(wall_cross, FIRST),
+        "C_AI_WALK_THROUGH_WALL": Trick(walk_through_wall, FIRST),
+        "C_AI_PUT_11_WALLS": Trick(put_11_walls, SECOND),
+        "C_AI_WALL_BLOCKING": Trick(wall_blocking, SECOND),
     },
 }

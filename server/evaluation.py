@@ -7,6 +7,7 @@ what they are worth is in `server/cases.py`.
 
 import re
 from collections.abc import Callable
+from functools import partial
 from random import Random
 from typing import Any
 from uuid import uuid4
@@ -16,8 +17,9 @@ import trio
 from msgspec import Struct
 from msgspec.json import encode
 
+from games.game import quoted
 from server.addresses import Url
-from server.cases import CASES, Case, oppose
+from server.cases import CASES, Case, oppose, wanted
 from server.doors.battle import Battle
 from server.doors.calling import Calling
 from server.host import Host
@@ -29,7 +31,7 @@ HOUSE, BOT = "the Arena", "the bot"  # what endings call them
 RUN_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 PRECISION = 2  # decimals of a score
 
-Enrol = Callable[[Seat, str], Battle]
+Enrol = Callable[[Seat, str, Callable[[], bool]], Battle]  # of a seat, a name, and `Battle`'s `wronged`
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -54,7 +56,7 @@ class Played(Struct, frozen=True):
 
 class Run:
     def __init__(self, name: str, game: str, bot: Url, callback: Url | None, cases: list[Case]) -> None:
-        """The same name makes the same order, and the same opponents."""
+        """The same name makes the same order, and the same moves of the opponents that draw lots."""
         Random(name).shuffle(cases)
         self.name = name
         self.game = game
@@ -90,9 +92,10 @@ class Evaluations:
 
     async def begin(self, game: str, asked: Evaluate) -> Run:
         """Begin a run; raises `Refusal`."""
-        cases = [case for case in CASES[game].values() if asked.caseType in (None, case.name)]
+        cases = wanted(game, asked.caseType)
         if not cases:
-            raise Refusal(400, f"caseType has to be one of {', '.join(CASES[game])}")
+            choices = ", ".join(CASES[game])
+            raise Refusal(400, f"caseType has to be one of {choices}, and not {quoted(asked.caseType)}")
         if asked.runId is not None and not RUN_ID.fullmatch(asked.runId):
             raise Refusal(400, "runId has to be 1 to 64 letters, digits, _ . or -")
         bot = await self._calling.checked(asked.teamUrl, game)
@@ -130,11 +133,11 @@ class Evaluations:
     async def _play(self, run: Run, name: str, case: Case) -> bool:
         """Play a case; whether the bot came at all."""
         host, lots = self._host, Random(f"{run.name} {case.name}")
-        house = lots.randrange(2) if case.seat is None else case.seat
+        house = case.seat
         names = (BOT, HOUSE) if house else (HOUSE, BOT)
-        match = Match(case.rules(house), names, trio.current_time())
+        match = Match(case.rules, names, trio.current_time())
         host.timekeeper.watch(match)
-        battle = self._enrol(Seat(match, 1 - house, host.timekeeper), name)
+        battle = self._enrol(Seat(match, 1 - house, host.timekeeper), name, partial(case.wronged, match))
         battle.expect(trio.current_time() + host.limits.start_seconds)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._invite, run.bot, battle)

@@ -143,6 +143,14 @@ class Match:
         if self.verdict is None:
             self._end(Ended(at, 1 - seat, Ending.RESIGNED, f"{self.names[seat]} resigned"))
 
+    def forfeit(self, seat: int, sent: object, why: str, at: float) -> None:
+        """Lose by what was sent, in turn or not: it breaks a rule that the position knows nothing of."""
+        self.flag(at)
+        if self.verdict is not None:
+            raise OutOfTurn("the match is over")
+        self._counts[seat] += 1
+        self._lose(Refused(at, seat, self.ply, sent, why, self._counts[seat]), why)
+
     # Who is there
 
     def hold(self, seat: int, until: float) -> None:
@@ -249,10 +257,15 @@ class Match:
         forfeit = self.game.faults == "forfeit"
         if forfeit or self._counts[seat] >= self._refusals:
             reason = why if forfeit else f"{self._counts[seat]} moves were refused, the last because: {why}"
-            self._last = refused, None
-            self._end(Ended(at, 1 - seat, Ending.ILLEGAL, f"{self.names[seat]}: {reason}"))
+            self._lose(refused, reason)
         else:
             self.log.append(refused)
+
+    def _lose(self, refused: Refused, reason: str) -> None:
+        """By a refusal, which is told with the result."""
+        self._last = refused, None
+        why = f"{self.names[refused.seat]}: {reason}"
+        self._end(Ended(refused.at, 1 - refused.seat, Ending.ILLEGAL, why))
 
     def _add(self, moved: Moved, after: Any) -> None:
         self.moves.append(moved.move)

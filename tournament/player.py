@@ -47,6 +47,11 @@ class Seat:
         match.play(self.index, sent, now if at is None else at, now)
         self._timekeeper.expect(match.deadline)
 
+    def forfeit(self, sent: Any, why: str, at: float) -> None:
+        """Lose by what was sent, whoever is to move; raises `Illegal` where the match is over already."""
+        self._timekeeper.catch_up(trio.current_time())
+        self.match.forfeit(self.index, sent, why, at)
+
     def resign(self) -> None:
         now = trio.current_time()
         self._timekeeper.catch_up(now)

@@ -17,6 +17,7 @@ from server.config import ConfigError, Evaluation
 from server.doors.battle import PRIVATE, STREAM, Battle, Command, ended
 from server.doors.calling import Calling
 from server.doors.guest import Guests, Join
+from server.doors.sharing import BOTS
 from server.evaluation import Evaluate, Evaluations
 from server.host import Host
 from server.http import Exchange, Refusal, Request, form, json_response, refused
@@ -32,6 +33,11 @@ Action = Callable[[Exchange], Awaitable[object] | None]
 
 class Arena:
     paths = frozenset({*GAMES, "evaluations"})
+    sharing = BOTS
+    old_paths = (
+        *(f"/{game}/{what}" for game in GAMES for what in ("play/*", "start/*", "join", "evaluate")),
+        "/evaluations/*",
+    )
 
     def __init__(self, host: Host, settings: Evaluation, bind: str, caller: Caller | None = None) -> None:
         """`caller` calls bots; without it, as far as the settings allow it, the network is there for that."""
@@ -75,15 +81,28 @@ class Arena:
             case _:
                 return (), None
 
+    def finds(self, path: str) -> bool:
+        match path.split("/")[1:]:
+            case [game, "start", name] if game in GAMES:
+                past, _ = self._past.get(name, ("", []))
+                here = self._find(game, name) is not None
+                return here or past == game or self._evaluations.awaits(game, name)
+            case ["evaluations", name]:
+                return self._evaluations.find(name) is not None
+            case _:
+                return False
+
     async def _join(self, exchange: Exchange, game: str) -> None:
         await self._guests.join(exchange, game, _read(exchange.request, Join))
 
     # Battles
 
-    def _enrol(self, seat: Seat, name: str | None = None) -> Battle:
+    def _enrol(
+        self, seat: Seat, name: str | None = None, wronged: Callable[[], bool] = lambda: False
+    ) -> Battle:
         sides = self._sides.setdefault(seat.match, {})
         host = self._host
-        battle = Battle(seat, sides, host.guard, host.limits, self._closed, name)
+        battle = Battle(seat, sides, host.guard, host.limits, self._closed, name, wronged)
         self._battles[battle.name] = battle
         return battle
 

@@ -32,6 +32,7 @@ from tournament.player import Seat
 
 once = Once()  # both sides are told of a move in the same words
 FLIP = "(╯°□°)╯︵ ┻━┻"
+WRONG_FLIP = "flipped the table although nothing was wrong"
 PRIVATE = (("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer"))  # addresses are secrets here
 ANSWER = JSON + PRIVATE
 STREAM = (("Content-Type", "text/event-stream"), *PRIVATE, ("X-Accel-Buffering", "no"))
@@ -55,8 +56,13 @@ class Battle:
         limits: Limits,
         closed: Callable[["Battle"], None],
         name: str | None = None,
+        wronged: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`closed` is called when nothing more will be told."""
+        """`closed` is called when nothing more will be told.
+
+        `wronged` says whether the opponent has cheated and goes on as if nothing had happened; where the
+        referee looks at both sides that cannot be.
+        """
         self.name = name or uuid()
         self.seat = seat
         self.match = seat.match
@@ -71,6 +77,7 @@ class Battle:
         self._spawner = spawner
         self._limits = limits
         self._closed = closed
+        self._wronged = wronged
         self._stream: Chunks | None = None
         self._undecided: list[tuple[Exchange, Refusal | None]] = []  # are answered when the result is told
         self._flipping = False  # the match is over by the opponent's fault, and this side may flip the table
@@ -124,12 +131,15 @@ class Battle:
             raise refusal from None
 
     def _move(self, exchange: Exchange, command: Command) -> None:
-        match, refusal = self.match, None
+        match, refusal, at = self.match, None, exchange.request.arrived
         sent = {"action": command.action}
         if command.position is not UNSET:
             sent["position"] = command.position
         try:
-            self.seat.play(sent, exchange.request.arrived)
+            if command.action == FLIP and not self._wronged():
+                self.seat.forfeit(sent, WRONG_FLIP, at)
+            else:
+                self.seat.play(sent, at)
         except OutOfTurn:
             refusal = Refusal(409, "not your turn") if match.verdict is None else ended()
         except Illegal:

@@ -14,6 +14,7 @@ from games.catalogue import catalogue
 from games.game import Game
 from games.tictactoe import FIELDS
 from games.tictactoe import GAME as TIC_TAC_TOE
+from server.advanced import advanced
 from server.cases import CASES, oppose
 from server.doors.battle import FLIP
 from server.limits import Limits
@@ -26,7 +27,6 @@ from tournament.player import Seat
 from tournament.timekeeper import Timekeeper
 
 NUMBER = "192.0.2.7:5000"
-AT_ONCE = "run-0"  # a run in which C_AI_OUT_OF_BOUND begins with its cheat
 
 
 class Direct:
@@ -75,9 +75,10 @@ class Direct:
         ),
         (
             "quoridor",
-            {"BASE_AI_FIRST": 15, "BASE_AI_SECOND": 15, "AB_AI_FIRST": 25, "AB_AI_SECOND": 25, "TELEPORT": 2}
-            | {"SECOND_FIRST": 2, "TWICE_A_ROW": 2, "WALL_OUTSIDE": 2, "PAWN_OUTSIDE": 2, "WALL_CROSS": 2}
-            | {"WALK_THROUGH_WALL": 2, "PUT_11_WALLS": 2, "WALL_BLOCKING": 4},
+            {"BASE_AI_FIRST": 15, "BASE_AI_SECOND": 15, "AB_AI_FIRST": 25, "AB_AI_SECOND": 25}
+            | {"C_AI_TELEPORT": 2, "C_AI_SECOND_FIRST": 2, "C_AI_TWICE_A_ROW": 2, "C_AI_WALL_OUTSIDE": 2}
+            | {"C_AI_PAWN_OUTSIDE": 2, "C_AI_WALL_CROSS": 2, "C_AI_WALK_THROUGH_WALL": 2}
+            | {"C_AI_PUT_11_WALLS": 2, "C_AI_WALL_BLOCKING": 4},
         ),
     ],
 )
@@ -142,14 +143,15 @@ async def test_the_simple_opponent_takes_the_first_empty_field(house: int) -> No
 
 
 @pytest.mark.parametrize("house", [0, 1])
-async def test_the_strong_opponent_loses_no_tic_tac_toe(house: int) -> None:
+async def test_the_strong_opponent_of_tic_tac_toe_is_the_old_one(house: int) -> None:
+    """Whatever lots the run draws: which field it takes is `server/advanced.py`'s business alone."""
     lots = Random(house)
-    for _ in range(20):
+    for seed in range(20):
         match = await against(
-            "tic-tac-toe", "AB", house, lambda position: lots.choice(list(position.moves()))
+            "tic-tac-toe", "AB", house, lambda position: lots.choice(list(position.moves())), seed
         )
-        assert match.result is not None
-        assert match.result.winner in (house, None)
+        for before, after in zip(match.positions[:-1], match.positions[1:], strict=True):
+            assert before.turn != house or after == before.play(advanced(before))
 
 
 @pytest.mark.parametrize("house", [0, 1])
@@ -180,7 +182,7 @@ async def against(
     rules = catalogue()[game]
     case = CASES[game][f"{kind}_AI_{rules.seats[house].upper()}"]
     assert case.seat == house
-    match = Match(case.rules(house), ("one", "other"), trio.current_time())
+    match = Match(case.rules, ("one", "other"), trio.current_time())
     seats = [Seat(match, index, Timekeeper()) for index in (0, 1)]
 
     async def answer() -> None:
@@ -314,12 +316,41 @@ async def test_cases_come_in_an_order_that_the_run_decides(autojump_clock: MockC
     assert await order("a") == await order("a") != await order("b")
 
 
-async def test_one_case_may_be_asked_for(autojump_clock: MockClock) -> None:
+async def test_a_bot_that_never_varies_sees_the_same_nine_games_in_every_evaluation(
+    autojump_clock: MockClock,
+) -> None:
+    """Nothing in a case of Tic-Tac-Toe is random: neither who has which side nor what the house does."""
     async with lists() as here:
-        here.telephone.connect(NUMBER, Knight(here, "tic-tac-toe").called)
-        _, said = await evaluate(here, caseType="C_AI_DUP")
-        (case,) = (await done(here, said["runId"]))["cases"]
-        assert (case["battleId"], case["caseType"], case["score"]) == (said["battleIds"][0], "C_AI_DUP", 4)
+        knight = Knight(here, "tic-tac-toe", lambda position: next(iter(position.moves())))
+        here.telephone.connect(NUMBER, knight.called)
+        runs: list[set[str]] = []
+        for number in range(20):
+            await evaluate(here, runId=f"run-{number}")
+            await done(here, f"run-{number}")
+            told, knight.battles = knight.battles, []
+            runs.append({repr([{**event, "id": ""} for event in battle]) for battle in told})
+        assert all(len(run) == 9 for run in runs), "nine cases are nine games"
+        assert all(run == runs[0] for run in runs)
+
+
+@pytest.mark.parametrize(
+    ("game", "name", "case"),
+    [
+        ("tic-tac-toe", "C_AI_DUP", "C_AI_DUP"),
+        ("quoridor", "C_AI_TELEPORT", "C_AI_TELEPORT"),
+        ("quoridor", "TELEPORT", "C_AI_TELEPORT"),
+        ("quoridor", "WALL_BLOCKING", "C_AI_WALL_BLOCKING"),
+    ],
+)
+async def test_one_case_may_be_asked_for_and_is_reported_by_its_whole_name(
+    game: str, name: str, case: str, autojump_clock: MockClock
+) -> None:
+    async with lists() as here:
+        here.telephone.connect(NUMBER, Knight(here, game, runner if game == "quoridor" else None).called)
+        _, said = await evaluate(here, game, caseType=name)
+        (played,) = (await done(here, said["runId"]))["cases"]
+        assert (played["battleId"], played["caseType"]) == (said["battleIds"][0], case)
+        assert played["score"] == CASES[game][case].score(ended(catalogue()[game], winner=0), 0)
 
 
 async def test_battles_to_come_cannot_be_entered_and_nothing_is_said_of_them(
@@ -396,24 +427,26 @@ async def test_a_cheat_that_is_answered_otherwise_has_worked(
     answer: dict[str, str] | None, autojump_clock: MockClock
 ) -> None:
     async with lists() as here:
-        fighter = await battle(here, "C_AI_OUT_OF_BOUND", AT_ONCE)
-        (cheat,) = await fighter.start()
+        fighter = await battle(here, "C_AI_OUT_OF_BOUND")
+        assert await fighter.start() == []
+        await fighter.put("C")
+        _, cheat = await fighter.told()
         assert cheat["position"] not in FIELDS
         if answer is None:
-            await trio.sleep(18.1)
+            await trio.sleep(20.1)
         else:
             assert (await fighter.command(**answer))[0] == 200
-        echo = [] if answer is None else [{**answer, "player": "X"}]
-        assert await fighter.told() == [*echo, flipped("O")]
+        echo = [] if answer is None else [{**answer, "player": "O"}]
+        assert await fighter.told() == [*echo, flipped("X")]
         assert fighter.stream.over
-        assert (await outcome(here, AT_ONCE))[0] == 0
+        assert (await outcome(here))[0] == 0
 
 
 async def test_a_move_that_crosses_with_a_cheat_is_no_fault(autojump_clock: MockClock) -> None:
     """Who moves on reading that it is to begin cannot have read what comes after that."""
     async with lists() as here:
         fighter = await battle(here, "C_AI_X_FIRST")
-        assert await fighter.start() == [put("X", "SW")]
+        assert await fighter.start() == [put("X", "NW")]
         assert await fighter.put("C") == (200, 20000)
         assert await fighter.told() == [put("O", "C")]
         assert await fighter.flip() == (200, 22000)
@@ -489,6 +522,12 @@ async def test_a_bot_that_does_not_come_is_called_to_no_other_case(
         ),
         ({"teamUrl": f"http://{NUMBER}", "callbackUrl": "mailto:me"}, 400, "http://"),
         ({"teamUrl": f"http://{NUMBER}", "caseType": "C_AI_SLEEPS"}, 400, "BASE_AI_O, BASE_AI_X, AB_AI_O"),
+        (
+            {"teamUrl": f"http://{NUMBER}", "caseType": "C_AI_TELEPORT"},
+            400,
+            "C_AI_FLIP_TABLE_RANDOMLY, and not",
+        ),
+        ({"teamUrl": f"http://{NUMBER}", "caseType": ""}, 400, "BASE_AI_O"),
         ({"teamUrl": f"http://{NUMBER}", "runId": "a/b"}, 400, "letters, digits"),
         ({"teamUrl": f"http://{NUMBER}", "runId": ""}, 400, "letters, digits"),
         ({"teamUrl": f"http://{NUMBER}", "runId": "r" * 65}, 400, "letters, digits"),
@@ -550,6 +589,45 @@ async def test_a_bot_that_is_evaluated_is_called_to_its_match_after_the_battle(
         assert match.ending is Ending.PLAYED
         assert (await done(here, "run"))["score"] == 100
         assert knight.most == 1
+
+
+@pytest.mark.parametrize("case", ["BASE_AI_X", "C_AI_DUP"])
+async def test_a_wrong_flip_is_told_as_one(case: str, autojump_clock: MockClock) -> None:
+    """To the coordinator too; a house that is yet to cheat is no reason to flip the table."""
+    async with lists() as here:
+        here.telephone.connect("coordinator.example")
+        here.telephone.connect(NUMBER)
+        _, said = await evaluate(
+            here, runId="run", caseType=case, callbackUrl="http://coordinator.example/score"
+        )
+        fighter = Fighter(here, said["battleIds"][0])
+        assert await fighter.start() == []
+        assert await fighter.flip() == (200, 18000)
+        assert await fighter.told() == [flipped("O"), flipped("X")]
+        why = "the bot: flipped the table although nothing was wrong"
+        assert await outcome(here) == (0, why)
+        where, message = here.telephone.calls[-1]
+        assert where == "coordinator.example/score"
+        assert message["message"] == f"{case} 0 ({why})"
+
+
+async def test_a_flip_out_of_turn_has_lost_at_once(autojump_clock: MockClock) -> None:
+    class Ponders(Direct):
+        async def think(self, *task: Any, seed: int) -> Any:
+            await trio.sleep(3.0)
+            return await super().think(*task, seed=seed)
+
+    async with lists() as here:
+        here.telephone.connect(NUMBER)
+        here.host.thinker = Ponders()
+        _, asked = await evaluate(here, "quoridor", caseType="AB_AI_FIRST", runId="run")
+        fighter = Fighter(here, asked["battleIds"][0], "quoridor")
+        assert await fighter.start() == []
+        assert (await fighter.flip())[0] == 200
+        assert await fighter.told() == [flipped("second"), flipped("first")]
+        assert fighter.stream.over
+        await trio.sleep(3.1)  # when the house has thought
+        assert await outcome(here) == (0, "the bot: flipped the table although nothing was wrong")
 
 
 async def test_why_is_told_in_words(autojump_clock: MockClock) -> None:

@@ -55,6 +55,25 @@ def test_the_next_clock_starts_when_the_prompt_goes_out_not_when_the_move_arrive
     assert played.deadline == 14.0
 
 
+@pytest.mark.parametrize("game", ["tic-tac-toe", "connect-4"])
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_seat_forfeits_by_what_it_sent_in_turn_or_not(game: str, seat: int) -> None:
+    """Also where a move that is refused may be tried again."""
+    played = match(game)
+    played.forfeit(seat, "flip", "nothing was wrong", 1.0)
+    assert ended(played) == (1 - seat, Ending.ILLEGAL, f"{NAMES[seat]}: nothing was wrong")
+    assert played.log.events[1] == Refused(1.0, seat, 0, "flip", "nothing was wrong", 1)
+    with pytest.raises(OutOfTurn, match="over"):
+        played.forfeit(1 - seat, "flip", "nothing was wrong", 2.0)
+
+
+def test_nobody_forfeits_a_match_whose_clock_ran_out_before() -> None:
+    played = match()
+    with pytest.raises(OutOfTurn):
+        played.forfeit(1, "flip", "nothing was wrong", 10.5)
+    assert ended(played) == (1, Ending.TIME, "ann ran out of time")
+
+
 def test_an_illegal_move_forfeits_where_the_game_says_so() -> None:
     played = match()
     played.play(0, "C", 1.0)

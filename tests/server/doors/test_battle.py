@@ -323,10 +323,10 @@ async def test_a_flip_is_a_flip_however_it_is_written(body: bytes, autojump_cloc
         await hears([ann, bob], put("O", "nowhere"), flipped("X"), over=True)
 
 
-async def test_out_of_turn_nothing_has_any_effect(autojump_clock: MockClock) -> None:
+async def test_out_of_turn_no_move_has_any_effect(autojump_clock: MockClock) -> None:
     async with lists() as here:
         ann, bob = await here.pair()
-        for command in (bob.put("C"), bob.put("XX"), bob.flip()):
+        for command in (bob.put("C"), bob.put("XX"), bob.command(action="flip")):
             assert await command == (409, "not your turn")
         await ann.put("C")
         assert await ann.put("C") == (409, "not your turn")
@@ -486,6 +486,23 @@ async def test_after_a_fault_the_other_may_flip_the_table(
         for fighter in (ann, bob):
             assert await fighter.flip() == (423, "Battle already ended")
         assert await concluded(here) == [(1, Ending.ILLEGAL)]
+
+
+@pytest.mark.parametrize("flips", [0, 1])
+async def test_a_flip_although_nothing_was_wrong_has_lost_in_turn_or_out_of_it(
+    flips: int, autojump_clock: MockClock
+) -> None:
+    async with lists(CUP) as here:
+        fighters = await here.pair()
+        wrong, wronged = fighters[flips], fighters[1 - flips]
+        assert (await wrong.flip())[0] == 200
+        await hears(fighters, flipped("OX"[flips]))
+        assert await wrong.flip() == (423, "Battle already ended")
+        assert (await wronged.flip())[0] == 200
+        await hears(fighters, flipped("OX"[1 - flips]), over=True)
+        (match,) = here.host.tournaments["cup"].record.matches.values()
+        assert (match.winner, match.ending) == (1 - flips, Ending.ILLEGAL)
+        assert match.why.endswith(": flipped the table although nothing was wrong")
 
 
 @pytest.mark.parametrize(("settings", "grace"), [(CUP, 10.0), (QUICK, 4.0)])
