@@ -6,13 +6,16 @@ six sides are the lines between the six neighbours of the centre; the six
 spokes to the centre may be drawn but do not count, and once the hexagon is
 captured no line may end at its centre.
 
+The game is over when no line can be drawn or, under the option `end="hexagons"`,
+as soon as no hexagon can be captured any more. The score is the same.
+
 What a seat has is one number: a bit for each line it drew, in the order of
 `Board.lines`, and above those a bit for each hexagon it captured.
 """
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import combinations
 from math import sqrt
@@ -29,6 +32,7 @@ Line = tuple[Point, Point]
 FEWEST, MOST = 3, 31  # rows and columns; the seed has no upper end, but an answer holds the whole board
 SIZES = 8  # boards kept ready for the next match; the largest takes about 3 MB
 SEATS = ("first", "second")
+ENDS = ("lines", "hexagons")  # what there is no more of when a game is over
 SHORT = re.compile(" ".join([",".join(["(0|[1-9][0-9]?)"] * 2)] * 2))
 EXPECTED = 'the two ends of a line, [{"row":0,"col":0},{"row":0,"col":1}] or "0,0 0,1"'
 DASHES = (None, "11 5")  # of the lines of seat 0 and of seat 1
@@ -39,24 +43,29 @@ class Hexagon(Struct, frozen=True):
 
     bit: int
     sides: int
-    spokes: int
     seen: int  # its sides and the hexagons that overlap it, whose centres its sides touch
+    closes: int  # when it is captured: its spokes, itself and the hexagons that overlap it
 
 
 @dataclass(frozen=True)  # unlike a Struct it can leave the tables out of comparing and hashing
 class Board:
-    """The geometry of one size, row by row. A line comes with its bit and the hexagons it is a side of."""
+    """The geometry of one size, row by row, and when a game there is over.
+
+    A line comes with its bit and the hexagons it is a side of.
+    """
 
     rows: int
     cols: int
+    end: str
     points: frozenset[Point] = field(compare=False, repr=False)
     lines: Mapping[Line, tuple[int, tuple[Hexagon, ...]]] = field(compare=False, repr=False)
     hexagons: Mapping[Point, Hexagon] = field(compare=False, repr=False)
     every_line: int = field(compare=False, repr=False)
+    over: int = field(compare=False, repr=False)  # what `closed` is, or more, when the game is over
 
 
 class HexagonDots(Struct, frozen=True):
-    """`first` and `second` are what the seats have; `closed` the lines that may not be drawn any more."""
+    """`first` and `second` are what the seats have; `closed` what cannot be drawn or captured any more."""
 
     board: Board
     first: int = 0
@@ -81,14 +90,16 @@ class HexagonDots(Struct, frozen=True):
         for hexagon in hexagons:  # one line can complete two; they lie on either side of it and never overlap
             if hexagon.seen & drawn == hexagon.sides:
                 gained |= hexagon.bit
-                closed |= hexagon.spokes
+                closed |= hexagon.closes
         if self.turn == 0:
             first |= gained
         else:
             second |= gained
         turn = 1 - self.turn if gained == bit else self.turn
         after = HexagonDots(board, first, second, closed, turn)
-        return after if closed != board.every_line else structs.replace(after, outcome=_ended(after))
+        if closed < board.over:
+            return after
+        return structs.replace(after, closed=closed | board.every_line, outcome=_ended(after))
 
     def _illegal(self, move: Line) -> Illegal:
         board, (earlier, later) = self.board, move
@@ -137,7 +148,15 @@ def neighbours(point: Point) -> tuple[Point, ...]:
 
 
 @lru_cache(SIZES)
-def board(rows: int, cols: int) -> Board:
+def board(rows: int, cols: int, end: str = "lines") -> Board:
+    """The board of that size for games with that end.
+
+    The bits of hexagons are above those of lines, so `closed >= over` can mean that all hexagons are closed,
+    or everything. Where every line is, every hexagon is: its sides are drawn, or touch a captured centre.
+    """
+    if end == "hexagons":
+        same = board(rows, cols, "lines")
+        return replace(same, end=end, over=same.over ^ same.every_line)
     points = [(row, col) for row in range(rows) for col in range(cols - 1 + row % 2)]
     there = frozenset(points)
     pairs = [(one, other) for one in points for other in neighbours(one) if one < other and other in there]
@@ -152,19 +171,23 @@ def board(rows: int, cols: int) -> Board:
         side_bits = sum(bits[side] for side in sides)
         overlapping = sum(centre_bits.get(point, 0) for point in around)
         spokes = sum(bits[min(centre, point), max(centre, point)] for point in around)
-        hexagons[centre] = Hexagon(centre_bits[centre], side_bits, spokes, side_bits | overlapping)
+        closes = spokes | centre_bits[centre] | overlapping
+        hexagons[centre] = Hexagon(centre_bits[centre], side_bits, side_bits | overlapping, closes)
         for side in sides:
             beside[side].append(hexagons[centre])
     lines = {line: (bit, tuple(beside[line])) for line, bit in bits.items()}
-    return Board(rows, cols, there, lines, hexagons, (1 << len(lines)) - 1)
+    every_line, everything = (1 << len(lines)) - 1, (1 << len(lines) + len(hexagons)) - 1
+    return Board(rows, cols, end, there, lines, hexagons, every_line, everything)
 
 
-def start(rows: int = 5, cols: int = 5) -> HexagonDots:
+def start(rows: int = 5, cols: int = 5, end: str = "lines") -> HexagonDots:
     if type(rows) is not int or not FEWEST <= rows <= MOST or rows % 2 == 0:
         raise BadOption(f"rows has to be an odd number from {FEWEST} to {MOST}, not {quoted(rows)}")
     if type(cols) is not int or not FEWEST <= cols <= MOST:
         raise BadOption(f"cols has to be a number from {FEWEST} to {MOST}, not {quoted(cols)}")
-    return HexagonDots(board(rows, cols))
+    if end not in ENDS:
+        raise BadOption(f'end has to be "lines" or "hexagons", not {quoted(end)}')
+    return HexagonDots(board(rows, cols, end))
 
 
 def read(sent: Any, position: HexagonDots) -> Line:

@@ -217,8 +217,9 @@ class Host:
     ) -> Visit:
         """Let somebody in and give it a place to play; raises `Unwelcome` with the reason for its author.
 
-        At an open table it will meet nobody but `against`, and may share its name; in any other tournament
-        a name is one player's. Who comes `reserved` is dealt nothing before its door calls `player.free`.
+        At an open table it will meet nobody but `against`, and may share its name with others who do; in any
+        other tournament a name is one player's. Who comes `reserved` is dealt nothing before its door calls
+        `player.free`.
         """
         if self.draining:
             raise Unwelcome(STOPPING)

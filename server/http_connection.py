@@ -26,6 +26,7 @@ from server.http_wire import (
     Requests,
     Response,
     Room,
+    check_coding,
     chunk,
     json_response,
     opening,
@@ -109,14 +110,15 @@ class Connection(Answers):
     def respond(self, exchange: Exchange, response: Response) -> None:
         if self._unanswered(exchange):
             only_head, last = exchange.request.method == "HEAD", self._last()
-            self._outbox.put(written(response, only_head=only_head, last=last))
+            self._outbox.put(written(response, only_head=only_head, last=last, shared=exchange.shared))
             self._over(last)
 
     def open(self, exchange: Exchange, status: int, headers: Headers) -> None:
         if self._unanswered(exchange):
             head = self._requests.head
             self._chunked = head is None or not head.old
-            self._outbox.put(opening(status, headers, chunked=self._chunked, last=self._last()))
+            last, shared = self._last(), exchange.shared
+            self._outbox.put(opening(status, headers, chunked=self._chunked, last=last, shared=shared))
             self._streaming = True
             if exchange.request.method == "HEAD":
                 exchange.gone = True  # nobody is there to stream to
@@ -227,6 +229,7 @@ class Connection(Answers):
             request = replace(request, peer=self._proxy.client(request.headers.get(HEADER, "")))
         exchange = self._exchange = Exchange(request, self)
         try:
+            check_coding(request)
             pending = self._http.app(exchange)
         except Exception as error:
             self._fail(exchange, error)

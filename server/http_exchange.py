@@ -29,14 +29,16 @@ class Answers(Protocol):
 class Exchange:
     """One request, and the right to answer it: once, whole or bit by bit, by whoever holds this.
 
-    `gone` says that the client has hung up. Answering it all the same does no harm.
+    `gone` says that the client has hung up. Answering it all the same does no harm. `shared` is set, before
+    there is an answer, where pages of any site may read it.
     """
 
-    __slots__ = ("_connection", "callbacks", "gone", "request")
+    __slots__ = ("_connection", "callbacks", "gone", "request", "shared")
 
     def __init__(self, request: Request, connection: Answers) -> None:
         self.request = request
         self.gone = False
+        self.shared = False
         self.callbacks: tuple[Callable[[], None], ...] = ()  # what `on_gone` was given
         self._connection = connection
 

@@ -23,6 +23,7 @@ from server.limits import Limits
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
+Address = tuple[str, Mapping[str, str], str]  # path, query, and the query as it was written
 RequestLine = tuple[str, bytes, bool]  # method, target, and whether it is HTTP/1.0
 KNOWN = 1024  # lines of each kind that are remembered: a bot has most of them with every move of a match
 PLAIN = 1024  # bytes of a head that is put together of its lines, each of which may be remembered
@@ -71,6 +72,7 @@ class Head(Struct, frozen=True):
     method: str
     path: str  # decoded, without the query
     query: Mapping[str, str]
+    asked: str  # the query as it was written
     headers: Mapping[str, str]
     length: int | None  # of the body; None where it comes in chunks
     old: bool  # HTTP/1.0: the client knows no chunks
@@ -103,17 +105,18 @@ def _plain(raw: bytes, limits: Limits) -> Head | None:
         return None
     line, *lines = raw[:-4].split(b"\r\n")
     try:
-        method, path, query = _plain_request_line(line, limits.target_bytes)
+        method, path, query, asked = _plain_request_line(line, limits.target_bytes)
         headers = dict(map(_plain_header, lines))
     except (_NotPlain, Refusal):
         return None
     if "host" not in headers or not len(headers) == len(lines) <= limits.headers:  # a name may come twice
         return None
-    return Head(method, path, query, headers, int(headers.get("content-length", "0")), False, False, False)
+    length = int(headers.get("content-length", "0"))
+    return Head(method, path, query, asked, headers, length, False, False, False)
 
 
 @lru_cache(KNOWN)
-def _plain_request_line(line: bytes, most: int) -> tuple[str, str, Mapping[str, str]]:
+def _plain_request_line(line: bytes, most: int) -> tuple[str, str, Mapping[str, str], str]:
     method, target, old = _request_line(line, most)
     if old or not target.startswith(b"/"):
         raise _NotPlain
@@ -142,11 +145,12 @@ def _careful(raw: bytes, limits: Limits) -> Head:
         raise Refusal(400, "a request names one host: `Host: example.org`, in HTTP/1.1 always")
     if (expected := headers.get("expect", "").lower()) not in ("", "100-continue"):
         raise Refusal(417, "the only expectation that can be met is 100-continue")
-    path, query = _address(target)
+    path, query, asked = _address(target)
     return Head(
         method,
         path,
         query,
+        asked,
         headers,
         _length(headers, old),
         old,
@@ -243,7 +247,7 @@ def _closes(connection: str) -> bool:
 
 
 @lru_cache(KNOWN)
-def _address(target: bytes) -> tuple[str, Mapping[str, str]]:
+def _address(target: bytes) -> Address:
     """Path and query of `/path?query`, or of a whole address, as proxies are sent it."""
     if not target.startswith(b"/") and (whole := _ABSOLUTE.match(target)):
         target = target[whole.end() :]
@@ -254,7 +258,7 @@ def _address(target: bytes) -> tuple[str, Mapping[str, str]]:
     path, _, query = target.partition(b"?")
     if b"%" in path and _NOT_IN_PATHS.search(path):
         raise Refusal(400, "a path holds neither control characters nor an escaped slash")
-    return _unescaped(path), form(query)
+    return _unescaped(path), form(query), query.decode()
 
 
 def _unescaped(text: bytes) -> str:

@@ -25,8 +25,15 @@ Room = Callable[[str, str], int]  # method and path → the longest body, in byt
 JSON: Headers = (("Content-Type", "application/json; charset=utf-8"), ("X-Content-Type-Options", "nosniff"))
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 LAST_CHUNK = b"0\r\n\r\n"
-_END = b"\r\n"
-_END_OF_ALL = b"Connection: close\r\n\r\n"
+_PLAIN = frozenset({"", "identity", "utf-8", "utf8"})  # some clients say the charset where the coding belongs
+_CLOSE = b"Connection: close\r\n"
+_SHARED = b"Access-Control-Allow-Origin: *\r\nAccess-Control-Expose-Headers: X-Turn-Token, Location\r\n"
+_ENDS = {  # of heads, by whether the connection ends, and whether pages of any site may read the answer
+    (False, False): b"\r\n",
+    (True, False): _CLOSE + b"\r\n",
+    (False, True): _SHARED + b"\r\n",
+    (True, True): _SHARED + _CLOSE + b"\r\n",
+}
 
 _STARTS = 256  # beginnings of answers that are remembered, a few hundred bytes each: bots are sent three
 _STATUS = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus}
@@ -45,6 +52,7 @@ class Request(Struct, frozen=True):
     peer: str  # the client's address; "" when it is not known
     arrived: float  # when the last byte of it was there, on trio's clock
     secure: bool  # over TLS
+    asked: str = ""  # the query as it was written
 
 
 class Response(Struct, frozen=True):
@@ -63,6 +71,16 @@ def json_response(status: int, value: object, *headers: tuple[str, str]) -> Resp
 def refused(status: int, sentence: str, *headers: tuple[str, str]) -> Response:
     """`{"error": sentence}`: what was expected, and what came."""
     return json_response(status, {"error": sentence}, *headers)
+
+
+def check_coding(request: Request) -> None:
+    """Refuse a body that is compressed: whoever answers reads it as it stands."""
+    coding = request.headers.get("content-encoding")
+    if coding is None or not request.body:
+        return
+    if not _PLAIN.issuperset(each.strip(" \t").lower() for each in coding.split(",")):
+        sentence = f"expected a body as it is, without Content-Encoding, and this one came as {coding[:40]}"
+        raise Refusal(415, sentence, ("Accept-Encoding", "identity"))
 
 
 class Requests:
@@ -120,7 +138,15 @@ class Requests:
             return None
         self.stage = "idle"
         return Request(
-            head.method, head.path, head.query, head.headers, body, self._peer, arrived, self._secure
+            head.method,
+            head.path,
+            head.query,
+            head.headers,
+            body,
+            self._peer,
+            arrived,
+            self._secure,
+            head.asked,
         )
 
     def _begin(self) -> bool:
@@ -192,21 +218,29 @@ def _bad_chunk() -> Refusal:
     return Refusal(400, "a chunk is its size in hexadecimal digits and its bytes, each with CR LF after it")
 
 
-def opening(status: int, headers: Headers, *, chunked: bool = False, last: bool = False) -> bytes:
+def opening(
+    status: int, headers: Headers, *, chunked: bool = False, last: bool = False, shared: bool = False
+) -> bytes:
     """What comes before a body that is streamed: in chunks, or until the connection ends."""
     if chunked:
         headers += (("Transfer-Encoding", "chunked"),)
-    return _start(status, headers) + (_END_OF_ALL if last else _END)
+    return _start(status, headers) + _ENDS[last, shared]
 
 
 def chunk(content: bytes) -> bytes:
     return b"%x\r\n%b\r\n" % (len(content), content)
 
 
-def written(response: Response, *, only_head: bool = False, last: bool = False) -> bytes:
-    """A whole answer. `only_head` is for HEAD; `last` says that the connection ends after it."""
+def written(
+    response: Response, *, only_head: bool = False, last: bool = False, shared: bool = False
+) -> bytes:
+    """A whole answer.
+
+    `only_head` is for HEAD; `last` says that the connection ends after it, `shared` that pages of any
+    site may read it.
+    """
     status, body = response.status, response.body
-    start, end = _start(status, response.headers), _END_OF_ALL if last else _END
+    start, end = _start(status, response.headers), _ENDS[last, shared]
     for name, value in response.own:
         start += _line(name, value)
     if status in (204, 304):  # have no body, and must not speak of one

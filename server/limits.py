@@ -40,6 +40,8 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     early_messages: int = 16  # between a house hello and its welcome, which takes a few milliseconds
     junk_total: int = 50  # the same, over the life of a connection
     control_frames: Rate = Rate(20, 10.0)  # websocket pings and pongs
+    late_answers: int = 8  # that wait for one c4-arena bot; what comes out of step beyond them gets none
+    flood_pause_seconds: float = 0.2  # between two reads of 4 KiB from a websocket that floods
 
     takeovers: Rate = Rate(5, 60.0)  # of one name: two clients with one token would kick each other for ever
     wrong_tokens: Rate = Rate(10, 60.0)  # from one address

@@ -12,7 +12,7 @@ import math
 import socket
 import ssl
 from collections import Counter, OrderedDict
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Never
 
@@ -27,12 +27,16 @@ from server.wire import StreamWire, Wire, WireStream
 
 AT_ONCE = 64  # connections accepted before other tasks have their turn
 PAUSE = 0.1  # seconds before the next try where the system had no room for a connection
+LOOPBACK, OTHER_LOOPBACK = "127.0.0.1", "::1"
+OWN_MACHINE = (LOOPBACK, "localhost")  # settings that mean both
+TRIES = 8  # to find a port that is free on both: what is free on one is so on the other nearly always
 
 NO_PROXIES = Proxies()
 NO_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
 NOT_LISTENING = (errno.EBADF, errno.EINVAL, errno.ENOTSOCK)  # any other error is that of one connection
 
 Attend = Callable[[Wire, "Visitor"], Awaitable[object]]
+Listen = Callable[[str, int, Limits], Awaitable[list[socket.socket]]]
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -144,6 +148,70 @@ async def listeners(host: str, port: int, limits: Limits) -> list[socket.socket]
     """Sockets that listen: one, or one for each address that `host` has. Port 0 picks a free one."""
     opened = await trio.open_tcp_listeners(port, host=host, backlog=limits.backlog)
     return [_plain(listener.socket) for listener in opened]
+
+
+class CannotListen(Exception):
+    """A port is taken, or an address is none of this machine. The message is for the organiser."""
+
+    def __init__(self, host: str, port: int, error: OSError) -> None:
+        super().__init__(f"cannot listen on {host} port {port}: {error.strerror}")
+
+
+def addresses(bind: str) -> tuple[str, ...]:
+    """Where to listen by the setting `bind`.
+
+    One's own machine has two addresses, where the system has IPv6: `localhost` is the one to some clients
+    and the other to some.
+    """
+    if bind not in OWN_MACHINE:
+        return (bind,)
+    return (LOOPBACK, OTHER_LOOPBACK) if has_other_loopback() else (LOOPBACK,)
+
+
+def has_other_loopback() -> bool:
+    """Whether this system has an IPv6 loopback."""
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind((OTHER_LOOPBACK, 0))
+    except OSError:
+        return False
+    return True
+
+
+async def opened(
+    hosts: Sequence[str], port: int, limits: Limits, listen: Listen = listeners
+) -> list[socket.socket]:
+    """Sockets that listen on the same port of all these; raises `CannotListen`.
+
+    Where no port is found that is free on all of them, those of the first alone.
+    """
+    first, *others = hosts
+    for _ in range(TRIES):
+        sockets = await _listen(first, port, limits, listen)
+        try:
+            for other in others:
+                sockets += await _listen(other, sockets[0].getsockname()[1], limits, listen)
+        except CannotListen:
+            close(sockets)
+            if port:
+                raise
+        else:
+            return sockets
+    sockets = await _listen(first, port, limits, listen)
+    log.warning("no port was free on every address", listening=where(sockets[0]), not_on=", ".join(others))
+    return sockets
+
+
+async def _listen(host: str, port: int, limits: Limits, listen: Listen) -> list[socket.socket]:
+    try:
+        return await listen(host, port, limits)
+    except OSError as error:
+        raise CannotListen(host, port, error) from None
+
+
+def close(sockets: Iterable[socket.socket]) -> None:
+    for each in sockets:
+        each.close()
 
 
 def where(listener: socket.socket) -> str:

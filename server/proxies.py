@@ -9,12 +9,18 @@ from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 HEADER = "x-forwarded-for"
+LOOPBACK, OTHER_LOOPBACK = (
+    ip_address("127.0.0.1"),
+    ip_network("::1"),
+)  # a proxy on this machine comes by either
 
 
 class Proxies:
     def __init__(self, networks: Sequence[str] = ()) -> None:
         """`networks` are as CIDR, or single addresses; raises `ValueError` for anything else."""
-        self._networks = tuple(ip_network(each) for each in networks)
+        listed = tuple(ip_network(each) for each in networks)
+        here = any(LOOPBACK in network for network in listed)
+        self._networks = (*listed, OTHER_LOOPBACK) if here else listed
 
     def __contains__(self, peer: str) -> bool:
         address = _address(peer)

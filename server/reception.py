@@ -38,12 +38,13 @@ class Visit:
     """One connection's hold on a player. The player may outlive it, and may be held by another by then."""
 
     def __init__(
-        self, reception: "Reception", key: Key, player: Player, token: str | None, peer: str
+        self, reception: "Reception", key: Key, player: Player, token: str | None, peer: str, shared: bool
     ) -> None:
         self.player = player
         self.token = token  # to come back with; None for bots that cannot
         self.peer = peer
         self.key = key
+        self.shared = shared  # others who share it may have the name as well
         self.returned = False  # the player was known: it may have a seat somewhere
         self.replaced: Callable[[str], None] = lambda why: (
             None
@@ -99,7 +100,10 @@ class Reception:
         shared: bool = False,
         peer: str = "",
     ) -> Visit:
-        """Come in, or back. `keeps` gives a token to come back with; `shared` lets others have the name."""
+        """Come in, or back. `keeps` gives a token to come back with.
+
+        Those who come `shared` may have the name with others who do, and with nobody else.
+        """
         try:
             name = checked(name, game)
         except BadName as error:
@@ -111,14 +115,14 @@ class Reception:
         if claim is not None and (claim.acknowledged or here):
             self.failed(peer, token)
             raise Unwelcome(f"the name {name} is taken, and this is not its token")
-        if here and not shared:
+        if here and not (shared and all(visit.shared for visit in here)):
             raise Unwelcome(f"the name {name} is taken: somebody is here under it")
         if claim is not None:  # its token was never seen to arrive
             del self._claims[where]
             if claim.player is not None:
                 claim.player.retire()
         if not keeps:
-            return self._visit(where, self._lobby.enter(name, game), None, peer)
+            return self._visit(where, self._lobby.enter(name, game), None, peer, shared)
         token = token if token is not None and len(token) >= SHORTEST else secrets.token_urlsafe(16)
         claim = self._claims[where] = Claim(name, digest(token), trio.current_time(), self._limits)
         claim.player = self._lobby.enter(name, game)
@@ -200,8 +204,8 @@ class Reception:
         visit.returned = True
         return visit
 
-    def _visit(self, where: Key, player: Player, token: str | None, peer: str) -> Visit:
-        visit = Visit(self, where, player, token, peer)
+    def _visit(self, where: Key, player: Player, token: str | None, peer: str, shared: bool = False) -> Visit:
+        visit = Visit(self, where, player, token, peer, shared)
         self._visits.setdefault(where, []).append(visit)
         return visit
 

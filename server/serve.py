@@ -18,6 +18,7 @@ import structlog
 import trio
 
 from server import certificate, listening
+from server.advanced import prepare
 from server.config import ConfigError, Settings
 from server.data_folder import OrganiserToken, locked, organiser_token, prepared
 from server.doors import tcp, websocket
@@ -178,26 +179,24 @@ def _application(
 async def _open(settings: Settings) -> dict[str, list[socket.socket]]:
     """Listen on all ports, before anything else is begun."""
     opened: dict[str, list[socket.socket]] = {}
+    hosts = listening.addresses(settings.bind)
     for name, port in (
         ("tcp", settings.ports.tcp),
         ("websocket", settings.ports.websocket),
         ("http", settings.ports.http),
     ):
         try:
-            opened[name] = await listening.listeners(settings.bind, port, settings.limits)
-        except OSError as error:
-            for sockets in opened.values():
-                for listener in sockets:
-                    listener.close()
-            raise ConfigError(
-                f"{name}: cannot listen on {settings.bind} port {port}: {error.strerror}"
-            ) from None
+            opened[name] = await listening.opened(hosts, port, settings.limits)
+        except listening.CannotListen as error:
+            listening.close(each for sockets in opened.values() for each in sockets)
+            raise ConfigError(f"{name}: {error}") from None
     return opened
 
 
 async def _warm_up() -> None:
-    """Import what is slow to import, and compile the pages, before somebody needs it, on nobody's time."""
+    """Import what is slow to import, compile the pages, search what is always searched: on nobody's time."""
     await trio.to_thread.run_sync(warm, abandon_on_cancel=True)
+    await trio.to_thread.run_sync(prepare, abandon_on_cancel=True)
     for name in ("numpy", "networkx"):
         await trio.to_thread.run_sync(import_module, name, abandon_on_cancel=True)
 

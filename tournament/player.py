@@ -4,7 +4,7 @@ A door holds these two and nothing else of the tournament. It is told of a seat
 by iterating over the player, follows the seat's log, and hands on what arrives.
 """
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from functools import cached_property
 from math import inf
 from typing import Any
@@ -96,6 +96,7 @@ class Player:
         self.retired = False  # will not be back
         self.place: str | None = None  # the tournament that it plays in; None: whichever has its name
         self.against: str | None = None  # at an open table: the only one it wants to meet
+        self.options: Mapping[str, Any] | None = None  # at an open table: of the game, where it wants others
         self.seat: Seat | None = None
         self.reserved = False  # a match is about to begin for it
         self._changed = changed

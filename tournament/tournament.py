@@ -277,7 +277,7 @@ class Tournament:
         idle: dict[str, list[Player]] = {}
         for player in self._presence.idle():
             idle.setdefault(player.name, []).append(player)
-        dealt: dict[Dealt, tuple[Player, Player]] = {}
+        dealt: list[tuple[Dealt, tuple[Player, Player]]] = []
         stale: list[Pairing] = []
         for pairing in chain(self.record.open.values(), drawn):
             if len(self.matches) + len(dealt) >= self._at_once or (
@@ -291,13 +291,15 @@ class Tournament:
                     whoever_came_for(first, idle.pop(second)),
                 )
                 players[0].reserved = players[1].reserved = True
-                dealt[Dealt(self.record.match_name(pairing.number), pairing.number)] = players
+                options = players[0].options or players[1].options
+                name = self.record.match_name(pairing.number)
+                dealt.append((Dealt(name, pairing.number, options), players))
             elif self.record.format.endless:
                 stale.append(pairing)  # drawn for somebody who has gone away since
         void = [unplayed(self.record, pairing, None, Ending.VOID, NOBODY, None) for pairing in stale]
         drew = [Drew(tuple(drawn))] if drawn else []
-        await self.keep(*drew, *dealt, *void)
-        for fact, players in dealt.items():
+        await self.keep(*drew, *(fact for fact, _ in dealt), *void)
+        for fact, players in dealt:
             self._begin(fact, players)
 
     def _begin(self, dealt: Dealt, players: tuple[Player, Player]) -> None:

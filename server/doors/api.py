@@ -19,6 +19,7 @@ from msgspec import Meta, Struct
 from games.catalogue import catalogue
 from games.game import Pace
 from server.doors.api_streams import Feed, stream_match
+from server.doors.sharing import reading
 from server.export import after_matches, before_matches, match_line
 from server.host import STOPPING, Host
 from server.http import Chunks, Exchange, Refusal, Response, json_response
@@ -60,6 +61,7 @@ class Order(Struct, frozen=True, forbid_unknown_fields=True):
 
 class Api:
     paths = frozenset({"api", "healthz", "readyz", "metrics", "openapi.json"})
+    sharing = reading(tokens="/api/matches/[^/]+/wire/?")  # of bots: nothing here is for the organiser's
 
     def __init__(self, host: Host, token: str, login: Callable[[], str] | None = None) -> None:
         """`login` makes a path that opens the organiser's desk, once; None where there is no desk."""

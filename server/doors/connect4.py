@@ -4,7 +4,9 @@ A `Connect4` is one bot's side of it, without I/O: messages in, messages out. A
 bot says `start`, plays one match, and may `start` again. Everybody is told the
 state after every move; whatever cannot be done is answered with `ignored`, and
 that more and more slowly, because a client in use answers each `ignored` with a
-message that is ignored as well.
+message that is ignored as well. Only junk cuts a bot off. What is merely out of
+step gets no answer where too many wait already, and a state that is asked for
+too often is told later, and once.
 
 Framing, paths and limits of frames are `server/doors/websocket.py`'s.
 """
@@ -25,6 +27,7 @@ from server.doors.connect4_messages import (
     NO_ID,
     NOT_YOUR_TURN,
     ONLY_START,
+    OUT_OF_STEP,
     RESERVED,
     TOO_LONG,
     UNKNOWN,
@@ -41,7 +44,7 @@ from server.doors.connect4_messages import (
     read,
     repeated,
 )
-from server.doors.hesitation import Hesitation
+from server.doors.hesitation import LONGEST, Hesitation
 from server.doors.once import Once
 from server.host import OPEN, Host
 from server.house_players import GAME, HousePlayer, challenge
@@ -78,9 +81,10 @@ class Connect4:
         authenticated: Callable[[], None] = lambda: None,
     ) -> None:
         self.asked = 0  # how often this bot has been told a new position
+        self.unheard = 0  # how many of its messages were passed over in silence
         self._host = host
         self._out = say
-        self._voice = Hesitation(self._say, host.guard, host.limits.junk.credits)
+        self._voice = Hesitation(self._say, host.guard)
         self._hang_up = hang_up
         self._peer = peer
         self._authenticated = authenticated
@@ -94,6 +98,7 @@ class Connect4:
         now = trio.current_time()
         self._junk = Bucket(host.limits.junk, now)
         self._requests = Bucket(host.limits.messages, now)
+        self._may_ask = False  # for the state: it was ignored, and a client in use asks after that
 
     # What a transport calls
 
@@ -142,13 +147,11 @@ class Connect4:
                     return NOT_YOUR_TURN
                 except Illegal:
                     return INVALID
+                self._voice.row = 0
             case StateRequest():
-                if not self._voice.row and not self._requests.take(at):  # after an `ignored` it is expected
-                    self._give_up(TOO_MANY)
-                self._voice.say(encode(_state(seat.match, seat.index, seat.match.ply)))
+                self._show(seat, at)
             case _:
                 return UNKNOWN
-        self._voice.row = 0
         return None
 
     def _start(self, said: Start, message: bytes) -> str | None:
@@ -235,16 +238,33 @@ class Connect4:
             self._voice.say(DISCONNECTED)
         self._leave()
 
+    def _show(self, seat: Seat, at: float) -> None:
+        """Tell the state to a bot that asks for it; one that asks all the time is told it later, and once."""
+        if self._voice.ends_with_a_view:
+            self.unheard += 1
+            return
+        in_time = self._may_ask or self._requests.take(at)
+        self._may_ask = False
+        state = encode(_state(seat.match, seat.index, seat.match.ply))
+        self._voice.show(state, 0.0 if in_time else LONGEST)
+
     def _say(self, message: bytes, urgent: bool) -> None:
         self._tape.told(message)
         self._out(message, urgent)
 
     def _ignore(self, message: bytes, reason: str, at: float) -> None:
-        limits = self._host.limits
-        counts = reason != INVALID  # the referee counts those
-        answer = encode(Ignored(repeated(message, limits.echo_bytes), reason))
-        if (counts and not self._junk.take(at)) or not self._voice.answer(answer):
+        limits, waiting = self._host.limits, self._voice.waiting
+        if reason in OUT_OF_STEP:
+            if waiting >= limits.late_answers:
+                self.unheard += 1
+                return
+        elif reason == INVALID:
+            pass  # the referee counts those
+        elif waiting >= limits.junk.credits or not self._junk.take(at):
             self._give_up(TOO_MANY)
+            return
+        self._may_ask = True
+        self._voice.answer(encode(Ignored(repeated(message, limits.echo_bytes), reason)))
 
     def _give_up(self, reason: str) -> None:
         log.info("cut", peer=self._peer, player=self._visit and self._visit.player.name, why=reason)

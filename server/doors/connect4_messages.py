@@ -19,6 +19,9 @@ AGAINST = '"against" is the id of an opponent, or null'
 UNREADABLE = "Not a JSON message"
 TOO_LONG = "A message may have {} bytes"
 
+# What clients in use are told again and again once an opponent has hung up, and are not cut for.
+OUT_OF_STEP = frozenset((ONLY_START, WAITING, NOT_YOUR_TURN))
+
 
 class Start(Struct, frozen=True, tag="start"):
     """Come in and wait for a match; `against` is whom the bot wants to meet."""

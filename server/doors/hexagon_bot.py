@@ -56,6 +56,7 @@ class Bot(Guest):
         self.name = visit.player.name
         self.gate = gate
         self.led = led  # to a match that its tournament deals, whatever is played at this gate
+        self.home = gate if gate.fixed and not led else None  # the game that somebody made, if it plays one
         self.player = visit.player
         self.stop_waiting: Callable[[], None] = lambda: None
         self._visit = visit
@@ -85,6 +86,9 @@ class Bot(Guest):
     def away(self) -> bool:
         """It has hung up, and may come back."""
         return self._gone is not None
+
+    def is_at(self, gate: Gate) -> bool:
+        return gate in (self.gate, self.home)
 
     def join(self, exchange: Exchange) -> None:
         """Answer that when it is to move for the first time."""

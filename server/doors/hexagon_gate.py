@@ -9,7 +9,7 @@ What a Game and a Delta look like is here too; who may do what at a gate is
 `server/doors/hexagon_bot.py`'s.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, Protocol
 
@@ -40,7 +40,7 @@ class Guest(Protocol):
 
 class Gate:
     def __init__(
-        self, path: str, options: Mapping[str, int], fixed: bool, at: float, idle: dict["Gate", None]
+        self, path: str, options: Mapping[str, Any], fixed: bool, at: float, idle: dict["Gate", None]
     ) -> None:
         """`fixed` if those who join play each other on this very board; else the host deals the match.
 
@@ -99,8 +99,25 @@ class Gate:
         elif self._last is not None:
             self._game, self._last = encode(whole(*self._last)), None
         elif self._match is None and self._end is None:
-            return encode(initiating(self.options, [guest.name for guest in self.waiting]))
+            return encode(initiating(self.options, (guest.name for guest in self.waiting)))
         return self._game
+
+    def offer(self) -> dict[str, Any]:
+        """What somebody is told of it who looks for a game to join."""
+        rows, cols = self.options["rows"], self.options["cols"]
+        players = [guest.name for guest in self.waiting]
+        return {"game": self.path, "rows": rows, "cols": cols, "players": players}
+
+    def outline(self) -> dict[str, Any]:
+        """The Game without what was drawn in it, and an `id`: the path as the viewer of 2011 wants it."""
+        if self._match is None:
+            rows, cols = self.options["rows"], self.options["cols"]
+            players, state = _newcomers(guest.name for guest in self.waiting), "initiating"
+        else:
+            position, names, ended = standing(self._match)
+            rows, cols = position.board.rows, position.board.cols
+            players, state = _players(position, names, ended), _state(ended)
+        return {"id": self.path[1:], "rows": rows, "cols": cols, "players": players, "state": state}
 
     def begin(self, match: Match) -> None:
         """A match has begun for somebody who joined here."""
@@ -154,10 +171,16 @@ class Gate:
                 chunks.put(line)
 
 
-def initiating(options: Mapping[str, int], names: list[str]) -> dict[str, Any]:
+def initiating(options: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """The Game before it begins."""
-    players = [{"name": name, "score": 0} for name in names]
-    return {**options, "lines": [], "hexagons": [], "players": players, "state": "initiating"}
+    return {
+        "rows": options["rows"],
+        "cols": options["cols"],
+        "lines": [],
+        "hexagons": [],
+        "players": _newcomers(names),
+        "state": "initiating",
+    }
 
 
 def standing(match: Match) -> Standing:
@@ -192,6 +215,10 @@ def delta(match: Match, since: int) -> dict[str, Any]:
         "players": players,
         "state": _state(ended),
     }
+
+
+def _newcomers(names: Iterable[str]) -> list[object]:
+    return [{"name": name, "score": 0} for name in names]
 
 
 def _players(position: HexagonDots, names: tuple[str, str], ended: Ended | None) -> list[object]:

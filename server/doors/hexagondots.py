@@ -1,12 +1,14 @@
 """Hexagon Dots over HTTP, as its players know it: games have addresses, and requests are held.
 
 `POST /` makes a game, `POST <game>/players` joins it, `POST <game>/moves` plays;
-an answer comes when it is the bot's turn. `GET /match` finds a game. Bodies are
-JSON, whatever their Content-Type says; what is refused is told in plain words.
+an answer comes when it is the bot's turn. `GET /match` finds a game, `GET /` and
+`GET /games` list them. Bodies are JSON, whatever their Content-Type says; what is
+refused is told in plain words.
 
 Two who join a game that somebody made play each other on that board, at the
-open table. At an address that `GET /match` gave the host deals the match; and a
-bot whose name a tournament awaits, or may take, is led there from any address.
+open table; a name may play several of those at once. At an address that
+`GET /match` gave the host deals the match, to whoever has a name for itself; and
+a bot whose name a tournament awaits, or may take, is led there from any address.
 
 What a bot is told is in `hexagon_bot.py`, what anybody sees of a game in
 `hexagon_gate.py`; `docs/protocols/hexagon-dots.md` is the page for authors.
@@ -16,7 +18,7 @@ import secrets
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from functools import lru_cache, partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 import trio
@@ -27,6 +29,7 @@ from games.hexagondots import GAME
 from server.doors.farewell import when_over
 from server.doors.hexagon_bot import Bot, plain
 from server.doors.hexagon_gate import Gate
+from server.doors.sharing import BOTS
 from server.doors.taped import TURN
 from server.host import OPEN, Host
 from server.http import JSON, Exchange, Response, json_response
@@ -35,16 +38,19 @@ from server.reception import Unwelcome
 
 FRESH = 60.0  # seconds for which a game that somebody made is offered before anybody has joined it
 SIZES = 512  # boards that are known to be in order: more than there are
-DEFAULT = {"rows": 5, "cols": 5}  # the board of the open table
+FOUND = {"rows": 5, "cols": 5, "end": "hexagons"}  # `GET /match`, which bots of 2011 use: as it was then
 
 T = TypeVar("T")
 Action = Callable[[Exchange], Awaitable[object] | None]
 ActionAt = Callable[[Gate, Exchange], Awaitable[object] | None]
 
 
-class Board(Struct, frozen=True):
+class Wanted(Struct, frozen=True, omit_defaults=True):
+    """A game, as somebody wants it."""
+
     rows: int
     cols: int
+    end: Any = "lines"  # anything: what it may be is the game's to say
 
 
 class Joiner(Struct, frozen=True):
@@ -57,18 +63,20 @@ class Bad(Exception):
 
 class HexagonDots:
     paths = frozenset({"", "g", "match", "games"})
+    sharing = BOTS
+    old_paths = ("/match", "/games", "/g/*", "/g/*/players", "/g/*/moves", "/g/*/observers")
 
     def __init__(self, host: Host) -> None:
         self._host = host
         self._gates: dict[str, Gate] = {}  # by path, in the order of their making
         self._idle: dict[Gate, None] = {}  # of these
-        self._bots: dict[str, Bot] = {}  # that wait or play, by the key of their name
+        self._bots: dict[str, list[Bot]] = {}  # that wait or play, by the key of their name
         self._tokens: dict[str, Bot] = {}
         self._done: deque[Bot] = deque()  # whose last requests can still be made again
-        self._elsewhere: Mapping[str, tuple[str, Action]] = {
-            "/": ("POST", self._create),
-            "/match": ("GET", self._find),
-            "/games": ("GET", self._list),
+        self._elsewhere: Mapping[str, Mapping[str, Action]] = {
+            "/": {"GET": self._overview, "POST": self._create},
+            "/match": {"GET": self._find},
+            "/games": {"GET": self._list},
         }
         self._at_a_game: Mapping[str, tuple[str, ActionAt]] = {
             "players": ("POST", self._join),
@@ -78,13 +86,14 @@ class HexagonDots:
 
     def answer(self, exchange: Exchange) -> Awaitable[object] | None:
         method, path = exchange.request.method, exchange.request.path
-        found = self._action(path)
-        if found is None:
+        actions = self._actions(path)
+        if actions is None:
             exchange.respond(plain(404, f"there is no game at {path[:80]}"))
             return None
-        allowed, action = found
-        if method != allowed and (method, allowed) != ("HEAD", "GET"):
-            exchange.respond(plain(405, f"{path[:80]} takes {allowed}, not {method}", ("Allow", allowed)))
+        action = actions.get("GET" if method == "HEAD" else method)
+        if action is None:
+            why = f"{path[:80]} takes {' and '.join(actions)}, not {method}"
+            exchange.respond(plain(405, why, ("Allow", ", ".join(actions))))
             return None
         try:
             return action(exchange)
@@ -92,25 +101,29 @@ class HexagonDots:
             exchange.respond(plain(400, str(bad)))
             return None
 
-    def _action(self, path: str) -> tuple[str, Action] | None:
-        """What can be done at a path, and by which method."""
+    def finds(self, path: str) -> bool:
+        return "GET" in (self._actions(path) or ())
+
+    def _actions(self, path: str) -> Mapping[str, Action] | None:
+        """What can be done at a path, by method."""
         game, _, what = path.rpartition("/")
         if (gate := self._gates.get(game)) is not None and what in self._at_a_game:
-            allowed, action = self._at_a_game[what]
-            return allowed, partial(action, gate)
+            method, action = self._at_a_game[what]
+            return {method: partial(action, gate)}
         if (gate := self._gates.get(path)) is not None:
-            return "GET", partial(self._show, gate)
+            return {"GET": partial(self._show, gate)}
         return self._elsewhere.get(path)
 
     # Games
 
     def _create(self, exchange: Exchange) -> None:
-        wanted = _read(exchange, Board, '{"rows":5,"cols":5}')
+        wanted = _read(exchange, Wanted, '{"rows":5,"cols":5}')
         try:
             _check(wanted.rows, wanted.cols)
+            GAME.opening({"end": wanted.end})
         except BadOption as error:
             raise Bad(str(error)) from None
-        self._locate(exchange, self._make({"rows": wanted.rows, "cols": wanted.cols}, fixed=True))
+        self._locate(exchange, self._make(msgspec.to_builtins(wanted), fixed=True))
 
     def _find(self, exchange: Exchange) -> None:
         """Somebody who waits is first; then what was made just now; else the host finds an opponent."""
@@ -119,17 +132,19 @@ class HexagonDots:
             next((gate for gate in free if gate.waiting), None)
             or next((gate for gate in free if gate.fixed and now - gate.at < FRESH), None)
             or next((gate for gate in free if not gate.fixed), None)
-            or self._make(DEFAULT, fixed=False)
+            or self._make(FOUND, fixed=False)
         )
         self._locate(exchange, gate)
 
     def _list(self, exchange: Exchange) -> None:
-        games = [
-            {"game": gate.path, **gate.options, "players": [bot.name for bot in gate.waiting]}
-            for gate in self._gates.values()
-            if gate.open
-        ]
+        games = [gate.offer() for gate in self._gates.values() if gate.open]
         exchange.respond(json_response(200, {"games": games}))
+
+    def _overview(self, exchange: Exchange) -> None:
+        """For the viewer of 2011, which looks here twice a second for games that have begun."""
+        games = [gate.outline() for gate in self._gates.values() if not gate.over]
+        kept_nowhere = ("Cache-Control", "no-store")  # a browser gets another answer at this address
+        exchange.respond(json_response(200, games, kept_nowhere))
 
     def _show(self, gate: Gate, exchange: Exchange) -> None:
         exchange.respond(Response(200, JSON, gate.game()))
@@ -137,7 +152,7 @@ class HexagonDots:
     def _locate(self, exchange: Exchange, gate: Gate) -> None:
         exchange.respond(Response(201, own=(("Location", gate.path),)))
 
-    def _make(self, options: Mapping[str, int], fixed: bool) -> Gate:
+    def _make(self, options: Mapping[str, Any], fixed: bool) -> Gate:
         """A new address; of those that nobody needs the oldest go, where they are too many."""
         while len(self._idle) >= self._host.limits.games:
             oldest = next(gate for gate in self._gates.values() if gate in self._idle)
@@ -156,19 +171,30 @@ class HexagonDots:
             name = checked(_read(exchange, Joiner, '{"name":"ann"}').name, GAME.name)
         except BadName as error:
             raise Bad(str(error)) from None
-        here = self._bots.get(key(name))
-        if here is not None and here.away:
-            here.join_again(exchange, gate)
+        if (back := self._coming_back(gate, name)) is not None:
+            back.join_again(exchange, gate)
+        elif self._is_at(gate, name):
+            exchange.respond(_twice(name))
         elif gate.open or self._host.tournament_for(name, GAME.name) is not None:
             return self._arrive(exchange, gate, name)
         else:
             exchange.respond(plain(410, gate.why_not))
         return None
 
+    def _coming_back(self, gate: Gate, name: str) -> Bot | None:
+        """Who hung up and goes on with its match; at a game that somebody made not with another of those."""
+        away = [bot for bot in self._bots.get(key(name), ()) if bot.away]
+        here = next((bot for bot in away if bot.is_at(gate)), None)
+        return here or next((bot for bot in away if bot.home is None or not gate.fixed), None)
+
+    def _is_at(self, gate: Gate, name: str) -> bool:
+        return any(bot.is_at(gate) for bot in self._bots.get(key(name), ()))
+
     async def _arrive(self, exchange: Exchange, gate: Gate, name: str) -> None:
+        shared = gate.fixed and self._host.tournament_for(name, GAME.name) is None
         try:
             visit = await self._host.arrive(
-                name, GAME.name, keeps=False, reserved=True, peer=exchange.request.peer
+                name, GAME.name, keeps=False, shared=shared, reserved=True, peer=exchange.request.peer
             )
         except Unwelcome as refusal:
             exchange.respond(plain(503 if self._host.draining else 409, str(refusal)))
@@ -179,15 +205,22 @@ class HexagonDots:
             visit.leave()
             exchange.respond(plain(410, gate.why_not))
             return
+        if self._is_at(gate, name):  # it was quicker, by another request
+            visit.leave()
+            exchange.respond(_twice(name))
+            return
         exchange.authenticated()
         self._gates[gate.path] = gate  # it may have been dropped meanwhile, as nobody was there
-        bot = self._bots[key(name)] = Bot(visit, gate, led, self._tokens, self._leave, self._host.wires)
+        bot = Bot(visit, gate, led, self._tokens, self._leave, self._host.wires)
+        self._bots.setdefault(key(name), []).append(bot)
         bot.join(exchange)
         if led:
             bot.stop_waiting = when_over(
                 self._host, place, lambda tournament, fact: bot.dismiss(f"{tournament.record.name} is over")
             )
-        if led or not gate.fixed:
+            player.free()
+        elif not gate.fixed:
+            player.options = gate.options
             player.free()
         elif len(both := [bot for bot in gate.guests if bot.waits]) == 2:
             gate.taken = True
@@ -205,7 +238,10 @@ class HexagonDots:
 
     def _leave(self, bot: Bot) -> None:
         """A bot has no more to come. For a while its last requests are answered as they were."""
-        del self._bots[key(bot.name)]
+        here = self._bots[key(bot.name)]
+        here.remove(bot)
+        if not here:
+            del self._bots[key(bot.name)]
         if bot.has_played:
             self._done.append(bot)
             if len(self._done) > self._host.limits.games:
@@ -217,6 +253,10 @@ def _read(exchange: Exchange, kind: type[T], example: str) -> T:
         return msgspec.json.decode(exchange.request.body, type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise Bad(f"expected {example}: {error}") from None
+
+
+def _twice(name: str) -> Response:
+    return plain(409, f"the name {name} is taken: somebody is in this game under it")
 
 
 @lru_cache(SIZES)

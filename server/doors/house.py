@@ -59,6 +59,7 @@ class House:
         numbered: bool = False,
     ) -> None:
         self.asked = 0  # how many questions this bot has been asked
+        self.unheard = 0  # how many of its messages were passed over in silence: whoever floods is cut
         self.arriving = False  # its hello is about to be granted or refused
         self.guessing = False  # too many wrong tokens came from its address
         self.tape = NO_TAPE  # of its match

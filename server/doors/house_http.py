@@ -19,6 +19,7 @@ import trio
 
 from server.doors import messages
 from server.doors.house import HELLO, House
+from server.doors.sharing import BOTS
 from server.doors.taped import requested, responded
 from server.host import Host
 from server.http import JSON, Chunks, Exchange, Refusal, Response, json_response
@@ -34,6 +35,7 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 class HouseHttp:
     paths = frozenset({"play"})
+    sharing = BOTS
 
     def __init__(self, host: Host) -> None:
         self._host = host

@@ -3,7 +3,8 @@
 One connection from its handshake (`handshake.py`) to its end. Frames
 (`server/frames.py`) and protocols (`connect4.py`, `house.py`) do no I/O, so a
 message goes from the socket through the referee and out of both sockets within
-one call: there is no task in between, and nobody waits for anybody.
+one call: there is no task in between, and nobody waits for anybody. Who says far more than
+is worth a reply is not cut for it, but read from only now and then.
 
 A connection is ended by a close frame with a reason, whoever ends it; then the
 peer has a moment to take that in. There are no pings from here: clients block
@@ -50,6 +51,7 @@ class Talk(Protocol):
     """One bot's side of a protocol: messages in, messages out by what it was made with."""
 
     asked: int  # how many questions the bot has been asked
+    unheard: int  # how many of its messages were passed over in silence
 
     def hear(self, message: bytes, at: float, fresh: bool = True) -> None: ...
 
@@ -89,6 +91,8 @@ class _Connection:
         self._limits = host.limits
         self._frames = Frames(host.limits)
         self._controls = Bucket(host.limits.control_frames, trio.current_time())
+        self._unheard = Bucket(host.limits.messages, trio.current_time())
+        self._reading = trio.CancelScope()  # until it is paused
         self._patience = trio.CancelScope()  # with a peer that is to go
         self._open = True
         talk, code = TALKS[path]
@@ -100,7 +104,7 @@ class _Connection:
         try:
             self._take(begun)
             with self._patience:
-                await self._wire.pump(self._take)
+                await self._read()
             # A host that stops cancels us, and no bot has left its match by that, if its end comes just then.
             await trio.lowlevel.checkpoint_if_cancelled()
         except Exception:
@@ -110,13 +114,22 @@ class _Connection:
             del self._host.farewells[self]
         self._gone()
 
+    async def _read(self) -> None:
+        """Take what comes, with pauses where it is a flood, until the peer has said its last."""
+        while True:
+            with self._reading:
+                await self._wire.pump(self._take)
+                return
+            await trio.sleep(self._limits.flood_pause_seconds)
+            self._reading = trio.CancelScope()
+
     def _say(self, message: bytes, urgent: bool) -> None:
         self._outbox.put(framed(message), urgent)
 
     def _take(self, received: bytes) -> None:
         if not self._open:
             return  # it goes on talking until it has heard that we hung up
-        at, asked = self._wire.arrived, self._talk.asked
+        at, asked, unheard = self._wire.arrived, self._talk.asked, self._talk.unheard
         try:
             for item in self._frames.receive(received):
                 match item:
@@ -131,6 +144,8 @@ class _Connection:
                         self._close(code)
         except BadFrame as error:
             self._close(error.code, str(error))
+        if unheard != self._talk.unheard and not self._unheard.take(at, self._talk.unheard - unheard):
+            self._reading.cancel()
 
     def _control(self, at: float) -> None:
         rate = self._limits.control_frames

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from server.listening import room_for_files
-from tests.bench import doors, games, memory, spectators, store
+from tests.bench import doors, games, ignored, memory, spectators, store
 
 DOORS = ("tcp", "websocket", "http")
 
@@ -20,6 +20,7 @@ def parts(matches: int) -> Mapping[str, Callable[[], None]]:
         "memory": memory.bench,
         "store": store.bench,
         "spectators": partial(spectators.bench, matches),
+        "ignored": ignored.bench,
     }
 
 

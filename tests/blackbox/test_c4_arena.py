@@ -2,15 +2,20 @@
 
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import cycle
 from typing import Any
 
 import pytest
 
 from tests.blackbox.ends import Frames, Wire, fresh
 from tests.blackbox.inspected import Inspected
+from tests.blackbox.old_fours import ALL, Leaver, OldClient
 
 pytestmark = pytest.mark.slow
+CLIENTS, HANG_UPS = 4, 200
+THINKS = 0.005  # seconds over a move, in which its opponent hangs up
 DRAWN = [int(column) for column in "545062455041104565311226266362030334314210"]
 
 
@@ -241,6 +246,70 @@ def test_a_legal_message_resets_the_delay(host: Inspected) -> None:
         seats[1].say({"type": "nonsense"})
         seats[1].hear()
         assert time.monotonic() - began < 0.3
+
+
+def test_a_state_request_does_not_reset_the_delay(host: Inspected) -> None:
+    with table(host) as (seats, _):
+        for _ in range(4):
+            seats[2].say({"type": "move", "move": 0})
+            assert seats[2].hear()["reason"] == "Not your turn"
+            seats[2].say({"type": "state_request"})
+            assert seats[2].hear()["type"] == "state"
+        began = time.monotonic()
+        seats[2].say({"type": "move", "move": 0})
+        seats[2].hear()
+        assert time.monotonic() - began >= 0.38
+
+
+def test_whoever_is_out_of_step_gets_ten_answers_and_is_not_cut(host: Inspected) -> None:
+    """Two at once, and eight that wait; what comes beyond is passed over in silence."""
+    with Frames(host.websocket) as wire:
+        for number in range(500):
+            wire.say({"type": "move", "move": number})
+        assert [wire.hear()["msg"]["move"] for _ in range(10)] == list(range(10))
+        wire.say({"type": "start", "id": fresh(), "against": "random"})
+        while (told := wire.hear())["type"] == "ignored":
+            pass
+        assert told["type"] == "state"
+
+
+def outlast(host: Inspected, client: OldClient) -> None:
+    """Be this client until it has been hung up on so many times, and has then played a match to its end."""
+    with Frames(host.websocket) as wire:
+        wire.say(client.start())
+        while True:
+            told = wire.hear()  # or it has been cut
+            if told["type"] == "end" and client.told["disconnected"] >= HANG_UPS:
+                return
+            if (answer := client.answer(told)) is not None:
+                if answer["type"] == "move":
+                    wire.silent(THINKS)  # it looks at what comes meanwhile later
+                wire.say(answer)
+
+
+def hang_up(host: Inspected, name: str, client: OldClient) -> None:
+    """On this client, so many times; and at last play a match with it to its end."""
+    for moves in cycle(range(4)):
+        done = client.told["disconnected"] >= HANG_UPS
+        leaver = Leaver(name, client.name, ALL if done else moves)
+        with Frames(host.websocket) as wire:
+            wire.say(leaver.start())
+            while not (leaver.leaves or leaver.over):
+                if (answer := leaver.answer(wire.hear())) is not None:
+                    wire.say(answer)
+        if done:
+            return
+
+
+def test_clients_in_use_are_not_cut_by_two_hundred_hang_ups_each_and_play_on(host: Inspected) -> None:
+    with ThreadPoolExecutor(2 * CLIENTS) as pool:
+        clients = [OldClient(fresh("old"), against=fresh("leaver")) for _ in range(CLIENTS)]
+        outlasting = [pool.submit(outlast, host, client) for client in clients]
+        hanging_up = [pool.submit(hang_up, host, str(client.against), client) for client in clients]
+        for each in outlasting + hanging_up:
+            each.result()
+    for client in clients:
+        assert client.told["ignored"] > HANG_UPS, "it was out of step"
 
 
 @pytest.mark.parametrize("opponent", ["random", "aima"])

@@ -2,14 +2,17 @@
 
 import json
 import select
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.blackbox.ends import Answer, Asking, Stream, ask, fresh
 from tests.blackbox.inspected import PATIENCE, Inspected
+from tests.oracles import OPEN
+from tests.oracles import hexagondots as oracles
 
 pytestmark = pytest.mark.slow
 Point = tuple[int, int]
@@ -48,8 +51,8 @@ class Bot:
         return answer.json
 
 
-def create(host: Inspected, rows: int, cols: int) -> str:
-    answer = ask(host.http, "POST", "/", {"rows": rows, "cols": cols})
+def create(host: Inspected, rows: int, cols: int, **more: str) -> str:
+    answer = ask(host.http, "POST", "/", {"rows": rows, "cols": cols, **more})
     assert answer.status == 201
     return answer.headers["location"]
 
@@ -375,6 +378,7 @@ def test_wrong_methods_are_405_with_allow(host: Inspected) -> None:
         ("GET", f"{where}/observers", "POST"),
         ("POST", "/games", "GET"),
         ("DELETE", "/", "POST"),
+        ("PUT", "/", "GET"),
     ):
         answer = ask(host.http, method, path)
         assert answer.status == 405, path
@@ -450,3 +454,195 @@ def test_two_bots_of_one_name_do_not_play_each_other(host: Inspected) -> None:
     answer = ask(host.http, "POST", f"{where}/players", {"name": name})
     assert 400 <= answer.status < 500
     one.asking.close()
+
+
+# When a game is over
+
+Chosen = Callable[[oracles.HexagonDots], set[str]]
+
+
+def useful(position: oracles.HexagonDots) -> set[str]:
+    """All that a bot draws which never fills in: sides of hexagons that can still be captured."""
+    sides = {oracles.written(side) for centre in position.possible() for side in position.perimeters[centre]}
+    return sides & position.free()
+
+
+def play(bots: tuple[Bot, Bot], position: oracles.HexagonDots, chosen: Chosen) -> oracles.HexagonDots:
+    """Draw what is chosen while there is something; whoever is next has heard so, and both of the end."""
+    while position.winner == OPEN and (lines := chosen(position)):
+        line, mover = min(lines), bots[position.turn]
+        mover.draw(oracles.line_of(line))
+        position = position.play(line)
+        if position.winner == OPEN:
+            told = bots[position.turn].hear()
+            assert (told["state"], bool(bots[position.turn].token)) == ("in play", True)
+        else:
+            ends = [bot.hear() for bot in bots]
+            assert [end["state"] for end in ends] == ["completed"] * 2
+            assert [bot.token for bot in bots] == ["", ""]
+    return position
+
+
+@pytest.mark.parametrize("more", [{}, {"end": "lines"}], ids=repr)
+def test_a_game_ends_when_all_possible_lines_have_been_drawn(host: Inspected, more: dict[str, str]) -> None:
+    where = create(host, 3, 5, **more)
+    with seated(host, where) as bots:
+        position = play(bots, oracles.HexagonDots(3, 5), useful)
+        assert (position.possible(), position.winner) == ([], OPEN)
+        assert seen(host, where)["state"] == "in play", "the rest is filled in"
+        assert play(bots, position, oracles.HexagonDots.moves).winner != OPEN
+
+
+def test_with_hexagons_a_bot_that_never_fills_in_comes_to_the_end(host: Inspected) -> None:
+    where = create(host, 5, 5, end="hexagons")
+    assert list(seen(host, where)) == ["rows", "cols", "lines", "hexagons", "players", "state"]
+    with seated(host, where) as bots:
+        position = play(bots, oracles.HexagonDots(5, 5, "hexagons"), useful)
+    assert position.winner != OPEN
+    over = seen(host, where)
+    assert [player["score"] for player in over["players"]] == [position.score(seat) for seat in (0, 1)]
+    assert (over["state"], len(over["lines"])) == ("completed", len(position.drawn))
+    assert position.free(), "there was more to fill in"
+
+
+@pytest.mark.parametrize("end", ["", "line", "LINES", None, 1, ["lines"], {}], ids=repr)
+def test_a_wrong_end_is_400_with_the_choices(host: Inspected, end: object) -> None:
+    before = ask(host.http, "GET", "/games").json
+    answer = ask(host.http, "POST", "/", {"rows": 3, "cols": 3, "end": end})
+    assert answer.status == 400
+    assert b'"lines"' in answer.body
+    assert b'"hexagons"' in answer.body
+    assert ask(host.http, "GET", "/games").json == before
+
+
+def test_games_found_by_match_end_with_the_hexagons(tmp_path: Path) -> None:
+    with Inspected(tmp_path, "--data", "kept") as host:
+        where = ask(host.http, "GET", "/match").headers["location"]
+        with seated(host, where) as bots:
+            position = play(bots, oracles.HexagonDots(5, 5, "hexagons"), useful)
+        assert position.winner != OPEN
+        kept = ask(host.http, "GET", "/api/matches/open-hexagon-dots-1").json
+        assert (kept["options"]["end"], kept["ending"]) == ("hexagons", "played")
+        assert len(kept["moves"]) == len(position.drawn) < len(position.all_lines)
+
+
+@contextmanager
+def seated(host: Inspected, where: str) -> Iterator[tuple[Bot, Bot]]:
+    """Two at a game, the first of whom has its turn."""
+    one = Bot(host, where, fresh("JF"))
+    assert one.asking.silent(0.1)
+    bots = one, Bot(host, where, fresh("JF"))
+    try:
+        bots[0].hear()
+        yield bots
+    finally:
+        for bot in bots:
+            bot.asking.close()
+
+
+# One name in several games
+
+
+def test_one_name_plays_several_games_at_once_each_by_its_own_tokens(host: Inspected) -> None:
+    name, other = fresh("JF"), fresh("JF")
+    with (
+        game(host, names=(name, other)) as one,
+        game(host, names=(name, other)) as two,
+        game(host, names=(fresh("JF"), name)) as three,
+    ):
+        games = [one, two, three]
+        for count, (first, second) in enumerate(games, 1):
+            alternate(first, second, HEXAGON[:count])
+        assert [len(seen(host, first.game)["lines"]) for first, _ in games] == [1, 2, 3]
+        foreign = one[1].token
+        assert two[0].send(written(HEXAGON[2]), foreign).answer().status == 403
+        for count, (first, second) in enumerate(games, 1):
+            for number, line in enumerate(HEXAGON[count:5], count):
+                mover, waits = (first, second) if number % 2 == 0 else (second, first)
+                mover.draw(line)
+                waits.hear()
+            second.draw(HEXAGON[5])
+            for told in (first.hear(), second.hear()):
+                assert told["state"] == "completed"
+                assert [player["score"] for player in told["players"]] == [0, 1]
+
+
+def test_one_name_is_not_twice_in_the_same_game(host: Inspected) -> None:
+    where, name = create(host, 3, 3), fresh("JF")
+    one = Bot(host, where, name)
+    assert one.asking.silent(0.1)
+    again = Bot(host, where, name).asking.answer()
+    assert (again.status, name.encode() in again.body) == (409, True)
+    other = Bot(host, where, fresh("JF"))
+    one.hear()
+    assert Bot(host, where, name).asking.answer().status == 409, "nor while it is played"
+    one.draw(HEXAGON[0])
+    assert len(other.hear()["lines"]) == 1
+    one.asking.close()
+
+
+def test_who_hung_up_in_two_games_goes_on_with_the_one_that_it_joins_again(host: Inspected) -> None:
+    name, games = fresh("JF"), [create(host, 3, 3), create(host, 3, 5)]
+    mine, theirs = list[Bot](), list[Bot]()
+    for where in games:
+        mine.append(Bot(host, where, name))
+        assert mine[-1].asking.silent(0.1)
+        theirs.append(Bot(host, where, fresh("JF")))
+        mine[-1].hear()
+        mine[-1].draw(HEXAGON[0])
+        theirs[-1].hear()
+    for bot in mine:
+        bot.asking.close()
+    for where, other, cols in reversed(list(zip(games, theirs, (3, 5), strict=True))):
+        back = join_again(host, where, name)
+        other.draw(HEXAGON[1])
+        whole = back.hear()
+        assert (whole["cols"], len(whole["lines"])) == (cols, 2)
+        other.asking.close()
+
+
+def join_again(host: Inspected, where: str, name: str) -> Bot:
+    """As soon as the host has noticed that it is gone: until then it is told that it is there."""
+    while True:
+        bot = Bot(host, where, name)
+        if bot.asking.silent():
+            return bot
+        assert bot.asking.answer().status == 409
+
+
+# The list at the root
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Accept": "*/*", "User_Agent": "curl/8.5.0"},
+        {
+            "Accept_Encoding": "gzip;q=1.0,deflate;q=0.6,identity;q=0.3",
+            "Accept": "*/*",
+            "User_Agent": "Ruby",
+        },
+        {"Accept": "application/json"},
+    ],
+    ids=repr,
+)
+def test_the_root_lists_the_games_for_programs(host: Inspected, headers: dict[str, str]) -> None:
+    with game(host, 3, 5) as (first, _):
+        waiting = create(host, 3, 7)
+        answer = ask(host.http, "GET", "/", **headers)
+        assert (answer.status, answer.headers["content-type"][:16]) == (200, "application/json")
+        states = {listed["id"]: listed["state"] for listed in answer.json}
+        assert states[first.game.removeprefix("/")] == "in play"
+        assert states[waiting.removeprefix("/")] == "initiating"
+        head = ask(host.http, "HEAD", "/", **headers)
+        assert (head.status, head.headers["content-type"]) == (200, answer.headers["content-type"])
+        with Stream(host.http, f"/{first.game.removeprefix('/')}/observers", "POST", b"") as stream:
+            assert json.loads(stream.chunk())["state"] == "in play"
+
+
+def test_the_root_is_a_page_for_browsers(host: Inspected) -> None:
+    accept = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"
+    for method in ("GET", "HEAD"):
+        answer = ask(host.http, method, "/", Accept=accept)
+        assert (answer.status, answer.headers["content-type"][:9]) == (200, "text/html")

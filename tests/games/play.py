@@ -19,7 +19,11 @@ Options = Mapping[str, Any]
 # A game with options is put to the tests under its defaults and under these.
 VARIANTS: dict[str, list[Options]] = {
     "santorini": [{"stuck": "draws"}],
-    "hexagon-dots": [{"rows": rows, "cols": cols} for rows, cols in [(3, 3), (3, 5), (5, 3), (7, 6)]],
+    "hexagon-dots": [
+        *({"rows": rows, "cols": cols} for rows, cols in [(3, 3), (3, 5), (5, 3), (7, 6)]),
+        {"end": "hexagons"},
+        {"rows": 3, "cols": 5, "end": "hexagons"},
+    ],
 }
 
 LONG = 2000  # plies: no game whose rules end it lasts longer

@@ -158,12 +158,14 @@ def seen_in_hexagondots(before: HexagonDots, move: str, after: HexagonDots) -> s
     seen = {f"{len(after.captured) - len(before.captured)} captured"}
     if any(after.completes(centre, ()) for centre in after.perimeters if centre not in after.captured):
         seen.add("overlaps a captured one")
-    if len(after.moves()) < len(after.all_lines) - len(after.drawn):
+    if len(after.free()) < len(after.all_lines) - len(after.drawn):
         seen.add("a line that touches a captured one")
     if after.winner != OPEN:
         seen.add("a draw" if after.winner is None else "a winner")
         if after.turn == before.turn:
             seen.add("over with a capture")
+        if after.free():
+            seen.add("over with lines left")
     return seen
 
 
@@ -218,6 +220,6 @@ RARE: dict[str, set[str]] = {
     },
     "hexagon-dots": {
         *("1 captured", "2 captured", "overlaps a captured one", "a line that touches a captured one"),
-        *("a draw", "a winner", "over with a capture"),
+        *("a draw", "a winner", "over with a capture", "over with lines left"),
     },
 }

@@ -11,6 +11,7 @@ import pytest
 
 from games.game import BadOption, Illegal, Outcome, typed
 from games.hexagondots import (
+    ENDS,
     GAME,
     MOST,
     HexagonDots,
@@ -20,6 +21,7 @@ from games.hexagondots import (
     hexagons_shown,
     lines_shown,
     neighbours,
+    owner,
     players_shown,
     scores,
 )
@@ -92,12 +94,13 @@ def test_the_two_hexagons_beside_a_line_never_overlap(rows: int, cols: int) -> N
     for bit, hexagons in geometry.lines.values():
         assert len(hexagons) <= 2
         assert all(hexagon.sides & bit and hexagon.sides.bit_count() == 6 for hexagon in hexagons)
-        assert all(hexagon.spokes.bit_count() == 6 for hexagon in hexagons)
+        assert all((hexagon.closes & geometry.every_line).bit_count() == 6 for hexagon in hexagons)
         if len(hexagons) == 2:
             one, other = (centres[hexagon.bit] for hexagon in hexagons)
             assert other not in neighbours(one)
             assert not hexagons[0].seen & hexagons[1].bit
-            assert not hexagons[0].spokes & hexagons[1].sides
+            assert not hexagons[0].closes & hexagons[1].sides
+            assert not hexagons[0].closes & hexagons[1].bit
 
 
 def test_the_last_side_captures_and_draws_again() -> None:
@@ -155,6 +158,54 @@ def test_the_game_ends_when_no_line_is_left_though_some_were_never_drawn() -> No
     assert (position.first | position.second).bit_count() == 6 + 1
     for line in board(3, 3).lines:
         assert reason(position, GAME.short(line)) == "the game is over"
+
+
+def test_under_hexagons_the_game_ends_when_no_hexagon_is_left_to_capture() -> None:
+    """(1, 2) overlaps both others: with the first of these it is gone, with the second there is none."""
+    *most, last = sides((1, 1)) + [side for side in sides((1, 3)) if side not in sides((1, 1))]
+    position = play(GAME.start(3, 5, "hexagons"), *most)
+    assert (sum(scores(position)), position.outcome) == (1, None)
+    over = play(position, last)
+    assert over.outcome == Outcome(None, "both captured as many hexagons, 1 each")
+    assert list(over.moves()) == []
+    still_open = play(GAME.start(3, 5), *most, last)
+    assert still_open.outcome is None
+    for line in board(3, 5).lines:
+        assert reason(over, GAME.short(line)) == "the game is over"
+    for line in still_open.moves():
+        assert owner(over, board(3, 5).lines[line][0]) is None, "what was not drawn is not shown as drawn"
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(("rows", "cols"), [(3, 3), (3, 5), (5, 5), (7, 6)])
+def test_filling_in_changes_no_score(rows: int, cols: int, seed: int) -> None:
+    moves, positions = random_match(GAME, {"rows": rows, "cols": cols}, Random(seed))
+    position = GAME.start(rows, cols, "hexagons")
+    for move, usual in zip(moves, positions, strict=False):
+        if position.outcome is not None:
+            break
+        assert (position.turn, scores(position)) == (usual.turn, scores(usual))
+        assert list(position.moves()) == list(usual.moves())
+        position = position.play(move)
+    assert position.outcome == positions[-1].outcome
+    assert scores(position) == scores(positions[-1])
+    assert GAME.show(position, ("Ann", "Bob")).keys() == GAME.show(positions[-1], ("Ann", "Bob")).keys()
+
+
+def test_positions_of_games_that_end_in_other_ways_are_not_equal() -> None:
+    """Not even where both are over, with the same line."""
+    usual, short = GAME.start(3, 3), GAME.start(3, 3, "hexagons")
+    for side in sides((1, 1)):
+        assert usual != short
+        usual, short = play(usual, side), play(short, side)
+    assert usual.outcome == short.outcome is not None
+    assert usual != short
+    assert play(GAME.start(3, 3, "hexagons"), *sides((1, 1))) == short == pickle.loads(pickle.dumps(short))  # noqa: S301 - our own bytes
+
+
+def test_a_board_is_kept_once_however_its_games_end() -> None:
+    boards = [GAME.start(MOST, MOST, end).board for end in ENDS]
+    assert boards[0].lines is boards[1].lines
 
 
 def test_equal_scores_are_a_draw() -> None:
@@ -284,6 +335,28 @@ def test_a_bad_number_of_columns_is_refused() -> None:
     for cols in (True, 5.0, "5", None, [], 0, 2, -3, 32, 10**5000):
         with pytest.raises(BadOption, match="cols has to be a number from 3 to 31, not "):
             GAME.opening({"cols": cols})
+
+
+def test_a_bad_end_is_refused_with_the_choices() -> None:
+    wrong: list[object] = [
+        None,
+        True,
+        1,
+        10**5000,
+        "",
+        "Lines",
+        "lines ",
+        "hexagon",
+        "x" * 10_000,
+        [],
+        {},
+        ["lines"],
+    ]
+    for end in wrong:
+        with pytest.raises(BadOption, match='end has to be "lines" or "hexagons", not ') as refused:
+            GAME.opening({"end": end})
+        assert len(str(refused.value)) < 120
+    assert GAME.opening({"end": "lines"}) == GAME.opening({}) != GAME.opening({"end": "hexagons"})
 
 
 def test_positions_are_equal_by_their_size_and_lines_wherever_their_board_came_from() -> None:

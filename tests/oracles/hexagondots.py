@@ -43,8 +43,8 @@ def board(rows: int, cols: int) -> tuple[list[Line], dict[Point, list[Line]]]:
 
 
 class HexagonDots:
-    def __init__(self, rows: int = 5, cols: int = 5) -> None:
-        self.rows, self.cols = rows, cols
+    def __init__(self, rows: int = 5, cols: int = 5, end: str = "lines") -> None:
+        self.rows, self.cols, self.end = rows, cols, end
         self.all_lines, self.perimeters = board(rows, cols)
         self.drawn: dict[Line, int] = {}  # by whom
         self.captured: dict[Point, int] = {}  # by whom
@@ -52,6 +52,10 @@ class HexagonDots:
         self.winner: int | str | None = OPEN
 
     def moves(self) -> set[str]:
+        return self.free() if self.winner == OPEN else set()
+
+    def free(self) -> set[str]:
+        """The lines that nobody has drawn and that touch no captured hexagon's centre."""
         return {
             written(line)
             for line in self.all_lines
@@ -59,12 +63,12 @@ class HexagonDots:
         }
 
     def play(self, short: str) -> "HexagonDots":
-        after = HexagonDots(self.rows, self.cols)
+        after = HexagonDots(self.rows, self.cols, self.end)
         after.drawn = {**self.drawn, line_of(short): self.turn}
         completed = [centre for centre in self.perimeters if after.completes(centre, self.captured)]
         after.captured = {**self.captured, **dict.fromkeys(completed, self.turn)}
         after.turn = self.turn if completed else 1 - self.turn
-        if not after.moves():
+        if not (after.free() if self.end == "lines" else after.possible()):
             first, second = after.score(0), after.score(1)
             after.winner = None if first == second else int(second > first)
         return after
@@ -75,6 +79,12 @@ class HexagonDots:
         ring = {end for line in perimeter for end in line}
         drawn = all(line in self.drawn for line in perimeter)
         return drawn and centre not in captured and not any(point in captured for point in ring)
+
+    def possible(self) -> list[Point]:
+        """The hexagons that would be completed if every line were drawn that may be."""
+        filled = HexagonDots(self.rows, self.cols)
+        filled.drawn = {**self.drawn, **dict.fromkeys(map(line_of, self.free()), self.turn)}
+        return [centre for centre in self.perimeters if filled.completes(centre, self.captured)]
 
     def score(self, seat: int) -> int:
         return Counter(self.captured.values())[seat]

@@ -36,6 +36,7 @@ def test_a_request_is_what_the_client_said() -> None:
         "192.0.2.1",
         0.0,
         False,
+        "a=1&b=x+y%2B&a=2&c",
     )
 
 

@@ -18,9 +18,22 @@ from structlog.testing import capture_logs
 from server.guard import Guard
 from server.http import Http
 from server.limits import Limits
-from server.listening import Admission, Attend, Visitor, listeners, room_for_files, serve, where
+from server.listening import (
+    TRIES,
+    Admission,
+    Attend,
+    CannotListen,
+    Visitor,
+    addresses,
+    listeners,
+    opened,
+    room_for_files,
+    serve,
+    where,
+)
 from server.sockets import readiness
 from server.wire import Wire
+from tests.loopback import HAS_IPV6, ipv6
 from tests.server.web import HEAD, echo, get
 from tests.server.windowed import End, windowed_pair
 
@@ -161,7 +174,7 @@ async def listening(
 
 async def connect(listener: socket.socket) -> trio.SocketStream:
     host, port = where(listener).rsplit(":", 1)
-    return await trio.open_tcp_stream(host, int(port))
+    return await trio.open_tcp_stream(host.strip("[]"), int(port))
 
 
 async def says_who(wire: Wire, visitor: Visitor) -> None:
@@ -313,3 +326,99 @@ class NoTasks:
         self, async_fn: Callable[..., Awaitable[object]], *args: object, name: object = None
     ) -> None:
         raise AssertionError("nobody has come")
+
+
+# On both addresses of one's own machine.
+
+
+BOTH = ("127.0.0.1", "::1")
+
+
+def test_ones_own_machine_is_both_of_its_addresses_where_it_has_both() -> None:
+    here = BOTH if HAS_IPV6 else ("127.0.0.1",)
+    assert addresses("127.0.0.1") == addresses("localhost") == here
+    for elsewhere in ("0.0.0.0", "::", "::1", "127.0.0.2", "192.0.2.1", "host.example"):  # noqa: S104
+        assert addresses(elsewhere) == (elsewhere,)
+
+
+@ipv6
+async def test_a_free_port_is_the_same_on_both_and_leads_to_the_same_host() -> None:
+    sockets = await opened(BOTH, 0, Limits())
+    first, other = map(where, sockets)
+    assert (first.rpartition(":")[0], other.rpartition(":")[0]) == ("127.0.0.1", "[::1]")
+    assert first.rpartition(":")[2] == other.rpartition(":")[2] != "0"
+    with trio.fail_after(20):
+        async with trio.open_nursery() as nursery:
+            limits = Limits()
+            admission = Admission(limits)
+            for listener in sockets:
+                nursery.start_soon(
+                    partial(
+                        serve, listener, says_who, guard=Guard(nursery), admission=admission, limits=limits
+                    )
+                )
+            for listener, peer in zip(sockets, BOTH, strict=True):
+                async with await connect(listener) as client:
+                    assert await everything(client) == f"{peer} False".encode()
+            nursery.cancel_scope.cancel()
+
+
+@ipv6
+async def test_a_port_that_is_taken_on_the_other_address_is_an_error_that_says_where() -> None:
+    taken = socket.create_server(("::1", 0), family=socket.AF_INET6)
+    port = taken.getsockname()[1]
+    with (
+        taken,
+        pytest.raises(CannotListen, match=f"cannot listen on ::1 port {port}: Address already in use"),
+    ):
+        await opened(BOTH, port, Limits())
+    for again in await opened(BOTH, port, Limits()):  # nothing was left open on the first
+        again.close()
+
+
+class Crowded:
+    """Listens, where a port is taken by somebody else at each of the first tries on the second address."""
+
+    def __init__(self, tries: int) -> None:
+        self.left = tries
+        self.tried: list[int] = []
+
+    async def listen(self, host: str, port: int, limits: Limits) -> list[socket.socket]:
+        if host == "second":
+            self.tried.append(port)
+            self.left -= 1
+            if self.left >= 0:
+                raise OSError(errno.EADDRINUSE, "Address already in use")
+            return []
+        return await listeners(host, port, limits)
+
+
+@pytest.mark.parametrize("tries", [0, 1, TRIES - 1])
+async def test_where_a_free_port_is_not_free_everywhere_others_are_tried(tries: int) -> None:
+    crowd = Crowded(tries)
+    with capture_logs() as logs:
+        (socket_,) = await opened(("127.0.0.1", "second"), 0, Limits(), crowd.listen)
+    with socket_:
+        assert len(crowd.tried) == tries + 1
+        assert socket_.getsockname()[1] == crowd.tried[-1]
+    assert logs == []
+
+
+async def test_where_none_is_free_everywhere_the_first_address_has_to_do_and_that_is_said() -> None:
+    crowd = Crowded(TRIES)
+    with capture_logs() as logs:
+        (socket_,) = await opened(("127.0.0.1", "second"), 0, Limits(), crowd.listen)
+    with socket_:
+        assert crowd.left == 0
+        (said,) = logs
+        assert (said["log_level"], said["listening"], said["not_on"]) == ("warning", where(socket_), "second")
+
+
+async def test_what_was_tried_in_vain_is_free_again() -> None:
+    crowd = Crowded(TRIES)
+    with capture_logs():
+        (socket_,) = await opened(("127.0.0.1", "second"), 0, Limits(), crowd.listen)
+    with socket_:
+        for port in {*crowd.tried} - {socket_.getsockname()[1]}:
+            for again in await listeners("127.0.0.1", port, Limits()):
+                again.close()

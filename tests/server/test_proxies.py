@@ -18,6 +18,8 @@ from tests.server.windowed import windowed_pair
 OURS = Proxies(["10.0.0.0/8", "192.0.2.1", "2001:db8::/32"])
 PROXY = "192.0.2.1"  # as simulated connections come from
 
+HERE = Proxies(["127.0.0.0/8"])
+
 addresses = st.ip_addresses().map(str) | st.sampled_from(
     ["10.1.2.3", "192.0.2.1", "unknown", "", "10.1.2.3:80"]
 )
@@ -105,3 +107,12 @@ def test_who_guesses_tokens_through_a_proxy_of_ours_shuts_out_itself_alone(
     finally:
         host.kill()
     assert statuses == [201, 403, 403, 429, *([403, 403] if proxies else [429, 429])]
+
+
+def test_a_proxy_on_this_machine_is_believed_at_both_of_its_addresses() -> None:
+    """A host on loopback listens on both, and a proxy that is told `localhost` may take either."""
+    for peer in ("127.0.0.1", "::1"):
+        assert HERE.client(peer, "203.0.113.5") == "203.0.113.5"
+    for other in (OURS, Proxies(["127.0.0.2"]), Proxies(["::1"])):
+        assert "127.0.0.1" not in other
+    assert "::1" not in OURS

@@ -168,6 +168,15 @@ async def test_a_shared_name_may_be_here_twice(reception: Reception, lobby: Lobb
     assert lobby.find("ann", GAME) is other.player
 
 
+@pytest.mark.parametrize("shared", [True, False])
+async def test_a_name_is_shared_with_those_alone_who_share_it(reception: Reception, shared: bool) -> None:
+    first = reception.arrive("ann", GAME, keeps=False, shared=shared)
+    with pytest.raises(Unwelcome, match="the name ann is taken: somebody is here under it"):
+        reception.arrive("ann", GAME, keeps=False, shared=not shared)
+    first.leave()
+    reception.arrive("ann", GAME, keeps=False, shared=not shared)
+
+
 async def test_names_of_bots_that_nobody_waits_for_are_free_again_after_a_while(
     reception: Reception, autojump_clock: MockClock
 ) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from server.serve import GRACE
+from tests.loopback import ipv6
 from tests.server.served import PATIENCE, ROOT
 
 
@@ -150,3 +151,30 @@ def test_a_port_that_is_taken_is_said_in_a_line(serve: Any, tmp_path: Path) -> N
     )
     assert run.returncode == 2
     assert f"tcp: cannot listen on 127.0.0.1 port {host.tcp}: Address already in use" in run.stderr
+
+
+@ipv6
+def test_every_door_is_open_on_both_addresses_of_the_machine(serve: Any) -> None:
+    host = serve()
+    for port in (host.tcp, host.websocket, host.http):
+        for address in ("127.0.0.1", "::1"):
+            socket.create_connection((address, port), PATIENCE).close()
+    only = serve("--bind", "127.0.0.1", "--data", "another")
+    socket.create_connection(("::1", only.tcp), PATIENCE).close()
+
+
+@ipv6
+def test_a_port_that_is_taken_on_the_other_address_is_said_in_a_line(tmp_path: Path) -> None:
+    with socket.create_server(("::1", 0), family=socket.AF_INET6) as taken:
+        port = taken.getsockname()[1]
+        run = subprocess.run(
+            [sys.executable, "-m", "server", "serve", "--tcp", "0", "--websocket", "0", "--http", str(port)],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": str(ROOT), "QUINTAIN_RESERVE_BYTES": "0"},
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
+    assert run.returncode == 2
+    assert f"http: cannot listen on ::1 port {port}: Address already in use" in run.stderr
+    assert "ready" not in run.stdout

@@ -1,5 +1,6 @@
 """Two who are agreed: the match that they asked for, at a table without an end."""
 
+import pytest
 import trio
 from trio.testing import MockClock
 
@@ -52,6 +53,26 @@ async def test_without_options_they_play_as_everybody_does(autojump_clock: MockC
         concluded = here.concluded()[0]
         assert (concluded.players, concluded.options) == (("bob", "ann"), None)
         assert here.tournament.record.options(concluded) == {}
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+async def test_who_wants_options_of_its_own_gets_them_whoever_it_meets(
+    seat: int, autojump_clock: MockClock
+) -> None:
+    """And they are kept with the deal: a match that is cut short names the rules that its moves follow."""
+    async with table(GAME) as (here, nursery):
+        players = await come(here, "ann", "bob", "cas", "dan")
+        players[seat].options = SMALL
+        for player in players:
+            nursery.start_soon(play, player, silent)
+            player.free()
+        await trio.sleep(1.0)
+        boards = {match.names: match.options for match in here.tournament.matches.values()}
+        assert boards == {("ann", "bob"): SMALL, ("cas", "dan"): {}}
+    async with table(GAME, store=Memory(here.store.kept())) as (again, nursery):
+        await trio.sleep(1.0)
+        cut = {fact.players: fact.options for fact in again.tournament.record.matches.values()}
+        assert cut == {("ann", "bob"): SMALL, ("cas", "dan"): None}
 
 
 async def test_what_is_asked_for_goes_on_in_numbers_between_what_is_drawn(autojump_clock: MockClock) -> None:

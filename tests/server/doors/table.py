@@ -167,11 +167,15 @@ class Table:
         assert answer.status == 200, answer
         return said(answer)
 
-    async def made(self, rows: int = 3, cols: int = 3) -> str:
+    async def made(self, rows: int = 3, cols: int = 3, **options: object) -> str:
         """A new game."""
-        answer = await self.caller().ask("POST", "/", {"rows": rows, "cols": cols})
+        answer = await self.caller().ask("POST", "/", {"rows": rows, "cols": cols, **options})
         assert (answer.status, answer.body) == (201, b"")
         return answer.headers["location"]
+
+    async def found(self) -> str:
+        """Where the host sends who looks for a game."""
+        return (await self.caller().ask("GET", "/match")).headers["location"]
 
     async def pair(self, game: str | None = None) -> tuple[Dots, Dots]:
         """Ann and Bob at a game, who has been told that it is Ann's turn."""

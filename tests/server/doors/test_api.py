@@ -80,7 +80,7 @@ async def test_the_games_are_told_with_their_options(autojump_clock: MockClock) 
     async with office() as here:
         games = {game["name"]: game for game in (await here.read("/api/games"))["games"]}
     assert set(games) == set(catalogue())
-    assert games["hexagon-dots"]["options"] == {"rows": 5, "cols": 5}
+    assert games["hexagon-dots"]["options"] == {"rows": 5, "cols": 5, "end": "lines"}
     assert games["quoridor"]["pace"] == {"bank": 60.0, "gain": 2.0, "turn": None}
 
 

@@ -7,14 +7,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trio.testing import MockClock
 
-from server.doors.connect4_messages import NOT_YOUR_TURN, ONLY_START, UNKNOWN, WAITING
+from server.doors.connect4_messages import INVALID, NOT_YOUR_TURN, ONLY_START, UNKNOWN, WAITING
 from server.host import Host
 from server.limits import Limits, Rate
-from tests.server.doors.fours import END, WON, Bot, ignored, pair, place, play, state
+from tests.server.doors.fours import DRAWN, END, WON, Bot, ignored, pair, place, play, state
 
 DELAYS = [0.0, 0.0, 0.1, 0.2, 0.4, 0.8, 1.0, 1.0, 1.0, 1.0]  # of the answers to what is ignored in a row
 
 SITUATIONS = ["idle", "waiting", "to move", "not to move"]
+OUT_OF_STEP = [
+    ("idle", b'{"type":"state_request"}', ONLY_START),
+    ("idle", b'{"type":"move","move":3}', ONLY_START),
+    ("waiting", b'{"type":"state_request"}', WAITING),
+    ("waiting", b'{"type":"move","move":3}', WAITING),
+    ("not to move", b'{"type":"move","move":3}', NOT_YOUR_TURN),
+]
+ASKED, PLAYED = b'{"type":"state_request"}', b'{"type":"move","move":3}'
 REASONS = [  # the seed's own words, which clients may look at
     ("idle", {"type": "move", "move": 3}, "Only start messages allowed in current state"),
     ("idle", {"type": "state_request"}, "Only start messages allowed in current state"),
@@ -183,14 +191,17 @@ async def test_from_the_third_in_a_row_each_is_answered_later(
         assert await gaps(bot, b"?", len(DELAYS)) == pytest.approx(DELAYS)
 
 
-async def test_something_that_is_not_ignored_makes_the_next_quick_again(autojump_clock: MockClock) -> None:
+async def test_a_move_that_is_played_makes_the_next_quick_again_and_asking_for_the_state_does_not(
+    autojump_clock: MockClock,
+) -> None:
     async with place() as host:
         first, _ = await pair(host)
         first.heard()
-        for more in (b'{"type":"state_request"}', b'{"type":"move","move":3}'):
-            assert await gaps(first, b"?", 4) == pytest.approx(DELAYS[:4])
-            await first.send(more)
-            first.heard()
+        assert await gaps(first, b"?", 4) == pytest.approx(DELAYS[:4])
+        assert await first.say("state_request") == [state(1, 1, [])]
+        assert await gaps(first, b"?", 2) == pytest.approx(DELAYS[4:6])
+        await first.move(3)
+        first.heard()
         assert await gaps(first, b"?", 4) == pytest.approx(DELAYS[:4])
 
 
@@ -242,12 +253,23 @@ async def test_what_was_said_early_leaves_no_gap_for_what_is_ignored_next(autoju
     """Catches an answer that comes when another would have been due."""
     async with place() as host:
         first, _ = await pair(host)
-        await first.send(*[b"?"] * 3)
-        await trio.sleep(0.05)
-        await first.say("state_request")
-        await first.send(*[b"?"] * 3)
+        await first.send(*[b"?"] * 6)
+        await trio.sleep(0.75)
+        assert len(await first.move(3)) == 7
+        await first.send(*[b"?"] * 4)
         await trio.sleep(5.0)
-        assert [at for at, _ in first.told] == pytest.approx([0.05, 0.05, 0.15])
+        assert [at for at, _ in first.told] == pytest.approx([0.75, 0.75, 0.85, 1.05])
+
+
+async def test_however_much_was_said_early_one_task_sees_to_what_waits(autojump_clock: MockClock) -> None:
+    """Catches tasks that sleep on for what has been said: two who play each other fast could pile them up."""
+    async with place() as host:
+        bots = await pair(host)
+        before = trio.lowlevel.current_statistics().tasks_living
+        for ply, column in enumerate(DRAWN[:-1]):
+            await bots[1 - ply % 2].send(*[PLAYED] * 10)
+            await bots[ply % 2].move(column)
+        assert trio.lowlevel.current_statistics().tasks_living <= before + 2
 
 
 async def test_a_move_is_played_at_once_however_much_was_ignored_before(autojump_clock: MockClock) -> None:
@@ -338,13 +360,116 @@ async def test_who_is_always_a_little_too_fast_is_cut_off_before_much_has_gather
         assert said - len(bot.told) <= 22
 
 
-async def test_who_asks_for_the_state_all_the_time_is_cut_off(autojump_clock: MockClock) -> None:
-    async with place(limits=Limits(messages=Rate(100, 20.0))) as host:
+@pytest.mark.parametrize(("situation", "message", "reason"), OUT_OF_STEP)
+async def test_eight_answers_wait_for_who_is_out_of_step_and_the_rest_is_passed_over(
+    situation: str, message: bytes, reason: str, autojump_clock: MockClock
+) -> None:
+    """And nobody is cut for it: a client in use is out of step for a while when its opponent has hung up."""
+    async with place() as host:
+        bot = await bot_that_is(situation, host)
+        await bot.send(*[message] * 1000)
+        await trio.sleep(20.0)
+        expected = [sum(DELAYS[: count + 1]) for count in range(len(DELAYS))]
+        assert [at for at, _ in bot.told] == pytest.approx(expected)
+        assert bot.heard() == [ignored(msgspec.json.decode(message), reason)] * len(DELAYS)
+        assert bot.talk.unheard == 1000 - len(DELAYS)
+        assert bot.cut is None
+
+
+async def test_an_hour_out_of_step_at_any_pace_is_an_answer_a_second(autojump_clock: MockClock) -> None:
+    async with place() as host:
+        bot = await bot_that_is("waiting", host)
+        for _ in range(36_000):
+            bot.talk.hear(ASKED, trio.current_time())
+            await trio.sleep(0.1)
+        assert 3590 < len(bot.told) < 3610
+        assert bot.cut is None
+
+
+async def test_who_floods_out_of_step_may_come_back_into_it(autojump_clock: MockClock) -> None:
+    async with place() as host:
+        first, second = await pair(host)
+        await second.send(*[PLAYED] * 1000)
+        await first.move(3)
+        second.heard()
+        assert await second.move(2) == [state(1, 2, [3, 2], **{"last-move": 2})]
+
+
+@pytest.mark.parametrize("message", [b"?", b"{}", b'{"type":"start","id":"Bob"}'])
+async def test_who_is_out_of_step_is_still_cut_for_junk(message: bytes, autojump_clock: MockClock) -> None:
+    async with place(limits=Limits(junk=Rate(20, 10.0))) as host:
+        bot = await bot_that_is("not to move", host)
+        await bot.send(*[PLAYED] * 1000)
+        assert bot.cut is None
+        await bot.send(*[message] * 21)
+        assert bot.cut == "too many messages"
+
+
+# Asking for the state
+
+
+async def test_what_is_asked_for_comes_after_what_was_said_before_and_hurries_nothing(
+    autojump_clock: MockClock,
+) -> None:
+    """Asked for again before it has been told, it is told once."""
+    async with place() as host:
+        first, second = await pair(host)
+        await play((first, second), [3])
+        moves = [{"type": "move", "move": column} for column in range(5)]
+        told = [ignored(move, NOT_YOUR_TURN) for move in moves]
+        now = state(2, 1, [3])
+        one, two, three, four, five = (msgspec.json.encode(move) for move in moves)
+        await first.send(one, two, ASKED, three, ASKED, four, ASKED, ASKED, ASKED, five)
+        assert [msgspec.json.decode(message) for _, message in first.told] == [told[0], told[1], now]
+        await trio.sleep(10.0)
+        assert [at for at, _ in first.told] == pytest.approx([0.0, 0.0, 0.0, 0.1, 0.1, 0.3, 0.3, 0.7])
+        assert first.heard() == [told[0], told[1], now, told[2], now, told[3], now, told[4]]
+
+
+async def test_a_state_that_waits_is_not_told_after_it_has_changed(autojump_clock: MockClock) -> None:
+    """Catches a position that is shown as if it had been reached before, or one that is past."""
+    async with place() as host:
+        first, second = await pair(host)
+        await second.send(*[PLAYED, PLAYED, PLAYED, ASKED])
+        second.heard()
+        await first.move(3)
+        assert second.heard() == [
+            ignored({"type": "move", "move": 3}, NOT_YOUR_TURN),
+            state(2, 2, [3], **{"last-move": 3}),
+        ]
+        await trio.sleep(10.0)
+        assert second.heard() == []
+
+
+async def test_who_asks_for_the_state_all_the_time_is_told_it_once_a_second(
+    autojump_clock: MockClock,
+) -> None:
+    async with place(limits=Limits(messages=Rate(100, 1e9))) as host:
         first, _ = await pair(host)
-        await first.send(*[b'{"type":"state_request"}'] * 100)
+        first.heard()
+        for _ in range(1000):
+            first.talk.hear(ASKED, trio.current_time())
+        assert first.heard() == [state(1, 1, [])] * 100
+        for _ in range(300):
+            await trio.sleep(0.1)
+            first.talk.hear(ASKED, trio.current_time())
+        assert 27 <= len(first.heard()) <= 30
         assert first.cut is None
-        await first.send(b'{"type":"state_request"}')
-        assert first.cut == "too many messages"
+        assert first.talk.unheard > 1000
+
+
+async def test_who_asks_because_it_was_ignored_is_told_at_once_however_often_it_has_asked(
+    autojump_clock: MockClock,
+) -> None:
+    """A client in use knows by that alone that it is to try another column."""
+    async with place(limits=Limits(messages=Rate(5, 1e9))) as host:
+        first, _ = await pair(host)
+        await first.send(*[ASKED] * 6)
+        await trio.sleep(2.0)
+        first.heard()
+        assert await first.move(9) == [ignored({"type": "move", "move": 9}, INVALID)]
+        assert await first.say("state_request") == [state(1, 1, [])]
+        assert await first.say("state_request") == [], "one for each time that it was ignored"
 
 
 async def test_moves_are_not_counted_however_fast_they_come(autojump_clock: MockClock) -> None:

@@ -30,6 +30,7 @@ from tournament.events import Ending
 
 NO_TOKEN = b"a move needs the X-Turn-Token of the last answer"
 REUSED = b"this token has been used for another move"
+TWICE = b"the name ann is taken: somebody is in this game under it"
 GONE = "the game is over: "
 ROW_BY_ROW = [line(*ends) for ends in sorted(AROUND)]
 
@@ -486,14 +487,18 @@ async def test_a_bot_that_hung_up_before_its_first_turn_joins_again(autojump_clo
         assert drawn(said(await bob.turn())) == SIDES[:1]
 
 
-async def test_a_bot_that_lost_its_memory_joins_again_from_anywhere(autojump_clock: MockClock) -> None:
+@pytest.mark.parametrize("dealt", [True, False], ids=["that the host dealt", "that somebody made"])
+async def test_a_bot_that_lost_its_memory_and_looks_for_a_game_is_led_back_to_its_own(
+    dealt: bool, autojump_clock: MockClock
+) -> None:
     async with table() as here:
-        ann, bob = await here.pair()
+        ann, bob = await here.pair(await (here.found() if dealt else here.made()))
         await sides_drawn(ann, bob, 2)
         await ann.move(SIDES[2])
         await bob.turn()
         await ann.hang_up()
-        await ann.join(await here.made())
+        await ann.join(await here.found())
+        assert ann.game != bob.game
         assert drawn(await here.read(ann.game)) == sorted(SIDES[:3], key=str), "it is shown there too"
         await bob.move(SIDES[3])
         assert drawn(said(await ann.turn())) == [line(*ends) for ends in sorted(AROUND[:4])]
@@ -531,14 +536,14 @@ async def test_nobody_takes_the_place_of_somebody_who_waits_or_thinks(autojump_c
         await ann.join(game)
         await impostor.join(game)
         answer = await impostor.told()
-        assert (answer.status, answer.body) == (409, b"the name ann is taken: somebody is here under it")
+        assert (answer.status, answer.body) == (409, TWICE)
         bob = here.bot("bob")
         await bob.join(game)
         await ann.turn()
         for name in ("ann", "bob", "Ann"):
             impostor.name = name
             await impostor.join(game)
-            assert (await impostor.told()).status == 410
+            assert (await impostor.told()).status == 409
         await ann.move(SIDES[0])
         await bob.turn()
 

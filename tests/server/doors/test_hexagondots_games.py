@@ -118,7 +118,7 @@ async def test_a_host_that_is_about_to_stop_takes_nobody(autojump_clock: MockClo
 @pytest.mark.parametrize(
     ("method", "path", "allowed"),
     [
-        ("GET", "/", "POST"),
+        ("DELETE", "/", "GET, POST"),
         ("POST", "/match", "GET"),
         ("DELETE", "/games", "GET"),
         ("POST", "‹game›", "GET"),
@@ -138,7 +138,7 @@ async def test_a_wrong_method_is_told_the_right_one(
 
 
 @pytest.mark.parametrize(
-    "path", ["/g/0", "/g", "/g/", "‹game›/", "‹game›/lines", "‹game›/moves/1", "/match/1"]
+    "path", ["/g/0", "/g", "/g/", "‹game›//", "‹game›/lines", "‹game›/moves/1", "/match/1"]
 )
 async def test_there_is_nothing_anywhere_else(path: str, autojump_clock: MockClock) -> None:
     async with table() as here:

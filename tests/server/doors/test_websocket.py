@@ -26,6 +26,7 @@ from server.host import Host
 from server.limits import Limits, Rate
 from server.listening import NO_PROXIES, Admission, listeners, serve
 from server.proxies import Proxies
+from server.wire import READ
 from tests.server.cutting import cut, places
 from tests.server.doors.fours import table
 from tests.server.ends import LOST, in_memory
@@ -486,6 +487,44 @@ async def test_the_arena_closes_with_1008_on_who_floods_it(autojump_clock: MockC
         assert closed.reason == "too many messages"
 
 
+async def test_a_flood_out_of_turn_is_read_a_piece_at_a_time_and_holds_up_nobody(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a host that is kept busy by what it passes over. Whoever stops is heard again."""
+    async with door(weather=Weather(window=READ)) as (host, connect):
+        first, second = await pair(connect)
+        flood, began = said("move", move=3) * 10_000, trio.current_time()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(second.end.send_all, flood)
+            await trio.sleep(10.0)
+            played = trio.current_time()
+            await first.say("move", move=3)
+            assert (first.messages()[-1]["moves"], trio.current_time()) == ([3], played)
+        took, pieces = trio.current_time() - began, len(flood) / READ
+        pause = host.limits.flood_pause_seconds
+        assert (pieces - 3) * pause < took < (pieces + 3) * pause
+        await trio.sleep(1.0)
+        second.messages()
+        now = trio.current_time()
+        await first.say("move", move=3)
+        await second.say("state_request")
+        assert trio.current_time() == now
+        assert not second.over
+
+
+async def test_who_is_not_answered_now_and_then_is_never_left_unread(autojump_clock: MockClock) -> None:
+    """Catches a legal move of a client in use that is late because others before it were not answered."""
+    async with door(Limits(messages=Rate(100, 20.0))) as (_, connect):
+        first, second = await pair(connect)
+        for _ in range(3):
+            await second.send(said("move", move=3) * 100)
+            await first.say("move", move=3)
+            now = trio.current_time()
+            await second.say("move", move=2)
+            assert (second.messages()[-1]["last-move"], trio.current_time()) == (2, now)
+            await trio.sleep(20.0)
+
+
 async def test_the_house_closes_with_1000_on_who_says_bye(autojump_clock: MockClock) -> None:
     async with door() as (_, connect):
         client = await come_in(connect, b"/play")
@@ -534,9 +573,9 @@ async def test_somebody_who_has_started_is_no_stranger_any_more(autojump_clock: 
 
 
 @asynccontextmanager
-async def real_door() -> AsyncIterator[tuple[Host, trio.Nursery, int]]:
+async def real_door(limits: Limits | None = None) -> AsyncIterator[tuple[Host, trio.Nursery, int]]:
     with trio.fail_after(30):
-        async with hosting({}) as (host, nursery):
+        async with hosting({}, limits) as (host, nursery):
             (listener,) = await listeners("127.0.0.1", 0, host.limits)
             port = listener.getsockname()[1]
             admission = Admission(host.limits)
@@ -558,6 +597,19 @@ async def test_the_librarys_own_client_plays_a_match() -> None:
             assert told == {"type": "end"}
             await bot.ping()
         assert len(table(host).matches) == 1
+
+
+async def test_of_a_flood_over_a_real_socket_nothing_is_lost_and_its_sender_plays_on() -> None:
+    async with real_door(Limits(flood_pause_seconds=0.001)) as (_, _, port):
+        url = f"ws://127.0.0.1:{port}"
+        async with open_websocket_url(url) as ann, open_websocket_url(url) as bob:
+            await ann.send_message('{"type":"start","id":"Ann"}')
+            for _ in range(3000):
+                await ann.send_message('{"type":"state_request"}')
+            await bob.send_message('{"type":"start","id":"Bob"}')
+            while '"ignored"' in (told := await ann.get_message()):
+                pass
+            assert '"moves":[]' in told
 
 
 async def test_the_librarys_own_client_says_hello_to_the_house() -> None:

@@ -54,6 +54,9 @@ class Gallery:
             self.nursery.start_soon(play, visit.player, behave)
 
     async def ask(self, path: str, *headers: str, method: str = "GET") -> Answer:
+        """As a browser does, but for what other headers say."""
+        if not any(header.startswith("Accept:") for header in headers):
+            headers += ("Accept: text/html",)
         return await self.server.connect().ask(get(path, *headers, method=method), method)
 
     async def read(self, path: str, *headers: str, status: int = 200) -> str:

@@ -9,11 +9,12 @@ import trio
 from trio.testing import MockClock
 
 from games.catalogue import catalogue
+from server.doors.routes import routed
 from server.pages import match, protocols, words
 from server.pages.story import Story
 from server.pages.turns import REST, Turns
 from tests.server.pages.gallery import GAME, TAG, Gallery, gallery
-from tests.server.web import get
+from tests.server.web import get, serving
 from tests.tournament.world import silent
 from tournament.desk import Desk
 from tournament.events import Ending
@@ -154,8 +155,14 @@ async def test_every_game_has_a_page_with_rules_and_a_match_to_type(
 async def test_the_addresses_are_those_of_this_host(autojump_clock: MockClock) -> None:
     async with gallery() as here:
         asked = await here.read("/")
-        home = (await here.server.connect().ask(b"GET / HTTP/1.1\r\nHost: [::1]:7080\r\n\r\n")).body.decode()
-        odd = (await here.server.connect().ask(b"GET / HTTP/1.1\r\nHost: a;b\r\n\r\n")).body.decode()
+        home, odd = [
+            (
+                await here.server.connect().ask(
+                    f"GET / HTTP/1.1\r\nHost: {host}\r\nAccept: text/html\r\n\r\n".encode()
+                )
+            ).body.decode()
+            for host in ("[::1]:7080", "a;b")
+        ]
     assert "nc a 7000" in asked
     assert "nc ::1 7000" in home
     assert "ws://[::1]:7001/play" in home
@@ -187,7 +194,7 @@ async def test_what_is_not_there_is_a_page_for_browsers(autojump_clock: MockCloc
         ):
             page = await here.read(path, status=404)
             assert "<h1>Nothing here</h1>" in page
-        browser, program = await here.ask("/elsewhere", "Accept: text/html"), await here.ask("/elsewhere")
+        browser, program = await here.ask("/elsewhere"), await here.ask("/elsewhere", "Accept: */*")
     assert (browser.status, browser.headers["content-type"][:9]) == (404, "text/html")
     assert (program.status, program.headers["content-type"][:16]) == (404, "application/json")
 
@@ -196,7 +203,8 @@ async def test_head_is_get_without_a_body(autojump_clock: MockClock) -> None:
     async with gallery() as here:
         client = here.server.connect()
         for address in ("/", "/favicon.ico", "/protocols/house", "/nowhere"):
-            whole, head = await here.ask(address), await client.ask(get(address, method="HEAD"), "HEAD")
+            asked = get(address, "Accept: text/html", method="HEAD")
+            whole, head = await here.ask(address), await client.ask(asked, "HEAD")
             assert (head.status, head.headers) == (whole.status, whole.headers), address
             assert int(head.headers["content-length"]) == len(whole.body) > 0, address
             assert await client.now() == b"", address
@@ -208,6 +216,46 @@ async def test_head_is_get_without_a_body(autojump_clock: MockClock) -> None:
         fields = dict(line.lower().split(": ", 1) for line in head.decode().split("\r\n")[1:])
         assert (live.status, live.headers, await client.now()) == (200, fields, b"")
         assert body
+
+
+BROWSERS = (
+    "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+    "Accept: text/html, text/plain, text/sgml, text/css, */*;q=0.01",
+    "Accept: TEXT/HTML",
+)
+PROGRAMS = (
+    "Accept: */*",  # curl, Python's requests, and Ruby
+    "Accept-Encoding: gzip;q=1.0,deflate;q=0.6,identity;q=0.3\r\nAccept: */*\r\nUser-Agent: Ruby",
+    "Accept: application/json",
+    "User-Agent: of a program that says nothing else",
+)
+
+
+@pytest.mark.parametrize("headers", [*BROWSERS, *PROGRAMS])
+async def test_the_root_is_a_page_for_browsers_and_the_list_of_games_for_programs(
+    headers: str, autojump_clock: MockClock
+) -> None:
+    async with gallery() as here:
+        client = here.server.connect()
+        asked = headers.split("\r\n")
+        answer = await client.ask(get("/", *asked))
+        head = await client.ask(get("/", *asked, method="HEAD"), "HEAD")
+    kind = answer.headers["content-type"]
+    assert (answer.status, head.status, head.headers) == (200, 200, answer.headers)
+    if headers in BROWSERS:
+        assert kind == "text/html; charset=utf-8"
+        assert b"<title>" in answer.body
+    else:
+        assert kind == "application/json; charset=utf-8"
+        assert answer.body == b"[]"
+
+
+async def test_where_no_door_is_at_the_root_it_is_a_page_for_everybody(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        app = routed((), here.pages)
+        async with serving(app) as server:
+            answer = await server.connect().ask(get("/", "Accept: */*"))
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
 
 
 async def test_files_are_kept_for_good_under_an_address_that_changes_with_them(

@@ -1,0 +1,35 @@
+"""How old paths may be spelt: with capitals in the part that is fixed, and with a slash at the end.
+
+The systems of old took both, so there are bots that write both. A door declares
+its old paths, such as `/evaluations/*`, where `*` stands for an id: ids keep
+their spelling. A path has one right spelling, and it never begins with two
+slashes, so whoever is sent there stays on this host.
+"""
+
+from collections.abc import Iterable
+
+ID = "*"
+
+
+class Spelling:
+    def __init__(self, paths: Iterable[str] = ()) -> None:
+        self._paths = [path.split("/")[1:] for path in paths]
+
+    def right(self, path: str) -> str | None:
+        """How an old path ought to be written; None if it is written so, or if it is none of them."""
+        if path == path.lower() and not path.endswith("/"):
+            return None  # as nearly always: whoever plays should not pay for this
+        parts = path.split("/")[1:]
+        if len(parts) > 1 and not parts[-1]:
+            parts.pop()
+        for fixed in self._paths:
+            if len(fixed) == len(parts) and all(map(_fits, parts, fixed)):
+                right = "/" + "/".join(
+                    part if word == ID else word for part, word in zip(parts, fixed, strict=True)
+                )
+                return None if right == path else right
+        return None
+
+
+def _fits(part: str, fixed: str) -> bool:
+    return bool(part) if fixed == ID else part.lower() == fixed
