@@ -50,7 +50,7 @@ def main() -> None:
     except* CycloptsError:
         code = MISUSED  # what was wrong has been said
     except* Failure as failures:
-        from server.terminal import note
+        from server.programs.terminal import note
 
         failure = _first(failures)
         note(f"quintain: {failure}")

@@ -9,7 +9,8 @@ import ssl
 import structlog
 import trio
 
-from server.config import ConfigError, Tls
+from server.config import Tls
+from server.exits import ConfigError
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 

@@ -13,10 +13,10 @@ import msgspec
 from msgspec import Meta, Struct
 
 from games.game import Pace
-from server.exits import Misuse
-from server.host import check
-from server.limits import Limits
-from server.proxies import Proxies
+from server.exits import ConfigError
+from server.host.host import check
+from server.net.limits import Limits
+from server.net.proxies import Proxies
 from tournament.format import Terms
 from tournament.record import Opened
 from tournament.tournament import Refusal
@@ -28,10 +28,6 @@ NOT_SETTINGS = frozenset({"QUINTAIN_TOKEN"})  # the organiser's token: a secret,
 RESERVE_BYTES = 64 << 20  # some 60,000 matches
 
 Port = Annotated[int, Meta(ge=0, le=65535)]
-
-
-class ConfigError(Misuse):
-    """The organiser's fault: one line, with the place."""
 
 
 class Ports(Struct, frozen=True, forbid_unknown_fields=True):

@@ -13,3 +13,7 @@ class Misuse(Failure):
     """What was asked for makes no sense: wrong usage or configuration."""
 
     code = MISUSED
+
+
+class ConfigError(Misuse):
+    """The organiser's fault: one line, with the place."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import structlog
 
-from server.safe import CUT, safe
+from server.net.escaping import CUT, safe
 
 LEVELS = ("debug", "info", "warning", "error")
 

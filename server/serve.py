@@ -17,30 +17,33 @@ from importlib import import_module
 import structlog
 import trio
 
-from server import certificate, listening
-from server.advanced import prepare
-from server.config import ConfigError, Settings
-from server.data_folder import OrganiserToken, locked, organiser_token, prepared
-from server.doors import tcp, websocket
-from server.doors.api import Api
-from server.doors.arena import Arena
-from server.doors.hexagondots import HexagonDots
-from server.doors.house_http import HouseHttp
-from server.doors.routes import routed
-from server.host import OPEN, STOPPING, Host
-from server.http import App, Http
-from server.journal import Engine
-from server.ledger import Ledger
+from server import certificate
+from server.config import Settings
+from server.exits import ConfigError
+from server.host.host import OPEN, STOPPING, Host
+from server.host.wire_reader import WireReader
+from server.http.exchange import App
+from server.http.routes import routed
+from server.http.service import Http
+from server.net import listening
+from server.net.proxies import Proxies
 from server.pages.desk.door import DeskDoor, has_desk, login_path
 from server.pages.desk.sessions import Sessions
 from server.pages.door import Addresses, Pages
-from server.pages.paper import warm
+from server.pages.rendering import warm
 from server.pages.wire import WirePage
-from server.proxies import Proxies
-from server.report import report
-from server.sqlite import warn_of_faults
-from server.stores import opened
-from server.wire_reader import WireReader
+from server.programs.report import report
+from server.protocols import tcp, websocket
+from server.protocols.api.door import Api
+from server.protocols.arena.advanced import prepare
+from server.protocols.arena.door import Arena
+from server.protocols.hexagon_dots.door import HexagonDots
+from server.protocols.house.sessions import HouseHttp
+from server.store.choice import opened
+from server.store.data_folder import OrganiserToken, locked, organiser_token, prepared
+from server.store.journal import Engine
+from server.store.ledger import Ledger
+from server.store.sqlite import warn_of_faults
 from tournament.record import State
 from tournament.tournament import Refusal, Tournament
 

@@ -2,7 +2,7 @@
 
 from server.commands.hosts import Desk
 from server.exits import DONE
-from server.terminal import say
+from server.programs.terminal import say
 
 
 def admin_link(*, desk: Desk | None = None) -> int:

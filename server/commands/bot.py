@@ -5,7 +5,7 @@ from typing import Literal
 from games.brains import BRAINS
 from server.commands.flags import Count, Flag, Seconds
 from server.commands.playing import game_named, played
-from server.contestant import thinking
+from server.programs.contestant import thinking
 
 
 def bot(

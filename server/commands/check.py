@@ -1,4 +1,4 @@
-"""`quintain check`: the trials of `server/trials.py`, and what came of them in sentences."""
+"""`quintain check`: the trials of `server/programs/trials.py`, and what came of them in sentences."""
 
 from typing import Annotated, Any
 
@@ -8,9 +8,9 @@ from cyclopts.validators import Number
 from server.commands.flags import Flag
 from server.commands.playing import game_named
 from server.exits import DONE, FAILED
-from server.safe import json_line
-from server.terminal import progress, say
-from server.trials import TRIALS, Broke, Ground, Trial
+from server.net.escaping import json_line
+from server.programs.terminal import progress, say
+from server.programs.trials import TRIALS, Broke, Ground, Trial
 
 
 def check(

@@ -7,9 +7,9 @@ import msgspec
 from server.commands.flags import Flag
 from server.commands.keeping import KEPT, Kept
 from server.exits import DONE
-from server.safe import json_line
-from server.store_address import shown
-from server.terminal import say
+from server.net.escaping import json_line
+from server.programs.terminal import say
+from server.store.address import shown
 
 
 def config(*, json: Flag = False, where: Kept = KEPT) -> int:

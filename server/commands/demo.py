@@ -10,12 +10,12 @@ from cyclopts.validators import Number
 
 from games.brains import BRAINS
 from games.catalogue import catalogue
-from server.child import ChildHost, child_host, ended, started
 from server.commands.flags import Flag
 from server.exits import DONE, FAILED
-from server.report import told
-from server.safe import json_line
-from server.terminal import note, progress, say
+from server.net.escaping import json_line
+from server.programs.child import ChildHost, child_host, ended, started
+from server.programs.report import told
+from server.programs.terminal import note, progress, say
 
 MOVES = 300  # that a demo lasts, if those who think do so one after another
 LOOK = 0.25  # seconds between looks at how it stands

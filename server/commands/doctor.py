@@ -1,11 +1,10 @@
-"""`quintain doctor`: the questions of `server/examination.py`, a line for each answer."""
+"""`quintain doctor`: the questions of `server/doctor.py`, a line for each answer."""
 
 from server.commands.flags import Flag
 from server.commands.keeping import KEPT, Kept
-from server.config import ConfigError
-from server.exits import DONE, FAILED
-from server.safe import json_line
-from server.terminal import say
+from server.exits import DONE, FAILED, ConfigError
+from server.net.escaping import json_line
+from server.programs.terminal import say
 
 
 def doctor(*, json: Flag = False, where: Kept = KEPT) -> int:
@@ -24,7 +23,7 @@ def doctor(*, json: Flag = False, where: Kept = KEPT) -> int:
     json
         The answers as one JSON object.
     """
-    from server.examination import Answer, State, examination
+    from server.doctor import Answer, State, examination
 
     try:
         answers = list(examination(where.settings()))

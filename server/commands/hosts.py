@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from server.remote import Remote
+from server.programs.api_client import Remote
 
 
 @Parameter(name="*")

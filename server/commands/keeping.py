@@ -63,8 +63,8 @@ def export(*names: str, all: Flag = False, where: Kept = KEPT) -> int:
     all
         All of them, and what was ordered of the host itself.
     """
-    from server.moving import leaving
-    from server.stores import beside
+    from server.export.transfer import leaving
+    from server.store.choice import beside
 
     if bool(names) == all:
         raise Misuse("name the tournaments to be exported, or say --all")
@@ -91,11 +91,11 @@ def import_(file: File = "-", /, *, where: Kept = KEPT) -> int:
     file
         JSON Lines from `quintain export`; - is standard input.
     """
-    from server.data_folder import locked, prepared
-    from server.moving import bring_in
-    from server.stores import opened
-    from server.terminal import say
-    from server.verify import bounded_lines
+    from server.export.transfer import bring_in
+    from server.export.verify import bounded_lines
+    from server.programs.terminal import say
+    from server.store.choice import opened
+    from server.store.data_folder import locked, prepared
 
     found = where.settings()
     folder = prepared(found.data)
@@ -128,10 +128,10 @@ def backup(file: str | None = None, /, *, where: Kept = KEPT) -> int:
         A new file, in SQLite's format whatever the store; unless set, one in the folder `backups` of the
         data folder, named by the time.
     """
-    from server.data_folder import JOURNAL
-    from server.sqlite import backups
-    from server.stores import beside
-    from server.terminal import say
+    from server.programs.terminal import say
+    from server.store.choice import beside
+    from server.store.data_folder import JOURNAL
+    from server.store.sqlite import backups
 
     found = where.settings()
     folder = backups(Path(found.data) / JOURNAL)
@@ -167,9 +167,9 @@ def restore(file: str, /, *, force: Flag = False, where: Kept = KEPT) -> int:
     force
         Also where something is kept.
     """
-    from server.data_folder import locked, prepared
-    from server.restoring import restored
-    from server.terminal import say
+    from server.programs.terminal import say
+    from server.store.data_folder import locked, prepared
+    from server.store.restore import restored
 
     found = where.settings()
     folder = prepared(found.data)

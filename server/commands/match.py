@@ -8,11 +8,11 @@ from cyclopts.validators import Number
 from games.game import Game
 from server.commands.flags import Flag, Seconds
 from server.commands.playing import game_named
-from server.contestant import Contestant, Hired, contestant
 from server.exits import DONE
-from server.local_match import Two, local_match
-from server.safe import json_line
-from server.terminal import progress, say
+from server.net.escaping import json_line
+from server.programs.contestant import Contestant, Hired, contestant
+from server.programs.local_match import Two, local_match
+from server.programs.terminal import progress, say
 from tournament.events import Ended, Ending
 from tournament.format import Pairing, Result, digest
 from tournament.match import Match

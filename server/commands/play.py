@@ -8,8 +8,8 @@ from quintain_bot import Leave
 from server.commands.flags import Count, Flag
 from server.commands.playing import game_named, played
 from server.exits import FAILED
-from server.program import Gone, Program
-from server.terminal import note
+from server.programs.program import Gone, Program
+from server.programs.terminal import note
 
 SLACK = 5.0  # seconds beyond its clock until a program that does not answer is given up
 ENDLESS = 600.0  # the same, where there is no clock

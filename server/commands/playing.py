@@ -9,9 +9,9 @@ import quintain_bot
 from games.catalogue import catalogue
 from games.game import Game
 from server.exits import DONE, Failure, Misuse
-from server.report import standings_table
-from server.safe import json_line
-from server.terminal import note, say
+from server.net.escaping import json_line
+from server.programs.report import standings_table
+from server.programs.terminal import note, say
 
 
 def game_named(name: str) -> Game[Any, Any]:

@@ -7,9 +7,9 @@ from games.game import Game
 from server.commands.flags import Flag
 from server.commands.hosts import Host
 from server.exits import DONE, Failure, Misuse
-from server.report import told
-from server.safe import json_line
-from server.terminal import say, table
+from server.net.escaping import json_line
+from server.programs.report import told
+from server.programs.terminal import say, table
 
 
 def standings(name: str, *, host: Host | None = None, json: Flag = False, csv: Flag = False) -> int:

@@ -9,7 +9,8 @@ from cyclopts.validators import Number
 from msgspec import convert, structs
 
 from server.commands.flags import Count, Entrants, Flag
-from server.config import ConfigError, Settings, TournamentSettings, settings
+from server.config import Settings, TournamentSettings, settings
+from server.exits import ConfigError
 from server.logs import LEVELS, set_up
 
 Port = Annotated[int | None, Parameter(validator=Number(gte=0, lte=65535))]

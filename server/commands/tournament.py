@@ -12,8 +12,8 @@ from cyclopts.validators import Number
 from server.commands.flags import Count, Entrants, Flag
 from server.commands.hosts import Desk, Host
 from server.exits import DONE, Failure, Misuse
-from server.safe import json_line
-from server.terminal import note, say, table
+from server.net.escaping import json_line
+from server.programs.terminal import note, say, table
 
 HELP = """Look after the tournaments of a host that runs.
 

@@ -30,7 +30,7 @@ def verify(file: File, /, *, json: Flag = False) -> int:
     json
         One JSON object instead: tournaments, matches, moves, and findings with line and why.
     """
-    from server.verify import bounded_lines, verify
+    from server.export.verify import bounded_lines, verify
 
     try:
         with sys.stdin.buffer if file == "-" else Path(file).open("rb") as source:

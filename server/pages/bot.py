@@ -13,7 +13,7 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from games.catalogue import catalogue
-from server.pages import drawings, words
+from server.pages import drawings, formatting
 from tournament.record import Concluded, Record
 from tournament.skill import Skill, after
 
@@ -86,7 +86,7 @@ def seen(name: str, records: Iterable[Record], page: int) -> dict[str, Any] | No
         "count": len(played),
         "page": page,
         "pages": pages,
-        "address": words.bot_address(name) + ("&" if "?" in words.bot_address(name) else "?"),
+        "address": formatting.bot_address(name) + ("&" if "?" in formatting.bot_address(name) else "?"),
     }
 
 
@@ -137,5 +137,7 @@ def _curve(name: str, records: list[Record]) -> Markup | None:
     if len(story) < 3:
         return None
     middles, spreads = [skill.mu for skill in story[1:]], [FIRM * skill.sigma for skill in story[1:]]
-    last = f"after {words.plural(len(middles), 'match', 'matches')} {middles[-1]:.1f} ± {spreads[-1]:.1f}"
+    last = (
+        f"after {formatting.plural(len(middles), 'match', 'matches')} {middles[-1]:.1f} ± {spreads[-1]:.1f}"
+    )
     return drawings.curve(middles, spreads, f"Rating over time, {last}")

@@ -14,9 +14,12 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from games.catalogue import catalogue
-from server.host import OPEN, Host
-from server.http import JSON, Exchange, Response, json_response
-from server.pages import bot, files, game, match, paper, protocols, tables, wire
+from server.host.host import OPEN, Host
+from server.host.wire_log import Tape
+from server.http.exchange import Exchange
+from server.http.wire import JSON, Response, json_response
+from server.pages import bot, files, game, match, protocols, rendering, tables, wire
+from server.pages.fair_share import Run, Turns, in_a_thread
 from server.pages.home import PLACES, HomeLook
 from server.pages.live import Live
 from server.pages.match import MatchLook
@@ -24,8 +27,6 @@ from server.pages.parts import Look
 from server.pages.story import Story
 from server.pages.tournament import PLACES as BOARDS
 from server.pages.tournament import TournamentLook
-from server.pages.turns import Run, Turns, in_a_thread
-from server.wire_log import Tape
 from tournament.record import Record
 from tournament.tournament import Tournament
 
@@ -123,7 +124,7 @@ class Pages:
         """A page of this host: with its addresses, as whoever asks for it has to write them."""
         connect = self._connect(exchange)
         games = [(name, each.title) for name, each in catalogue().items()]
-        return paper.page(
+        return rendering.page(
             template, status, framed=framed, connect=connect, games=games, path=exchange.request.path, **seen
         )
 
@@ -190,7 +191,7 @@ class Pages:
 
         def begin() -> Callable[[], Markup]:
             copy = record.after()
-            return lambda: paper.part(name, seen(copy) | {"whole": True})
+            return lambda: rendering.part(name, seen(copy) | {"whole": True})
 
         return await self._turns.aside(begin)
 

@@ -8,7 +8,7 @@ one; scripts that import each other by relative address have it too.
 from hashlib import sha256
 from pathlib import Path
 
-from server.http import Response, refused
+from server.http.wire import Response, refused
 
 FOLDER = Path(__file__).parent / "static"
 TYPES = {

@@ -16,9 +16,9 @@ from msgspec import Struct
 from games.brains import greedy
 from games.catalogue import catalogue
 from games.game import Game
-from server.doors import messages
-from server.host import OPEN
-from server.pages.paper import ENVIRONMENT
+from server.host.host import OPEN
+from server.pages.rendering import ENVIRONMENT
+from server.protocols.house import messages
 from tournament.match import Match
 
 SEED = 5  # of the players in the example

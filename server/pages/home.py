@@ -8,11 +8,11 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from games.catalogue import catalogue
-from server.host import OPEN, Host
-from server.pages import match, words
-from server.pages.paper import part
+from server.host.host import OPEN, Host
+from server.pages import formatting, match
+from server.pages.board_grid import Wall
+from server.pages.rendering import part
 from server.pages.story import Story
-from server.pages.wall import Wall
 from tournament.record import AnyFact, Concluded, Record, State
 from tournament.tournament import Tournament
 
@@ -92,7 +92,7 @@ class HomeLook:
     def _told(self, tournament: Tournament, fact: AnyFact) -> None:
         if isinstance(fact, Concluded):
             title = catalogue()[tournament.record.opened.game].title
-            ended = words.headline(fact.players, fact.winner, fact.ending)
+            ended = formatting.headline(fact.players, fact.winner, fact.ending)
             self._lately.append(Over(fact.match, title, fact.players, ended))
 
     def _summaries(self) -> list[Summary]:

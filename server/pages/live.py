@@ -19,8 +19,8 @@ from typing import Any
 
 import trio
 
-from server.host import Host
-from server.http import Chunks, Exchange
+from server.host.host import Host
+from server.http.exchange import Chunks, Exchange
 from server.pages import packing
 from server.pages.parts import Look, Shown
 

@@ -8,9 +8,9 @@ import trio
 from markupsafe import Markup
 from msgspec import Struct
 
-from server.http import Response
-from server.pages import words
-from server.pages.paper import part
+from server.http.wire import Response
+from server.pages import formatting
+from server.pages.rendering import part
 from server.pages.story import Ply, Story
 from tournament.events import Ending
 from tournament.match import Match
@@ -76,7 +76,7 @@ async def told(story: Story) -> Story:
 def item(story: Story, ply: Ply) -> Markup:
     """A line of the list of moves."""
     called = story.game.seats[ply.seat]
-    return ITEM.format(ply.number, ply.number, ply.seat, called, ply.text, words.seconds(ply.spent))
+    return ITEM.format(ply.number, ply.number, ply.seat, called, ply.text, formatting.seconds(ply.spent))
 
 
 def state(story: Story) -> object:
@@ -155,8 +155,8 @@ def frame(story: Story, ply: int) -> dict[str, Any]:
         "board": str(story.board(ply)),
         "move": played.text if played else None,
         "seat": played.seat if played else None,
-        "spent": words.seconds(played.spent) if played else None,
-        "used": [words.seconds(each) for each in (played.used if played else (0.0, 0.0))],
+        "spent": formatting.seconds(played.spent) if played else None,
+        "used": [formatting.seconds(each) for each in (played.used if played else (0.0, 0.0))],
     }
 
 

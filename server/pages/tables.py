@@ -12,8 +12,8 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from games.catalogue import catalogue
-from server.pages import drawings, words
-from server.shown import PRECISION
+from server.export.json_views import PRECISION
+from server.pages import drawings, formatting
 from tournament.format import Pairing
 from tournament.ratings import bradley_terry, probability_first
 from tournament.record import Record, State
@@ -78,7 +78,9 @@ def standings(record: Record, most: int | None = None) -> dict[str, Any]:
         if rating is not None:
             low, high = rating.interval
             reach = (high - low) / 2
-            said = f"{words.signed(rating.rating)}, {words.signed(low)} to {words.signed(high)}"
+            said = (
+                f"{formatting.signed(rating.rating)}, {formatting.signed(low)} to {formatting.signed(high)}"
+            )
             bar = drawings.bar(rating.interval, rating.rating, on, said)
         lines.append(
             Line(

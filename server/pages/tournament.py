@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator, Mapping
 import trio
 from markupsafe import Markup
 
-from server.host import Host
+from server.host.host import Host
 from server.pages import home, tables
-from server.pages.paper import part
-from server.pages.turns import Turns, Work
-from server.pages.wall import Wall
+from server.pages.board_grid import Wall
+from server.pages.fair_share import Turns, Work
+from server.pages.rendering import part
 from tournament.record import Record
 from tournament.tournament import Tournament
 

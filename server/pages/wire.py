@@ -7,10 +7,12 @@ address or on a page. Nothing of this is kept by a browser.
 from collections.abc import Awaitable, Mapping
 from typing import Any, Protocol
 
-from server.http import Exchange, Headers, Refusal, Response, form
+from server.host.wire_log import Tape
+from server.host.wire_reader import WireReader, escaped, told
+from server.http.exchange import Exchange
+from server.http.head import Refusal, form
+from server.http.wire import Headers, Response
 from server.pages.story import Story
-from server.wire_log import Tape
-from server.wire_reader import WireReader, escaped, told
 
 PRIVATE = ("Cache-Control", "no-store")
 

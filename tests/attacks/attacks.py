@@ -16,8 +16,8 @@ import trio
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from server.frames import CLOSE, CONTINUATION, FINAL, PING, POLICY, TEXT, TOO_BIG
-from server.limits import Limits
+from server.net.frames import CLOSE, CONTINUATION, FINAL, PING, POLICY, TEXT, TOO_BIG
+from server.net.limits import Limits
 from tests.fuzz.websocket import frame, handshake
 
 LIMITS = Limits()  # those of the host

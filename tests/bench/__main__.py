@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from server.listening import room_for_files
+from server.net.listening import room_for_files
 from tests.bench import doors, games, ignored, memory, spectators, store
 
 DOORS = ("tcp", "websocket", "http")

@@ -18,11 +18,11 @@ from tempfile import TemporaryDirectory
 import trio
 
 from games.catalogue import catalogue
-from server.host import Host
-from server.journal import Engine, entry
-from server.ledger import Ledger
+from server.host.host import Host
 from server.serve import SWITCH
-from server.sqlite import Sqlite
+from server.store.journal import Engine, entry
+from server.store.ledger import Ledger
+from server.store.sqlite import Sqlite
 from tournament.events import Ended, Ending
 from tournament.player import Player, Seat
 from tournament.record import Concluded

@@ -6,13 +6,13 @@ itself: what a page shows must not depend on who was let in.
 
 import trio
 
-from server.doors.api import Api
-from server.doors.routes import routed
-from server.host import Host
-from server.http import Http
-from server.limits import Limits
-from server.listening import Admission, listeners, serve, where
+from server.host.host import Host
+from server.http.routes import routed
+from server.http.service import Http
+from server.net.limits import Limits
+from server.net.listening import Admission, listeners, serve, where
 from server.pages.door import Addresses, Pages
+from server.protocols.api.door import Api
 from tests.tournament.world import first, play
 from tournament.events import Ending
 from tournament.format import Pairing

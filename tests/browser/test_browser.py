@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from games.catalogue import catalogue
-from server.pages import words
+from server.pages import formatting
 from tests.browser.bots import Bot
 from tests.browser.conftest import BOTS, GAMES, LOOKS, PICTURES, faults, visitor, wait_for
 from tests.browser.hostile import PAYLOADS
@@ -65,7 +65,7 @@ def test_boards_move_and_the_standings_settle_to_the_apis(browser: Browser, serv
             [
                 str(row["rank"]),
                 row["name"],
-                words.points(row["points"]),
+                formatting.points(row["points"]),
                 str(row["played"]),
                 f"{row['wins']}–{row['draws']}–{row['losses']}",
             ]
@@ -73,7 +73,7 @@ def test_boards_move_and_the_standings_settle_to_the_apis(browser: Browser, serv
         ]
         assert [row[:5] for row in table(page, ".standings")] == expected
         ratings = [cells[-3].split()[0] for cells in table(page, ".standings")]
-        assert ratings == [words.signed(row["rating"]) for row in told["rows"]]
+        assert ratings == [formatting.signed(row["rating"]) for row in told["rows"]]
         assert len(table(page, ".crosstable")) == 4
         assert page.evaluate("boards.size") > 8, "boards that were seen in passing"
         assert home.evaluate("boards.size") > 8
@@ -212,7 +212,7 @@ def test_no_name_and_no_reason_runs_a_script(browser: Browser, hostile: int) -> 
         matches = [
             f"/matches/evil-{number}" for number in range(1, len(PAYLOADS) + 1, 6)
         ]  # tables have them all
-        bots = [words.bot_address(name) for name in PAYLOADS[::20]]
+        bots = [formatting.bot_address(name) for name in PAYLOADS[::20]]
         tables = ["/tournaments/evil", "/tournaments/evil/standings", "/tournaments/open-tic-tac-toe"]
         tables += ["/tournaments/evil/schedule", "/tournaments/evil/schedule?page=3"]
         for path in (*tables, *matches, *bots):

@@ -18,9 +18,9 @@ from random import Random
 import trio
 from msgspec import Struct
 
-from server.journal import Reader
+from server.export.verify import verify
 from server.serve import GRACE
-from server.verify import verify
+from server.store.journal import Reader
 from tests.chaos.bots import Bot
 from tests.chaos.organiser import ROUND_ROBIN, Organiser
 from tests.chaos.process import STOPPING, Host, nest
@@ -182,11 +182,11 @@ def _unsound(host: Host) -> list[str]:
     """What is wrong with the database itself."""
     reader: Reader
     if host.store:
-        from server.postgres import PostgresReader
+        from server.store.postgres import PostgresReader
 
         reader = PostgresReader(host.store)
     else:
-        from server.sqlite import SqliteReader
+        from server.store.sqlite import SqliteReader
 
         reader = SqliteReader(host.folder / "data" / "quintain.sqlite")
     try:

@@ -13,7 +13,7 @@ import sys
 from importlib import import_module
 from typing import Any
 
-HEAVY = ("server.commands.serve", "server.serve", "server.postgres", "numpy", "networkx")
+HEAVY = ("server.commands.serve", "server.serve", "server.store.postgres", "numpy", "networkx")
 
 
 def main() -> None:

@@ -4,8 +4,8 @@ from collections import Counter
 from pathlib import Path
 from shutil import copytree
 
-from server.ledger import Ledger
-from server.sqlite import Sqlite
+from server.store.ledger import Ledger
+from server.store.sqlite import Sqlite
 from tests.crashes.world import FILE, NAME, Contest, Disk, Outcome, Told, World
 from tournament.events import Ended, Ending
 from tournament.format import formats

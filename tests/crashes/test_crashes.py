@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from server.journal import Engine
+from server.store.journal import Engine
 from tests.crashes.campaign import crash, drawn
 from tests.crashes.checks import check, every_disk, gone_on, journal, nothing_told_is_lost
 from tests.crashes.world import FAST, Contest, Disk, World

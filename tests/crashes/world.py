@@ -16,11 +16,11 @@ import trio
 from msgspec import Struct
 from trio.testing import MockClock
 
-from server.host import Host
-from server.journal import Engine
-from server.ledger import Ledger
-from server.reception import Unwelcome
-from server.sqlite import Sqlite
+from server.host.host import Host
+from server.host.reception import Unwelcome
+from server.store.journal import Engine
+from server.store.ledger import Ledger
+from server.store.sqlite import Sqlite
 from tests.deterministic import take_turns_by
 from tournament.desk import Desk
 from tournament.events import Ended

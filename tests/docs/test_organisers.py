@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from server.config import Settings
-from server.limits import Limits, Rate
-from server.openapi import ACTIONS, READS
+from server.net.limits import Limits, Rate
+from server.protocols.api.openapi import ACTIONS, READS
 
 DOCS = Path(__file__).parents[2] / "docs"
 ORGANISERS = (DOCS / "organisers.md").read_text()

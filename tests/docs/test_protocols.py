@@ -8,18 +8,18 @@ import trio
 from trio.testing import MockClock
 
 from server.config import Evaluation
-from server.doors import tcp, websocket
-from server.doors.arena import Arena
-from server.doors.hexagondots import HexagonDots
-from server.doors.house_http import HouseHttp
-from server.doors.routes import routed
-from server.host import Host
-from server.http import Http
-from server.listening import Visitor
-from server.wire import Wire
-from tests.server.doors.lists import Telephone
+from server.host.host import Host
+from server.http.routes import routed
+from server.http.service import Http
+from server.net.listening import Visitor
+from server.net.wire import Wire
+from server.protocols import tcp, websocket
+from server.protocols.arena.door import Arena
+from server.protocols.hexagon_dots.door import HexagonDots
+from server.protocols.house.sessions import HouseHttp
 from tests.server.ends import Attend, Connect, End, FrameEnd, in_memory, over_sockets
 from tests.server.http_end import HttpEnd
+from tests.server.protocols.lists import Telephone
 from tests.server.transcripts import Transcript, replay, transcripts
 
 PAGES = Path(__file__).parents[2] / "docs/protocols"

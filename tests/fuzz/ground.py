@@ -18,11 +18,11 @@ import trio
 import trio.testing
 from msgspec import Struct
 
-from server.doors.farewell import Farewells
-from server.host import OPEN, Host
-from server.listening import Admission, Visitor
-from server.thinker import Thinker
-from server.wire import Wire
+from server.host.host import OPEN, Host
+from server.host.thinker import Thinker
+from server.net.listening import Admission, Visitor
+from server.net.wire import Wire
+from server.protocols.common.tournament_end import Farewells
 from tests.fuzz.mutate import spoilt
 from tests.fuzz.sessions import Tongue, draw
 from tests.fuzz.spectator import Spectator

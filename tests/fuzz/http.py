@@ -4,18 +4,18 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 
-from server.addresses import Url
 from server.config import Evaluation
-from server.doors.api import Api
-from server.doors.arena import Arena
-from server.doors.battle import FLIP
-from server.doors.hexagondots import HexagonDots
-from server.doors.house_http import HouseHttp
-from server.doors.routes import routed
-from server.host import Host
-from server.http import Http
-from server.outbound import Caller, Forbidden
+from server.host.host import Host
+from server.http.routes import routed
+from server.http.service import Http
+from server.net.addresses import Url
+from server.net.outbound import Caller, Forbidden
 from server.pages.door import Pages
+from server.protocols.api.door import Api
+from server.protocols.arena.battle import FLIP
+from server.protocols.arena.door import Arena
+from server.protocols.hexagon_dots.door import HexagonDots
+from server.protocols.house.sessions import HouseHttp
 from tests.fuzz.ground import Attended, Door, Served
 from tests.fuzz.sessions import Hear, Say, Step, Tongue
 from tournament.player import Player

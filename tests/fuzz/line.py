@@ -6,8 +6,8 @@ from random import Random
 from msgspec.structs import replace
 
 from games.catalogue import catalogue
-from server.doors import tcp
-from server.host import Host
+from server.host.host import Host
+from server.protocols import tcp
 from tests.fuzz.ground import Door, Served
 from tests.fuzz.sessions import Hear, Say, Tongue
 

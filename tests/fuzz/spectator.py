@@ -1,9 +1,8 @@
 """Somebody watches every match through the API's event streams, and must be told all of it."""
 
-from server.doors.api_streams import stream_match
-from server.http import Exchange, Request, Response
-from server.http_exchange import Answers
-from server.http_wire import Headers
+from server.http.exchange import Answers, Exchange
+from server.http.wire import Headers, Request, Response
+from server.protocols.api.streams import stream_match
 from tournament.match import Match
 from tournament.tournament import Tournament
 

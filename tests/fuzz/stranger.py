@@ -12,8 +12,8 @@ import trio
 from msgspec.structs import replace
 
 from games.game import Game
-from server.guard import PEER_GONE
-from server.host import Host
+from server.host.host import Host
+from server.net.guard import PEER_GONE
 from tests.fuzz.sessions import Hear, Leave, Say, Step, Tongue, Wait
 from tests.server.cutting import cut
 from tests.server.windowed import End

@@ -9,10 +9,10 @@ import pytest
 import trio
 from msgspec.structs import replace
 
-from server.guard import PEER_GONE
-from server.host import Host
-from server.listening import Visitor
-from server.wire import Wire
+from server.host.host import Host
+from server.net.guard import PEER_GONE
+from server.net.listening import Visitor
+from server.net.wire import Wire
 from tests.fuzz import line
 from tests.fuzz.campaign import BATCH, DOORS, Report, play, run
 from tests.fuzz.ground import REGULAR, Door, Served

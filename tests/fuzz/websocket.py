@@ -5,9 +5,9 @@ from random import Random
 from struct import pack
 
 from games.catalogue import catalogue
-from server.doors import websocket
-from server.frames import BINARY, CLOSE, CONTINUATION, FINAL, MASKED, PING, PONG, RESERVED, TEXT
-from server.host import Host
+from server.host.host import Host
+from server.net.frames import BINARY, CLOSE, CONTINUATION, FINAL, MASKED, PING, PONG, RESERVED, TEXT
+from server.protocols import websocket
 from tests.fuzz.ground import Attended, Door, Served
 from tests.fuzz.line import HOUSE_ALSO, hello, moves
 from tests.fuzz.sessions import Hear, Leave, Say, Step, Tongue

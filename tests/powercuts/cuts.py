@@ -9,8 +9,8 @@ import trio
 from msgspec import Struct, structs
 from trio.testing import MockClock
 
-from server.ledger import Ledger
-from server.sqlite import Sqlite
+from server.store.ledger import Ledger
+from server.store.sqlite import Sqlite
 from tests.crashes.world import FILE, at_once
 from tests.deterministic import take_turns_by
 from tests.powercuts.disk import Connection, Disk, PowerCut, unanswered

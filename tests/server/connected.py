@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 import pytest
 import trio
 
-from server.guard import Guard
-from server.sockets import SocketWire, readiness
-from server.wire import StreamWire, Wire
+from server.net.guard import Guard
+from server.net.sockets import SocketWire, readiness
+from server.net.wire import StreamWire, Wire
 
 EPOLL, PLAIN, STREAM = "the shared epoll", "trio's own waiting", "a stream"
 linux = pytest.mark.skipif(not hasattr(select, "epoll"), reason="there is no epoll on this system")

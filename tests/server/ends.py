@@ -13,9 +13,9 @@ import trio
 from wsproto import ConnectionType, WSConnection
 from wsproto.events import AcceptConnection, CloseConnection, RejectConnection, Request, TextMessage
 
-from server.host import Host
-from server.listening import Admission, Visitor, listeners, serve
-from server.wire import Wire
+from server.host.host import Host
+from server.net.listening import Admission, Visitor, listeners, serve
+from server.net.wire import Wire
 from tests.server.windowed import Weather, windowed_pair
 
 NEW_LINE = "⏎"  # where one bot sends several lines in one piece

@@ -9,7 +9,7 @@ import trio
 from structlog.testing import capture_logs
 from trio.testing import MockClock
 
-from server.export import export
+from server.export.write import export
 from tests.deterministic import take_turns_by
 from tests.simulation.plan import draw
 from tests.simulation.world import World

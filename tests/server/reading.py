@@ -1,8 +1,8 @@
 """What the server makes of the bytes that a client sends, without a connection."""
 
-from server.http_head import Refusal
-from server.http_wire import Request, Requests
-from server.limits import Limits
+from server.http.head import Refusal
+from server.http.wire import Request, Requests
+from server.net.limits import Limits
 
 CHUNKED = b"Transfer-Encoding: chunked"
 LIMITS = Limits()

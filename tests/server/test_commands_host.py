@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from server.child import started
-from tests.server.programs import command
+from server.programs.child import started
+from tests.server.example_programs import command
 from tests.server.run import quintain
 from tests.server.served import PATIENCE, ROOT, Served
 

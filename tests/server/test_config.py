@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from games.game import Pace
-from server.config import ConfigError, Settings, TournamentSettings, settings
+from server.config import Settings, TournamentSettings, settings
+from server.exits import ConfigError
 from tournament.format import Terms
 from tournament.record import Opened
 

@@ -3,7 +3,9 @@
 import pytest
 from structlog.testing import capture_logs
 
-from server.http import Exchange, Refusal, Response
+from server.http.exchange import Exchange
+from server.http.head import Refusal
+from server.http.wire import Response
 from tests.server.web import STREAM, TRIED, Holds, echo, get, post, serving
 
 wires = pytest.mark.parametrize("kind", [TRIED, STREAM])

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from server import journal
 from server.commands.keeping import Kept as Where
 from server.commands.keeping import backup, restore
-from server.config import ConfigError, settings
-from server.data_folder import locked, prepared
-from server.examination import State, examination
-from server.exits import Failure
-from server.journal import Entry
-from server.moving import bring_in, leaving
-from server.sqlite import Sqlite, SqliteReader
-from server.verify import verify
+from server.config import settings
+from server.doctor import State, examination
+from server.exits import ConfigError, Failure
+from server.export.transfer import bring_in, leaving
+from server.export.verify import verify
+from server.store import journal
+from server.store.data_folder import locked, prepared
+from server.store.journal import Entry
+from server.store.sqlite import Sqlite, SqliteReader
 from tests.server.exports import exported, simulated, text
 from tests.server.served import PATIENCE, ROOT
 from tests.store.postgresql import Server
@@ -105,7 +105,7 @@ def test_what_no_host_can_have_kept_is_not_imported(tmp_path: Path) -> None:
 
 
 def test_a_host_moves_to_postgresql_and_back(tmp_path: Path, server: Server) -> None:
-    from server.postgres import Postgres, PostgresReader
+    from server.store.postgres import Postgres, PostgresReader
 
     filled(tmp_path / "old.sqlite")
     lines, url = moved(tmp_path / "old.sqlite"), server.database()

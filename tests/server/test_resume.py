@@ -13,10 +13,10 @@ import trio.testing
 from structlog.testing import capture_logs
 from trio.testing import MockClock
 
-from server.host import Host
-from server.ledger import RETRY, Ledger
-from server.reception import Unwelcome, Visit
-from server.sqlite import Sqlite
+from server.host.host import Host
+from server.host.reception import Unwelcome, Visit
+from server.store.ledger import RETRY, Ledger
+from server.store.sqlite import Sqlite
 from tests.crashes.world import at_once
 from tests.store.faults import Faulty
 from tests.tournament.world import first, play, silent

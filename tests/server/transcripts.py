@@ -32,8 +32,8 @@ import trio.testing
 from msgspec import Struct
 
 from games.game import Pace
-from server.host import Host
-from server.limits import Limits
+from server.host.host import Host
+from server.net.limits import Limits
 from tests.server.ends import Connect, End
 from tournament.format import Terms
 from tournament.record import Opened

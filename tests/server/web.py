@@ -8,11 +8,13 @@ import trio
 import trio.testing
 from msgspec import Struct
 
-from server.guard import Guard
-from server.http import App, Chunks, Exchange, Http, Response, Room
-from server.limits import Limits
-from server.listening import Visitor
-from server.wire import StreamWire, Wire
+from server.http.exchange import App, Chunks, Exchange
+from server.http.service import Http
+from server.http.wire import Response, Room
+from server.net.guard import Guard
+from server.net.limits import Limits
+from server.net.listening import Visitor
+from server.net.wire import StreamWire, Wire
 from tests.server.windowed import End, Weather, windowed_pair
 
 TRIED, STREAM = "a wire that can be tried", "a stream"  # what a connection of the server is over

@@ -17,7 +17,7 @@ import trio
 import trio.testing
 from msgspec import Struct
 
-from server.wire import READ, Wire
+from server.net.wire import READ, Wire
 from tests.deterministic import take_turns_by
 
 

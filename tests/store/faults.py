@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from server.journal import Engine, Entry, Jot, Unavailable
+from server.store.journal import Engine, Entry, Jot, Unavailable
 
 
 class Faulty:

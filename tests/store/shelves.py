@@ -6,10 +6,10 @@ from pathlib import Path
 
 import trio
 
-from server.journal import Engine
-from server.ledger import Ledger
-from server.postgres import Postgres
-from server.sqlite import Sqlite
+from server.store.journal import Engine
+from server.store.ledger import Ledger
+from server.store.postgres import Postgres
+from server.store.sqlite import Sqlite
 from tournament.store import Memory, Store
 
 Shelf = Callable[[], AbstractAsyncContextManager[Store]]  # opens what was closed before

@@ -12,9 +12,9 @@ from msgspec import structs
 from structlog.testing import capture_logs
 from trio.testing import MockClock
 
-from server.journal import Jot
-from server.ledger import ENOUGH, REST, RETRY, SOON, Ledger
-from server.sqlite import Sqlite
+from server.store.journal import Jot
+from server.store.ledger import ENOUGH, REST, RETRY, SOON, Ledger
+from server.store.sqlite import Sqlite
 from tests.crashes.world import FAST, Contest, World, at_once
 from tests.store.faults import Faulty
 from tournament.events import Ending

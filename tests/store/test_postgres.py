@@ -10,9 +10,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from server.config import ConfigError
-from server.journal import Entry, Jot, Unavailable
-from server.postgres import Postgres, where
+from server.exits import ConfigError
+from server.store.journal import Entry, Jot, Unavailable
+from server.store.postgres import Postgres, where
 from tests.server.served import ROOT
 from tests.store.postgresql import Server
 from tournament.store import Conflict
@@ -202,7 +202,7 @@ def test_people_with_psql_find_tables_they_can_read(server: Server, url: str) ->
 def test_what_psycopg_is_missing_for_is_said_in_a_line(tmp_path: Path) -> None:
     (tmp_path / "psycopg.py").write_text("raise ImportError('planted')")
     run = subprocess.run(
-        [sys.executable, "-c", "import server.postgres"],
+        [sys.executable, "-c", "import server.store.postgres"],
         env=os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
         capture_output=True,
         text=True,

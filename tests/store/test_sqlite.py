@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from server import journal, sqlite
-from server.config import ConfigError
-from server.journal import Entry, Jot, Unavailable
-from server.reserve import Reserve
-from server.sqlite import MIGRATIONS, Connection, Sqlite, connected
+from server.exits import ConfigError
+from server.store import journal, sqlite
+from server.store.journal import Entry, Jot, Unavailable
+from server.store.reserve import Reserve
+from server.store.sqlite import MIGRATIONS, Connection, Sqlite, connected
 from tests.store.test_laws import EVERY_KIND, WON
 from tournament.record import Entered
 from tournament.store import Conflict

@@ -11,14 +11,15 @@ from typing import Any
 
 import trio
 
-from server.addresses import is_loopback
-from server.host import Host
-from server.http import Exchange, form
+from server.host.host import Host
+from server.http.exchange import Exchange
+from server.http.head import form
+from server.net.addresses import is_loopback
 from server.pages.desk.inside import Inside, give, go
 from server.pages.desk.origin import cookie, objection
 from server.pages.desk.sessions import SESSION_SECONDS, Session, Sessions
 from server.pages.door import Pages
-from server.pages.turns import Run, in_a_thread
+from server.pages.fair_share import Run, in_a_thread
 
 CLOSED = (
     "There is no desk here: it is open where the host listens on loopback only, where it speaks TLS, "

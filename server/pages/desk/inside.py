@@ -10,15 +10,16 @@ from typing import Any
 from urllib.parse import quote
 
 from games.catalogue import catalogue
-from server.host import OPEN, Host
-from server.http import Exchange, Response
-from server.pages import paper, tables
+from server.host.host import OPEN, Host
+from server.http.exchange import Exchange
+from server.http.wire import Response
+from server.pages import rendering, tables
 from server.pages.desk import forms
 from server.pages.desk.changes import compared
 from server.pages.desk.sessions import Session
 from server.pages.door import Pages
+from server.pages.fair_share import Run
 from server.pages.home import ORDER, decided
-from server.pages.turns import Run
 from tournament.desk import Desk
 from tournament.events import Ending
 from tournament.format import formats
@@ -98,7 +99,7 @@ class Inside:
     ) -> None:
         record = tournament.record.after()
         table = await self._run(
-            lambda: paper.part("standings", tables.standings(record) | {"whole": True, "frozen": False})
+            lambda: rendering.part("standings", tables.standings(record) | {"whole": True, "frozen": False})
         )
         seen: dict[str, Any] = {
             "record": record,

@@ -7,7 +7,7 @@ show. Pure functions of a request.
 
 import re
 
-from server.http import Request
+from server.http.wire import Request
 
 ORIGIN = re.compile(r"(https?)://([^/]+)")
 

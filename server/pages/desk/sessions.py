@@ -10,8 +10,8 @@ from collections import OrderedDict
 
 from msgspec import Struct
 
-from server.limits import Bucket, Rate
-from server.unguessable import digest
+from server.host.secrets import digest
+from server.net.limits import Bucket, Rate
 
 LINK_SECONDS = 900.0  # from a terminal into a browser, with a coffee in between
 SESSION_SECONDS = 43_200.0  # a day at a tournament

@@ -10,14 +10,14 @@ import msgspec
 import trio
 import trio.testing
 
-from server.doors.api import Api
-from server.doors.hexagondots import HexagonDots
-from server.doors.routes import routed
-from server.host import Host
-from server.limits import Limits
+from server.host.host import Host
+from server.host.wire_reader import WireReader
+from server.http.routes import routed
+from server.net.limits import Limits
 from server.pages.door import Addresses, Pages
 from server.pages.wire import WirePage
-from server.wire_reader import WireReader
+from server.protocols.api.door import Api
+from server.protocols.hexagon_dots.door import HexagonDots
 from tests.server.transcripts import hosting
 from tests.server.web import Answer, Client, Server, get, serving
 from tests.server.windowed import Weather

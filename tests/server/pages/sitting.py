@@ -10,12 +10,12 @@ from urllib.parse import urlencode
 import msgspec
 import trio
 
-from server.doors.api import Api
-from server.doors.routes import routed
-from server.host import Host
+from server.host.host import Host
+from server.http.routes import routed
 from server.pages.desk.door import DeskDoor, login_path
 from server.pages.desk.sessions import Sessions
 from server.pages.door import Addresses, Pages
+from server.protocols.api.door import Api
 from tests.server.pages.gallery import TOKEN, Gallery, at_once
 from tests.server.transcripts import hosting
 from tests.server.web import Answer, Server, serving

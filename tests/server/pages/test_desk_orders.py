@@ -8,8 +8,8 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from server.reception import Unwelcome
-from server.verify import verify
+from server.export.verify import verify
+from server.host.reception import Unwelcome
 from tests.server.exports import exported, text
 from tests.server.pages.sitting import Browser, Sitting, sitting
 from tests.tournament.world import first, play, silent

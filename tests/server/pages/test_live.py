@@ -11,7 +11,7 @@ import trio
 from markupsafe import Markup
 from trio.testing import MockClock
 
-from server.limits import Limits
+from server.net.limits import Limits
 from server.pages.live import REST, Live
 from server.pages.parts import Look
 from tests.server.pages.gallery import GAME, Gallery, Watcher, gallery

@@ -9,10 +9,10 @@ import trio
 from trio.testing import MockClock
 
 from games.catalogue import catalogue
-from server.doors.routes import routed
-from server.pages import match, protocols, words
+from server.http.routes import routed
+from server.pages import formatting, match, protocols
+from server.pages.fair_share import REST, Turns
 from server.pages.story import Story
-from server.pages.turns import REST, Turns
 from tests.server.pages.gallery import GAME, TAG, Gallery, gallery
 from tests.server.web import get, serving
 from tests.tournament.world import silent
@@ -292,7 +292,7 @@ async def test_a_name_or_a_reason_is_text_wherever_it_stands(autojump_clock: Moc
             assert "<img src=x" not in page, address
             assert "{{7*7}}" in page or address == "/", address
         for name in record.entrants:
-            page = await here.read(words.bot_address(name))
+            page = await here.read(formatting.bot_address(name))
             assert "<img src=x" not in page
             assert "&lt;img src=x onerror=alert(1)&gt;" in page or name != evil
 
@@ -315,7 +315,7 @@ async def test_every_bot_has_a_page_whatever_it_is_called(name: str, autojump_cl
     async with gallery() as here:
         record = (await here.hold()).record
         record.add(Entered(name))
-        page = await here.read(words.bot_address(name))
+        page = await here.read(formatting.bot_address(name))
     assert "<h1>" in page
 
 
@@ -403,25 +403,25 @@ async def test_the_pages_on_protocols_are_there_offline(name: str, autojump_cloc
 @pytest.mark.parametrize(
     ("put", "expected"),
     [
-        (lambda: words.points(3.5), "3½"),
-        (lambda: words.points(0.5), "½"),
-        (lambda: words.points(0), "0"),
-        (lambda: words.seconds(0.0123), "12 ms"),
-        (lambda: words.seconds(0.0004), "< 1 ms"),
-        (lambda: words.seconds(1.2345), "1.23 s"),
-        (lambda: words.clock(None), "∞"),
-        (lambda: words.clock(61.9), "1:01"),
-        (lambda: words.clock(19.94), "19.9"),
-        (lambda: words.duration(59.2), "60 s"),
-        (lambda: words.duration(90), "2 min"),
-        (lambda: words.signed(-12.6), "−13"),
-        (lambda: words.signed(1.2), "+1"),
-        (lambda: words.percent(0.004), "< 1 %"),
-        (lambda: words.percent(1.0), "100 %"),
-        (lambda: words.headline(("ann", "bob"), None, Ending.LEFT), "Both have lost"),
-        (lambda: words.headline(("ann", "bob"), 0, Ending.RESIGNED), "ann wins: bob resigned"),
-        (lambda: words.reason("X is here", Ending.PLAYED, ("ann", "bob"), ("O", "X")), "bob is here"),
-        (lambda: words.reason("X is here", Ending.ILLEGAL, ("ann", "bob"), ("O", "X")), "X is here"),
+        (lambda: formatting.points(3.5), "3½"),
+        (lambda: formatting.points(0.5), "½"),
+        (lambda: formatting.points(0), "0"),
+        (lambda: formatting.seconds(0.0123), "12 ms"),
+        (lambda: formatting.seconds(0.0004), "< 1 ms"),
+        (lambda: formatting.seconds(1.2345), "1.23 s"),
+        (lambda: formatting.clock(None), "∞"),
+        (lambda: formatting.clock(61.9), "1:01"),
+        (lambda: formatting.clock(19.94), "19.9"),
+        (lambda: formatting.duration(59.2), "60 s"),
+        (lambda: formatting.duration(90), "2 min"),
+        (lambda: formatting.signed(-12.6), "−13"),
+        (lambda: formatting.signed(1.2), "+1"),
+        (lambda: formatting.percent(0.004), "< 1 %"),
+        (lambda: formatting.percent(1.0), "100 %"),
+        (lambda: formatting.headline(("ann", "bob"), None, Ending.LEFT), "Both have lost"),
+        (lambda: formatting.headline(("ann", "bob"), 0, Ending.RESIGNED), "ann wins: bob resigned"),
+        (lambda: formatting.reason("X is here", Ending.PLAYED, ("ann", "bob"), ("O", "X")), "bob is here"),
+        (lambda: formatting.reason("X is here", Ending.ILLEGAL, ("ann", "bob"), ("O", "X")), "X is here"),
     ],
 )
 def test_figures_and_endings_are_put_as_people_do(put: Callable[[], str], expected: str) -> None:

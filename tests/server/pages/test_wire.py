@@ -13,10 +13,10 @@ import trio
 import trio.testing
 from trio.testing import MockClock
 
-from server.doors.house import House
-from server.doors.memo import Memo
-from server.limits import Limits, Rate
-from server.wire_reader import NOT_KEPT
+from server.host.wire_reader import NOT_KEPT
+from server.net.limits import Limits, Rate
+from server.protocols.house.talk import House
+from server.protocols.santorini_memo import Memo
 from tests.server.pages.gallery import TOKEN, Gallery, gallery
 from tests.server.web import Answer, get
 

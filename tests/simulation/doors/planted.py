@@ -4,25 +4,25 @@ from typing import Any
 
 from msgspec.structs import replace
 
-import server.doors.house
-from server.doors.battle import Battle
-from server.doors.hexagon_bot import Bot, plain
-from server.doors.house import House
-from server.http import Exchange
-from server.http_connection import Connection
-from server.outbox import Outbox
-from server.reception import Reception
+import server.protocols.house.talk
+from server.host.reception import Reception
+from server.http.connection import Connection
+from server.http.exchange import Exchange
+from server.net.outbox import Outbox
+from server.protocols.arena.battle import Battle
+from server.protocols.hexagon_dots.bot import Bot, plain
+from server.protocols.house.talk import House
 from tests.simulation.planted import Patches
 from tournament.player import Player
 
 
 def the_wrong_winner_is_told() -> Patches:
-    told = server.doors.house.end
+    told = server.protocols.house.talk.end
 
     def end(match: Any, ended: Any) -> Any:
         return replace(told(match, ended), winner=match.game.seats[0])
 
-    return {(server.doors.house, "end"): end}
+    return {(server.protocols.house.talk, "end"): end}
 
 
 def who_comes_back_is_not_asked_again() -> Patches:

@@ -9,18 +9,18 @@ from typing import Any
 import trio
 
 from server.config import Evaluation
-from server.doors import tcp, websocket
-from server.doors.api import Api
-from server.doors.arena import Arena
-from server.doors.hexagondots import HexagonDots
-from server.doors.house_http import HouseHttp
-from server.doors.routes import routed
-from server.host import Host
-from server.http import Http
-from server.listening import Admission, Visitor
-from server.thinker import Thinker
-from server.wire import Wire
-from tests.server.doors.lists import Telephone
+from server.host.host import Host
+from server.host.thinker import Thinker
+from server.http.routes import routed
+from server.http.service import Http
+from server.net.listening import Admission, Visitor
+from server.net.wire import Wire
+from server.protocols import tcp, websocket
+from server.protocols.api.door import Api
+from server.protocols.arena.door import Arena
+from server.protocols.hexagon_dots.door import HexagonDots
+from server.protocols.house.sessions import HouseHttp
+from tests.server.protocols.lists import Telephone
 from tests.server.windowed import End, windowed_pair
 from tests.simulation.doors import talk
 from tests.simulation.doors.plan import Plan

@@ -1,0 +1,182 @@
+"""What `quintain doctor` looks at: questions about this machine, with what to do where an answer is bad.
+
+It changes nothing, but for an empty file that is written and taken away again.
+"""
+
+import fcntl
+import os
+import platform
+import resource
+import shutil
+import socket
+import sqlite3
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from enum import StrEnum
+from pathlib import Path
+
+from msgspec import Struct
+
+from server.config import Settings
+from server.exits import ConfigError
+from server.store.choice import beside
+from server.store.data_folder import JOURNAL, LOCK
+from server.store.sqlite import SOUND
+
+OLDEST = (3, 11)  # of Python
+SCARCE = 1 << 30  # bytes on the disk: a week of busy tournaments
+TOO_LITTLE = 256 << 20  # bytes: less than some hours
+FILES = 4096  # open at once: a thousand bots, their spectators, and the host's own
+LATE = 0.1  # seconds that a sleep of a hundredth may take longer, on a machine that has time for us
+AHEAD = 60.0  # seconds that the newest fact may be ahead of the clock
+
+
+class State(StrEnum):
+    OK = "ok"
+    WARNING = "warning"
+    FAULT = "fault"
+
+
+class Answer(Struct, frozen=True):
+    about: str
+    state: State
+    said: str
+    advice: str = ""
+
+
+def examination(settings: Settings) -> Iterator[Answer]:
+    yield _python()
+    yield _sqlite()
+    yield _folder(Path(settings.data))
+    running = _running(Path(settings.data))
+    yield Answer(
+        "host",
+        State.OK,
+        "none is running on this data folder" if running is None else f"process {running} is running",
+    )
+    yield from _journal(settings)
+    yield _space(Path(settings.data))
+    yield from _ports(settings, running is not None)
+    yield _clock()
+    yield _files()
+
+
+def _python() -> Answer:
+    found = platform.python_version()
+    if sys.version_info < OLDEST:
+        return Answer("python", State.FAULT, found, "install Python 3.11 or later")
+    return Answer("python", State.OK, found)
+
+
+def _sqlite() -> Answer:
+    if sqlite3.sqlite_version_info < SOUND:
+        sound = ".".join(map(str, SOUND))
+        advice = f"{sound} has no such fault: use it where you can, and make backups"
+        said = f"{sqlite3.sqlite_version} has a rare fault that may damage a database"
+        return Answer("sqlite", State.WARNING, said, advice)
+    return Answer("sqlite", State.OK, sqlite3.sqlite_version)
+
+
+def _folder(folder: Path) -> Answer:
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if there.is_dir() and os.access(there, os.R_OK | os.W_OK | os.X_OK):
+        return Answer(
+            "folder", State.OK, f"{folder} {'can be written' if there == folder else 'can be made'}"
+        )
+    advice = "give the user that the host runs as the right to write there, or choose another with --data"
+    return Answer("folder", State.FAULT, f"{there} cannot be written", advice)
+
+
+def _running(folder: Path) -> str | None:
+    """The process that has the folder."""
+    try:
+        with (folder / LOCK).open(encoding="ascii") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return file.read().strip() or "unknown"
+    except OSError:
+        pass
+    return None
+
+
+def _journal(settings: Settings) -> Iterator[Answer]:
+    if not settings.store and not (Path(settings.data) / JOURNAL).exists():
+        yield Answer("journal", State.OK, "nothing has been kept yet")
+        return
+    restore = "`quintain restore` goes back to a backup; there may be some in the folder `backups`"
+    try:
+        with closing(beside(settings)) as reader:
+            wrong = reader.check()
+            newest = max((row.when for row in reader.kept()), default=0.0)
+            count = reader.last()
+    except (ConfigError, sqlite3.Error) as error:
+        yield Answer("journal", State.FAULT, str(error), restore)
+        return
+    if wrong:
+        yield Answer("journal", State.FAULT, f"{wrong[0]} (and {len(wrong) - 1} more)", restore)
+    else:
+        yield Answer("journal", State.OK, f"sound; {count} facts")
+    if newest > time.time() + AHEAD:
+        advice = "set the clock: matches are told with the times at which they ended"
+        yield Answer("clock", State.WARNING, "what is kept is from the future", advice)
+
+
+def _space(folder: Path) -> Answer:
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    free = shutil.disk_usage(there).free
+    said = f"{free / 2**30:.1f} GiB are free"
+    advice = "make room: a host whose disk is full stands still until there is some"
+    if free < SCARCE:
+        return Answer("space", State.FAULT if free < TOO_LITTLE else State.WARNING, said, advice)
+    return Answer("space", State.OK, said)
+
+
+def _ports(settings: Settings, running: bool) -> Iterator[Answer]:
+    ports = settings.ports
+    for name, port in (("tcp", ports.tcp), ("websocket", ports.websocket), ("http", ports.http)):
+        try:
+            _bind(settings.bind, port)
+        except OSError as error:
+            said = f"{settings.bind} port {port}: {error.strerror}"
+            if running:
+                yield Answer(name, State.OK, f"{said}, and a host is running")
+            else:
+                advice = f"end what listens there, or choose another with --{name} (0 picks a free one)"
+                yield Answer(name, State.FAULT, said, advice)
+        else:
+            yield Answer(name, State.OK, f"{settings.bind} port {port or 'of its own choice'} is free")
+
+
+def _bind(address: str, port: int) -> None:
+    family, kind, protocol, _, where = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)[0]
+    with socket.socket(family, kind, protocol) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind(where)
+        probe.listen()
+
+
+def _clock(sleep: Callable[[float], None] = time.sleep) -> Answer:
+    """Bots are judged by hundredths of a second."""
+    begun = time.perf_counter()
+    for _ in range(5):
+        sleep(0.01)
+    late = (time.perf_counter() - begun) / 5 - 0.01
+    if late > LATE:
+        advice = "this machine is too busy: bots will get time back, and matches take longer"
+        return Answer("clock", State.WARNING, f"a sleep takes {late:.2f} s longer than it should", advice)
+    if time.time() < os.stat(__file__).st_mtime - AHEAD:
+        return Answer("clock", State.WARNING, "it is behind the program's own files", "set the clock")
+    return Answer("clock", State.OK, f"a sleep is late by {late * 1000:.1f} ms")
+
+
+def _files() -> Answer:
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most != resource.RLIM_INFINITY and most < FILES:
+        advice = "raise it (LimitNOFILE in a systemd unit, ulimit -n in a shell): each connection is a file"
+        return Answer("files", State.WARNING, f"{most} may be open at once", advice)
+    return Answer(
+        "files", State.OK, f"{'any number' if most == resource.RLIM_INFINITY else most} may be open"
+    )

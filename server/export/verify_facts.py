@@ -1,0 +1,169 @@
+"""Whether a fact is possible after those before it, and whether a decision is what the rules come to.
+
+Where the facts themselves are not known, only what they amount to, their order
+says less: that is what `in_order` is for.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from games.game import quoted
+from server.export.verify_match import options_objection
+from tournament.desk import annulled
+from tournament.format import Pairing
+from tournament.record import (
+    AnyFact,
+    Claimed,
+    Concluded,
+    Dealt,
+    Disqualified,
+    Drew,
+    Entered,
+    Froze,
+    Opened,
+    Ordered,
+    Record,
+    State,
+    Turned,
+    Voided,
+    Withdrew,
+)
+
+TURNS = {
+    (State.REGISTERING, State.RUNNING),
+    (State.RUNNING, State.PAUSED),
+    (State.PAUSED, State.RUNNING),
+    (State.RUNNING, State.FINISHED),
+    (State.PAUSED, State.FINISHED),
+}
+
+
+def objections(record: Record, fact: AnyFact, in_order: bool) -> Iterator[str]:
+    """Why a fact cannot come now; of a match that is over, whatever was played."""
+    out_of_play = in_order and record.state is not State.RUNNING
+    match fact:
+        case Opened():
+            yield f"{record.name} was opened before"
+        case Entered(name=name):
+            if name in record.entrants:
+                yield f"{quoted(name)} had entered before"
+            if in_order and record.state is State.FINISHED:
+                yield f"{quoted(name)} entered when it was over"
+        case Turned(state=state):
+            if in_order and (record.state, state) not in TURNS and not _reopened(record, state):
+                yield f"it cannot have turned from {record.state} to {state}"
+            if state is State.FINISHED and not is_over(record):
+                yield "it cannot have finished: pairings are still open"
+        case Drew(pairings=pairings):
+            if out_of_play:
+                yield f"pairings were drawn while it was {record.state}"
+            for number, pairing in enumerate(pairings, len(record.drawn) + 1):
+                yield from _pairing_objections(record, pairing, number, in_order)
+        case Dealt(match=match, pairing=number, options=options):
+            if out_of_play:
+                yield f"{quoted(match)} was dealt while it was {record.state}"
+            yield from _name_objections(record, match, number)
+            if options is not None and (unwanted := options_objection(record.opened, options)):
+                yield unwanted
+        case Concluded():
+            yield from _concluded_objections(record, fact, in_order)
+        case Withdrew(name=name) | Disqualified(name=name):
+            if name not in record.entrants:
+                yield f"{quoted(name)} has not entered"
+            elif record.entrants[name].gone:
+                yield f"{quoted(name)} was out before"
+            if isinstance(fact, Withdrew) and fact.annulled and not record.format.annuls:
+                yield f"in a {record.format.name} nobody's results are annulled"
+        case Voided(match=match):
+            if match not in record.matches:
+                yield f"there is no match {quoted(match)} to be voided"
+            elif match in record.voided or record.matches[match].score is None:
+                yield f"{match} was void before"
+        case Froze(on=on):
+            if on is (record.frozen is not None):
+                yield f"the standings were {'' if on else 'not '}frozen before"
+        case Claimed() | Ordered():
+            pass  # who owns a name, and who did something, is part of no result
+
+
+def is_over(record: Record) -> bool:
+    """Whether nothing is left of what was drawn; a format without an end is over when somebody says so."""
+    return record.format.endless or not (record.open or record.dealt)
+
+
+def _pairing_objections(record: Record, pairing: Pairing, number: int, in_order: bool) -> Iterator[str]:
+    if pairing.number != number:
+        yield f"pairing {number} is expected here, not {pairing.number}"
+    if pairing.round < 1:
+        yield f"there is no round {pairing.round}"
+    if pairing.first == pairing.second:
+        yield f"{quoted(pairing.first)} cannot meet itself"
+    for name in pairing.names:
+        if name not in record.entrants:
+            yield f"{quoted(name)} has not entered"
+        elif in_order and record.entrants[name].gone:
+            yield f"{quoted(name)} was out before it was drawn"
+
+
+def _concluded_objections(record: Record, fact: Concluded, in_order: bool) -> Iterator[str]:
+    match, number = fact.match, fact.pairing
+    if match in record.matches:
+        yield f"{quoted(match)} was concluded before"
+    elif match not in record.dealt:
+        yield from _name_objections(record, match, number)
+        if in_order and fact.moves:
+            yield f"{quoted(match)} has moves and was never dealt"
+    elif record.dealt[match] != number:
+        yield f"{match} was dealt for pairing {record.dealt[match]}, not {number}"
+    if number in record.drawn and fact.players != record.drawn[number].names:
+        names = " against ".join(map(quoted, record.drawn[number].names))
+        yield f"pairing {number} is {names}, and not {' against '.join(map(quoted, fact.players))}"
+
+
+def _name_objections(record: Record, match: str, number: int) -> Iterator[str]:
+    """Of a match that begins, or that is decided without having begun."""
+    if number not in record.drawn:
+        yield f"there is no pairing {number}"
+    elif number not in record.open:
+        yield f"pairing {number} is decided, or is a bye: nothing is to be played"
+    elif match != record.match_name(number):
+        yield f"the match of pairing {number} is {record.match_name(number)}, not {quoted(match)}"
+
+
+def _reopened(record: Record, state: State) -> bool:
+    """A tournament that was over goes on when a match of it is voided."""
+    return record.state is State.FINISHED and state is State.RUNNING and bool(record.open)
+
+
+def can_be_added(record: Record, fact: AnyFact) -> bool:
+    """Whether a result that is wrong in itself can be added all the same, so that no other is blamed."""
+    if not isinstance(fact, Concluded) or fact.match in record.matches:
+        return False
+    return record.dealt.get(fact.match) == fact.pairing or fact.pairing in record.open
+
+
+def decided(record: Record, facts: Sequence[AnyFact], index: int) -> str | None:
+    """Why a decision, the fact of that index, is not what the record before it comes to; None where it is.
+
+    A result may be on its way to the store when something is decided: then it stands before what was
+    decided without it. So those that stand directly before may count or not.
+    """
+    fact = facts[index]
+    if not isinstance(fact, Drew | Withdrew) or (isinstance(fact, Drew) and record.format.endless):
+        return None  # what a format without an end draws depends on who was there
+    while not _follows(record, fact):
+        index -= 1
+        if not isinstance(facts[index], Concluded):
+            what = "was drawn" if isinstance(fact, Drew) else f"was done with the results of {fact.name}"
+            return f"this is not what {what} by the rules of a {record.format.name}"
+        record = Record(record.name, record.opened)
+        for earlier in facts[1:index]:
+            if not any(objections(record, earlier, True)) or can_be_added(record, earlier):
+                record.add(earlier)
+    return None
+
+
+def _follows(record: Record, fact: Drew | Withdrew) -> bool:
+    if isinstance(fact, Withdrew):
+        return annulled(record, fact.name) == fact.annulled
+    entrants = list(record.entrants.values())
+    return tuple(record.format.draw(entrants, *record.past(), record.opened.terms)) == fact.pairings

@@ -1,0 +1,71 @@
+"""Whether the lines of an export are those that its record would be exported as: field by field."""
+
+from collections.abc import Iterable, Iterator
+from math import isclose
+from typing import Any
+
+import msgspec
+
+from games.game import quoted
+from server.export.read import EntrantLine, Finding, Line, MatchLine, PairingLine, Section, StandingsLine
+from server.export.write import export
+from tournament.record import Concluded, Record
+
+ELO = 0.1 + 1e-9  # ratings are rounded to a tenth, and machines differ in the last digit
+FINE = 1e-9  # other figures, relatively and absolutely
+RATINGS = (".rating", ".interval[0]", ".interval[1]")
+KEYS = {"tournament": "tournament", "entrant": "name", "pairing": "number", "match": "match"}
+MISSING = object()
+
+
+def differences(section: Section, record: Record, matches: Iterable[Concluded]) -> Iterator[Finding]:
+    """What a line says against what follows, and lines that are too many, too few or in another order."""
+    expected = [msgspec.json.decode(msgspec.json.encode(line)) for line in export(record, matches)]
+    standings = expected.pop()
+    wanted = {(line["type"], line[KEYS[line["type"]]]): line for line in expected}
+    order = list(wanted)
+    seen: list[tuple[str, Any]] = []
+    for line in (section.opening, *section.lines):
+        match line.read:
+            case StandingsLine():
+                yield from _between(line, standings)
+            case EntrantLine() | PairingLine() | MatchLine() | _ if line.found["type"] in KEYS:
+                kind = line.found["type"]
+                key = kind, line.found[KEYS[kind]]
+                if key in wanted:
+                    seen.append(key)
+                    yield from _between(line, wanted.pop(key))
+                else:
+                    yield Finding(
+                        line.number, f"nothing says that there is this {kind}, or it is there twice"
+                    )
+            case _:
+                pass
+    for kind, key in wanted:
+        yield Finding(section.last, f"before this, the line of the {kind} {quoted(key)} is missing")
+    if seen != [key for key in order if key not in wanted]:
+        yield Finding(section.last, "the lines before this are not in the order of what happened")
+
+
+def _between(line: Line, expected: Any) -> Iterator[Finding]:
+    for path, found, follows in _unequal("", line.found, expected):
+        there, expected = ("missing" if each is MISSING else quoted(each) for each in (found, follows))
+        yield Finding(line.number, f"{path} is {there}; {expected} follows from the rest")
+
+
+def _unequal(path: str, found: Any, expected: Any) -> Iterator[tuple[str, Any, Any]]:
+    match expected, found:
+        case {**fields}, {**others}:
+            for key in {**fields, **others} if path else fields:  # a line may say more than we know of
+                deeper = f"{path}.{key}" if path else str(key)
+                yield from _unequal(deeper, others.get(key, MISSING), fields.get(key, MISSING))
+        case [*items], [*others] if len(items) == len(others):
+            for index, (one, other) in enumerate(zip(others, items, strict=True)):
+                yield from _unequal(f"{path}[{index}]", one, other)
+        case float(), int() | float() if not isinstance(found, bool):
+            slack = ELO if path.endswith(RATINGS) else FINE
+            if not isclose(found, expected, rel_tol=FINE, abs_tol=slack):
+                yield path, found, expected
+        case _:
+            if type(found) is not type(expected) or found != expected:
+                yield path, found, expected

@@ -1,0 +1,239 @@
+"""Thinking in child processes, because the loop that serves everybody has no second to spare for a move.
+
+A `Thinker` has a few children and gives each one task at a time, a JSON line
+there and a JSON line back. A child that dies is replaced and its task given to
+another. `python -m server.host.thinker` is such a child: it ends when its standard
+input does, and so never outlives the host.
+
+What a brain is, is `games/brains.py`'s business; who asks is a house player
+(`server/host/house_players.py`) or an evaluation.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import structlog
+import trio
+from msgspec import MsgspecError, Struct
+from msgspec.json import decode, encode
+
+from games.brains import BRAINS, alphabeta
+from games.catalogue import catalogue
+from server.net.guard import PEER_GONE
+from server.net.lines import Lines, LineTooLong
+
+ROOT = Path(__file__).parents[2]  # where `server` and `games` lie
+COMMAND = (sys.executable, "-m", "server.host.thinker")
+CHILDREN = 2
+WAITING = 100  # tasks that wait for a child: at half a second each, 25 seconds for the last of them
+PATIENCE = 10.0  # seconds beyond the time allowed, for a machine that is busy
+TRIES = 3  # children that one task may cost
+ANSWER = 65536  # bytes that an answer may have
+NICENESS = 5  # the host goes first
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+class Busy(Exception):
+    """Too many tasks wait already."""
+
+
+class Failed(Exception):
+    """A task cannot be done: it makes no sense, or no child survives it."""
+
+
+class Task(Struct, frozen=True):
+    game: str
+    options: dict[str, Any]
+    moves: list[Any]  # from the beginning, as the game writes them
+    brain: str
+    seconds: float
+    depth: int | None  # for brains that look ahead: so many plies, if there is time for them
+    seed: int
+
+
+class Thought(Struct, frozen=True):
+    move: Any = None  # as the game writes it
+    wrong: str | None = None  # why there is none
+
+
+class Thinker:
+    """Moves for whoever asks, while `run` runs. Children are started when there is something to do."""
+
+    def __init__(
+        self,
+        children: int = CHILDREN,
+        waiting: int = WAITING,
+        patience: float = PATIENCE,
+        command: Sequence[str] = COMMAND,
+    ) -> None:
+        self._turns = trio.Semaphore(children)
+        self._most = waiting
+        self._patience = patience
+        self._command = command
+        self._waiting = 0
+        self._running = False
+        self._children: set[_Child] = set()
+        self._idle: list[_Child] = []
+
+    async def run(self) -> None:
+        """Until cancelled; then no child is left."""
+        self._running = True
+        try:
+            await trio.sleep_forever()
+        finally:
+            self._running = False
+            for child in tuple(self._children):
+                await self._end(child)
+
+    async def think(
+        self,
+        game: str,
+        options: Mapping[str, Any],
+        moves: Sequence[Any],
+        brain: str,
+        seconds: float,
+        depth: int | None = None,
+        *,
+        seed: int = 0,
+    ) -> Any:
+        """The move, as the game writes it, that a brain chooses after `moves`.
+
+        Raises `Busy` where too many wait already, and `Failed` where no move will come.
+        """
+        task = encode(Task(game, dict(options), list(moves), brain, seconds, depth, seed)) + b"\n"
+        await self._turn()
+        try:
+            for _ in range(TRIES):
+                if (thought := await self._ask(task, seconds + self._patience)) is not None:
+                    if thought.wrong is not None:
+                        raise Failed(thought.wrong)
+                    return thought.move
+            raise Failed(f"{TRIES} child processes gave no answer")
+        finally:
+            self._turns.release()
+
+    async def _turn(self) -> None:
+        """Wait for a child to be free, if there are not too many who do."""
+        try:
+            self._turns.acquire_nowait()
+        except trio.WouldBlock:
+            if self._waiting >= self._most:
+                raise Busy(f"{self._waiting} tasks wait already") from None
+            self._waiting += 1
+            try:
+                await self._turns.acquire()
+            finally:
+                self._waiting -= 1
+
+    async def _ask(self, task: bytes, patience: float) -> Thought | None:
+        """Give a task to a child; None if it dies of it, or takes too long."""
+        child = self._idle.pop() if self._idle else await self._start()
+        thought = None
+        try:
+            with trio.move_on_after(patience):
+                thought = await child.ask(task)
+        finally:
+            if thought is not None:
+                self._idle.append(child)
+            else:  # also when nobody wants the answer any more: it must not be taken for another's
+                log.info("a child that thinks is dropped", pid=child.pid)
+                await self._end(child)
+        return thought
+
+    async def _start(self) -> "_Child":
+        if not self._running:
+            await trio.lowlevel.checkpoint()  # where the host stops, whoever asked is cancelled, too
+            raise Failed("the thinker does not run")
+        try:
+            process = await trio.lowlevel.open_process(
+                [*self._command],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                cwd=ROOT,
+                start_new_session=True,  # Ctrl-C is the host's to deal with
+            )
+        except OSError as error:
+            raise Failed(f"no child process can be started: {error.strerror}") from error
+        child = _Child(process)
+        self._children.add(child)
+        return child
+
+    async def _end(self, child: "_Child") -> None:
+        self._children.discard(child)
+        if child in self._idle:
+            self._idle.remove(child)
+        await child.end()
+
+
+class _Child:
+    def __init__(self, process: trio.Process) -> None:
+        self._process = process
+        self._lines = Lines(ANSWER)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    async def ask(self, task: bytes) -> Thought | None:
+        """What it makes of a task; None if it dies, or says something else."""
+        stdin, stdout = self._process.stdin, self._process.stdout
+        if stdin is None or stdout is None:
+            raise RuntimeError("a child was started without pipes")
+        try:
+            await stdin.send_all(task)
+            while received := await stdout.receive_some():
+                for line in self._lines.receive(bytes(received)):
+                    return decode(line, type=Thought)
+        except (*PEER_GONE, LineTooLong, MsgspecError):
+            pass  # of no more use
+        return None
+
+    async def end(self) -> None:
+        with trio.CancelScope(shield=True):
+            self._process.kill()
+            await self._process.wait()
+            for pipe in (self._process.stdin, self._process.stdout):
+                if pipe is not None:
+                    await pipe.aclose()
+
+
+# In the child
+
+
+def serve(tasks: BinaryIO, thoughts: BinaryIO) -> None:
+    """Answer a task a line, until there are no more."""
+    for line in tasks:
+        thoughts.write(encode(thought(line)) + b"\n")
+        thoughts.flush()
+
+
+def thought(line: bytes) -> Thought:
+    try:
+        return Thought(_chosen(decode(line, type=Task)))
+    except Exception as error:  # whoever asked is told, and the child lives on
+        return Thought(wrong=f"{type(error).__name__}: {error}")
+
+
+def _chosen(task: Task) -> Any:
+    game = catalogue()[task.game]
+    position = game.opening(task.options)
+    for move in task.moves:
+        position = position.play(game.read(move, position))
+    if task.depth is not None and task.brain == "alphabeta":
+        brain = alphabeta(game, task.seed, task.depth)
+    else:
+        brain = BRAINS[task.brain](game, task.seed)
+    end = time.perf_counter() + task.seconds
+    return game.write(brain(position, lambda: time.perf_counter() >= end))
+
+
+if __name__ == "__main__":
+    if hasattr(os, "nice"):
+        os.nice(NICENESS)
+    serve(sys.stdin.buffer, sys.stdout.buffer)

@@ -1,0 +1,147 @@
+"""What bots and host said to each other in the latest matches, message by message, for the bots' authors.
+
+Kept in memory and nowhere else, within `limits.wire_log_*`, until the host stops
+or newer matches need the room. A door calls `heard` and `told` for every message
+of a match, so these do next to nothing, and what is kept is bytes and times:
+nothing here holds on to a match, a player or a connection.
+
+Who may read it, and how it is put, is `server/host/wire_reader.py`'s business.
+"""
+
+from collections import deque
+from collections.abc import Mapping
+
+import trio
+from msgspec import Struct
+
+from server.host.reception import Visit
+from server.net.limits import Limits
+from tournament.player import Seat
+
+BESIDES = 112  # bytes that a message takes up besides its text
+TAPE = 1024  # bytes that a seat takes up besides its messages
+PIECE = 4096  # bytes by which a seat gets its room: not every message has to ask for it
+
+
+def masked(token: str) -> str:
+    """What is shown of a token: enough to tell two of them apart."""
+    return token[:4] + "…"
+
+
+class Message(Struct, frozen=True, gc=False):
+    at: float  # when it arrived, or was handed on to be sent
+    by_bot: bool
+    text: bytes
+
+
+class Tape:
+    """One seat's side of one match: the latest messages, and how many there were before them."""
+
+    __slots__ = ("_kept_by", "_now", "_room", "_size", "began", "messages", "name", "omitted", "owner")
+
+    def __init__(self, kept_by: "WireLog | None", name: str, began: float, owner: bytes | None) -> None:
+        self.name = name
+        self.began = began
+        self.owner = owner  # the digest of the bot's token; None: it has none
+        self.messages: deque[Message] = deque()
+        self.omitted = 0
+        self._kept_by = kept_by
+        self._now = trio.current_time if kept_by is None else trio.lowlevel.current_clock().current_time
+        self._size = 0  # bytes that the messages may take up so far …
+        self._room = 0  # … and that are left of these: never as many as a message that is to be cut takes
+
+    def heard(self, text: bytes, at: float) -> None:
+        """The bot has said something, which arrived at `at`."""
+        room = self._room - len(text) - BESIDES
+        if room < 0:
+            self._add(text, at, True)
+        else:
+            self._room = room
+            self.messages.append(Message(at, True, text))
+
+    def told(self, text: bytes, at: float | None = None) -> None:
+        """The bot is being told something; now, if nobody knows when."""
+        if at is None:
+            at = self._now()
+        room = self._room - len(text) - BESIDES
+        if room < 0:
+            self._add(text, at, False)
+        else:
+            self._room = room
+            self.messages.append(Message(at, False, text))
+
+    def erase(self) -> int:
+        """Keep nothing any more, nor from now on; answers how many bytes that were."""
+        size, self._size, self._room, self._kept_by = self._size + TAPE, 0, 0, None
+        self.messages.clear()
+        return size
+
+    def _add(self, text: bytes, at: float, by_bot: bool) -> None:
+        """The same where room has to be made first, which it is for several messages."""
+        log = self._kept_by
+        if log is None:
+            return
+        if len(text) > log.longest:
+            text = text[: log.longest] + f"… {len(text) - log.longest} more bytes".encode()
+        size = len(text) + BESIDES
+        while self._room < size and self._size + PIECE <= log.most_of_a_seat:
+            self._size += PIECE
+            self._room += PIECE
+            log.size += PIECE
+        if self._room < size:  # all of it is in use
+            while self.messages and self._room < size + PIECE:
+                self._room += len(self.messages.popleft().text) + BESIDES
+                self.omitted += 1
+        if self._room < size:
+            self.omitted += 1
+        else:
+            self._room -= size
+            self.messages.append(Message(at, by_bot, text))
+        if (surplus := self._room - log.longest) > 0:
+            self._room -= surplus
+            self._size -= surplus
+            log.size -= surplus
+        if log.size > log.most:
+            log.make_room()
+
+
+NO_TAPE = Tape(None, "", 0.0, None)  # for who plays no match just now: it keeps nothing
+
+
+class WireLog:
+    """The tapes of the latest matches."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.longest = limits.wire_log_message_bytes
+        self.most_of_a_seat = limits.wire_log_seat_bytes
+        self.most = limits.wire_log_bytes
+        self.size = 0  # bytes, of all that is kept
+        self._matches: dict[str, dict[int, Tape]] = {}  # by name, in the order of their beginning
+        self._erased = float("-inf")  # when the latest match began that was erased
+
+    def tape(self, seat: Seat, visit: Visit | None) -> Tape:
+        """Where a door notes what is said over that seat: the same for whoever comes back to it."""
+        match = seat.match
+        kept = self._matches.get(match.name, {}).get(seat.index)
+        if kept is not None:
+            return kept
+        began = match.log.events[0].at
+        if match.name not in self._matches and began <= self._erased:
+            return NO_TAPE  # a part of it would be taken for all
+        tape = Tape(self, match.names[seat.index], began, None if visit is None else visit.digest)
+        self._matches.setdefault(match.name, {})[seat.index] = tape
+        self.size += TAPE
+        if self.size > self.most:
+            self.make_room()
+        return tape
+
+    def of(self, match: str) -> Mapping[int, Tape]:
+        """What is kept of a match, by seat."""
+        return self._matches.get(match, {})
+
+    def make_room(self) -> None:
+        """Erase the oldest matches, as many as it takes."""
+        while self.size > self.most and self._matches:
+            tapes = self._matches.pop(next(iter(self._matches)))
+            self._erased = max(self._erased, *(tape.began for tape in tapes.values()))
+            self.size -= sum(tape.erase() for tape in tapes.values())

@@ -1,0 +1,97 @@
+"""Who may read what was said in a match, and how it is put.
+
+A bot's author, who has the token that the bot came with, may read that bot's
+side; the organiser both. Whatever in it is a token is cut, so that a picture of
+it gives nothing away.
+"""
+
+import hmac
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from server.host.host import Host
+from server.host.reception import Guessing
+from server.host.secrets import digest
+from server.host.wire_log import Message, Tape, masked
+from server.http.head import Refusal
+
+NOT_KEPT = (
+    "what was said in this match is not kept: it is only until the host stops, "
+    "or until newer matches need the room"
+)
+WANTED = "this wants the token that the bot came with, or the organiser's"
+WRONG = "this is neither the token of a bot in this match nor the organiser's"
+
+# As it may come to a bot or from it: in JSON, in what was meant to be JSON, in a form or in a header.
+_NAMED = re.compile(
+    r"\b((?:token|session|battleid)[\"']?\s*[:=]\s*)(\"(?:[^\"\\]|\\.)*|'[^']*|[^\s\"'&,}]+)", re.IGNORECASE
+)
+_ID = re.compile(r'("id":")([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})')
+
+
+class WireReader:
+    def __init__(self, host: Host, organiser: str) -> None:
+        """`organiser` is the organiser's token."""
+        self._host = host
+        self._organiser = organiser.encode()
+
+    def open(self, match: str, token: bytes, peer: str) -> Mapping[int, Tape]:
+        """The seats that whoever has a token may read; raises `Refusal` if there are none."""
+        tapes = self._host.wires.of(match)
+        if not token:
+            raise Refusal(401, WANTED)
+        if hmac.compare_digest(token, self._organiser):
+            readable = tapes
+        else:
+            given = digest(token)
+            readable = {
+                seat: tape
+                for seat, tape in tapes.items()
+                if tape.owner is not None and hmac.compare_digest(tape.owner, given)
+            }
+        if not tapes:
+            raise Refusal(404, NOT_KEPT)
+        if not readable:
+            try:
+                self._host.reception.failed(peer, token.decode("utf-8", "replace"))
+            except Guessing as guessing:
+                raise Refusal(429, str(guessing)) from None
+            raise Refusal(403, WRONG)
+        return dict(sorted(readable.items()))
+
+
+def told(tape: Tape) -> list[dict[str, Any]]:
+    """The messages, oldest first: seconds since the match began, who said it, and what."""
+    return [
+        {
+            "at": round(message.at - tape.began, 6),
+            "from": "bot" if message.by_bot else "host",
+            "text": unmarked(_text(message)),
+        }
+        for message in tape.messages
+    ]
+
+
+def _text(message: Message) -> str:
+    """As it came; of what the host said without the ends of lines, which are its transport's."""
+    text = message.text if message.by_bot else message.text.rstrip(b"\n")
+    return text.decode("utf-8", "backslashreplace")
+
+
+def unmarked(text: str) -> str:
+    """The same without tokens."""
+    return _ID.sub(_cut, _NAMED.sub(_cut, text))
+
+
+def _cut(found: re.Match[str]) -> str:
+    name, value = found.groups()
+    quote = value[:1] if value[:1] in ("'", '"') else ""
+    return name + quote + masked(value.removeprefix(quote))
+
+
+def escaped(text: str) -> str:
+    """With what cannot be seen written as it is in programs."""
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text
+    )

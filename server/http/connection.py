@@ -1,0 +1,317 @@
+"""One client's HTTP connection: requests in, answers out in the same order, one at a time.
+
+From the bytes that came to the bytes of an answer that is given at once there is
+no task switch: whoever reads a request has the application answer it, and writes.
+What the client sends ahead of an answer waits, within bounds.
+
+All is plain calls but for the reading; the deadline is looked at by `server/http/service.py`.
+"""
+
+import math
+from collections import deque
+from collections.abc import Awaitable
+from typing import Protocol
+
+import trio
+from msgspec.structs import replace
+
+from server.http.exchange import Answers, App, Exchange
+from server.http.head import Refusal
+from server.http.wire import (
+    CONTINUE,
+    LAST_CHUNK,
+    Headers,
+    Request,
+    Requests,
+    Response,
+    Room,
+    check_coding,
+    chunk,
+    json_response,
+    opening,
+    refused,
+    written,
+)
+from server.net.guard import Guard
+from server.net.limits import Limits
+from server.net.listening import Visitor
+from server.net.outbox import Outbox
+from server.net.proxies import HEADER
+from server.net.wire import Wire
+
+RETRY_LATER = ("Retry-After", "5")  # seconds, in which a host starts again
+
+
+class Shared(Protocol):
+    """What all connections of a server share."""
+
+    app: App
+    guard: Guard
+    limits: Limits
+    room: Room
+    draining: bool  # every answer is the last of its connection
+
+
+class Connection(Answers):
+    """One client: requests in, answers out in the same order, one at a time."""
+
+    __slots__ = (
+        "_advancing",
+        "_ahead",
+        "_arrived",
+        "_chunked",
+        "_exchange",
+        "_http",
+        "_outbox",
+        "_parting",
+        "_proxy",
+        "_requests",
+        "_stage",
+        "_streaming",
+        "_turn",
+        "_visitor",
+        "_waiting",
+        "_wire",
+        "deadline",
+    )
+
+    def __init__(self, http: Shared, wire: Wire, visitor: Visitor | None) -> None:
+        self._http = http
+        self._wire = wire
+        self._outbox = Outbox(wire, http.guard, http.limits)
+        self._requests = Requests(http.limits, http.room, wire.peer, wire.secure)
+        self._arrived = trio.current_time()  # when what was fed to them last was there
+        self._stage = "idle"  # what the client was in the middle of when its deadline was set
+        self._exchange: Exchange | None = None  # the one that is to be answered …
+        self._streaming = False  # … and is being answered bit by bit …
+        self._chunked = True  # … in chunks, or, as old clients know none, until the connection ends
+        self._waiting: deque[tuple[bytes, float]] | None = None  # what came meanwhile, and when
+        self._ahead = 0  # how many bytes that is
+        self._advancing = False
+        self._turn: trio.Event | None = None  # somebody waits for the answer to be given
+        self._parting = False  # all was said; the client may still be reading
+        self._visitor = visitor
+        self._proxy = visitor if visitor is not None and visitor.proxied else None  # says who is behind it
+        self.deadline = self._arrived + http.limits.head_seconds
+
+    async def run(self) -> None:
+        try:
+            await self._wire.pump(self._take)
+            await self._finish()
+        finally:
+            self._parting = True
+            if self._exchange is not None:
+                self._lose(self._exchange)
+                self._exchange = None
+            self._wire.close()
+
+    # What an exchange does.
+
+    def respond(self, exchange: Exchange, response: Response) -> None:
+        if self._unanswered(exchange):
+            only_head, last = exchange.request.method == "HEAD", self._last()
+            self._outbox.put(written(response, only_head=only_head, last=last, shared=exchange.shared))
+            self._over(last)
+
+    def open(self, exchange: Exchange, status: int, headers: Headers) -> None:
+        if self._unanswered(exchange):
+            head = self._requests.head
+            self._chunked = head is None or not head.old
+            last, shared = self._last(), exchange.shared
+            self._outbox.put(opening(status, headers, chunked=self._chunked, last=last, shared=shared))
+            self._streaming = True
+            if exchange.request.method == "HEAD":
+                exchange.gone = True  # nobody is there to stream to
+                self._over(self._last())
+
+    def put(self, exchange: Exchange, content: bytes) -> None:
+        if exchange is self._exchange and content:  # an empty chunk would say that it is the last
+            self._outbox.put(chunk(content) if self._chunked else content)
+
+    def taken(self, exchange: Exchange) -> bool:
+        return self._outbox.empty and exchange is self._exchange
+
+    async def drained(self, exchange: Exchange) -> bool:
+        return await self._outbox.drained(math.inf) and exchange is self._exchange
+
+    def close(self, exchange: Exchange) -> None:
+        if exchange is self._exchange:
+            if self._chunked:
+                self._outbox.put(LAST_CHUNK)
+            self._over(self._last())
+
+    def authenticated(self) -> None:
+        visitor, self._visitor = self._visitor, None  # once is enough
+        if visitor is not None:
+            visitor.authenticated()
+
+    def _unanswered(self, exchange: Exchange) -> bool:
+        if exchange is self._exchange and not self._streaming:
+            return True
+        if not exchange.gone:
+            raise RuntimeError("a request was answered twice")
+        return False
+
+    def _over(self, last: bool) -> None:
+        """The request is answered; the next may have its turn, if this was not the last."""
+        self._exchange = None
+        self._streaming = False
+        if last:
+            self._part()
+        elif not self._advancing:
+            self.deadline = trio.current_time() + self._http.limits.idle_seconds
+            if self._turn is not None:
+                self._turn.set()
+            elif self._waiting or self._requests.left:
+                self._http.guard.start_soon(self._go_on)
+
+    def _last(self) -> bool:
+        head = self._requests.head
+        return self._http.draining or (head is not None and head.last)
+
+    # What the client does.
+
+    def _take(self, received: bytes) -> None:
+        if self._exchange is None and not self._parting:
+            self._arrived = self._wire.arrived
+            self._requests.feed(received)
+            self._advance(self._arrived)
+        elif not self._parting:
+            self._keep(received)
+
+    def _keep(self, received: bytes) -> None:
+        """It sends ahead, which is its right within bounds; nothing of it is looked at yet."""
+        if self._waiting is None:
+            self._waiting = deque()
+        self._waiting.append((received, self._wire.arrived))
+        self._ahead += len(received)
+        if self._ahead > self._http.limits.pipelined_bytes:
+            self._outbox.cut("it sent too much while a request was not answered")
+
+    def _advance(self, now: float) -> None:
+        """Serve requests until one is not answered at once, or no other is complete."""
+        served = False
+        self._advancing = True
+        try:
+            while self._exchange is None and not self._parting:
+                if (request := self._requests.next(self._arrived)) is not None:
+                    served = True
+                    self._serve(request)
+                elif self._waiting:
+                    received, self._arrived = self._waiting.popleft()
+                    self._ahead -= len(received)
+                    self._requests.feed(received)
+                else:
+                    break
+        except Refusal as refusal:
+            self._refuse(refusal)
+        finally:
+            self._advancing = False
+        if not self._parting:
+            self._set_deadline(now, served)
+
+    def _set_deadline(self, now: float, served: bool) -> None:
+        """How long the client has for what it is in the middle of. A trickle of bytes does not prolong it."""
+        stage, limits = self._requests.stage, self._http.limits
+        if self._exchange is not None:
+            self.deadline = math.inf
+        elif stage == "idle":
+            if served:
+                self.deadline = now + limits.idle_seconds
+        elif served or stage != self._stage:
+            self.deadline = now + (limits.head_seconds if stage == "head" else limits.body_seconds)
+            if stage == "body" and self._requests.head is not None and self._requests.head.waits:
+                self._outbox.put(CONTINUE)
+        self._stage = stage
+
+    def _serve(self, request: Request) -> None:
+        if self._proxy is not None:
+            request = replace(request, peer=self._proxy.client(request.headers.get(HEADER, "")))
+        exchange = self._exchange = Exchange(request, self)
+        try:
+            check_coding(request)
+            pending = self._http.app(exchange)
+        except Exception as error:
+            self._fail(exchange, error)
+        else:
+            if pending is not None:
+                self._http.guard.start_soon(self._answered_later, exchange, pending)
+
+    async def _answered_later(self, exchange: Exchange, pending: Awaitable[object]) -> None:
+        try:
+            await pending
+        except Exception as error:
+            self._fail(exchange, error)
+
+    async def _go_on(self) -> None:
+        """With what was sent ahead, not within the call of whoever gave the answer before."""
+        if self._exchange is None and not self._parting:
+            self._advance(trio.current_time())
+
+    def _fail(self, exchange: Exchange, error: Exception) -> None:
+        """The application raised `error` over a request."""
+        if not isinstance(error, Refusal):
+            self._http.guard.report(error)
+            error = Refusal(500, "the fault is this host's, and it is logged")
+        if exchange is self._exchange:
+            if self._streaming:
+                self._outbox.cut("its stream failed")
+            else:
+                self.respond(exchange, refused(error.status, str(error), *error.headers))
+
+    def _lose(self, exchange: Exchange) -> None:
+        callbacks, exchange.callbacks = exchange.callbacks, ()
+        exchange.gone = True
+        for callback in callbacks:
+            try:
+                callback()
+            except Exception as error:
+                self._http.guard.report(error)
+
+    # How it ends.
+
+    async def _finish(self) -> None:
+        """The client has ended its side. Who holds its request hears of it, and may answer for a moment."""
+        limits = self._http.limits
+        with trio.move_on_after(limits.linger_seconds):
+            while not self._parting:
+                self._advance(trio.current_time())
+                if self._exchange is None:
+                    break
+                self._turn = trio.Event()
+                self._lose(self._exchange)
+                await self._turn.wait()
+        await self._outbox.drained(limits.outbox_seconds)
+
+    def _refuse(self, refusal: Refusal) -> None:
+        self._outbox.put(written(refused(refusal.status, str(refusal), *refusal.headers), last=True))
+        self._part()
+
+    def _part(self) -> None:
+        """All is said. Closing at once would take from a client that still sends what was sent to it."""
+        self._parting = True
+        self._waiting = None
+        self._outbox.finish()
+        self.deadline = trio.current_time() + self._http.limits.linger_seconds
+        if self._turn is not None:
+            self._turn.set()
+
+    def expire(self, now: float) -> None:
+        """The deadline has passed."""
+        if self._parting:
+            if self._outbox.empty:
+                self._wire.close()
+            else:
+                self.deadline = now + self._http.limits.linger_seconds
+        elif self._requests.stage == "idle":
+            self._part()
+        else:
+            self._refuse(Refusal(408, "the request did not come to its end in time"))
+
+    def drain(self, why: str) -> None:
+        """Take leave; whoever waits for an answer is to ask again when the host is back."""
+        if (exchange := self._exchange) is not None and not self._streaming:
+            self.respond(exchange, json_response(503, {"error": why}, RETRY_LATER))
+            self._lose(exchange)
+        elif self._exchange is None and not self._parting and self._requests.stage == "idle":
+            self._part()

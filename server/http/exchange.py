@@ -1,0 +1,96 @@
+"""One HTTP request and the right to answer it: what an application sees of HTTP.
+
+An application is one function of an `Exchange`. It answers at once, or keeps the
+exchange and lets whoever has the answer give it, minutes later and from
+anywhere, or opens a stream; where it has to wait itself, it is async. For what
+it cannot answer it may raise `Refusal`. Connections are in `server/http/service.py`.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from server.http.wire import Headers, Request, Response
+
+App = Callable[["Exchange"], Awaitable[object] | None]
+
+
+class Answers(Protocol):
+    """What an exchange asks of its connection. Only the exchange whose turn it is gets anything through."""
+
+    def respond(self, exchange: "Exchange", response: Response) -> None: ...
+    def open(self, exchange: "Exchange", status: int, headers: Headers) -> None: ...
+    def put(self, exchange: "Exchange", content: bytes) -> None: ...
+    def taken(self, exchange: "Exchange") -> bool: ...
+    async def drained(self, exchange: "Exchange") -> bool: ...
+    def close(self, exchange: "Exchange") -> None: ...
+    def authenticated(self) -> None: ...
+
+
+class Exchange:
+    """One request, and the right to answer it: once, whole or bit by bit, by whoever holds this.
+
+    `gone` says that the client has hung up. Answering it all the same does no harm. `shared` is set, before
+    there is an answer, where pages of any site may read it.
+    """
+
+    __slots__ = ("_connection", "callbacks", "gone", "request", "shared")
+
+    def __init__(self, request: Request, connection: Answers) -> None:
+        self.request = request
+        self.gone = False
+        self.shared = False
+        self.callbacks: tuple[Callable[[], None], ...] = ()  # what `on_gone` was given
+        self._connection = connection
+
+    def respond(self, response: Response) -> None:
+        """Answer. A second answer raises RuntimeError: it would be taken for that to the next request.
+
+        What is longer than `limits.outbox_bytes` is to be streamed, in pieces.
+        """
+        self._connection.respond(self, response)
+
+    def stream(self, status: int = 200, headers: Headers = ()) -> "Chunks":
+        """Answer bit by bit: an event stream, or lines without an end."""
+        self._connection.open(self, status, headers)
+        return Chunks(self, self._connection)
+
+    def on_gone(self, callback: Callable[[], None]) -> None:
+        """Have `callback` called when the client hangs up before the answer is complete; now, if it has."""
+        if self.gone:
+            callback()
+        else:
+            self.callbacks += (callback,)
+
+    def authenticated(self) -> None:
+        """The client has shown who it is, and a flood of strangers no longer drives it out."""
+        self._connection.authenticated()
+
+
+class Chunks:
+    """An answer under way. What is put after its end, or to a client that is gone, goes nowhere."""
+
+    __slots__ = ("_connection", "exchange")
+
+    def __init__(self, exchange: Exchange, connection: Answers) -> None:
+        self.exchange = exchange
+        self._connection = connection
+
+    def put(self, content: bytes) -> None:
+        """Send one chunk, exactly; of nothing, none."""
+        self._connection.put(self.exchange, content)
+
+    @property
+    def taken(self) -> bool:
+        """Whether the client has taken all that was put; what can be put off need not be kept for it."""
+        return self._connection.taken(self.exchange)
+
+    async def drained(self) -> bool:
+        """Wait until the client has taken what was put: between the pieces of a long answer.
+
+        False when it is gone; what it does not take for too long is cut as ever.
+        """
+        return await self._connection.drained(self.exchange)
+
+    def close(self) -> None:
+        """The answer is complete."""
+        self._connection.close(self.exchange)

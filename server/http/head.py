@@ -1,0 +1,283 @@
+"""The head of an HTTP/1.1 request: request line and headers, from bytes to a value.
+
+llhttp, through httptools, reads a head alone and only when all of it is there.
+Around it is the narrowest reading of RFC 9112: whatever two servers might
+understand differently is refused, for what one of them takes for a body the
+other takes for a request. Old clients lose nothing by it: none was found that
+sends any of this.
+
+What bots send has nothing in it that could be misunderstood, and most of its
+lines have come before. Such a head is put together of its lines; every other,
+and any that is refused, is read by llhttp.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from urllib.parse import unquote
+
+import httptools
+from msgspec import Struct
+
+from server.net.limits import Limits
+
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+Address = tuple[str, Mapping[str, str], str]  # path, query, and the query as it was written
+RequestLine = tuple[str, bytes, bool]  # method, target, and whether it is HTTP/1.0
+KNOWN = 1024  # lines of each kind that are remembered: a bot has most of them with every move of a match
+PLAIN = 1024  # bytes of a head that is put together of its lines, each of which may be remembered
+
+_TOKEN = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}"
+_REQUEST_LINE = re.compile(_TOKEN.join((b"(", rb") ([!-~]+) HTTP/([0-9]\.[0-9])")))
+_BEGUN_LINE = re.compile(_TOKEN + rb"( [ -~]*)?")  # what may yet become one
+_LINE_BESIDE_TARGET = 50  # bytes: a method, the version and blanks
+_HOST = re.compile(r"[0-9A-Za-z._~!$&'()*+,;=:%\[\]-]*")
+_ABSOLUTE = re.compile(rb"https?://[^/?]+", re.IGNORECASE)
+_BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_NOT_IN_PATHS = re.compile(rb"%(?:[01][0-9a-f]|7f|2f)", re.IGNORECASE)
+_ONCE = ("host", "content-length", "transfer-encoding")
+_PLAIN_HEADER = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+:[ -~]*")
+_NEVER = re.compile(r"(?!)")
+_PLAIN_VALUES: Mapping[str, re.Pattern[str]] = {  # of the headers that say something to HTTP itself
+    "host": _HOST,
+    "content-length": re.compile(r"[0-9]{1,15}"),
+    "connection": re.compile(r"keep-alive", re.IGNORECASE),
+    "proxy-connection": _NEVER,
+    "transfer-encoding": _NEVER,
+    "upgrade": _NEVER,
+    "expect": _NEVER,
+}
+
+
+class Refusal(Exception):
+    """The client's fault: it is answered with `status` and the message, a sentence for its author.
+
+    After it nobody knows where the next request begins, so the connection ends.
+    """
+
+    def __init__(self, status: int, sentence: str, *headers: tuple[str, str]) -> None:
+        super().__init__(sentence)
+        self.status = status
+        self.headers = headers
+
+
+class _NotPlain(Exception):
+    """It takes the whole head to say what a line means, or whether it may be there."""
+
+
+class Head(Struct, frozen=True):
+    """What comes before a body."""
+
+    method: str
+    path: str  # decoded, without the query
+    query: Mapping[str, str]
+    asked: str  # the query as it was written
+    headers: Mapping[str, str]
+    length: int | None  # of the body; None where it comes in chunks
+    old: bool  # HTTP/1.0: the client knows no chunks
+    last: bool  # the client wants no answer after this one
+    waits: bool  # the client sends its body when it is told that it may
+
+
+def check_begun(begun: bytes, limits: Limits) -> RequestLine | None:
+    """Refuse what can no longer become a head, at the earliest: `begun` is its beginning, or all of it."""
+    end, found = begun.find(b"\r\n"), None
+    if end >= 0:
+        found = _request_line(begun[:end], limits.target_bytes)
+    else:
+        _check_line(begun.removesuffix(b"\r"), limits.target_bytes)
+    if begun.count(b"\n", 0, limits.head_bytes) > begun.count(b"\r\n", 0, limits.head_bytes):
+        raise Refusal(400, "lines of a head end with CR LF, and here is one with LF alone")
+    if len(begun) > limits.head_bytes:
+        raise Refusal(431, f"request line and headers may have {limits.head_bytes} bytes together")
+    return found
+
+
+def read_head(raw: bytes, limits: Limits) -> Head:
+    """The head that `raw` is, all of it, with the empty line that ends it."""
+    return _plain(raw, limits) or _careful(raw, limits)
+
+
+def _plain(raw: bytes, limits: Limits) -> Head | None:
+    """The same in less time, where each line is plain by itself; None where one is not."""
+    if len(raw) > PLAIN or len(raw) > limits.head_bytes or not raw.endswith(b"\r\n\r\n"):
+        return None
+    line, *lines = raw[:-4].split(b"\r\n")
+    try:
+        method, path, query, asked = _plain_request_line(line, limits.target_bytes)
+        headers = dict(map(_plain_header, lines))
+    except (_NotPlain, Refusal):
+        return None
+    if "host" not in headers or not len(headers) == len(lines) <= limits.headers:  # a name may come twice
+        return None
+    length = int(headers.get("content-length", "0"))
+    return Head(method, path, query, asked, headers, length, False, False, False)
+
+
+@lru_cache(KNOWN)
+def _plain_request_line(line: bytes, most: int) -> tuple[str, str, Mapping[str, str], str]:
+    method, target, old = _request_line(line, most)
+    if old or not target.startswith(b"/"):
+        raise _NotPlain
+    return method, *_address(target)
+
+
+@lru_cache(KNOWN)
+def _plain_header(line: bytes) -> tuple[str, str]:
+    if not _PLAIN_HEADER.fullmatch(line):
+        raise _NotPlain
+    name, _, value = line.decode().partition(":")
+    key, text = name.lower(), value.strip(" ")
+    if key in _PLAIN_VALUES and not _PLAIN_VALUES[key].fullmatch(text):
+        raise _NotPlain
+    return key, text
+
+
+def _careful(raw: bytes, limits: Limits) -> Head:
+    line = check_begun(raw, limits)
+    if line is None:
+        raise _no_request(raw)
+    method, target, old = line
+    headers = _headers(raw, limits)
+    host = headers.get("host")
+    if (host is None and not old) or (host and not _HOST.fullmatch(host)):
+        raise Refusal(400, "a request names one host: `Host: example.org`, in HTTP/1.1 always")
+    if (expected := headers.get("expect", "").lower()) not in ("", "100-continue"):
+        raise Refusal(417, "the only expectation that can be met is 100-continue")
+    path, query, asked = _address(target)
+    return Head(
+        method,
+        path,
+        query,
+        asked,
+        headers,
+        _length(headers, old),
+        old,
+        old or ("connection" in headers and _closes(headers["connection"])),
+        expected != "" and not old,
+    )
+
+
+def form(pairs: bytes) -> dict[str, str]:
+    """`a=1&b=x+y`, as addresses and forms write it. Of a name that comes twice, the last."""
+    found: dict[str, str] = {}
+    for pair in pairs.split(b"&") if pairs else ():
+        if pair:
+            name, _, value = pair.replace(b"+", b" ").partition(b"=")
+            found[_unescaped(name)] = _unescaped(value)
+    return found
+
+
+def _check_line(line: bytes, most: int) -> None:
+    """Refuse the beginning of a request line whose target has more than `most` bytes, or that is none."""
+    longest = most + _LINE_BESIDE_TARGET
+    if not _BEGUN_LINE.fullmatch(line, 0, longest):
+        raise _no_request(line)
+    if len(line) > longest:
+        raise Refusal(414, f"an address may have {most} bytes")
+
+
+@lru_cache(KNOWN)
+def _request_line(line: bytes, most: int) -> RequestLine:
+    _check_line(line, most)
+    found = _REQUEST_LINE.fullmatch(line)
+    if found is None:
+        raise _no_request(line)
+    method, target, version = found.groups()
+    if version not in (b"1.0", b"1.1"):
+        raise Refusal(505, f"HTTP/1.1 and HTTP/1.0 are spoken here, not HTTP/{version.decode()}")
+    if len(target) > most:
+        raise Refusal(414, f"an address may have {most} bytes")
+    if method.decode() not in METHODS:
+        allowed = ", ".join(sorted(METHODS))
+        sentence = f"{method.decode()} is not a method of this host; these are: {allowed}"
+        raise Refusal(405, sentence, ("Allow", allowed))
+    return method.decode(), target, version == b"1.0"
+
+
+def _no_request(line: bytes) -> Refusal:
+    return Refusal(400, f"expected a line such as GET / HTTP/1.1, not {ascii(line[:40])[1:]}")
+
+
+def _headers(raw: bytes, limits: Limits) -> dict[str, str]:
+    """Names in lower case; of a name that comes twice the values are joined, where that can be right."""
+    ended = _Ended()
+    try:
+        httptools.HttpRequestParser(ended).feed_data(raw)
+    except httptools.HttpParserUpgrade:
+        pass  # offered, not demanded: answering in HTTP/1.1 declines it
+    except httptools.HttpParserError as error:
+        raise Refusal(400, f"the headers cannot be read: {error}") from None
+    if not ended.headers:
+        raise Refusal(400, "the headers cannot be read")
+    lines = raw.decode("latin-1").split("\r\n")[1:-2]  # now each is a token, a colon and a value
+    if len(lines) > limits.headers:
+        raise Refusal(431, f"a request may have {limits.headers} headers, and this one has {len(lines)}")
+    headers: dict[str, str] = {}
+    for line in lines:
+        name, _, value = line.partition(":")
+        key, text = name.lower(), value.strip(" \t")
+        if key in headers:
+            if key in _ONCE:
+                raise Refusal(400, f"{key} may come once, and it came twice")
+            text = f"{headers[key]}, {text}"
+        headers[key] = text
+    return headers
+
+
+def _length(headers: Mapping[str, str], old: bool) -> int | None:
+    """How long the body is: the one question on which two servers must not differ."""
+    length = headers.get("content-length")
+    if (coding := headers.get("transfer-encoding")) is not None:
+        if coding.lower() != "chunked" or length is not None or old:
+            raise Refusal(
+                400, "Transfer-Encoding may be chunked and nothing else, in HTTP/1.1, without Content-Length"
+            )
+        return None
+    if length is None:
+        return 0
+    if not (length.isascii() and length.isdigit() and len(length) < 16):
+        raise Refusal(400, "Content-Length is a number of bytes")
+    return int(length)
+
+
+def _closes(connection: str) -> bool:
+    return "close" in (option.strip() for option in connection.lower().split(","))
+
+
+@lru_cache(KNOWN)
+def _address(target: bytes) -> Address:
+    """Path and query of `/path?query`, or of a whole address, as proxies are sent it."""
+    if not target.startswith(b"/") and (whole := _ABSOLUTE.match(target)):
+        target = target[whole.end() :]
+        if not target.startswith(b"/"):
+            target = b"/" + target
+    if b"#" in target or not (target.startswith(b"/") or target == b"*"):
+        raise Refusal(400, "an address is a path that begins with /, and a query after a ?")
+    path, _, query = target.partition(b"?")
+    if b"%" in path and _NOT_IN_PATHS.search(path):
+        raise Refusal(400, "a path holds neither control characters nor an escaped slash")
+    return _unescaped(path), form(query), query.decode()
+
+
+def _unescaped(text: bytes) -> str:
+    """Percent signs and UTF-8 undone, strictly."""
+    try:
+        decoded = text.decode()
+        if "%" in decoded:
+            if _BAD_ESCAPE.search(decoded):
+                raise Refusal(400, "after a percent sign come two hexadecimal digits")
+            decoded = unquote(decoded, errors="strict")
+    except UnicodeDecodeError:
+        raise Refusal(400, "text has to be UTF-8") from None
+    return decoded
+
+
+class _Ended:
+    """What llhttp tells while it reads a head: that it has read it."""
+
+    headers = False
+
+    def on_headers_complete(self) -> None:
+        self.headers = True

@@ -1,0 +1,127 @@
+"""Which door an HTTP request goes to, by the first part of its path.
+
+A door for HTTP is an object with `paths`, the first parts it answers for, and
+`answer`, an application. Pages are shown to who reads what the pages know, some
+of it at first parts that are also a door's; the root is a page for browsers alone,
+where a door has it too. What nobody answers for is 404, in words, and for a
+browser as a page.
+
+What a door declares besides is seen to here, once for all: other spellings of
+its old paths (`spelling.py`), and what pages of other sites may do (`sharing.py`).
+"""
+
+from collections.abc import Awaitable, Iterable
+from typing import Protocol, runtime_checkable
+from urllib.parse import quote
+
+from msgspec.structs import replace
+
+from server.http.exchange import App, Exchange
+from server.http.sharing import NOTHING, READS, Sharing, preflight
+from server.http.spelling import Spelling
+from server.http.wire import Request, Response, refused
+
+IN_PATHS = "/:@!$&'()*+,;="  # what a path may hold as it is, beside letters, digits and -._~
+NOBODY: tuple[None, Sharing] = (None, NOTHING)
+
+
+class HttpDoor(Protocol):
+    @property
+    def paths(self) -> frozenset[str]:
+        """`{"api", "healthz"}`; "" is the root alone."""
+        ...
+
+    def answer(self, exchange: Exchange) -> Awaitable[object] | None: ...
+
+
+@runtime_checkable
+class Shares(Protocol):
+    """A door that pages of other sites may use."""
+
+    @property
+    def sharing(self) -> Sharing: ...
+
+
+@runtime_checkable
+class HasOldPaths(Protocol):
+    """A door that bots know from before this host."""
+
+    @property
+    def old_paths(self) -> Iterable[str]:
+        """`{"/match", "/g/*"}`, where `*` is an id."""
+        ...
+
+    def finds(self, path: str) -> bool:
+        """Whether there is something to GET at an old path."""
+        ...
+
+
+class Shows(Protocol):
+    """Whoever has pages."""
+
+    def shows(self, path: str) -> bool:
+        """Whether a path is to be read as a page."""
+        ...
+
+    def answer(self, exchange: Exchange) -> Awaitable[object] | None: ...
+    def missing(self, exchange: Exchange) -> None: ...
+
+
+def routed(doors: Iterable[HttpDoor], pages: Shows | None = None) -> App:
+    """One application made of several doors."""
+    doors = tuple(doors)
+    by_path = {path: (door, _shared(door)) for door in doors for path in door.paths}
+    door_at_root = "" in by_path
+    spelling = Spelling(path for door in doors if isinstance(door, HasOldPaths) for path in door.old_paths)
+
+    def answer(exchange: Exchange) -> Awaitable[object] | None:
+        request = exchange.request
+        reads = request.method in READS
+        as_page = request.path != "/" or not door_at_root or _asks_for_page(request)
+        if reads and pages is not None and as_page and pages.shows(request.path):
+            return pages.answer(exchange)
+        if (right := spelling.right(request.path)) is not None:
+            request = exchange.request = replace(request, path=right)
+        path = request.path
+        door, sharing = by_path.get(path.split("/", 2)[1] if path.startswith("/") else "", NOBODY)
+        if door is None:
+            _miss(exchange, pages if reads else None)
+        elif request.method == "OPTIONS" and sharing is not NOTHING:
+            granted = preflight(request, sharing)
+            exchange.shared = granted.status == 204
+            exchange.respond(granted)
+        else:
+            exchange.shared = request.method in sharing.answers
+            if right is None or not reads or not _finds(door, right):
+                return door.answer(exchange)
+            exchange.respond(_moved(request))
+        return None
+
+    return answer
+
+
+def _shared(door: HttpDoor) -> Sharing:
+    return door.sharing if isinstance(door, Shares) else NOTHING
+
+
+def _asks_for_page(request: Request) -> bool:
+    """As browsers do; what takes anything (`*/*`) is a program."""
+    return "text/html" in request.headers.get("accept", "").lower()
+
+
+def _finds(door: HttpDoor, path: str) -> bool:
+    """Nobody is sent to where there is nothing."""
+    return isinstance(door, HasOldPaths) and door.finds(path)
+
+
+def _moved(request: Request) -> Response:
+    """To the right spelling of an old path, with the query as it was written."""
+    query = f"?{request.asked}" if request.asked else ""
+    return Response(308, own=(("Location", quote(request.path, IN_PATHS) + query),))
+
+
+def _miss(exchange: Exchange, pages: Shows | None) -> None:
+    if pages is not None and _asks_for_page(exchange.request):
+        pages.missing(exchange)
+    else:
+        exchange.respond(refused(404, f"there is nothing at {exchange.request.path[:80]}"))

@@ -1,0 +1,70 @@
+"""HTTP/1.1 for bots, browsers and scripts: an application, and the connections it serves.
+
+Not here: routes, JSON, logins. What an application sees is in
+`server/http/exchange.py`, what happens on a connection in
+`server/http/connection.py`, what requests and answers look like in
+`server/http/wire.py`. Answers have no Date and no Server header: nobody caches
+them by the one, and the other helps nobody but attackers. HTTP/2 is a proxy's job.
+"""
+
+import trio
+
+from server.http.connection import Connection, Shared
+from server.http.exchange import App
+from server.http.wire import Room
+from server.net.guard import Guard
+from server.net.limits import Limits
+from server.net.listening import Visitor
+from server.net.wire import Wire
+
+SWEEP = 0.5  # seconds between looks at the deadlines, which are as coarse as two of these
+
+
+class Http(Shared):
+    """An application on HTTP/1.1; `attend` is what a listener does with each connection.
+
+    `room` says how long a body may be on each route, where `limits.body_bytes` is not right for all.
+    """
+
+    def __init__(self, app: App, guard: Guard, limits: Limits, room: Room | None = None) -> None:
+        self.app = app
+        self.guard = guard
+        self.limits = limits
+        self.room: Room = room or (lambda method, path: limits.body_bytes)
+        self.draining = False
+        self._connections: dict[Connection, None] = {}  # in the order of their coming
+        self._sweeping = False
+
+    async def attend(self, wire: Wire, visitor: Visitor | None = None) -> None:
+        connection = Connection(self, wire, visitor)
+        self._connections[connection] = None
+        if not self._sweeping:
+            self._sweeping = True
+            self.guard.start_soon(self._sweep)
+        try:
+            await connection.run()
+        finally:
+            del self._connections[connection]
+
+    def drain(self, why: str) -> None:
+        """Close what is idle now, and every other connection after its answer: 503 and `why` if it waits."""
+        self.draining = True
+        for connection in tuple(self._connections):
+            connection.drain(why)
+
+    async def _sweep(self) -> None:
+        """Look at all deadlines, for as long as there are any: cheaper than a timer for each request.
+
+        Who is late was so at the last look already. Where the host stood still in between, what came in
+        time lies unread in the socket at the first look, and is read before the second.
+        """
+        try:
+            last = trio.current_time()
+            while self._connections:
+                await trio.sleep(SWEEP)
+                now = trio.current_time()
+                for connection in [each for each in self._connections if each.deadline <= last]:
+                    connection.expire(now)
+                last = now
+        finally:
+            self._sweeping = False

@@ -1,0 +1,60 @@
+"""What pages of other sites may do here (CORS): whose answers they may read, and what they may send.
+
+Some bots live in a browser, on a page of any site. A browser lets such a page
+read an answer only if the answer says that it may, and asks beforehand, by
+OPTIONS, before it sends what a form could not. A door says what it shares; one
+that says nothing shares nothing, and whatever cookies protect has to be such.
+
+`Access-Control-Allow-Private-Network` is not spoken: browsers have given it up
+and ask the person in front of them.
+"""
+
+import re
+
+from msgspec import Struct
+
+from server.http.head import METHODS
+from server.http.wire import Request, Response, refused
+
+HEADERS = "Content-Type, Last-Event-ID, X-Turn-Token"  # that a page may set besides those it always may
+WITH_TOKEN = f"{HEADERS}, Authorization"
+KEPT = "7200"  # seconds for which a browser remembers a permission; Chromium does for no longer
+
+READS = frozenset({"GET", "HEAD"})
+
+
+class Sharing(Struct, frozen=True):
+    """What a door shares with pages of other sites."""
+
+    answers: frozenset[str] = frozenset()  # the methods whose answers they may read
+    methods: str = ""  # that they are told they may use
+    tokens: re.Pattern[str] | None = None  # the paths where they may say who they are by a token
+
+
+NOTHING = Sharing()
+BOTS = Sharing(METHODS, "GET, HEAD, POST")  # everything, refusals of odd methods included
+
+
+def reading(tokens: str) -> Sharing:
+    """What is read and nothing else.
+
+    A browser that was allowed a header at a path allows it there for a while, whatever the method. So
+    `tokens` are paths at which nothing can be changed.
+    """
+    return Sharing(READS, ", ".join(sorted(READS)), re.compile(tokens))
+
+
+def preflight(request: Request, sharing: Sharing) -> Response:
+    """The answer to OPTIONS, which may be a browser's question whether a page may ask something else."""
+    asked = request.headers.get("access-control-request-method")
+    if asked is not None and asked not in sharing.answers:
+        return refused(403, f"a page of another site may use {sharing.methods} here, not {asked[:20]}")
+    with_token = sharing.tokens is not None and sharing.tokens.fullmatch(request.path)
+    return Response(
+        204,
+        (
+            ("Access-Control-Allow-Methods", sharing.methods),
+            ("Access-Control-Allow-Headers", WITH_TOKEN if with_token else HEADERS),
+            ("Access-Control-Max-Age", KEPT),
+        ),
+    )

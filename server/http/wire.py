@@ -1,0 +1,261 @@
+"""HTTP/1.1 without I/O: bytes in, requests out; responses in, bytes out.
+
+One request at a time is read, and the next only when it is asked for: those
+that a client sends ahead cost no more than their bytes. Bodies are taken by
+their length or by chunks without extensions or trailers, and by nothing else.
+
+Not here: deadlines, connections, whose turn it is (`server/http/service.py`).
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from http import HTTPStatus
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from server.http.head import Head, Refusal, check_begun, read_head
+from server.net.limits import Limits
+
+Headers = tuple[tuple[str, str], ...]
+Room = Callable[[str, str], int]  # method and path → the longest body, in bytes
+
+JSON: Headers = (("Content-Type", "application/json; charset=utf-8"), ("X-Content-Type-Options", "nosniff"))
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+LAST_CHUNK = b"0\r\n\r\n"
+_PLAIN = frozenset({"", "identity", "utf-8", "utf8"})  # some clients say the charset where the coding belongs
+_CLOSE = b"Connection: close\r\n"
+_SHARED = b"Access-Control-Allow-Origin: *\r\nAccess-Control-Expose-Headers: X-Turn-Token, Location\r\n"
+_ENDS = {  # of heads, by whether the connection ends, and whether pages of any site may read the answer
+    (False, False): b"\r\n",
+    (True, False): _CLOSE + b"\r\n",
+    (False, True): _SHARED + b"\r\n",
+    (True, True): _SHARED + _CLOSE + b"\r\n",
+}
+
+_STARTS = 256  # beginnings of answers that are remembered, a few hundred bytes each: bots are sent three
+_STATUS = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus}
+_CHUNK_SIZE = re.compile(rb"[0-9A-Fa-f]{1,8}")
+_BEGUN_SIZE = re.compile(rb"[0-9A-Fa-f]{0,8}\r?")
+
+
+class Request(Struct, frozen=True):
+    """One request, whole."""
+
+    method: str
+    path: str  # decoded, without the query
+    query: Mapping[str, str]  # decoded; of a name that comes twice, the last
+    headers: Mapping[str, str]  # names in lower case; of a name that comes twice all, joined by commas
+    body: bytes
+    peer: str  # the client's address; "" when it is not known
+    arrived: float  # when the last byte of it was there, on trio's clock
+    secure: bool  # over TLS
+    asked: str = ""  # the query as it was written
+
+
+class Response(Struct, frozen=True):
+    """One answer, whole. Content-Length, Transfer-Encoding and Connection are added where they belong."""
+
+    status: int = 200
+    headers: Headers = ()
+    body: bytes = b""
+    own: Headers = ()  # headers after those which no other answer has: they need not be remembered
+
+
+def json_response(status: int, value: object, *headers: tuple[str, str]) -> Response:
+    return Response(status, JSON + headers, msgspec.json.encode(value))
+
+
+def refused(status: int, sentence: str, *headers: tuple[str, str]) -> Response:
+    """`{"error": sentence}`: what was expected, and what came."""
+    return json_response(status, {"error": sentence}, *headers)
+
+
+def check_coding(request: Request) -> None:
+    """Refuse a body that is compressed: whoever answers reads it as it stands."""
+    coding = request.headers.get("content-encoding")
+    if coding is None or not request.body:
+        return
+    if not _PLAIN.issuperset(each.strip(" \t").lower() for each in coding.split(",")):
+        sentence = f"expected a body as it is, without Content-Encoding, and this one came as {coding[:40]}"
+        raise Refusal(415, sentence, ("Accept-Encoding", "identity"))
+
+
+class Requests:
+    """The requests of one connection, one after the other.
+
+    However the bytes are cut, the same requests come out, and then the same
+    `Refusal`; after that it is not to be asked again.
+    """
+
+    __slots__ = (
+        "_body",
+        "_buffer",
+        "_limits",
+        "_peer",
+        "_raw",
+        "_room",
+        "_scanned",
+        "_secure",
+        "_skipped",
+        "head",
+        "stage",
+    )
+
+    def __init__(self, limits: Limits, room: Room, peer: str = "", secure: bool = False) -> None:
+        self._limits = limits
+        self._room = room
+        self._peer = peer
+        self._secure = secure
+        self._buffer = b""
+        self._scanned = 0  # so much of it holds no end of a head
+        self._skipped = False  # the one empty line that may come before a request
+        self._raw = b""  # what `head` was read from: a bot sends the same head again and again
+        self._body: bytearray | None = None  # of chunks, so far
+        self.head: Head | None = None  # of the request that was read last, or is being read
+        self.stage: Literal["idle", "head", "body"] = "idle"  # what the client is in the middle of
+
+    @property
+    def left(self) -> bool:
+        """Something was fed that no request has used up."""
+        return bool(self._buffer)
+
+    def feed(self, received: bytes) -> None:
+        self._buffer = self._buffer + received if self._buffer else received
+
+    def next(self, arrived: float) -> Request | None:
+        """The next request, if all of it was fed; `arrived` is when its last byte was. Raises `Refusal`."""
+        if not self._buffer:
+            return None
+        if self.stage != "body" and not self._begin():
+            return None
+        head = self.head
+        assert head is not None  # noqa: S101
+        body = self._chunks(head) if head.length is None else self._counted(head.length)
+        if body is None:
+            return None
+        self.stage = "idle"
+        return Request(
+            head.method,
+            head.path,
+            head.query,
+            head.headers,
+            body,
+            self._peer,
+            arrived,
+            self._secure,
+            head.asked,
+        )
+
+    def _begin(self) -> bool:
+        """Take a head, if all of it is there."""
+        buffer = self._buffer
+        if buffer.startswith(b"\r\n") and not self._skipped:
+            self._skipped = True  # some old clients send one after a body
+            self._buffer = buffer = buffer[2:]
+        end = buffer.find(b"\r\n\r\n", max(0, self._scanned - 3)) + 4
+        if end < 4:
+            if buffer not in (b"", b"\r"):
+                self.stage = "head"
+                check_begun(buffer, self._limits)
+            self._scanned = len(buffer)
+            return False
+        raw = buffer[:end]
+        if raw != self._raw:
+            self.head = self._read(raw)
+            self._raw = raw
+        self._buffer = buffer[end:]
+        self._scanned = 0
+        self._skipped = False
+        self.stage = "body"
+        return True
+
+    def _read(self, raw: bytes) -> Head:
+        head = read_head(raw, self._limits)
+        if head.length is not None:
+            self._measure(head, head.length)
+        return head
+
+    def _measure(self, head: Head, length: int) -> None:
+        if length > (room := self._room(head.method, head.path)):
+            raise Refusal(413, f"a body may have {room} bytes here")
+
+    def _counted(self, length: int) -> bytes | None:
+        buffer = self._buffer
+        if len(buffer) < length:
+            return None
+        self._buffer = buffer[length:]
+        return buffer[:length]
+
+    def _chunks(self, head: Head) -> bytes | None:
+        """Take the chunks that are all there, and the body if the last one is."""
+        if self._body is None:
+            self._body = bytearray()
+        while True:
+            line, ended, rest = self._buffer.partition(b"\r\n")
+            if not ended:
+                if not _BEGUN_SIZE.fullmatch(line):
+                    raise _bad_chunk()
+                return None
+            if not _CHUNK_SIZE.fullmatch(line):
+                raise _bad_chunk()
+            size = int(line, 16)
+            self._measure(head, len(self._body) + size)
+            if rest[size : size + 2] != b"\r\n"[: max(0, len(rest) - size)]:
+                raise _bad_chunk()
+            if len(rest) < size + 2:
+                return None
+            self._buffer = rest[size + 2 :]
+            if size == 0:
+                body, self._body = bytes(self._body), None
+                return body
+            self._body += rest[:size]
+
+
+def _bad_chunk() -> Refusal:
+    return Refusal(400, "a chunk is its size in hexadecimal digits and its bytes, each with CR LF after it")
+
+
+def opening(
+    status: int, headers: Headers, *, chunked: bool = False, last: bool = False, shared: bool = False
+) -> bytes:
+    """What comes before a body that is streamed: in chunks, or until the connection ends."""
+    if chunked:
+        headers += (("Transfer-Encoding", "chunked"),)
+    return _start(status, headers) + _ENDS[last, shared]
+
+
+def chunk(content: bytes) -> bytes:
+    return b"%x\r\n%b\r\n" % (len(content), content)
+
+
+def written(
+    response: Response, *, only_head: bool = False, last: bool = False, shared: bool = False
+) -> bytes:
+    """A whole answer.
+
+    `only_head` is for HEAD; `last` says that the connection ends after it, `shared` that pages of any
+    site may read it.
+    """
+    status, body = response.status, response.body
+    start, end = _start(status, response.headers), _ENDS[last, shared]
+    for name, value in response.own:
+        start += _line(name, value)
+    if status in (204, 304):  # have no body, and must not speak of one
+        return start + end
+    return b"%bContent-Length: %d\r\n%b%b" % (start, len(body), end, b"" if only_head else body)
+
+
+@lru_cache(_STARTS)
+def _start(status: int, headers: Headers) -> bytes:
+    return b"".join([_STATUS[status], *(_line(name, value) for name, value in headers)])
+
+
+def _line(name: str, value: str) -> bytes:
+    """It holds no line end: what follows one would be another answer."""
+    line = f"{name}: {value}"
+    if "\n" in line or "\r" in line:
+        raise ValueError(f"a header of an answer holds a line end: {line!r}")
+    return f"{line}\r\n".encode("latin-1")

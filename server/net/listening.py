@@ -1,0 +1,286 @@
+"""Who may come in: listening sockets, accepting, and how many there may be of whom.
+
+Every door accepts through here, so that the caps hold for all of them together:
+open files, connections of one address, and strangers, who have not shown who
+they are. Where there are too many, the stranger that has been here longest goes
+first: a flood of idle connections drives out itself.
+"""
+
+import errno
+import ipaddress
+import math
+import socket
+import ssl
+from collections import Counter, OrderedDict
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
+from typing import Never
+
+import structlog
+import trio
+
+from server.net.guard import Guard
+from server.net.limits import Limits
+from server.net.proxies import Proxies
+from server.net.sockets import SocketWire, readiness
+from server.net.wire import StreamWire, Wire, WireStream
+
+AT_ONCE = 64  # connections accepted before other tasks have their turn
+PAUSE = 0.1  # seconds before the next try where the system had no room for a connection
+LOOPBACK, OTHER_LOOPBACK = "127.0.0.1", "::1"
+OWN_MACHINE = (LOOPBACK, "localhost")  # settings that mean both
+TRIES = 8  # to find a port that is free on both: what is free on one is so on the other nearly always
+
+NO_PROXIES = Proxies()
+NO_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
+NOT_LISTENING = (errno.EBADF, errno.EINVAL, errno.ENOTSOCK)  # any other error is that of one connection
+
+Attend = Callable[[Wire, "Visitor"], Awaitable[object]]
+Listen = Callable[[str, int, Limits], Awaitable[list[socket.socket]]]
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+class Visitor:
+    """One connection, as far as admission goes."""
+
+    __slots__ = ("_admission", "network", "proxied", "wire")
+
+    def __init__(self, admission: "Admission", wire: Wire, network: str, proxied: bool = False) -> None:
+        self._admission = admission
+        self.wire = wire
+        self.network = network  # what it is counted under; "" for those that are not counted
+        self.proxied = proxied  # a proxy of ours passes on what others say
+
+    def client(self, forwarded: str) -> str:
+        """The address that a request came from, if `forwarded` is its `X-Forwarded-For`."""
+        return self._admission.proxies.client(self.wire.peer, forwarded)
+
+    def authenticated(self) -> None:
+        """It has shown who it is: nobody's flood drives it out any more."""
+        self._admission.knows(self)
+
+    def leave(self) -> None:
+        """The connection has ended. Saying so twice is saying it once."""
+        self._admission.leaves(self)
+
+
+class Admission:
+    """Who is here. One for all doors of a host."""
+
+    def __init__(self, limits: Limits, files: float = math.inf, proxies: Proxies = NO_PROXIES) -> None:
+        self.proxies = proxies
+        self._limits = limits
+        self._most = files - limits.spare_files
+        self._here: set[Visitor] = set()
+        self._of_network: Counter[str] = Counter()
+        self._strangers: OrderedDict[Visitor, None] = OrderedDict()  # the oldest first
+
+    def admit(self, wire: Wire) -> Visitor | None:
+        """Let a connection in, if need be for the oldest stranger's; None where there is no such stranger."""
+        proxied = wire.peer in self.proxies  # many may be behind it: how many is the proxy's business
+        network = "" if proxied else network_of(wire.peer, self._limits.trust_loopback)
+        if len(self._here) >= self._most and not self._evict(self._strangers):
+            return None
+        if network:
+            theirs = (visitor for visitor in self._strangers if visitor.network == network)
+            if self._of_network[network] >= self._limits.connections_per_address and not self._evict(theirs):
+                return None
+            if len(self._strangers) >= self._limits.unauthenticated:
+                self._evict(self._strangers)
+        visitor = Visitor(self, wire, network, proxied)
+        self._here.add(visitor)
+        if network:
+            self._of_network[network] += 1
+            self._strangers[visitor] = None
+        return visitor
+
+    def knows(self, visitor: Visitor) -> None:
+        self._strangers.pop(visitor, None)
+
+    def leaves(self, visitor: Visitor) -> None:
+        if visitor in self._here:
+            self._here.remove(visitor)
+            self._strangers.pop(visitor, None)
+            self._of_network[visitor.network] -= 1
+            if self._of_network[visitor.network] <= 0:
+                del self._of_network[visitor.network]
+
+    def __len__(self) -> int:
+        return len(self._here)
+
+    def _evict(self, strangers: Iterable[Visitor]) -> bool:
+        """Drop the first of them, if there is one."""
+        for oldest in strangers:
+            self.leaves(oldest)
+            oldest.wire.close()
+            return True
+        return False
+
+
+def network_of(peer: str, trust_loopback: bool) -> str:
+    """What a connection is counted under: an IPv4 address, or the 64 bits of IPv6 that one customer has."""
+    try:
+        address = ipaddress.ip_address(peer)
+    except ValueError:
+        return ""
+    if address.is_loopback and trust_loopback:
+        return ""
+    if address.version == 6:
+        return str(ipaddress.ip_network((address.packed[:8] + bytes(8), 64)))
+    return peer
+
+
+def room_for_files() -> float:
+    """How many files this process may open, once it has asked for as many as it can get."""
+    try:
+        import resource
+    except ImportError:  # not a Unix
+        return math.inf
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        soft = hard
+    return math.inf if soft == resource.RLIM_INFINITY else soft
+
+
+async def listeners(host: str, port: int, limits: Limits) -> list[socket.socket]:
+    """Sockets that listen: one, or one for each address that `host` has. Port 0 picks a free one."""
+    opened = await trio.open_tcp_listeners(port, host=host, backlog=limits.backlog)
+    return [_plain(listener.socket) for listener in opened]
+
+
+class CannotListen(Exception):
+    """A port is taken, or an address is none of this machine. The message is for the organiser."""
+
+    def __init__(self, host: str, port: int, error: OSError) -> None:
+        super().__init__(f"cannot listen on {host} port {port}: {error.strerror}")
+
+
+def addresses(bind: str) -> tuple[str, ...]:
+    """Where to listen by the setting `bind`.
+
+    One's own machine has two addresses, where the system has IPv6: `localhost` is the one to some clients
+    and the other to some.
+    """
+    if bind not in OWN_MACHINE:
+        return (bind,)
+    return (LOOPBACK, OTHER_LOOPBACK) if has_other_loopback() else (LOOPBACK,)
+
+
+def has_other_loopback() -> bool:
+    """Whether this system has an IPv6 loopback."""
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind((OTHER_LOOPBACK, 0))
+    except OSError:
+        return False
+    return True
+
+
+async def opened(
+    hosts: Sequence[str], port: int, limits: Limits, listen: Listen = listeners
+) -> list[socket.socket]:
+    """Sockets that listen on the same port of all these; raises `CannotListen`.
+
+    Where no port is found that is free on all of them, those of the first alone.
+    """
+    first, *others = hosts
+    for _ in range(TRIES):
+        sockets = await _listen(first, port, limits, listen)
+        try:
+            for other in others:
+                sockets += await _listen(other, sockets[0].getsockname()[1], limits, listen)
+        except CannotListen:
+            close(sockets)
+            if port:
+                raise
+        else:
+            return sockets
+    sockets = await _listen(first, port, limits, listen)
+    log.warning("no port was free on every address", listening=where(sockets[0]), not_on=", ".join(others))
+    return sockets
+
+
+async def _listen(host: str, port: int, limits: Limits, listen: Listen) -> list[socket.socket]:
+    try:
+        return await listen(host, port, limits)
+    except OSError as error:
+        raise CannotListen(host, port, error) from None
+
+
+def close(sockets: Iterable[socket.socket]) -> None:
+    for each in sockets:
+        each.close()
+
+
+def where(listener: socket.socket) -> str:
+    """`127.0.0.1:8000`, `[::1]:8000`: what to connect to."""
+    host, port = listener.getsockname()[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+async def serve(
+    listener: socket.socket,
+    attend: Attend,
+    *,
+    guard: Guard,
+    admission: Admission,
+    limits: Limits,
+    tls: ssl.SSLContext | None = None,
+) -> Never:
+    """Accept for ever, each connection in a task of the guard. The listener is closed in the end."""
+    full = False
+    watcher = readiness()
+    with listener:
+        while True:
+            await trio.lowlevel.wait_readable(listener)
+            try:
+                for _ in range(AT_ONCE):
+                    connected, address = listener.accept()
+                    wire = SocketWire(connected, _host(address[0]), watcher)
+                    full = False
+                    if visitor := admission.admit(wire):
+                        guard.start_soon(_attended, attend, wire, visitor, guard, limits, tls)
+                    else:
+                        wire.close()
+            except BlockingIOError:
+                pass  # all who waited are in
+            except OSError as error:
+                if error.errno in NOT_LISTENING:
+                    raise
+                if error.errno in NO_ROOM:
+                    if not full:
+                        log.error("no room for a connection", why=error.strerror, here=len(admission))
+                    full = True
+                    await trio.sleep(PAUSE)
+
+
+async def _attended(
+    attend: Attend, wire: Wire, visitor: Visitor, guard: Guard, limits: Limits, tls: ssl.SSLContext | None
+) -> None:
+    try:
+        if tls is not None:
+            stream = trio.SSLStream(WireStream(wire), tls, server_side=True)
+            wire = StreamWire(stream, guard, peer=wire.peer, secure=True)
+            with trio.move_on_after(limits.handshake_seconds) as patience:
+                await stream.do_handshake()
+            if patience.cancelled_caught:
+                return
+        await attend(wire, visitor)
+    finally:
+        visitor.leave()
+        visitor.wire.close()
+
+
+def _plain(listener: trio.socket.SocketType) -> socket.socket:
+    """The socket in trio's: accepting is to make plain ones."""
+    plain = socket.socket(listener.family, listener.type, listener.proto, listener.detach())
+    plain.setblocking(False)
+    return plain
+
+
+def _host(address: str) -> str:
+    """Without the zone of IPv6, and IPv4 as IPv4 also where it comes through an IPv6 socket."""
+    host = address.partition("%")[0]
+    return host.removeprefix("::ffff:") if "." in host else host

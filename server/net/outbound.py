@@ -1,0 +1,152 @@
+"""Calling bots that want to be called: one POST to an address that a stranger gave.
+
+A name is looked up once, every address that it has must be allowed, and one of
+those is connected to: no second look-up could answer something else. There are
+no proxies, redirects, cookies or logins here. Of the answer nothing is told to
+anybody, only whether the request could be sent.
+
+Which addresses may be called is `server/net/addresses.py`'s business.
+"""
+
+import ssl
+from collections.abc import Awaitable, Callable, Sequence
+from ipaddress import ip_address
+from socket import AF_INET, AF_INET6, SOCK_STREAM
+from typing import Protocol
+
+import structlog
+import trio
+
+from server.net.addresses import IP, Network, Url, allowed
+from server.net.guard import PEER_GONE
+from server.net.limits import Limits
+
+Connect = Callable[[IP, int], Awaitable[trio.abc.Stream]]
+
+TRIED = 4  # addresses of one name, if those before do not answer
+LONGEST_WAIT = 60.0  # seconds until one's turn: who causes more calls than that is not worth them
+SERVERS = 1000  # whose last call is remembered
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+class Forbidden(Exception):
+    """An address that is not called from here. The message is for whoever gave it."""
+
+
+class Caller(Protocol):
+    """What asks for calls knows of them."""
+
+    async def check(self, url: Url) -> None:
+        """Raise `Forbidden` where that address cannot be called, as far as is known now."""
+        ...
+
+    async def post(self, url: Url, body: bytes) -> bool:
+        """Send a JSON body there; whether it could be sent. Takes seconds, and never raises for the peer."""
+        ...
+
+
+async def over_sockets(address: IP, port: int) -> trio.abc.Stream:
+    """Connect to that address and to nothing else."""
+    plain = trio.socket.socket(AF_INET if address.version == 4 else AF_INET6, SOCK_STREAM)
+    try:
+        await plain.connect((str(address), port))
+    except BaseException:
+        plain.close()
+        raise
+    return trio.SocketStream(plain)
+
+
+class Outbound(Caller):
+    """Calls: so many at once, and one server's one after the other with a pause."""
+
+    def __init__(
+        self,
+        limits: Limits,
+        networks: Sequence[Network],
+        connect: Connect = over_sockets,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self._limits = limits
+        self._networks = networks
+        self._connect = connect
+        self._tls = tls or ssl.create_default_context()
+        self._calls = trio.Semaphore(limits.calls_at_once)
+        self._next: dict[str, float] = {}  # when a server may be called again
+
+    async def check(self, url: Url) -> None:
+        if not self._networks:
+            raise Forbidden("this host calls nobody: come without an address to call")
+        addresses: list[IP] = []
+        with trio.move_on_after(self._limits.connect_seconds):
+            addresses = await self._addresses(url)
+        if not addresses:
+            raise Forbidden(f"{url.host} is not known, or nothing that this host may call")
+
+    async def post(self, url: Url, body: bytes) -> bool:
+        if not await self._turn(url):
+            return False
+        sent = False
+        async with self._calls:
+            with trio.move_on_after(self._limits.call_seconds):
+                try:
+                    stream = await self._open(url)
+                    if stream is not None:
+                        try:
+                            await stream.send_all(_request(url, body))
+                            sent = True
+                            await self._hear_out(stream)
+                        finally:
+                            await trio.aclose_forcefully(stream)
+                except (OSError, *PEER_GONE):
+                    pass  # no answer is as good as any other
+        log.debug("called", server=url.authority, sent=sent)
+        return sent
+
+    async def _turn(self, url: Url) -> bool:
+        """Wait until that server may be called; False if that would take too long."""
+        now = trio.current_time()
+        at = max(now, self._next.get(url.authority, now))
+        if at - now > LONGEST_WAIT:
+            return False
+        if len(self._next) >= SERVERS:
+            self._next = {server: next_ for server, next_ in self._next.items() if next_ > now}
+        self._next[url.authority] = at + self._limits.call_pause_seconds
+        await trio.sleep_until(at)
+        return True
+
+    async def _open(self, url: Url) -> trio.abc.Stream | None:
+        stream = None
+        with trio.move_on_after(self._limits.connect_seconds):
+            for address in (await self._addresses(url))[:TRIED]:
+                try:
+                    stream = await self._connect(address, url.port)
+                    break
+                except OSError:
+                    continue
+        if stream is not None and url.secure:
+            return trio.SSLStream(stream, self._tls, server_hostname=url.host, https_compatible=True)
+        return stream
+
+    async def _addresses(self, url: Url) -> list[IP]:
+        """All that the host's name stands for; none, if one of them may not be called."""
+        try:
+            # As bytes: a str would be taken for a name in Unicode, and some of those for numbers.
+            found = await trio.socket.getaddrinfo(url.host.encode(), url.port, type=SOCK_STREAM)
+        except OSError:
+            return []
+        addresses = [ip_address(sockaddr[0]) for *_, sockaddr in found]
+        return addresses if all(allowed(address, self._networks) for address in addresses) else []
+
+    async def _hear_out(self, stream: trio.abc.Stream) -> None:
+        """Read a little of the answer, for politeness, and drop it."""
+        left = self._limits.call_answer_bytes
+        while left > 0 and (received := await stream.receive_some(left)):
+            left -= len(received)
+
+
+def _request(url: Url, body: bytes) -> bytes:
+    return (
+        f"POST {url.target} HTTP/1.1\r\nHost: {url.authority}\r\nUser-Agent: quintain\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    ).encode() + body

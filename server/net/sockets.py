@@ -1,0 +1,271 @@
+"""Wires over TCP sockets, and on Linux one epoll for all of them.
+
+To wait for a socket, trio tells the kernel so each time and forgets it after.
+Here a socket is registered once, level-triggered, with an epoll of our own that
+trio waits for: waiting costs no system call, and whatever has come is read in
+one sweep, a piece a socket, so that none can keep the others from their turn.
+A sweep goes in rounds of reading from some sockets, then taking what came, then
+sending: going into the kernel between any two moves, each takes longer.
+Where there is no epoll a wire waits as trio does.
+"""
+
+import select
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+
+import trio
+
+from server.net.wire import READ, Wire
+
+ROUND = 16  # sockets read before what was said meanwhile is sent: less than a millisecond
+SWEEP = 256  # sockets looked at before other tasks have their turn: some ten milliseconds
+
+# A move is sent at once; and a peer whose machine has gone is noticed, by the kernel, within two minutes.
+OPTIONS = [
+    (level, getattr(socket, name), value)
+    for level, name, value in (
+        (socket.IPPROTO_TCP, "TCP_NODELAY", 1),
+        (socket.SOL_SOCKET, "SO_KEEPALIVE", 1),
+        (socket.IPPROTO_TCP, "TCP_KEEPIDLE", 60),
+        (socket.IPPROTO_TCP, "TCP_KEEPINTVL", 15),
+        (socket.IPPROTO_TCP, "TCP_KEEPCNT", 4),
+    )
+    if hasattr(socket, name)
+]
+
+
+class Readiness:
+    """Which sockets have something to read: wakes the tasks that wait for it, or reads for them."""
+
+    def __init__(self) -> None:
+        self.sweeping = False
+        self.said: list[Callable[[], None]] = []  # sends what was said in this round of reading …
+        self.mentioned: list[Callable[[], None]] = []  # … and what has time until all have been read
+        self._epoll = select.epoll()
+        self._wires: dict[int, SocketWire] = {}
+
+    async def run(self) -> None:
+        """Serve until cancelled; one such task runs as long as trio does."""
+        with self._epoll:
+            while True:
+                await trio.lowlevel.wait_readable(self._epoll.fileno())
+                self.sweep()
+
+    def sweep(self) -> None:
+        """Look after every socket that has something to read, now.
+
+        Also for whoever is about to judge what somebody failed to send: after a
+        stall of the process, what came in time still lies in the socket.
+        """
+        if self.sweeping:
+            return  # somebody who was handed bytes asks again
+        self.sweeping = True
+        try:
+            left = SWEEP
+            while left > 0 and (found := self._epoll.poll(0, ROUND)):  # what came meanwhile is read as well
+                left -= len(found)
+                now = trio.current_time()
+                wires = [wire for number, _ in found if (wire := self._wires.get(number)) is not None]
+                for wire in wires:
+                    wire.read(now)
+                for wire in wires:
+                    wire.hand_on()
+                self._send()
+        finally:
+            self.sweeping = False
+            self.said += self.mentioned
+            self.mentioned.clear()
+            self._send()
+
+    def _send(self) -> None:
+        said, self.said = self.said, []
+        for flush in said:
+            flush()
+
+    def watch(self, number: int, wire: "SocketWire") -> None:
+        if number not in self._wires:
+            self._wires[number] = wire
+            self._epoll.register(number, select.EPOLLIN)
+
+    def forget(self, number: int) -> None:
+        if self._wires.pop(number, None) is not None:
+            with suppress(OSError, ValueError):  # the epoll went with the loop
+                self._epoll.unregister(number)
+
+
+_of_this_run: trio.lowlevel.RunVar[Readiness | None] = trio.lowlevel.RunVar("readiness")
+
+
+def readiness() -> Readiness | None:
+    """The one of this event loop; None where the system has no epoll."""
+    try:
+        return _of_this_run.get()
+    except LookupError:
+        found = Readiness() if hasattr(select, "epoll") else None
+        _of_this_run.set(found)
+        if found is not None:
+            trio.lowlevel.spawn_system_task(found.run)
+        return found
+
+
+class SocketWire(Wire):
+    """A wire over a connected TCP socket, which is the wire's from now on."""
+
+    __slots__ = (
+        "_failure",
+        "_readiness",
+        "_received",
+        "_socket",
+        "_take",
+        "_task",
+        "arrived",
+        "peer",
+        "secure",
+    )
+
+    def __init__(self, connected: socket.socket, peer: str = "", watcher: Readiness | None = None) -> None:
+        connected.setblocking(False)
+        for level, option, value in OPTIONS:
+            with suppress(OSError):  # a pair of Unix sockets has none of these
+                connected.setsockopt(level, option, value)
+        self._socket = connected
+        self._readiness = watcher
+        self._task: trio.lowlevel.Task | None = None  # that waits for something to read
+        self._take: Callable[[bytes], None] | None = None  # is called with it while the task sleeps on
+        self._received: bytes | None = None  # what was read and nobody has taken …
+        self._failure: Exception | None = None  # … or this
+        self.peer = peer
+        self.secure = False
+        self.arrived = trio.current_time()
+
+    async def receive(self) -> bytes:
+        if self._readiness is not None:
+            return await self._watched(self._readiness)
+        while True:
+            self._check_open()
+            await trio.lowlevel.wait_readable(self._socket)
+            with suppress(BlockingIOError):  # woken for nothing: the kernel may do that
+                received = self._read()
+                self.arrived = trio.current_time()
+                return received
+
+    async def pump(self, take: Callable[[bytes], None]) -> None:
+        if self._readiness is None:
+            await super().pump(take)
+        elif self._task is not None:
+            raise trio.BusyResourceError("two tasks read from one connection")
+        else:
+            self._take = take
+            try:
+                while received := await self._watched(self._readiness):
+                    take(received)
+            finally:
+                self._take = None
+
+    def soon(self, flush: Callable[[], None], urgent: bool) -> bool:
+        readiness = self._readiness
+        if readiness is None or not readiness.sweeping:
+            return False
+        (readiness.said if urgent else readiness.mentioned).append(flush)
+        return True
+
+    def send_now(self, data: bytes | bytearray | memoryview) -> int:
+        try:
+            return self._socket.send(data)
+        except BlockingIOError:
+            return 0
+        except OSError as error:
+            raise trio.BrokenResourceError(f"cannot send: {error.strerror}") from error
+
+    async def send_some(self, data: bytes | bytearray | memoryview) -> int:
+        while True:
+            self._check_open()
+            await trio.lowlevel.wait_writable(self._socket)
+            if sent := self.send_now(data):
+                return sent
+
+    def finish(self) -> None:
+        with suppress(OSError):  # it is closed, or the peer is gone
+            self._socket.shutdown(socket.SHUT_WR)
+
+    def close(self) -> None:
+        if (number := self._socket.fileno()) >= 0:
+            if self._readiness is not None:
+                self._readiness.forget(number)
+            trio.lowlevel.notify_closing(self._socket)
+            self._socket.close()
+            self._wake(trio.ClosedResourceError("the connection was closed at this end"))
+
+    def read(self, now: float) -> None:
+        """Take out of the kernel what there is, be it the end or a failure. For `Readiness`."""
+        if self._task is None:
+            # Nobody reads just now. Level-triggered, we would be told again and again.
+            if self._readiness is not None:
+                self._readiness.forget(self._socket.fileno())
+            return
+        try:
+            self._received = self._read()
+            self.arrived = now
+        except BlockingIOError:
+            pass  # woken for nothing
+        except trio.BrokenResourceError as error:
+            self._wake(error)
+
+    def hand_on(self) -> None:
+        """Give what was read to whoever waits for it. If nobody does any more, the next to read gets it."""
+        task, received = self._task, self._received
+        if task is None or received is None:
+            return
+        if (take := self._take) is None or not received:
+            self._wake(None)
+            return
+        self._received = None
+        try:
+            task.context.run(take, received)
+        except Exception as error:
+            self._failure = error  # also where the task is awake already, because it was closed meanwhile
+            self._wake(error)
+
+    def _read(self) -> bytes:
+        try:
+            return self._socket.recv(READ)
+        except BlockingIOError:
+            raise
+        except OSError as error:
+            raise trio.BrokenResourceError(f"the connection is lost: {error.strerror}") from error
+
+    async def _watched(self, watcher: Readiness) -> bytes:
+        """Sleep until `read`, `hand_on` or `close` wakes us."""
+        if self._task is not None:
+            raise trio.BusyResourceError("two tasks read from one connection")
+        self._check_open()
+        self._failure = None
+        if self._received is None:
+            watcher.watch(self._socket.fileno(), self)
+            self._task = trio.lowlevel.current_task()
+            await trio.lowlevel.wait_task_rescheduled(self._give_up)
+        else:
+            await trio.lowlevel.checkpoint()
+        received, self._received = self._received, None
+        failure, self._failure = self._failure, None
+        if failure is None:
+            return received or b""
+        try:
+            raise failure
+        finally:
+            del failure  # it holds this frame, which would hold it
+
+    def _check_open(self) -> None:
+        if self._socket.fileno() < 0:
+            raise trio.ClosedResourceError("the connection was closed at this end")
+
+    def _give_up(self, _: object) -> trio.lowlevel.Abort:
+        self._task = None
+        return trio.lowlevel.Abort.SUCCEEDED
+
+    def _wake(self, failure: Exception | None) -> None:
+        if self._task is not None:
+            self._failure = failure
+            task, self._task = self._task, None
+            trio.lowlevel.reschedule(task)

@@ -1,0 +1,177 @@
+"""A connection as the doors see it: bytes both ways, and the address of the peer.
+
+A `Wire` has what a host needs and a `trio.abc.Stream` has not: sending that
+never waits, closing that is a plain call, and the time at which the last bytes
+were there. `StreamWire` makes a wire of any stream (TLS, memory); `WireStream`
+makes a stream of any wire, for libraries that want one. Wires over sockets are
+in `server/net/sockets.py`. What the bytes mean is none of this file's business.
+"""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import trio
+
+from server.net.guard import PEER_GONE, Spawner
+
+READ = 4096  # bytes taken in one go: nobody's turn is longer, and a cap is passed by no more than this
+WRITE = 16384  # bytes handed to a stream in one go: a peer that takes this long over so many is slow
+
+
+class Wire(Protocol):
+    """Bytes both ways. One task reads; whoever writes does it through one `Outbox`."""
+
+    __slots__ = ()
+
+    peer: str  # the address of the other end, without the port; "" when it is not known
+    secure: bool  # encrypted on its way
+    arrived: float  # when the bytes that were read last were there, on trio's clock
+
+    async def receive(self) -> bytes:
+        """The next bytes; b"" once the peer has said its last.
+
+        Raises `trio.BrokenResourceError` when the connection is lost and
+        `trio.ClosedResourceError` when it was closed at this end.
+        """
+        ...
+
+    async def pump(self, take: Callable[[bytes], None]) -> None:
+        """Call `take` with whatever comes, until the peer has said its last.
+
+        What `take` raises is raised here, and so is what `receive` raises.
+        """
+        while received := await self.receive():
+            take(received)
+
+    def soon(self, flush: Callable[[], None], urgent: bool) -> bool:
+        """Have `flush` called when some others have been read too, before any task runs; False: do it now.
+
+        A peer that is woken by bytes costs more than the bytes: told a little later, many have
+        something to do at once. What is not `urgent` waits until nobody has anything more to say, some
+        ten milliseconds at the most: by then there may be more for the same peer.
+        """
+        return False
+
+    def send_now(self, data: bytes | bytearray | memoryview) -> int:
+        """Send as much as can be sent without waiting, and say how much that was.
+
+        Raises `trio.BrokenResourceError` when the connection is lost or closed.
+        """
+        ...
+
+    async def send_some(self, data: bytes | bytearray | memoryview) -> int:
+        """Wait until some of `data`, which is not empty, is sent, and say how much.
+
+        Raises as `send_now`, or `trio.ClosedResourceError` when it is closed meanwhile.
+        """
+        ...
+
+    def finish(self) -> None:
+        """Say that nothing more will be sent. Where the transport has halves, the peer may still send."""
+        ...
+
+    def close(self) -> None:
+        """Drop the connection at once and wake whoever waits for it. Closing twice is closing once."""
+        ...
+
+
+class StreamWire(Wire):
+    """A wire over a stream.
+
+    A stream cannot be tried, so `send_now` takes nothing and an outbox is
+    emptied by its task. Closing a stream may wait, so a task of `nursery` does it.
+    """
+
+    __slots__ = ("_closed", "_nursery", "_stream", "arrived", "peer", "secure")
+
+    def __init__(
+        self, stream: trio.abc.Stream, nursery: Spawner, *, peer: str = "", secure: bool = False
+    ) -> None:
+        self._stream = stream
+        self._nursery = nursery
+        self._closed = False
+        self.peer = peer
+        self.secure = secure
+        self.arrived = trio.current_time()
+
+    async def receive(self) -> bytes:
+        if self._closed:
+            raise trio.ClosedResourceError("the connection was closed at this end")
+        received = bytes(await self._stream.receive_some(READ))
+        self.arrived = trio.current_time()
+        return received
+
+    def send_now(self, data: bytes | bytearray | memoryview) -> int:
+        if self._closed:
+            raise trio.BrokenResourceError("the connection was closed at this end")
+        return 0
+
+    async def send_some(self, data: bytes | bytearray | memoryview) -> int:
+        piece = data[:WRITE]
+        await self._stream.send_all(piece)
+        return len(piece)
+
+    def finish(self) -> None:
+        if not self._closed:
+            self._nursery.start_soon(self._finish)
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self._nursery.start_soon(trio.aclose_forcefully, self._stream)
+
+    async def _finish(self) -> None:
+        try:
+            if isinstance(self._stream, trio.abc.HalfCloseableStream):
+                await self._stream.send_eof()
+            else:
+                await self._stream.aclose()
+        except PEER_GONE:
+            pass  # nobody is left to be told
+
+
+class WireStream(trio.abc.HalfCloseableStream):
+    """A stream over a wire, for TLS and for libraries that bring their own protocol.
+
+    What the wire takes at once is sent without a checkpoint: a checkpoint costs
+    more than the sending, and reading has one every time.
+    """
+
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+        self._left = b""  # was read, and is more than was asked for
+        self._sending = False
+        self._finished = False
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        if self._finished:
+            raise trio.ClosedResourceError("nothing can be sent after the end was said")
+        if self._sending:
+            raise trio.BusyResourceError("two tasks send over one connection")
+        view = memoryview(data)
+        self._sending = True
+        try:
+            view = view[self._wire.send_now(view) :]
+            while view:
+                view = view[await self._wire.send_some(view) :]
+        finally:
+            self._sending = False
+
+    async def wait_send_all_might_not_block(self) -> None:
+        await trio.lowlevel.checkpoint()  # the wire cannot say; trying is always allowed
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes:
+        received = self._left or await self._wire.receive()
+        self._left = b"" if max_bytes is None else received[max_bytes:]
+        return received if max_bytes is None else received[:max_bytes]
+
+    async def send_eof(self) -> None:
+        if not self._finished:
+            self._finished = True
+            self._wire.finish()
+        await trio.lowlevel.checkpoint()
+
+    async def aclose(self) -> None:
+        self._finished = True
+        self._wire.close()
+        await trio.lowlevel.checkpoint()

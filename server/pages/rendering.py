@@ -1,0 +1,73 @@
+"""What every page is made on: the templates, and the headers that keep a browser from doing harm.
+
+Templates are read when this is imported, so a host that has run out of files
+can still show a page. Whatever they are given is text and is escaped; what is
+markup already says so by its type, and only drawings and parts of pages do.
+
+Reusable for whatever else shows pages: `page`, `part` and `HEADERS`.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from jinja2 import DictLoader, Environment, StrictUndefined
+from markupsafe import Markup
+
+from server.http.wire import Headers, Response
+from server.pages import files, formatting
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+HTML = ("Content-Type", "text/html; charset=utf-8")
+HEADERS: Headers = (
+    ("Cache-Control", "no-cache"),
+    ("X-Content-Type-Options", "nosniff"),
+    ("Referrer-Policy", "no-referrer"),
+    ("Cross-Origin-Opener-Policy", "same-origin"),
+)
+# A string becomes markup in one place of the scripts, which is the policy named here.
+POLICY = (
+    "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; "
+    "require-trusted-types-for 'script'; trusted-types parts; frame-ancestors "
+)
+
+
+def _environment() -> Environment:
+    sources = {
+        path.relative_to(TEMPLATES).as_posix(): path.read_text(encoding="utf-8")
+        for path in TEMPLATES.rglob("*.*")
+    }
+    made = Environment(
+        loader=DictLoader(sources),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+        cache_size=-1,
+    )
+    made.filters |= formatting.FILTERS
+    made.globals.update(formatting.FUNCTIONS, static=files.address)  # pyright: ignore[reportCallIssue, reportArgumentType] - typed by what is there before
+    return made
+
+
+ENVIRONMENT = _environment()
+
+
+def warm() -> None:
+    """Compile every template, before somebody waits for it."""
+    for name in ENVIRONMENT.list_templates():
+        ENVIRONMENT.get_template(name)
+
+
+def page(template: str, status: int = 200, *, framed: bool = False, **seen: Any) -> Response:
+    """A whole page; `framed` is one that other sites may show in a frame."""
+    body = ENVIRONMENT.get_template(template).render(seen)
+    policy = ("Content-Security-Policy", POLICY + ("*" if framed else "'none'"))
+    return Response(status, (HTML, policy, *HEADERS), body.encode())
+
+
+def part(name: str, seen: Mapping[str, Any]) -> Markup:
+    """A part of a page, as the page and the stream have it alike."""
+    return Markup(ENVIRONMENT.get_template(f"parts/{name}.html").render(seen))  # noqa: S704 - escaped by then

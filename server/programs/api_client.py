@@ -1,0 +1,81 @@
+"""A host that runs somewhere, by its HTTP API: what the commands for organisers stand on.
+
+Errors come out as a `Failure` in the host's own words; that no host answers is
+one, too.
+"""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import quote, urlsplit
+from urllib.request import ProxyHandler, Request, build_opener
+
+from server.exits import Failure, Misuse
+from server.store.data_folder import TOKEN, VARIABLE
+
+PATIENCE = 30.0  # seconds: a large export takes some
+_open = build_opener(ProxyHandler({})).open  # a proxy of the environment knows nothing of 127.0.0.1
+
+
+class Remote:
+    def __init__(self, url: str, token: str | None = None, data: str = "quintain-data") -> None:
+        """`token` is the organiser's; None looks for it where the host keeps it, once it is needed."""
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise Misuse(f"expected an address like http://127.0.0.1:8080, not {url!r}")
+        self.url = url.rstrip("/")
+        self._token = token
+        self._data = data
+
+    def get(self, *path: str) -> Any:
+        """What is at `/api/…`, of JSON."""
+        return self._json(self._answer(Request(self._address(path))))  # noqa: S310 - the scheme is looked at
+
+    def text(self, *path: str, query: str = "") -> str:
+        return self._answer(Request(self._address(path) + query)).decode()  # noqa: S310
+
+    def post(self, *path: str, body: dict[str, Any] | None = None) -> Any:
+        """Have something done, with the organiser's token."""
+        headers = {"Authorization": f"Bearer {self._organiser()}", "Content-Type": "application/json"}
+        asked = Request(self._address(path), json.dumps(body or {}).encode(), headers)  # noqa: S310
+        return self._json(self._answer(asked))
+
+    def _address(self, path: tuple[str, ...]) -> str:
+        return "/".join((self.url, "api", *(quote(part, safe="") for part in path)))
+
+    def _answer(self, request: Request) -> bytes:
+        try:
+            with _open(request, timeout=PATIENCE) as answer:
+                return answer.read()
+        except HTTPError as error:
+            with error:
+                raise Failure(_complaint(error)) from None
+        except (URLError, OSError) as error:
+            reason = getattr(error, "reason", error)
+            why = getattr(reason, "strerror", None) or reason
+            raise Failure(f"no host answers at {self.url}: {why}; `quintain serve` starts one") from None
+
+    def _json(self, answer: bytes) -> Any:
+        try:
+            return json.loads(answer)
+        except ValueError:
+            raise Failure(f"what answers at {self.url} is no host of ours") from None
+
+    def _organiser(self) -> str:
+        if token := self._token or os.environ.get(VARIABLE):
+            return token
+        path = Path(self._data) / TOKEN
+        try:
+            return path.read_text(encoding="ascii").strip()
+        except (OSError, ValueError):
+            expected = f"--token, {VARIABLE}, or the host's data folder with --data"
+            raise Failure(f"this wants the organiser's token: {expected}; there is none in {path}") from None
+
+
+def _complaint(error: HTTPError) -> str:
+    try:
+        return str(json.loads(error.read())["error"])
+    except (ValueError, KeyError, TypeError, OSError):
+        return f"the host answers with {error.code} {error.reason}"

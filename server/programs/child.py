@@ -1,0 +1,78 @@
+"""A host of our own in a child process: on free ports, with a folder that goes when it does.
+
+What `quintain demo` shows and `quintain check` tries bots out on is the real
+thing, behind the real doors, and shares nothing with what else is here: no
+configuration, no data, no port.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from server.config import PREFIX
+from server.exits import Failure
+from server.programs.api_client import Remote
+from server.store.data_folder import TOKEN
+
+PATIENCE = 15.0  # seconds for a child to end when it is told to
+ROOT = Path(__file__).parents[2]
+PLACES = (str(ROOT), str(ROOT / "clients/python"))  # where a checkout that is not installed has its modules
+DOORS = {"tcp": "tcp", "ws": "websocket", "http": "http"}  # by the scheme of their addresses
+
+
+class ChildHost:
+    def __init__(self, addresses: Mapping[str, str], token: str) -> None:
+        self.urls = {scheme: f"{scheme}://{addresses[door]}" for scheme, door in DOORS.items()}
+        self.remote = Remote(self.urls["http"], token)
+
+
+@contextmanager
+def child_host(http: int = 0) -> "Generator[ChildHost]":
+    with TemporaryDirectory(prefix="quintain-") as folder:
+        ports = ("--tcp", "0", "--websocket", "0", "--http", str(http))
+        data = os.path.join(folder, "data")
+        arguments = ("serve", *ports, "--data", data, "--log-level", "error")
+        child = started(arguments, folder=folder, stdout=subprocess.PIPE)
+        try:
+            ready = child.stdout.readline().decode() if child.stdout else ""
+            if not ready.startswith("ready "):
+                raise Failure("the host could not be started: what it says of that is above")
+            addresses = dict(re.findall(r"(\w+)=(\S+)", ready))
+            yield ChildHost(addresses, (Path(data) / TOKEN).read_text(encoding="ascii").strip())
+        finally:
+            ended(child)
+            if child.stdout:
+                child.stdout.close()
+
+
+def started(
+    arguments: Sequence[str], *, folder: str, stdout: int = subprocess.DEVNULL
+) -> subprocess.Popen[bytes]:
+    """`quintain` with these arguments, in that folder, under its defaults."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+    environment["PYTHONPATH"] = os.pathsep.join((*PLACES, *filter(None, (environment.get("PYTHONPATH"),))))
+    return subprocess.Popen(  # noqa: S603 - ourselves
+        (sys.executable, "-m", "server", *arguments),
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=stdout,
+        start_new_session=True,  # Ctrl-C is ours to deal with
+    )
+
+
+def ended(child: subprocess.Popen[bytes]) -> None:
+    """Have a child end, and see that it has."""
+    if child.poll() is None:
+        child.send_signal(signal.SIGTERM)
+        try:
+            child.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            child.kill()
+    child.wait()

@@ -1,0 +1,47 @@
+"""Matches without a host: the same referee and the same clocks, and who plays is asked one after another."""
+
+import time
+from typing import Any
+
+from games.game import Game, Illegal, Pace
+from server.net.escaping import plain
+from server.programs.contestant import Contestant
+from server.programs.program import Gone
+from server.protocols.house.messages import turn
+from tournament.match import Match
+
+Two = tuple[str, str]
+
+
+def local_match(
+    game: Game[Any, Any],
+    name: str,
+    names: Two,
+    contestants: tuple[Contestant, Contestant],
+    pace: Pace | None = None,
+) -> Match:
+    """Play a match to its end. Who is too slow loses by the clock, and who has gone has left."""
+    match = Match(game, names, time.monotonic(), name=name, pace=pace)
+    refused: str | None = None
+    while (seat := match.to_move) is not None:
+        left = match.deadline - time.monotonic()
+        try:
+            sent = contestants[seat].ask(question(match, refused), left if left < 1e9 else None)
+        except TimeoutError:
+            match.flag(max(time.monotonic(), match.deadline + 1e-6))
+        except Gone:
+            match.leave(seat, time.monotonic())
+        else:
+            try:
+                match.play(seat, sent, time.monotonic())
+                refused = None
+            except Illegal as why:
+                refused = str(why)
+    return match
+
+
+def question(match: Match, refused: str | None = None) -> dict[str, Any]:
+    """What whoever is to move is asked: what the client gives to a bot's `choose`."""
+    asked = turn(match, match.ply, time.monotonic())
+    more = {"you": asked.turn, "players": match.names, "options": match.options, "moves": match.moves}
+    return plain(asked) | more | ({} if refused is None else {"refused": refused})

@@ -1,0 +1,190 @@
+"""A bot that is a program: a position a line into its standard input, a move a line out of its output.
+
+Here is one such program and the pipes to it. What it is asked and what becomes
+of its answers is up to whoever asks: a host, by `quintain play`, or a referee
+of our own, by `quintain match` and `quintain check`.
+"""
+
+import contextlib
+import os
+import shlex
+import signal
+import subprocess
+import threading
+import time
+from collections import deque
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import IO, Any
+
+import msgspec
+
+from server.exits import Failure
+from server.net.escaping import json_line
+
+LONGEST = 65536  # bytes of a line: the longest move is below 200
+LAST_WORDS = 5  # lines of standard error that are kept, to be told when it has ended
+FAREWELL = 0.5  # seconds to end by itself when its standard input has ended
+KEPT = 20  # of the lines that nobody asked for
+
+
+class Gone(Exception):
+    """The program has ended. The message says how."""
+
+
+class Program:
+    def __init__(self, command: str, *, quiet: bool = False) -> None:
+        """Start it; raises `Failure` where that fails. If `quiet`, its standard error is not shown."""
+        self.command = command
+        self.unasked: list[str] = []  # lines that answered nothing, which are passed over
+        self._answers: SimpleQueue[bytes | None] = SimpleQueue()
+        self._words: deque[str] = deque(maxlen=LAST_WORDS)
+        self._threads: list[threading.Thread] = []
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 - to run it is what we were asked for
+                _split(command),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE if quiet else None,
+                start_new_session=True,  # Ctrl-C is ours to deal with
+            )
+        except OSError as error:
+            raise Failure(f"{command}: cannot be started: {error.strerror}") from None
+        self._follow(self._process.stdout, self._take_answers)
+        self._follow(self._process.stderr, self._take_words)
+
+    def ask(self, question: dict[str, Any], seconds: float | None = None) -> object:
+        """The move that it answers with: JSON, or whatever it wrote.
+
+        Raises `TimeoutError` if nothing comes in so many seconds, and `Gone` if nothing can come any more.
+        """
+        self._pass_over()
+        self._write(json_line(question).encode() + b"\n")
+        until = None if seconds is None else time.monotonic() + seconds
+        while True:
+            try:
+                left = None if until is None else max(0.0, until - time.monotonic())
+                line = self._answers.get(timeout=left)
+            except Empty:
+                raise TimeoutError(f"{self.command} did not answer in {seconds:.1f} s") from None
+            if line is None:
+                raise Gone(self._how_it_ended())
+            if line.strip():
+                return move_in(line)
+
+    def wait(self, seconds: float) -> None:
+        """Let it be for a while; what it says meanwhile is unasked."""
+        time.sleep(seconds)
+        self._pass_over()
+
+    @property
+    def gone(self) -> str | None:
+        """How it has ended, if it has."""
+        return None if self._process.poll() is None else self._how_it_ended()
+
+    def end(self) -> bool:
+        """End it, whatever it does; True if it did so by itself as soon as there was nothing more to read."""
+        with contextlib.suppress(OSError):
+            if self._process.stdin is not None:
+                self._process.stdin.close()
+        try:
+            self._process.wait(FAREWELL)
+        except subprocess.TimeoutExpired:
+            willing = False
+        else:
+            willing = True
+        self._kill()
+        self._process.wait()
+        for thread in self._threads:
+            thread.join(FAREWELL)
+        for pipe in (self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                pipe.close()
+        return willing
+
+    # Within
+
+    def _kill(self) -> None:
+        """With whatever it has started, which would keep its pipes open."""
+        with contextlib.suppress(OSError):
+            if hasattr(os, "killpg"):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            else:
+                self._process.kill()
+
+    def _write(self, line: bytes) -> None:
+        stdin = self._process.stdin
+        try:
+            if stdin is None:
+                raise BrokenPipeError
+            stdin.write(line)
+            stdin.flush()
+        except (OSError, ValueError):  # it, or its standard input, is closed
+            raise Gone(self._how_it_ended()) from None
+
+    def _pass_over(self) -> None:
+        with contextlib.suppress(Empty):
+            while True:
+                line = self._answers.get_nowait()
+                if line is None:
+                    self._answers.put(None)
+                    return
+                if line.strip() and len(self.unasked) < KEPT:
+                    self.unasked.append(line.decode("utf-8", "replace").rstrip())
+
+    def _follow(self, pipe: IO[bytes] | None, take: Any) -> None:
+        if pipe is not None:
+            thread = threading.Thread(target=take, args=(pipe,), daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    def _take_answers(self, pipe: IO[bytes]) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            while line := pipe.readline(LONGEST):
+                self._answers.put(line)
+        self._answers.put(None)
+
+    def _take_words(self, pipe: IO[bytes]) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            while line := pipe.readline(LONGEST):
+                self._words.append(line.decode("utf-8", "replace").rstrip())
+
+    def _how_it_ended(self) -> str:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(FAREWELL)
+        code = self._process.poll()
+        for thread in self._threads[1:]:
+            thread.join(FAREWELL)
+        words = f"; its last words: {' / '.join(self._words)}" if self._words else ""
+        match code:
+            case None:
+                return f"{self.command} closed its standard output{words}"
+            case int() if code < 0:
+                return f"{self.command} was ended by {signal.Signals(-code).name}{words}"
+            case _:
+                return f"{self.command} ended with exit code {code}{words}"
+
+
+def move_in(line: bytes) -> object:
+    """The move that a line of a program says: as JSON, as a `move` message, or as people write it."""
+    try:
+        said: Any = msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return line.decode("utf-8", "replace").strip()
+    match said:
+        case {"type": "move", "move": move}:
+            return move
+        case _:
+            return said
+
+
+def _split(command: str) -> list[str]:
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise Failure(f"{command}: this is no command: {error}") from None
+    if not words:
+        raise Failure("expected a program, and got an empty command")
+    if os.sep not in words[0] and Path(words[0]).is_file():
+        words[0] = os.path.join(os.curdir, words[0])  # "mybot" is meant to be the one that lies here
+    return words

@@ -1,0 +1,38 @@
+"""Standings for a terminal, or as JSON for a program."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from server.net.escaping import json_line
+from server.programs.terminal import table
+
+if TYPE_CHECKING:
+    from tournament.record import Record  # whose import takes longer than many a command
+
+HEADINGS = ("rank", "name ", "points", "played", "won", "drawn", "lost", "rating")
+
+
+def report(record: "Record", *, as_json: bool) -> str:
+    """One JSON object on one line, or a table."""
+    from server.export.json_views import standings_shown
+
+    return told(standings_shown(record), as_json=as_json)
+
+
+def told(standings: dict[str, Any], *, as_json: bool) -> str:
+    """The same of standings as the API has them."""
+    title = "{tournament}: {game}, {format}, {state}".format_map(standings)
+    return json_line(standings) if as_json else standings_table(standings["rows"], title)
+
+
+def standings_table(rows: Iterable[dict[str, Any]], title: str) -> str:
+    return table(HEADINGS, map(_cells, rows), title)
+
+
+def _cells(row: dict[str, Any]) -> tuple[object, ...]:
+    rating = "" if row["rating"] is None else f"{row['rating']:.0f}"
+    if row["interval"] is not None:
+        low, high = row["interval"]
+        rating += f" ± {(high - low) / 2:.0f}"
+    counts = (row["played"], row["wins"], row["draws"], row["losses"])
+    return row["rank"], row["name"], f"{row['points']:g}", *counts, rating

@@ -1,0 +1,56 @@
+"""What commands print: results on standard output, everything else on standard error.
+
+Whatever is printed has gone through `safe`. Colours and progress are for a
+terminal only, and not where `NO_COLOR` is set.
+"""
+
+import io
+import sys
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
+
+from server.net.escaping import safe
+
+WIDTH = 100  # characters, where the output is no terminal
+
+
+def say(text: str) -> None:
+    """Print a result."""
+    print(safe(text, cut=None), flush=True)  # noqa: T201
+
+
+def note(text: str) -> None:
+    """Tell the person at the keyboard something that is no result."""
+    print(safe(text, cut=None), file=sys.stderr, flush=True)  # noqa: T201
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[object]], title: str | None = None) -> str:
+    """Rows under headings. Where a heading ends in a blank there are words, flush left; else figures."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(title=Text(safe(title)) if title else None, box=box.SIMPLE_HEAD, title_justify="left")
+    for heading in headings:
+        drawn.add_column(heading.rstrip(), justify="left" if heading.endswith(" ") else "right")
+    for row in rows:
+        drawn.add_row(*(Text(safe("" if cell is None else str(cell))) for cell in row))
+    out = io.StringIO()
+    Console(file=out, width=WIDTH, color_system=None).print(drawn)
+    return "\n".join(line.rstrip() for line in out.getvalue().rstrip().split("\n"))
+
+
+@contextmanager
+def progress(what: str, total: int) -> "Generator[Callable[[], None]]":
+    """A bar on standard error, if that is a terminal; what it gives is called for each step."""
+    if not sys.stderr.isatty():
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(safe(what), total=total)
+        yield lambda: bar.advance(task)

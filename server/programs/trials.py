@@ -1,0 +1,212 @@
+"""What a program goes through before it plays for points: one trial for each thing that breaks bots.
+
+A trial has the program play against something that is not nice to it, with a
+referee of ours, and raises `Broke` with a sentence for its author. Each begins
+with the program freshly started.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from games.brains import greedy, random
+from games.game import Game, Illegal, Pace
+from server.programs.local_match import question
+from server.programs.program import Gone, Program
+from tournament.match import Match
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+GAMES = 4  # against each opponent, both seats alike
+MIDDLE = 6  # plies after which a match is in its middle; the shortest game has nine
+SHOWN = 160  # characters of a position or a line that are repeated
+SLOW = 1.5  # seconds that a slow opponent takes
+US, THEM = "you", "opponent"
+
+
+class Broke(Exception):
+    """What the program did, and what was expected of it."""
+
+
+class Ground:
+    """Where a program is tried out: a game, and how long it may take for an answer."""
+
+    def __init__(self, command: str, game: Game[Any, Any], patience: float) -> None:
+        self.game = game
+        self._command = command
+        self._patience = patience
+        self._matches = 0
+
+    @contextmanager
+    def program(self) -> "Generator[Program]":
+        program = Program(self._command, quiet=True)
+        try:
+            yield program
+        finally:
+            program.end()
+
+    def match(self, seat: int) -> Match:
+        """A new match, with the program in that seat. The clock is not the game's: answers are waited for."""
+        self._matches += 1
+        names = (US, THEM) if seat == 0 else (THEM, US)
+        return Match(self.game, names, time.monotonic(), name=f"check-{self._matches}", pace=Pace())
+
+    def answer(
+        self,
+        program: Program,
+        match: Match,
+        *,
+        refused: str | None = None,
+        more: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """What the program answers, as the game reads it: a legal move, or it broke."""
+        asked = question(match, refused) | dict(more or {})
+        try:
+            sent = program.ask(asked, self._patience)
+        except TimeoutError:
+            raise Broke(
+                f"nothing came within {self._patience:g} s at ply {match.ply}: a move is one line, "
+                "and its output has to be flushed"
+            ) from None
+        except Gone as gone:
+            raise Broke(f"at ply {match.ply} {gone}") from None
+        try:
+            move = self.game.read(sent, match.position)
+            match.position.play(move)
+        except Illegal as why:
+            state = str(asked["state"])[:SHOWN]
+            raise Broke(
+                f"at ply {match.ply} its move {str(sent)[:SHOWN]!r} is illegal: {why}; the state: {state}"
+            ) from None
+        return move
+
+    def turn(self, program: Program, match: Match, seat: int, choose: Callable[[Any], Any]) -> None:
+        """One move of whoever is to move, where the program has that seat."""
+        mover = match.position.turn
+        move = self.answer(program, match) if mover == seat else choose(match.position)
+        match.play(mover, self.game.write(move), time.monotonic())
+
+
+Trial = Callable[[Ground], None]
+
+
+def plays(ground: Ground) -> None:
+    brains = (random(ground.game, 1), greedy(ground.game, 1))
+    with ground.program() as program:
+        for number in range(GAMES * len(brains)):
+            brain, seat = brains[number // GAMES], number % 2
+            match = ground.match(seat)
+            while match.to_move is not None:
+                ground.turn(program, match, seat, lambda position, brain=brain: brain(position, _at_once))
+        _expect_silence(program)
+
+
+def knows_the_first_seat_from_the_second(ground: Ground) -> None:
+    for seat in (0, 1):
+        with ground.program() as program:
+            _play_to_the_middle(ground, program, seat)
+
+
+def waits_for_a_slow_opponent(ground: Ground) -> None:
+    with ground.program() as program:
+        match = _play_to_the_middle(ground, program, 1)
+        program.wait(SLOW)
+        _expect_silence(program)
+        _its_turn(ground, program, match, 1)
+
+
+def answers_a_question_that_comes_again(ground: Ground) -> None:
+    with ground.program() as program:
+        match = _play_to_the_middle(ground, program, 0)
+        for _ in range(2):
+            ground.answer(program, match)
+
+
+def goes_on_in_the_middle(ground: Ground) -> None:
+    with ground.program() as program:
+        match = _play_to_the_middle(ground, program, 0)
+    with ground.program() as program:
+        ground.answer(program, match)
+
+
+def survives_an_opponent_that_leaves(ground: Ground) -> None:
+    with ground.program() as program:
+        for seat in (0, 1, 0):
+            _play_to_the_middle(ground, program, seat)
+
+
+def passes_over_what_it_does_not_know(ground: Ground) -> None:
+    with ground.program() as program:
+        more = {"weather": {"type": "turn", "clock": [None, "noon"]}, "umlaut": "ä🎲"}
+        ground.answer(program, ground.match(0), more=more)
+
+
+def bears_a_refusal(ground: Ground) -> None:
+    if ground.game.faults == "forfeit":
+        return  # there, who is refused has lost
+    with ground.program() as program:
+        match = _play_to_the_middle(ground, program, 0)
+        ground.answer(program, match)
+        ground.answer(program, match, refused="this is a trial: the move was a good one")
+
+
+def speaks_only_when_asked(ground: Ground) -> None:
+    with ground.program() as program:
+        program.wait(SLOW / 3)
+        match = ground.match(0)
+        _its_turn(ground, program, match, 0)
+        program.wait(SLOW / 3)
+        _expect_silence(program)
+
+
+def ends_when_there_is_nothing_more_to_read(ground: Ground) -> None:
+    with ground.program() as program:
+        ground.answer(program, ground.match(0))
+        if not program.end():
+            raise Broke("it goes on when its standard input has ended: it will have to be killed each time")
+
+
+TRIALS: Mapping[str, Trial] = MappingProxyType(
+    {
+        "plays whole games by the rules": plays,
+        "plays either seat": knows_the_first_seat_from_the_second,
+        "waits for a slow opponent": waits_for_a_slow_opponent,
+        "speaks only when it is asked": speaks_only_when_asked,
+        "answers again when it is asked again, after a lost connection": answers_a_question_that_comes_again,
+        "goes on in the middle of a match, after it was started again": goes_on_in_the_middle,
+        "begins anew when an opponent has left": survives_an_opponent_that_leaves,
+        "answers again when a move was refused": bears_a_refusal,
+        "passes over what it does not know": passes_over_what_it_does_not_know,
+        "ends when its input ends": ends_when_there_is_nothing_more_to_read,
+    }
+)
+
+
+def _play_to_the_middle(ground: Ground, program: Program, seat: int) -> Match:
+    """A match in which it is the program's turn."""
+    lots = random(ground.game, seat)
+    match = ground.match(seat)
+    while match.ply < MIDDLE or match.position.turn != seat:
+        ground.turn(program, match, seat, lambda position: lots(position, _at_once))
+        if match.to_move is None:
+            match = ground.match(seat)  # that was a short one
+    return match
+
+
+def _its_turn(ground: Ground, program: Program, match: Match, seat: int) -> None:
+    ground.turn(program, match, seat, lambda position: next(iter(position.moves())))
+
+
+def _expect_silence(program: Program) -> None:
+    if program.unasked:
+        raise Broke(
+            f"it wrote {program.unasked[0][:SHOWN]!r} when nobody had asked: standard output is for moves, "
+            "one line each; what else it has to say belongs to standard error"
+        )
+
+
+def _at_once() -> bool:
+    return True

@@ -1,0 +1,176 @@
+"""Event streams of the API: of one match, and of everything that begins and ends.
+
+Every event has an id; a client that comes back with `Last-Event-ID` goes on
+after it. A comment every fifteen seconds keeps proxies from closing a stream in
+which nothing happens.
+"""
+
+from collections import deque
+from collections.abc import Awaitable, Callable
+from functools import reduce
+from typing import Any
+
+import msgspec
+import trio
+from msgspec import structs
+
+from games.catalogue import catalogue
+from games.game import quoted
+from server.export.json_views import rows
+from server.host.host import Host
+from server.http.exchange import Chunks, Exchange
+from tournament.events import AnyEvent, Began, Ended, Moved, Refused
+from tournament.match import Match
+from tournament.record import AnyFact, Concluded, Record
+from tournament.tournament import Tournament
+
+HEADERS = (
+    ("Content-Type", "text/event-stream"),
+    ("Cache-Control", "no-store"),
+    ("X-Content-Type-Options", "nosniff"),
+)
+REMEMBERED = 1024  # events of everything: what a client that was away can be told
+HEARTBEAT = 15.0  # seconds
+
+
+def stream_match(exchange: Exchange, tournament: Tournament, name: str) -> Awaitable[None] | None:
+    """The events of one match, from the beginning or from where the client was."""
+    if name not in tournament.matches:
+        return _retell(exchange, tournament, name)
+    _stream_live(exchange, tournament.matches[name])
+    return None
+
+
+async def _retell(exchange: Exchange, tournament: Tournament, name: str) -> None:
+    """Of a match that is over, which may have to be fetched."""
+    exchange.authenticated()
+    concluded, after = await tournament.concluded(name), _last_id(exchange)
+    chunks = exchange.stream(200, HEADERS)
+    for number, event in enumerate(_retold(tournament.record, concluded)):
+        if number > after:
+            chunks.put(_event(number, event))
+    chunks.close()
+
+
+def _stream_live(exchange: Exchange, live: Match) -> None:
+    exchange.authenticated()  # a spectator is nobody in particular, but no stranger who ties up a connection
+    chunks = exchange.stream(200, HEADERS)
+    after = _last_id(exchange)
+    number = after
+
+    def tell(event: AnyEvent) -> None:
+        nonlocal number
+        number += 1
+        chunks.put(_event(number, _shown(live, event)))
+        if isinstance(event, Ended):
+            chunks.close()
+
+    follower = live.log.follow(tell, after + 1)
+    exchange.on_gone(follower.stop)
+
+
+class Feed:
+    """What begins and ends, in every tournament."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._events: deque[tuple[int, bytes]] = deque(maxlen=REMEMBERED)
+        self._count = 0
+        self._streams: dict[Chunks, None] = {}
+        self._beating = False
+        host.begun.append(self._begun)
+        host.told.append(self._told)
+
+    def stream(self, exchange: Exchange) -> None:
+        exchange.authenticated()
+        chunks = exchange.stream(200, HEADERS)
+        after = _last_id(exchange, none=self._count)
+        for number, event in self._events:
+            if number > after:
+                chunks.put(event)
+        self._streams[chunks] = None
+        exchange.on_gone(lambda: self._streams.pop(chunks, None))
+        if not self._beating:
+            self._beating = True
+            self._host.guard.start_soon(self._beat)
+
+    def _begun(self, tournament: Tournament, match: Match) -> None:
+        self._say(
+            {
+                "type": "begin",
+                "tournament": tournament.record.name,
+                "match": match.name,
+                "players": match.names,
+            }
+        )
+
+    def _told(self, tournament: Tournament, fact: AnyFact) -> None:
+        if isinstance(fact, Concluded):
+            name = tournament.record.name
+            ended = {"match": fact.match, "players": fact.players, "winner": fact.winner}
+            self._say({"type": "end", "tournament": name} | ended | {"ending": fact.ending, "why": fact.why})
+            if self._streams:
+                self._say({"type": "standings", "tournament": name, "rows": rows(tournament.record.public)})
+
+    def _say(self, shown: dict[str, Any]) -> None:
+        self._count += 1
+        event = _event(self._count, shown)
+        self._events.append((self._count, event))
+        for chunks in tuple(self._streams):
+            chunks.put(event)
+
+    async def _beat(self) -> None:
+        """While anybody listens."""
+        try:
+            while self._streams:
+                await trio.sleep(HEARTBEAT)
+                for chunks in tuple(self._streams):
+                    chunks.put(b": still here\n\n")
+        finally:
+            self._beating = False
+
+
+def _last_id(exchange: Exchange, none: int = -1) -> int:
+    """Of the last event that the client has; the query can say it too, for those who cannot send headers."""
+    given = exchange.request.headers.get("last-event-id") or exchange.request.query.get("after", "")
+    return int(given) if given.isascii() and given.isdigit() and len(given) < 12 else none
+
+
+def _event(number: int, shown: dict[str, Any]) -> bytes:
+    return b"id: %d\nevent: %b\ndata: %b\n\n" % (number, shown["type"].encode(), msgspec.json.encode(shown))
+
+
+def _shown(match: Match, event: AnyEvent) -> dict[str, Any]:
+    """An event, with the state that it led to. What was refused may be what no JSON can repeat."""
+    if isinstance(event, Refused):
+        event = structs.replace(event, sent=quoted(event.sent))
+    shown = msgspec.to_builtins(event)
+    match_event: Callable[[int], Any] = lambda ply: match.game.show(match.positions[ply], match.names)  # noqa: E731
+    if isinstance(event, Moved):
+        shown["state"] = match_event(event.ply)
+    elif isinstance(event, Began):
+        shown["state"] = match_event(0)
+    return shown
+
+
+def _retold(record: Record, concluded: Concluded) -> list[dict[str, Any]]:
+    """The events of a match that is over, as far as its record has them."""
+    game = catalogue()[record.opened.game]
+    position = game.opening(record.options(concluded))
+    state = game.show(position, concluded.players)
+    told: list[dict[str, Any]] = [{"type": "began", "names": concluded.players, "state": state}]
+
+    def play(before: Any, numbered: tuple[int, tuple[Any, float]]) -> Any:
+        ply, (move, spent) = numbered
+        after = before.play(game.read(move, before))
+        state = game.show(after, concluded.players)
+        told.append(
+            {"type": "moved", "seat": before.turn, "ply": ply, "move": move, "spent": spent, "state": state}
+        )
+        return after
+
+    reduce(play, enumerate(zip(concluded.moves, concluded.times, strict=True), 1), position)
+    told.append(
+        {"type": "ended", "winner": concluded.winner, "ending": concluded.ending, "why": concluded.why}
+    )
+    return told

@@ -1,0 +1,298 @@
+"""A battle: one player's side of one match, in the words of the Arena.
+
+What happens is told as an event stream, one event a chunk, and kept, so that a
+stream that is opened again begins at the beginning. Moves come in requests of
+their own. Each side of a match has a battle of its own, whose name nobody else
+knows: that name is all that a request shows for itself.
+
+Which requests come here is `server/protocols/arena/door.py`'s business, and who plays
+`server/protocols/arena/guest.py`'s.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from math import inf
+from typing import Any, assert_never
+
+import trio
+from msgspec import UNSET, Struct, UnsetType
+from msgspec.json import encode
+
+from games.game import SHOWN, Illegal, quoted
+from server.host.secrets import uuid
+from server.host.wire_log import NO_TAPE
+from server.http.exchange import Chunks, Exchange
+from server.http.head import Refusal
+from server.http.wire import JSON, Response, refused
+from server.net.guard import Spawner
+from server.net.limits import Bucket, Limits
+from server.protocols.common.encode_once import Once
+from server.protocols.common.http_tape import requested, responded
+from tournament.events import AnyEvent, Began, Ended, Ending, Moved, Refused
+from tournament.match import OutOfTurn
+from tournament.player import Seat
+
+once = Once()  # both sides are told of a move in the same words
+FLIP = "(╯°□°)╯︵ ┻━┻"
+WRONG_FLIP = "flipped the table although nothing was wrong"
+PRIVATE = (("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer"))  # addresses are secrets here
+ANSWER = JSON + PRIVATE
+STREAM = (("Content-Type", "text/event-stream"), *PRIVATE, ("X-Accel-Buffering", "no"))
+
+
+class Command(Struct, frozen=True):
+    """What a bot does. Whatever else it sends is passed over."""
+
+    action: str
+    position: str | UnsetType = UNSET
+
+
+class Battle:
+    """One side of a match. `sides`, the battles of that match by seat, is shared by all of them."""
+
+    def __init__(
+        self,
+        seat: Seat,
+        sides: dict[int, "Battle"],
+        spawner: Spawner,
+        limits: Limits,
+        closed: Callable[["Battle"], None],
+        name: str | None = None,
+        wronged: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """`closed` is called when nothing more will be told.
+
+        `wronged` says whether the opponent has cheated and goes on as if nothing had happened; where the
+        referee looks at both sides that cannot be.
+        """
+        self.name = name or uuid()
+        self.seat = seat
+        self.match = seat.match
+        self.started = False  # the stream has been opened: somebody is there
+        self.expected: float | None = None  # until then the clock waits for that
+        self.over = trio.Event()  # nothing more will be told
+        self.told: list[bytes] = []  # every event so far
+        self.tape = NO_TAPE
+        self.on_start: Callable[[], None] = lambda: None
+        self.on_end: Callable[[], None] = lambda: None  # the match is over; more may be told
+        self._sides = sides
+        self._spawner = spawner
+        self._limits = limits
+        self._closed = closed
+        self._wronged = wronged
+        self._stream: Chunks | None = None
+        self._undecided: list[tuple[Exchange, Refusal | None]] = []  # are answered when the result is told
+        self._flipping = False  # the match is over by the opponent's fault, and this side may flip the table
+        self._flipped = False  # the last that was told was a flip
+        self._junk = Bucket(limits.junk, trio.current_time())
+        sides[seat.index] = self
+        self._tell({"youAre": seat.name, "id": self.name})
+        self._follower = seat.follow(self._hear)
+
+    def expect(self, until: float) -> None:
+        """Have the clock wait for the stream to be opened, until that time, and no longer."""
+        self.expected = until
+        self.seat.hold(until - trio.current_time())
+
+    # What the bot does
+
+    def start(self, exchange: Exchange) -> None:
+        """Tell all so far and go on, over this stream. One that was opened before has had its time."""
+        before, stream = self._stream, exchange.stream(200, STREAM)
+        self._stream = stream
+        self.tape.heard(requested(exchange.request, self.name), exchange.request.arrived)
+        for event in self.told:
+            self.tape.told(event)
+            stream.put(event)
+        exchange.on_gone(partial(self._lose, stream))
+        if before is not None:
+            before.close()
+        self.started = True
+        self.on_start()
+        self.seat.here()
+
+    def play(self, exchange: Exchange, read: Callable[[], Command]) -> None:
+        """Obey what `read` finds in the request. Raises `Refusal` where that has no effect."""
+        request = exchange.request
+        self.tape.heard(requested(request, self.name), request.arrived)
+        try:
+            if self.over.is_set():
+                raise ended()
+            command = read()
+            if not self.started:
+                raise Refusal(409, "battle not started")
+            if self.match.log.closed:
+                self._flip_last(exchange, command)
+            else:
+                self._move(exchange, command)
+        except Refusal as error:
+            refusal = error
+            if not self._junk.take(request.arrived):
+                refusal = Refusal(429, "too many commands without effect: wait until it is your turn")
+            self.tape.told(responded(refused(refusal.status, str(refusal))))
+            raise refusal from None
+
+    def _move(self, exchange: Exchange, command: Command) -> None:
+        match, refusal, at = self.match, None, exchange.request.arrived
+        sent = {"action": command.action}
+        if command.position is not UNSET:
+            sent["position"] = command.position
+        try:
+            if command.action == FLIP and not self._wronged():
+                self.seat.forfeit(sent, WRONG_FLIP, at)
+            else:
+                self.seat.play(sent, at)
+        except OutOfTurn:
+            refusal = Refusal(409, "not your turn") if match.verdict is None else ended()
+        except Illegal:
+            pass  # it was a move as good as any other, but that it has lost by it
+        if match.verdict is not None and not match.log.closed:
+            self._undecided.append((exchange, refusal))
+        elif refusal is not None:
+            raise refusal
+        else:
+            self._answer(exchange)
+
+    def _flip_last(self, exchange: Exchange, command: Command) -> None:
+        if not self._flipping or command.action != FLIP:
+            raise ended()
+        for battle in self._sides.values():
+            battle.tell_flip(self.seat.name)
+        self._answer(exchange)
+        self._close_all()
+
+    def _answer(self, exchange: Exchange) -> None:
+        left = self.match.clock.left(self.seat.index, trio.current_time())
+        clock = None if left is None else int(left * 1000)
+        answer = {"message": "received your command", "moveId": uuid(), "clock": clock}
+        self._respond(exchange, Response(200, ANSWER, encode(answer)))
+
+    def _respond(self, exchange: Exchange, response: Response) -> None:
+        self.tape.told(responded(response))
+        exchange.respond(response)
+
+    # What the bot is told
+
+    def tell_flip(self, who: str) -> None:
+        self._tell_move(who, {"action": FLIP})
+
+    def _tell_move(self, who: str, move: Mapping[str, Any]) -> None:
+        self._flipped = move.get("action") == FLIP
+        self._tell({"player": who, **move})
+
+    def _tell(self, message: Mapping[str, Any]) -> None:
+        self._send(written(message))
+
+    def _send(self, event: bytes) -> None:
+        self.told.append(event)
+        if self._stream is not None:
+            self.tape.told(event)
+            self._stream.put(event)
+
+    def _hear(self, event: AnyEvent) -> None:
+        seats = self.match.game.seats
+        match event:
+            case Moved():
+                self._flipped = event.move.get("action") == FLIP
+                self._send(once(event, _moved, event, seats))
+            case Began():
+                pass
+            case Refused(seat=seat, sent=sent):
+                self._tell_move(seats[seat], _shown(sent))
+            case Ended():
+                self._end(event)
+            case _:
+                assert_never(event)
+
+    def _end(self, verdict: Ended) -> None:
+        """Tell how it ended. After a fault the one side may flip the table, or the host does that for it."""
+        seats, index = self.match.game.seats, self.seat.index
+        rival, lost = self._sides.get(1 - index), verdict.winner == 1 - index
+        waits = False
+        match verdict:
+            case Ended(ending=Ending.ILLEGAL) if not lost:
+                waits = self._flipping = True
+                self._spawner.start_soon(self._wait_for_flip, verdict.at)
+            case Ended(ending=Ending.ILLEGAL) if rival is not None:
+                waits = True
+            case Ended(ending=Ending.ILLEGAL | Ending.TIME | Ending.LEFT) if lost and rival is None:
+                self.tell_flip(seats[1 - index])
+            case Ended(winner=int(winner)) if not self._flipped:
+                self._tell({"winner": seats[winner]})
+            case Ended(ending=Ending.PLAYED) if not self._flipped:
+                self._tell({"winner": "draw"})
+            case _:
+                pass  # the flip said it, or nobody has won and it is no draw
+        self._answer_undecided()
+        self.on_end()
+        if not waits:
+            self.close()
+
+    def _answer_undecided(self) -> None:
+        undecided, self._undecided = self._undecided, []
+        for exchange, refusal in undecided:
+            if refusal is None:
+                self._answer(exchange)
+            else:
+                self._respond(exchange, refused(refusal.status, str(refusal)))
+
+    async def _wait_for_flip(self, since: float) -> None:
+        left = self.match.left(since)[self.seat.index]
+        with trio.move_on_after(min(self._limits.flip_seconds, inf if left is None else left)):
+            await self.over.wait()
+        self._close_all()
+
+    # How it ends
+
+    def close(self) -> None:
+        """Nothing more will be told."""
+        if not self.over.is_set():
+            self.over.set()
+            self._follower.stop()
+            if self._stream is not None:
+                self._stream.close()
+            self._closed(self)
+
+    def retire(self) -> None:
+        """The seat is played over another connection from now on, and not here."""
+        if self.over.is_set():
+            return
+        self.seat.here()
+        self._answer_undecided()
+        self._sides.pop(self.seat.index, None)
+        self.close()
+
+    def _close_all(self) -> None:
+        for battle in tuple(self._sides.values()):
+            battle.close()
+
+    def _lose(self, stream: Chunks) -> None:
+        """The client has hung up. It may come back."""
+        if self._stream is stream:
+            self._stream = None
+            if not self.match.log.closed:
+                self.seat.away()
+
+
+def written(message: Mapping[str, Any]) -> bytes:
+    """An event of the stream."""
+    return b"data: %b\n\n" % encode(message)
+
+
+def _moved(event: Moved, seats: tuple[str, str]) -> bytes:
+    return written({"player": seats[event.seat], **event.move})
+
+
+def ended() -> Refusal:
+    return Refusal(423, "Battle already ended")
+
+
+def _shown(sent: Any) -> Mapping[str, Any]:
+    """What was no move, as if it were one, cut; bots of other protocols may have sent anything."""
+    match sent:
+        case {"action": str() as action, "position": str() as position}:
+            return {"action": action[:SHOWN], "position": position[:SHOWN]}
+        case {"action": str() as action}:
+            return {"action": action[:SHOWN]}
+        case _:
+            return {"action": quoted(sent)}

@@ -1,0 +1,177 @@
+"""The Arena over HTTP: which request does what. Tic-Tac-Toe and Quoridor, the same choreography.
+
+Bots join, or are evaluated; they open the stream of a battle and send commands
+to it. `docs/protocols/arena.md` is the page for their authors. What a battle
+tells is in `battle.py`, who plays in `guest.py`, evaluations in
+`server/protocols/arena/evaluation.py`.
+"""
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+import msgspec
+
+from server.config import Evaluation
+from server.exits import ConfigError
+from server.host.host import Host
+from server.http.exchange import Exchange
+from server.http.head import Refusal, form
+from server.http.sharing import BOTS
+from server.http.wire import Request, json_response, refused
+from server.net.addresses import callable_networks
+from server.net.outbound import Caller, Outbound
+from server.protocols.arena.battle import PRIVATE, STREAM, Battle, Command, ended
+from server.protocols.arena.evaluation import Evaluate, Evaluations
+from server.protocols.arena.guest import Guests, Join
+from server.protocols.arena.invitations import Calling
+from tournament.match import Match
+from tournament.player import Seat
+
+GAMES = ("tic-tac-toe", "quoridor")
+
+T = TypeVar("T")
+Action = Callable[[Exchange], Awaitable[object] | None]
+
+
+class Arena:
+    paths = frozenset({*GAMES, "evaluations"})
+    sharing = BOTS
+    old_paths = (
+        *(f"/{game}/{what}" for game in GAMES for what in ("play/*", "start/*", "join", "evaluate")),
+        "/evaluations/*",
+    )
+
+    def __init__(self, host: Host, settings: Evaluation, bind: str, caller: Caller | None = None) -> None:
+        """`caller` calls bots; without it, as far as the settings allow it, the network is there for that."""
+        self._host = host
+        try:
+            networks = callable_networks(settings.networks, bind)
+        except ValueError as error:
+            raise ConfigError(f"evaluation: networks: {error}") from None
+        calling = Calling(caller or Outbound(host.limits, networks))
+        self._guests = Guests(host, calling, self._enrol)
+        self._evaluations = Evaluations(host, calling, self._enrol)
+        self._battles: dict[str, Battle] = {}
+        self._sides: dict[Match, dict[int, Battle]] = {}
+        self._past: OrderedDict[str, tuple[str, list[bytes]]] = OrderedDict()  # the game, and what was told
+
+    def answer(self, exchange: Exchange) -> Awaitable[object] | None:
+        method, path = exchange.request.method, exchange.request.path
+        allowed, action = self._action(path.split("/")[1:])
+        if action is None:
+            exchange.respond(refused(404, f"there is nothing at {path[:80]}"))
+        elif method not in allowed:
+            sentence = f"{path[:80]} takes {allowed[0]}, not {method}"
+            exchange.respond(json_response(405, {"error": sentence}, ("Allow", ", ".join(allowed))))
+        else:
+            return action(exchange)
+        return None
+
+    def _action(self, parts: list[str]) -> tuple[Sequence[str], Action | None]:
+        """What can be done at a path, and by which methods."""
+        match parts:
+            case [game, "play", name] if game in GAMES:
+                return ("POST",), lambda exchange: self._play(exchange, game, name)
+            case [game, "start", name] if game in GAMES:
+                return ("GET",), lambda exchange: self._start(exchange, game, name)
+            case ["evaluations", name]:
+                return ("GET", "HEAD"), lambda exchange: self._tell_standing(exchange, name)
+            case [game, "join"] if game in GAMES:
+                return ("POST",), lambda exchange: self._join(exchange, game)
+            case [game, "evaluate"] if game in GAMES:
+                return ("POST",), lambda exchange: self._evaluate(exchange, game)
+            case _:
+                return (), None
+
+    def finds(self, path: str) -> bool:
+        match path.split("/")[1:]:
+            case [game, "start", name] if game in GAMES:
+                past, _ = self._past.get(name, ("", []))
+                here = self._find(game, name) is not None
+                return here or past == game or self._evaluations.awaits(game, name)
+            case ["evaluations", name]:
+                return self._evaluations.find(name) is not None
+            case _:
+                return False
+
+    async def _join(self, exchange: Exchange, game: str) -> None:
+        await self._guests.join(exchange, game, _read(exchange.request, Join))
+
+    # Battles
+
+    def _enrol(
+        self, seat: Seat, name: str | None = None, wronged: Callable[[], bool] = lambda: False
+    ) -> Battle:
+        sides = self._sides.setdefault(seat.match, {})
+        host = self._host
+        battle = Battle(seat, sides, host.guard, host.limits, self._closed, name, wronged)
+        self._battles[battle.name] = battle
+        return battle
+
+    def _closed(self, battle: Battle) -> None:
+        """Keep what was told, for a while, and nothing else."""
+        del self._battles[battle.name]
+        if all(each.over.is_set() for each in self._sides.get(battle.match, {}).values()):
+            self._sides.pop(battle.match, None)
+        self._past[battle.name] = battle.match.game.name, battle.told
+        while len(self._past) > self._host.limits.battles_kept:
+            self._past.popitem(last=False)
+
+    def _start(self, exchange: Exchange, game: str, name: str) -> None:
+        if (battle := self._find(game, name)) is not None:
+            exchange.authenticated()
+            battle.start(exchange)
+            return
+        told = self._told(game, name)
+        stream = exchange.stream(200, STREAM)
+        for event in told:
+            stream.put(event)
+        stream.close()
+
+    def _play(self, exchange: Exchange, game: str, name: str) -> None:
+        if (battle := self._find(game, name)) is None:
+            self._told(game, name)
+            raise ended()
+        exchange.authenticated()
+        battle.play(exchange, lambda: _read(exchange.request, Command))
+
+    def _find(self, game: str, name: str) -> Battle | None:
+        battle = self._battles.get(name)
+        return battle if battle is not None and battle.match.game.name == game else None
+
+    def _told(self, game: str, name: str) -> list[bytes]:
+        """All that was told in a battle that is over; raises `Refusal` if there was none."""
+        of, told = self._past.get(name, ("", []))
+        if of == game:
+            return told
+        if self._evaluations.awaits(game, name):
+            raise Refusal(409, "battle not started: the cases of an evaluation are played one after another")
+        raise Refusal(404, "Battle not found")
+
+    # Evaluations
+
+    async def _evaluate(self, exchange: Exchange, game: str) -> None:
+        asked = _read(exchange.request, Evaluate)
+        run = await self._evaluations.begin(game, asked)
+        named = {} if asked.runId is not None else {"runId": run.name}
+        exchange.respond(json_response(200, {"battleIds": [*run.cases], "errors": {}, **named}, *PRIVATE))
+
+    def _tell_standing(self, exchange: Exchange, name: str) -> None:
+        run = self._evaluations.find(name)
+        if run is None:
+            raise Refusal(404, "there is no evaluation with this runId, or it was long ago")
+        exchange.respond(json_response(200, run.standing(), *PRIVATE))
+
+
+def _read(request: Request, kind: type[T]) -> T:
+    """The body of a request: JSON if it looks like it, whatever it is said to be, and else a form."""
+    body = request.body.strip()
+    try:
+        if body.startswith(b"{"):
+            return msgspec.json.decode(body, type=kind)
+        if body and "json" not in request.headers.get("content-type", ""):
+            return msgspec.convert(form(body), kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise Refusal(400, f"the body cannot be read: {error}") from None
+    raise Refusal(400, "expected a JSON object or a form as the body")

@@ -1,0 +1,164 @@
+"""Evaluations: a bot is called to the Arena's cases, one after another, and gets its score.
+
+These matches are in no tournament and no record. What a run came to is told to
+whoever asked for it, and remembered here for a while. What the cases are and
+what they are worth is in `server/protocols/arena/cases.py`.
+"""
+
+import re
+from collections.abc import Callable
+from functools import partial
+from random import Random
+from typing import Any
+from uuid import uuid4
+
+import structlog
+import trio
+from msgspec import Struct
+from msgspec.json import encode
+
+from games.game import quoted
+from server.host.host import Host
+from server.http.head import Refusal
+from server.net.addresses import Url
+from server.protocols.arena.battle import Battle
+from server.protocols.arena.cases import CASES, Case, oppose, wanted
+from server.protocols.arena.invitations import Calling
+from tournament.match import Match
+from tournament.player import Seat
+
+HOUSE, BOT = "the Arena", "the bot"  # what endings call them
+RUN_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+PRECISION = 2  # decimals of a score
+
+Enrol = Callable[[Seat, str, Callable[[], bool]], Battle]  # of a seat, a name, and `Battle`'s `wronged`
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+class Evaluate(Struct, frozen=True):
+    """What is asked for."""
+
+    teamUrl: str
+    callbackUrl: str | None = None  # is told the score
+    runId: str | None = None  # what whoever asks calls it; None: any name
+    caseType: str | None = None  # None: all
+
+
+class Played(Struct, frozen=True):
+    """A case that is over."""
+
+    battleId: str
+    caseType: str
+    score: float
+    why: str
+
+
+class Run:
+    def __init__(self, name: str, game: str, bot: Url, callback: Url | None, cases: list[Case]) -> None:
+        """The same name makes the same order, and the same moves of the opponents that draw lots."""
+        Random(name).shuffle(cases)
+        self.name = name
+        self.game = game
+        self.bot = bot
+        self.callback = callback
+        self.cases = {str(uuid4()): case for case in cases}  # by their battles, in the order of playing
+        self.played: list[Played] = []
+        self.done = False
+
+    @property
+    def score(self) -> float:
+        return _plain(sum(played.score for played in self.played))
+
+    def standing(self) -> dict[str, Any]:
+        """Of cases that are not over nothing is said: a battle's name is the bot's secret."""
+        return {"runId": self.name, "score": self.score, "done": self.done, "cases": self.played}
+
+
+class Evaluations:
+    def __init__(self, host: Host, calling: Calling, enrol: Enrol) -> None:
+        self._host = host
+        self._calling = calling
+        self._enrol = enrol
+        self._runs: dict[str, Run] = {}
+
+    def find(self, name: str) -> Run | None:
+        return self._runs.get(name)
+
+    def awaits(self, game: str, battle: str) -> bool:
+        """Whether that battle is still to come."""
+        running = (run for run in self._runs.values() if not run.done and run.game == game)
+        return any(battle in run.cases for run in running)
+
+    async def begin(self, game: str, asked: Evaluate) -> Run:
+        """Begin a run; raises `Refusal`."""
+        cases = wanted(game, asked.caseType)
+        if not cases:
+            choices = ", ".join(CASES[game])
+            raise Refusal(400, f"caseType has to be one of {choices}, and not {quoted(asked.caseType)}")
+        if asked.runId is not None and not RUN_ID.fullmatch(asked.runId):
+            raise Refusal(400, "runId has to be 1 to 64 letters, digits, _ . or -")
+        bot = await self._calling.checked(asked.teamUrl, game)
+        callback = None if asked.callbackUrl is None else await self._calling.checked(asked.callbackUrl)
+        name = asked.runId or str(uuid4())
+        running = [run for run in self._runs.values() if not run.done]
+        if name in self._runs:
+            raise Refusal(409, "there is a run with this runId already")
+        if any(run.bot == bot for run in running):
+            raise Refusal(409, "this bot is being evaluated: wait until that is over")
+        if len(running) >= self._host.limits.evaluations:
+            raise Refusal(
+                429, f"{len(running)} evaluations are going on, which is the most: come again later"
+            )
+        run = self._runs[name] = Run(name, game, bot, callback, cases)
+        self._host.guard.start_soon(self._run, run)
+        return run
+
+    async def _run(self, run: Run) -> None:
+        try:
+            for battle, case in run.cases.items():
+                async with self._calling.turn(run.bot):
+                    if not await self._play(run, battle, case):
+                        break
+        finally:
+            run.done = True
+            self._forget_old()
+        log.info("evaluated", game=run.game, run=run.name, score=run.score)
+        if run.callback is not None:
+            told = ", ".join(f"{played.caseType} {played.score:g} ({played.why})" for played in run.played)
+            await self._calling.tell(
+                run.callback, encode({"runId": run.name, "score": run.score, "message": told})
+            )
+
+    async def _play(self, run: Run, name: str, case: Case) -> bool:
+        """Play a case; whether the bot came at all."""
+        host, lots = self._host, Random(f"{run.name} {case.name}")
+        house = case.seat
+        names = (BOT, HOUSE) if house else (HOUSE, BOT)
+        match = Match(case.rules, names, trio.current_time())
+        host.timekeeper.watch(match)
+        battle = self._enrol(Seat(match, 1 - house, host.timekeeper), name, partial(case.wronged, match))
+        battle.expect(trio.current_time() + host.limits.start_seconds)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._invite, run.bot, battle)
+            await oppose(match, Seat(match, house, host.timekeeper), case.opponent(lots, host.thinker))
+            nursery.cancel_scope.cancel()
+        assert match.result is not None  # noqa: S101
+        score = _plain(case.score(match, 1 - house))
+        run.played.append(Played(name, case.name, score, match.result.why))
+        return battle.started
+
+    async def _invite(self, bot: Url, battle: Battle) -> None:
+        if not await self._calling.invite(bot, battle) and not battle.started:
+            battle.seat.leave()
+
+    def _forget_old(self) -> None:
+        over = [name for name, run in self._runs.items() if run.done]
+        for name in over[: -self._host.limits.evaluations_kept]:
+            del self._runs[name]
+
+
+def _plain(score: float) -> float:
+    """As people write it: 4, 10.83."""
+    rounded = round(score, PRECISION)
+    return int(rounded) if rounded == int(rounded) else rounded

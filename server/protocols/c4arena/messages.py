@@ -1,0 +1,84 @@
+"""The words of the c4-arena: what a bot may say and what it is told, as types, and why something is ignored.
+
+Not here: what is said when (`server/protocols/c4arena/talk.py`).
+"""
+
+from msgspec import UNSET, MsgspecError, Struct, UnsetType, ValidationError
+from msgspec.json import Decoder, Encoder, decode
+
+# Why a message was ignored: clients in use know these by heart.
+ONLY_START = "Only start messages allowed in current state"
+NO_ID = "You need to include an id"
+RESERVED = '"{}" is a reserved id used for a reference player'
+WAITING = "Waiting for match"
+UNKNOWN = "Unknown message type"
+NOT_YOUR_TURN = "Not your turn"
+INVALID = "Invalid move"
+# The same, in cases that the seed's clients never came to.
+AGAINST = '"against" is the id of an opponent, or null'
+UNREADABLE = "Not a JSON message"
+TOO_LONG = "A message may have {} bytes"
+
+# What clients in use are told again and again once an opponent has hung up, and are not cut for.
+OUT_OF_STEP = frozenset((ONLY_START, WAITING, NOT_YOUR_TURN))
+
+
+class Start(Struct, frozen=True, tag="start"):
+    """Come in and wait for a match; `against` is whom the bot wants to meet."""
+
+    id: object = None
+    against: object = None
+
+
+class Move(Struct, frozen=True, tag="move"):
+    move: object = None
+
+
+class StateRequest(Struct, frozen=True, tag="state_request"):
+    pass
+
+
+class State(Struct, frozen=True, tag="state", rename={"last_move": "last-move"}):
+    turn: int  # 1 or 2; 0 when the match is over
+    you: int
+    winner: int | UnsetType = UNSET  # 0 for a draw; there only when the match is over
+    moves: list[int] = []
+    last_move: int | UnsetType = UNSET  # there where this state is the first to show it
+    state: object = None
+
+
+class Ignored(Struct, frozen=True, tag="ignored"):
+    msg: object
+    reason: str
+
+
+Said = Start | Move | StateRequest
+
+encode = Encoder().encode
+_read = Decoder(Said).decode
+
+END, DISCONNECTED = b'{"type":"end"}', b'{"type":"disconnected"}'
+
+
+class Unreadable(ValueError):
+    """What a bot said is no JSON."""
+
+
+def read(message: bytes) -> Said | None:
+    """What a bot said; None where it is JSON, but none of these."""
+    try:
+        return _read(message)
+    except ValidationError:
+        return None
+    except (MsgspecError, UnicodeDecodeError, RecursionError):
+        raise Unreadable from None
+
+
+def repeated(message: bytes, most: int) -> object:
+    """What an `ignored` repeats: the message, or how its text begins, if it is long or cannot be read."""
+    if len(message) <= most:
+        try:
+            return decode(message)
+        except (MsgspecError, UnicodeDecodeError, RecursionError):
+            pass
+    return message[:most].decode(errors="ignore")

@@ -1,0 +1,110 @@
+"""Answers that come later and later, to those who get the same one again and again.
+
+A client in use answers whatever is refused with something that is refused as
+well, at full speed and for ever. The first two answers in a row are given at
+once, and then each takes twice as long as the one before, up to a second.
+
+All else keeps the order. A *view* is what somebody asked to be shown: it comes
+after the answers that wait, so that asking does not hurry them. *News* comes
+unasked and waits for nothing: the answers that wait are given before it, and
+the views that wait are dropped, because it says the same and more. So there is
+never a view of anything but the latest news.
+
+How many answers may wait is the caller's business.
+"""
+
+from collections import deque
+from typing import NamedTuple
+
+import trio
+
+from server.net.guard import Spawner
+from server.net.outbox import Say
+
+AT_ONCE = 2  # answers in a row
+FIRST, LONGEST = 0.1, 1.0  # seconds that the next one takes, and that any takes
+
+
+class Late(NamedTuple):
+    due: float
+    message: bytes
+    is_view: bool
+
+
+class Hesitation:
+    """One peer's answers, views and news. A task sleeps for it while something waits, and only then."""
+
+    __slots__ = ("_alarm", "_awaited", "_late", "_say", "_spawner", "row", "waiting")
+
+    def __init__(self, say: Say, spawner: Spawner) -> None:
+        self.row = 0  # answers in a row; whoever knows better sets it to 0
+        self.waiting = 0  # answers that are not given yet
+        self._say = say
+        self._spawner = spawner
+        self._late: deque[Late] = deque()
+        self._awaited = False  # there is a task …
+        self._alarm: trio.CancelScope | None = None  # … and this ends its sleep
+
+    @property
+    def ends_with_a_view(self) -> bool:
+        """The last that waits is a view: whoever asks for another one will have it with that."""
+        return bool(self._late) and self._late[-1].is_view
+
+    def say(self, news: bytes, urgent: bool = True) -> None:
+        """Say it now."""
+        while self._late:
+            late = self._next()
+            if not late.is_view:
+                self._say(late.message, urgent)
+        self._say(news, urgent)
+
+    def answer(self, message: bytes) -> None:
+        """Say it in its time."""
+        self.row += 1
+        self._say_later(message, _delay(self.row), False)
+
+    def show(self, view: bytes, delay: float = 0.0) -> None:
+        """Say it so many seconds after all that waits."""
+        self._say_later(view, delay, True)
+
+    def stop(self) -> None:
+        """There is nobody to be told any more."""
+        self._late.clear()
+        self.waiting = 0
+        if self._alarm is not None:
+            self._alarm.cancel()
+
+    def _say_later(self, message: bytes, delay: float, is_view: bool) -> None:
+        if not delay and not self._late:
+            self._say(message, True)
+            return
+        now = trio.current_time()
+        due = (max(self._late[-1].due, now) if self._late else now) + delay
+        self._late.append(Late(due, message, is_view))
+        self.waiting += not is_view
+        if not self._awaited:
+            self._awaited = True
+            self._spawner.start_soon(self._wait)
+        elif len(self._late) == 1 and self._alarm is not None:
+            self._alarm.deadline = due  # what it slept for was said early
+
+    def _next(self) -> Late:
+        late = self._late.popleft()
+        self.waiting -= not late.is_view
+        return late
+
+    async def _wait(self) -> None:
+        while self._late:
+            with trio.CancelScope(deadline=self._late[0].due) as self._alarm:
+                await trio.sleep_forever()
+            now = trio.current_time()
+            while self._late and self._late[0].due <= now:
+                self._say(self._next().message, True)
+        self._awaited = False
+
+
+def _delay(row: int) -> float:
+    """Seconds that the last answer of so many in a row takes."""
+    if row <= AT_ONCE:
+        return 0.0
+    return min(FIRST * 2 ** min(row - AT_ONCE - 1, 10), LONGEST)

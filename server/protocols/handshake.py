@@ -1,0 +1,148 @@
+"""The websocket handshake: trio-websocket's, kept on a short lead.
+
+The library reads one request and says what to answer. It sees no more of the
+connection than that: its answer is kept here until it is known what it is, what
+comes after the request is not given to it, and then it is let go. So a peer
+that hangs up, stays silent or never reads has nothing to break, and whatever
+the library's parsers trip over (bytes that are no ASCII in `Host`, for one) is
+refused like the rest.
+
+No extension is ever agreed on, so nothing is compressed.
+"""
+
+import re
+from collections.abc import Callable, Container, Iterable
+from http import HTTPStatus
+
+import structlog
+import trio
+from msgspec import Struct
+from trio_websocket import wrap_server_stream
+
+from games.game import quoted
+from server.net.guard import PEER_GONE
+from server.net.limits import Limits
+from server.net.proxies import HEADER
+from server.net.wire import Wire
+
+END = re.compile(rb"\n\r?\n")  # of a request's head; the library finds it at the same place
+HERE = (
+    "bots speak websocket here, version 13: those of the c4-arena at /, those of the house protocol at /play"
+)
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+class Accepted(Struct, frozen=True):
+    path: str
+    forwarded: str  # what the request has as `X-Forwarded-For`
+    answer: bytes
+    rest: bytes  # what came right after the request: frames
+
+
+class Refused(Struct, frozen=True):
+    answer: bytes  # b"" where there was nobody to answer
+
+
+async def shake_hands(wire: Wire, paths: Container[str], limits: Limits) -> Accepted | Refused:
+    """Read a request and say what to answer, which is left to the caller to send."""
+    view = _View(wire, limits.head_bytes)
+    patience = trio.move_on_after(limits.handshake_seconds)
+    asked = accepted = None
+    forwarded = ""
+    try:
+        with patience:
+            async with trio.open_nursery() as nursery:
+                view.let_go = nursery.cancel_scope.cancel
+                request = await wrap_server_stream(nursery, view, receive_buffer_size=None)
+                asked = request.path.partition("?")[0]
+                if asked in paths:
+                    forwarded = _joined(request.headers, HEADER)
+                    await request.accept()
+                    accepted = asked
+                view.let_go()
+    except* Exception as errors:
+        # The wire's own failures do not get here: this is the library, and what it was given.
+        log.debug("a handshake that cannot be read", peer=wire.peer, why=repr(errors.exceptions[0]))
+    if accepted is not None:
+        return Accepted(accepted, forwarded, view.answer, view.rest)
+    if view.gone:
+        return Refused(b"")
+    if patience.cancelled_caught:
+        return Refused(_refusal(408, f"a handshake takes {limits.handshake_seconds:g} s at most"))
+    if view.too_long:
+        return Refused(_refusal(431, f"the head of a request has {limits.head_bytes} bytes at most"))
+    if asked is not None:
+        return Refused(_refusal(404, f"there is nothing at {quoted(asked)}; {HERE}"))
+    return Refused(_refusal(426 if view.answer.startswith(b"HTTP/1.1 426") else 400, HERE))
+
+
+class _View(trio.abc.Stream):
+    """What the library sees of a connection: one request."""
+
+    def __init__(self, wire: Wire, most: int) -> None:
+        self.answer = b""
+        self.rest = b""
+        self.gone = False
+        self.too_long = False
+        self.let_go: Callable[[], None] = lambda: None
+        self._wire = wire
+        self._most = most
+        self._given = False
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes:
+        """The head of the request, whole; then nothing, for ever."""
+        if self._given:
+            await trio.sleep_forever()
+        self._given = True
+        head = await self._head()
+        if not head:
+            self.let_go()
+        return head
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        self.answer += data
+        await trio.lowlevel.checkpoint()
+
+    async def wait_send_all_might_not_block(self) -> None:
+        await trio.lowlevel.checkpoint()
+
+    async def aclose(self) -> None:
+        """The library has given it up."""
+        self.let_go()
+        await trio.lowlevel.checkpoint()
+
+    async def _head(self) -> bytes:
+        head = b""
+        while (end := END.search(head)) is None and len(head) <= self._most:
+            try:
+                received = await self._wire.receive()
+            except PEER_GONE:
+                received = b""
+            if not received:
+                self.gone = True
+                return b""
+            head += received
+        if end is None or end.end() > self._most:
+            self.too_long = True
+            return b""
+        self.rest = head[end.end() :]
+        return head[: end.end()]
+
+
+def _joined(headers: Iterable[tuple[bytes, bytes]], wanted: str) -> str:
+    """The values of a header, which may come several times."""
+    return ", ".join(value.decode("latin-1") for name, value in headers if name.lower() == wanted.encode())
+
+
+def _refusal(status: int, why: str) -> bytes:
+    body = f"{why}\n"
+    lines = (
+        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}",
+        "Connection: close",
+        "Upgrade: websocket",
+        "Sec-WebSocket-Version: 13",
+        "Content-Type: text/plain; charset=utf-8",
+        f"Content-Length: {len(body.encode())}",
+    )
+    return "\r\n".join((*lines, "", body)).encode()

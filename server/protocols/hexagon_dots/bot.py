@@ -1,0 +1,248 @@
+"""One bot's side of Hexagon Dots over HTTP: its requests, which are held until it is to move again.
+
+A bot has no connection of its own. It is there while a request of it is held,
+and while it is its turn: then its clock runs, from the moment that the answer
+was sent. When a held request is hung up, the clock waits with its turn, for
+half a minute in a match, until the same request is made again.
+
+What it says with a move is a token that it was given for that one turn. What
+has another token is somebody else's and has no effect.
+"""
+
+from collections.abc import Callable
+
+import structlog
+import trio
+from msgspec import MsgspecError
+from msgspec.json import decode, encode
+
+from games.game import Illegal
+from server.host import secrets
+from server.host.reception import Visit
+from server.host.wire_log import NO_TAPE, WireLog
+from server.http.exchange import Exchange
+from server.http.wire import JSON, Response, json_response
+from server.protocols.common.http_tape import TURN, requested, responded
+from server.protocols.hexagon_dots.gate import Gate, Guest, delta, standing, whole
+from tournament.events import AnyEvent, Ended, Ending, Refused
+from tournament.match import Match, OutOfTurn
+from tournament.player import GRACE, Seat
+
+PLAIN = (("Content-Type", "text/plain; charset=utf-8"), ("X-Content-Type-Options", "nosniff"))
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+def plain(status: int, sentence: str, *headers: tuple[str, str]) -> Response:
+    """What is wrong, in words and nothing else."""
+    return Response(status, PLAIN + headers, sentence.encode())
+
+
+class Bot(Guest):
+    """From a join to the end of the match that it led to.
+
+    `tokens` is where whoever has a move looks for its bot; `done` is called when
+    there is nothing more to come, but for the same answers to the same requests.
+    """
+
+    def __init__(
+        self,
+        visit: Visit,
+        gate: Gate,
+        led: bool,
+        tokens: dict[str, "Bot"],
+        done: Callable[["Bot"], None],
+        wires: WireLog,
+    ) -> None:
+        self.name = visit.player.name
+        self.gate = gate
+        self.led = led  # to a match that its tournament deals, whatever is played at this gate
+        self.home = gate if gate.fixed and not led else None  # the game that somebody made, if it plays one
+        self.player = visit.player
+        self.stop_waiting: Callable[[], None] = lambda: None
+        self._visit = visit
+        self._tokens = tokens
+        self._done = done
+        self._seat: Seat | None = None
+        self._wires = wires
+        self._tape = NO_TAPE
+        self._token: str | None = None  # of the turn that it has
+        self._held: Exchange | None = None  # the request that is to be answered
+        self._request = ("", b"")  # token and body of the last one; the join has none
+        self._since: int | None = None  # the ply at which that began; None: it was the join, and knew nothing
+        self._answer: Response | None = None  # to it
+        self._over = ""  # how it ended, in words
+        self._farewell: Response | None = None  # after the end: to whoever was not told of it
+        self._violation = ""
+        self._gone: float | None = None  # since when nobody has waited for the answer
+        self._grace = GRACE  # seconds that this may yet be so
+        gate.enter(self)
+        visit.player.dealt = self._dealt
+
+    @property
+    def waits(self) -> bool:
+        return self._seat is None and not (self.led and self.gate.fixed)
+
+    @property
+    def away(self) -> bool:
+        """It has hung up, and may come back."""
+        return self._gone is not None
+
+    def is_at(self, gate: Gate) -> bool:
+        return gate in (self.gate, self.home)
+
+    def join(self, exchange: Exchange) -> None:
+        """Answer that when it is to move for the first time."""
+        self._hold(exchange)
+
+    def join_again(self, exchange: Exchange, gate: Gate) -> None:
+        """It was away, and knows nothing any more: tell it everything, from now on at this gate."""
+        self.gate.leave(self)
+        self.gate = gate
+        gate.enter(self)
+        if self._seat is not None:
+            gate.begin(self._seat.match)
+        self._tokens.pop(self._request[0], None)
+        self._request, self._since = ("", b""), None
+        self._come_back(exchange)
+
+    def move(self, exchange: Exchange, token: str) -> None:
+        """Take a request with a token of this bot: the one of its turn, or the one before that again."""
+        exchange.authenticated()
+        self._tape.heard(requested(exchange.request, token), exchange.request.arrived)
+        if token == self._token:
+            self._move(exchange, token)
+        elif (token, exchange.request.body) != self._request:
+            why = "this token has been used for another move"
+            self._respond(exchange, plain(410, self._over) if self._over else plain(403, why))
+        elif self._answer is not None:
+            self._respond(exchange, self._answer)
+        elif self._held is not None:
+            earlier, self._held = self._held, None
+            self._respond(earlier, plain(409, "the same request was made again, and is answered there"))
+            self._hold(exchange)
+        else:
+            self._come_back(exchange)
+
+    @property
+    def has_played(self) -> bool:
+        """It has tokens, and may come with one once more."""
+        return bool(self._token or self._request[0])
+
+    def forget(self) -> None:
+        """Whatever it comes with, it comes too late."""
+        for used in (self._request[0], self._token or ""):
+            self._tokens.pop(used, None)
+
+    def dismiss(self, why: str) -> None:
+        """There will be no match."""
+        if self._seat is None and self._held is not None:
+            self._reply(plain(410, why))
+            self._leave()
+
+    # What it says
+
+    def _move(self, exchange: Exchange, token: str) -> None:
+        seat, body = self._seat, exchange.request.body
+        if seat is None:
+            self._respond(exchange, self._farewell or plain(410, self._over))
+            return
+        try:
+            sent = decode(body)
+        except (MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            self._respond(exchange, plain(400, f"a move is JSON, and this is not: {error}"))
+            return
+        self._tokens.pop(self._request[0], None)
+        self._request, self._since, self._answer = (token, body), seat.match.ply, None
+        self._token = None
+        self._hold(exchange)
+        try:
+            seat.play(sent, exchange.request.arrived)
+        except OutOfTurn:
+            pass  # it came too late: the end is about to be told
+        except Illegal as illegal:
+            log.info("refused", match=seat.match.name, player=self.name, why=str(illegal))
+
+    def _hold(self, exchange: Exchange) -> None:
+        self._held = exchange
+        exchange.on_gone(self._hung_up)
+
+    def _hung_up(self) -> None:
+        self._held = None
+        if self._seat is None:
+            self._leave()
+        else:
+            self._gone = trio.current_time()
+            self._seat.hold(self._grace)
+
+    def _come_back(self, exchange: Exchange) -> None:
+        if self._gone is not None:
+            self._grace = max(0.0, self._grace - (trio.current_time() - self._gone))
+            self._gone = None
+        self._hold(exchange)
+        if self._seat is not None and self._held is not None:
+            self._seat.here()
+            self._ask()
+
+    # What it is told
+
+    def _dealt(self, seat: Seat) -> None:
+        if self.waits:
+            self.gate.taken = True
+        self._seat, self._tape = seat, self._wires.tape(seat, self._visit)
+        seat.follow(self._tell)
+        self.gate.begin(seat.match)
+
+    def _tell(self, event: AnyEvent) -> None:
+        seat = self._seat
+        if seat is None:
+            return
+        if isinstance(event, Ended):
+            self._end(seat, event)
+        elif isinstance(event, Refused):
+            self._violation = event.why if event.seat == seat.index else ""
+        else:
+            self._ask()
+
+    def _ask(self) -> None:
+        """Say that it is its turn, if that is so and it can be told."""
+        seat = self._seat
+        if seat is not None and seat.to_move and self._held is not None:
+            self._token = token = secrets.token()
+            self._tokens[token] = self
+            self._reply(Response(200, JSON, encode(self._news(seat.match, self._since)), ((TURN, token),)))
+
+    def _end(self, seat: Seat, ended: Ended) -> None:
+        match = seat.match
+        self._over = f"the game is over: {ended.why}"
+        if self._violation:
+            answer = plain(403, self._violation)
+        elif ended.ending is Ending.TIME and ended.winner != seat.index:
+            answer = plain(410, self._over)
+        else:
+            answer = json_response(200, self._news(match, self._since if self._token is None else match.ply))
+        if self._token is None:
+            self._reply(answer)
+        self._farewell = answer
+        self._seat = None
+        self._leave()
+
+    def _news(self, match: Match, since: int | None) -> object:
+        return whole(*standing(match)) if since is None else delta(match, since)
+
+    def _reply(self, answer: Response) -> None:
+        self._answer = answer
+        held, self._held = self._held, None
+        if held is not None:
+            self._respond(held, answer)
+
+    def _respond(self, exchange: Exchange, answer: Response) -> None:
+        self._tape.told(responded(answer))
+        exchange.respond(answer)
+
+    def _leave(self) -> None:
+        self._gone = None
+        self.gate.leave(self)
+        self.stop_waiting()
+        self._visit.leave()
+        self._done(self)

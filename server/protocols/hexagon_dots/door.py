@@ -1,0 +1,266 @@
+"""Hexagon Dots over HTTP, as its players know it: games have addresses, and requests are held.
+
+`POST /` makes a game, `POST <game>/players` joins it, `POST <game>/moves` plays;
+an answer comes when it is the bot's turn. `GET /match` finds a game, `GET /` and
+`GET /games` list them. Bodies are JSON, whatever their Content-Type says; what is
+refused is told in plain words.
+
+Two who join a game that somebody made play each other on that board, at the
+open table; a name may play several of those at once. At an address that
+`GET /match` gave the host deals the match, to whoever has a name for itself; and
+a bot whose name a tournament awaits, or may take, is led there from any address.
+
+What a bot is told is in `hexagon_bot.py`, what anybody sees of a game in
+`hexagon_gate.py`; `docs/protocols/hexagon-dots.md` is the page for authors.
+"""
+
+import secrets
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from functools import lru_cache, partial
+from typing import Any, TypeVar
+
+import msgspec
+import trio
+from msgspec import Struct
+
+from games.game import BadOption
+from games.hexagondots import GAME
+from server.host.host import OPEN, Host
+from server.host.names import BadName, checked, key
+from server.host.reception import Unwelcome
+from server.http.exchange import Exchange
+from server.http.sharing import BOTS
+from server.http.wire import JSON, Response, json_response
+from server.protocols.common.http_tape import TURN
+from server.protocols.common.tournament_end import when_over
+from server.protocols.hexagon_dots.bot import Bot, plain
+from server.protocols.hexagon_dots.gate import Gate
+
+FRESH = 60.0  # seconds for which a game that somebody made is offered before anybody has joined it
+SIZES = 512  # boards that are known to be in order: more than there are
+FOUND = {"rows": 5, "cols": 5, "end": "hexagons"}  # `GET /match`, which bots of 2011 use: as it was then
+
+T = TypeVar("T")
+Action = Callable[[Exchange], Awaitable[object] | None]
+ActionAt = Callable[[Gate, Exchange], Awaitable[object] | None]
+
+
+class Wanted(Struct, frozen=True, omit_defaults=True):
+    """A game, as somebody wants it."""
+
+    rows: int
+    cols: int
+    end: Any = "lines"  # anything: what it may be is the game's to say
+
+
+class Joiner(Struct, frozen=True):
+    name: str
+
+
+class Bad(Exception):
+    """A request that cannot be taken. The message is for the author of the bot."""
+
+
+class HexagonDots:
+    paths = frozenset({"", "g", "match", "games"})
+    sharing = BOTS
+    old_paths = ("/match", "/games", "/g/*", "/g/*/players", "/g/*/moves", "/g/*/observers")
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._gates: dict[str, Gate] = {}  # by path, in the order of their making
+        self._idle: dict[Gate, None] = {}  # of these
+        self._bots: dict[str, list[Bot]] = {}  # that wait or play, by the key of their name
+        self._tokens: dict[str, Bot] = {}
+        self._done: deque[Bot] = deque()  # whose last requests can still be made again
+        self._elsewhere: Mapping[str, Mapping[str, Action]] = {
+            "/": {"GET": self._overview, "POST": self._create},
+            "/match": {"GET": self._find},
+            "/games": {"GET": self._list},
+        }
+        self._at_a_game: Mapping[str, tuple[str, ActionAt]] = {
+            "players": ("POST", self._join),
+            "moves": ("POST", self._move),
+            "observers": ("POST", Gate.observe),
+        }
+
+    def answer(self, exchange: Exchange) -> Awaitable[object] | None:
+        method, path = exchange.request.method, exchange.request.path
+        actions = self._actions(path)
+        if actions is None:
+            exchange.respond(plain(404, f"there is no game at {path[:80]}"))
+            return None
+        action = actions.get("GET" if method == "HEAD" else method)
+        if action is None:
+            why = f"{path[:80]} takes {' and '.join(actions)}, not {method}"
+            exchange.respond(plain(405, why, ("Allow", ", ".join(actions))))
+            return None
+        try:
+            return action(exchange)
+        except Bad as bad:
+            exchange.respond(plain(400, str(bad)))
+            return None
+
+    def finds(self, path: str) -> bool:
+        return "GET" in (self._actions(path) or ())
+
+    def _actions(self, path: str) -> Mapping[str, Action] | None:
+        """What can be done at a path, by method."""
+        game, _, what = path.rpartition("/")
+        if (gate := self._gates.get(game)) is not None and what in self._at_a_game:
+            method, action = self._at_a_game[what]
+            return {method: partial(action, gate)}
+        if (gate := self._gates.get(path)) is not None:
+            return {"GET": partial(self._show, gate)}
+        return self._elsewhere.get(path)
+
+    # Games
+
+    def _create(self, exchange: Exchange) -> None:
+        wanted = _read(exchange, Wanted, '{"rows":5,"cols":5}')
+        try:
+            _check(wanted.rows, wanted.cols)
+            GAME.opening({"end": wanted.end})
+        except BadOption as error:
+            raise Bad(str(error)) from None
+        self._locate(exchange, self._make(msgspec.to_builtins(wanted), fixed=True))
+
+    def _find(self, exchange: Exchange) -> None:
+        """Somebody who waits is first; then what was made just now; else the host finds an opponent."""
+        now, free = trio.current_time(), [gate for gate in self._gates.values() if gate.open]
+        gate = (
+            next((gate for gate in free if gate.waiting), None)
+            or next((gate for gate in free if gate.fixed and now - gate.at < FRESH), None)
+            or next((gate for gate in free if not gate.fixed), None)
+            or self._make(FOUND, fixed=False)
+        )
+        self._locate(exchange, gate)
+
+    def _list(self, exchange: Exchange) -> None:
+        games = [gate.offer() for gate in self._gates.values() if gate.open]
+        exchange.respond(json_response(200, {"games": games}))
+
+    def _overview(self, exchange: Exchange) -> None:
+        """For the viewer of 2011, which looks here twice a second for games that have begun."""
+        games = [gate.outline() for gate in self._gates.values() if not gate.over]
+        kept_nowhere = ("Cache-Control", "no-store")  # a browser gets another answer at this address
+        exchange.respond(json_response(200, games, kept_nowhere))
+
+    def _show(self, gate: Gate, exchange: Exchange) -> None:
+        exchange.respond(Response(200, JSON, gate.game()))
+
+    def _locate(self, exchange: Exchange, gate: Gate) -> None:
+        exchange.respond(Response(201, own=(("Location", gate.path),)))
+
+    def _make(self, options: Mapping[str, Any], fixed: bool) -> Gate:
+        """A new address; of those that nobody needs the oldest go, where they are too many."""
+        while len(self._idle) >= self._host.limits.games:
+            oldest = next(gate for gate in self._gates.values() if gate in self._idle)
+            del self._gates[oldest.path], self._idle[oldest]
+            oldest.close()
+        path = f"/g/{secrets.token_hex(4)}"
+        while path in self._gates:
+            path = f"/g/{secrets.token_hex(4)}"
+        made = self._gates[path] = Gate(path, options, fixed, trio.current_time(), self._idle)
+        return made
+
+    # Bots
+
+    def _join(self, gate: Gate, exchange: Exchange) -> Awaitable[object] | None:
+        try:
+            name = checked(_read(exchange, Joiner, '{"name":"ann"}').name, GAME.name)
+        except BadName as error:
+            raise Bad(str(error)) from None
+        if (back := self._coming_back(gate, name)) is not None:
+            back.join_again(exchange, gate)
+        elif self._is_at(gate, name):
+            exchange.respond(_twice(name))
+        elif gate.open or self._host.tournament_for(name, GAME.name) is not None:
+            return self._arrive(exchange, gate, name)
+        else:
+            exchange.respond(plain(410, gate.why_not))
+        return None
+
+    def _coming_back(self, gate: Gate, name: str) -> Bot | None:
+        """Who hung up and goes on with its match; at a game that somebody made not with another of those."""
+        away = [bot for bot in self._bots.get(key(name), ()) if bot.away]
+        here = next((bot for bot in away if bot.is_at(gate)), None)
+        return here or next((bot for bot in away if bot.home is None or not gate.fixed), None)
+
+    def _is_at(self, gate: Gate, name: str) -> bool:
+        return any(bot.is_at(gate) for bot in self._bots.get(key(name), ()))
+
+    async def _arrive(self, exchange: Exchange, gate: Gate, name: str) -> None:
+        shared = gate.fixed and self._host.tournament_for(name, GAME.name) is None
+        try:
+            visit = await self._host.arrive(
+                name, GAME.name, keeps=False, shared=shared, reserved=True, peer=exchange.request.peer
+            )
+        except Unwelcome as refusal:
+            exchange.respond(plain(503 if self._host.draining else 409, str(refusal)))
+            return
+        player, place = visit.player, visit.player.place or ""
+        led = not place.startswith(OPEN)
+        if exchange.gone or not (led or gate.open):
+            visit.leave()
+            exchange.respond(plain(410, gate.why_not))
+            return
+        if self._is_at(gate, name):  # it was quicker, by another request
+            visit.leave()
+            exchange.respond(_twice(name))
+            return
+        exchange.authenticated()
+        self._gates[gate.path] = gate  # it may have been dropped meanwhile, as nobody was there
+        bot = Bot(visit, gate, led, self._tokens, self._leave, self._host.wires)
+        self._bots.setdefault(key(name), []).append(bot)
+        bot.join(exchange)
+        if led:
+            bot.stop_waiting = when_over(
+                self._host, place, lambda tournament, fact: bot.dismiss(f"{tournament.record.name} is over")
+            )
+            player.free()
+        elif not gate.fixed:
+            player.options = gate.options
+            player.free()
+        elif len(both := [bot for bot in gate.guests if bot.waits]) == 2:
+            gate.taken = True
+            self._host.tournaments[place].challenge(both[0].player, both[1].player, gate.options)
+
+    def _move(self, gate: Gate, exchange: Exchange) -> None:
+        token = exchange.request.headers.get(TURN.lower(), "")
+        bot = self._tokens.get(token)
+        if bot is not None and bot.gate is gate:
+            bot.move(exchange, token)
+        elif gate.over:
+            exchange.respond(plain(410, gate.why_not))
+        else:
+            exchange.respond(plain(403, f"a move needs the {TURN} of the last answer"))
+
+    def _leave(self, bot: Bot) -> None:
+        """A bot has no more to come. For a while its last requests are answered as they were."""
+        here = self._bots[key(bot.name)]
+        here.remove(bot)
+        if not here:
+            del self._bots[key(bot.name)]
+        if bot.has_played:
+            self._done.append(bot)
+            if len(self._done) > self._host.limits.games:
+                self._done.popleft().forget()
+
+
+def _read(exchange: Exchange, kind: type[T], example: str) -> T:
+    try:
+        return msgspec.json.decode(exchange.request.body, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise Bad(f"expected {example}: {error}") from None
+
+
+def _twice(name: str) -> Response:
+    return plain(409, f"the name {name} is taken: somebody is in this game under it")
+
+
+@lru_cache(SIZES)
+def _check(rows: int, cols: int) -> None:
+    """Raise `BadOption` for a board that cannot be. Building the largest takes 30 ms: once is enough."""
+    GAME.opening({"rows": rows, "cols": cols})

@@ -1,0 +1,1 @@
+"""The house protocol: any game over TCP, websockets and HTTP, with tokens to come back over any of them."""

@@ -1,0 +1,213 @@
+"""The words of the house protocol: what a bot may say and what it is told, as types.
+
+A message is one JSON object, whatever carries it. What bots say is read here,
+and what happens in a match is put into words; `docs/protocols/house.md` is the
+page for their authors. `python -m server.protocols.house.messages` writes the grammar as
+a JSON Schema, which is `docs/protocols/house.schema.json`.
+
+Not here: what is said when (`server/protocols/house/talk.py`).
+"""
+
+import sys
+from inspect import cleandoc
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from games.game import Pace, typed
+from tournament.events import Ended, Ending
+from tournament.match import Match
+from tournament.player import Seat
+
+PROTOCOL = 1
+SHOWN = 200  # characters of what was wrong with a message that are repeated
+
+Count = Annotated[int, Meta(ge=0, le=2**31)]
+
+
+class Unreadable(ValueError):
+    """What a bot said is no message. The sentence is for its author."""
+
+
+class FromBot(Struct, frozen=True, tag_field="type", tag=str.lower):
+    """What a bot may say. Fields that are not known are passed over."""
+
+
+class Hello(FromBot, frozen=True):
+    """Come in, or come back; the first message."""
+
+    name: str
+    game: str
+    token: str | None = None  # of the last welcome: takes one's place over from any other connection
+    tournament: str | None = None  # None: the host finds a place
+    protocol: int = PROTOCOL
+
+
+class Move(FromBot, frozen=True):
+    """Answer the question that `match` and `ply` name; if they are left out, the one that is asked now."""
+
+    move: Any  # as the game writes it, or the short text that people type
+    match: str | None = None
+    ply: Count | None = None
+
+
+class Resign(FromBot, frozen=True):
+    """Lose the match."""
+
+    match: str | None = None
+
+
+class AskState(FromBot, frozen=True, tag="state"):
+    """Be told the last `turn` again, with the clocks as they are now."""
+
+
+class Bye(FromBot, frozen=True):
+    """Leave, and not come back: what is being played is lost."""
+
+
+class ToBot(Struct, frozen=True, kw_only=True, tag_field="type", tag=str.lower):
+    """What a bot is told. More fields may come with time; a bot passes over what it does not know."""
+
+    seq: Count | UnsetType = UNSET  # 1, 2, 3 … where a transport resumes by it
+
+
+class Welcome(ToBot, frozen=True):
+    """The bot is in. With `name` and `token` it may come back over any transport."""
+
+    name: str
+    token: str
+    game: str
+    tournament: str | None  # None: the open table
+
+
+class Begin(ToBot, frozen=True):
+    """A match, which begins or is gone on with."""
+
+    match: str
+    you: str  # this bot's seat, as the game calls it
+    players: tuple[str, str]  # in the order of the seats
+    clock: Pace  # seconds; null where there is no limit
+    state: Any
+    options: dict[str, Any] | UnsetType = UNSET  # of the game, where it has others than usual
+    moves: list[Any] | UnsetType = UNSET  # what has been played, where that is something
+
+
+class Turn(ToBot, frozen=True):
+    """How things stand, to both players and after every change; whoever `turn` names is asked."""
+
+    match: str
+    ply: Count  # how many moves have been played
+    turn: str | None  # the seat to move; None: the match is over
+    last: Any  # the last move as the game writes it; None: there was none
+    state: Any
+    clock: tuple[float | None, float | None]  # seconds left, in the order of the seats; None: no limit
+
+
+class Refused(ToBot, frozen=True, kw_only=True):
+    """Something the bot said had no effect; with a `ply`, it was a move."""
+
+    match: str | UnsetType = UNSET
+    ply: Count | UnsetType = UNSET
+    reason: str
+
+
+class End(ToBot, frozen=True):
+    """A match is over."""
+
+    match: str
+    winner: str | None  # a seat, or "draw"; None: nobody has won, and it is no draw
+    ending: Ending
+    why: str
+    replay: str  # where it can be seen, on the host's HTTP port
+
+
+class Standings(ToBot, frozen=True):
+    """The bot's tournament is over. It may say hello again."""
+
+    tournament: str
+    final: bool
+    rows: list[dict[str, Any]]
+
+
+Said = Hello | Move | Resign | AskState | Bye
+Told = Welcome | Begin | Turn | Refused | End | Standings
+
+encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(Said).decode
+
+
+def read(message: bytes, most: int) -> Said:
+    """What a bot said; raises `Unreadable`. What is no JSON object is a move as people type it."""
+    if len(message) > most:
+        raise Unreadable(f"a message may have {most} bytes, and this one has {len(message)}")
+    try:
+        if message.lstrip()[:1] == b"{":
+            return _decode(message)
+        return Move(move=typed(message.decode().strip()))
+    except UnicodeDecodeError:
+        raise Unreadable("a message is UTF-8, and this one is not") from None
+    except RecursionError:
+        raise Unreadable("this message is nested too deeply") from None
+    except msgspec.ValidationError as error:
+        raise Unreadable(f"expected one of hello, move, resign, state, bye: {str(error)[:SHOWN]}") from None
+    except msgspec.DecodeError as error:
+        raise Unreadable(f"this is no JSON: {error}") from None
+
+
+def begin(seat: Seat) -> Begin:
+    """What a bot is told when it is dealt a seat, or comes back to one."""
+    match = seat.match
+    state = match.game.show(match.position, match.names)
+    options = dict(match.options) or UNSET
+    return Begin(
+        match.name, seat.name, match.names, match.clock.pace, state, options, list(match.moves) or UNSET
+    )
+
+
+def turn(match: Match, ply: int, at: float) -> Turn:
+    """How a match stood after so many plies; the clocks as they are `at` that time."""
+    position, names = match.positions[ply], match.names
+    mover: int = position.turn
+    over = position.outcome is not None or (match.log.closed and ply == match.ply)
+    first, second = match.left(at)
+    return Turn(
+        match.name,
+        ply,
+        None if over else match.game.seats[mover],
+        match.moves[ply - 1] if ply else None,
+        match.game.show(position, names),
+        (_seconds(first), _seconds(second)),
+    )
+
+
+def end(match: Match, ended: Ended) -> End:
+    draw = "draw" if ended.ending is Ending.PLAYED else None
+    winner = draw if ended.winner is None else match.game.seats[ended.winner]
+    return End(match.name, winner, ended.ending, ended.why, f"/matches/{match.name}")
+
+
+def _seconds(left: float | None) -> float | None:
+    return None if left is None else round(left, 3)
+
+
+def schema() -> dict[str, Any]:
+    """The grammar as a JSON Schema: `FromBot` and `ToBot` say which messages there are."""
+    grammar: dict[str, Any] = {}
+    (said, told), parts = msgspec.json.schema_components((Said, Told), ref_template="#/$defs/{name}")
+    for part in parts.values():
+        if "description" in part:  # a docstring, which newer Pythons have without its indentation
+            part["description"] = cleandoc(part["description"])
+    grammar["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    grammar["title"] = f"The house protocol, version {PROTOCOL}"
+    grammar["anyOf"] = [{"$ref": "#/$defs/FromBot"}, {"$ref": "#/$defs/ToBot"}]
+    grammar["$defs"] = {"FromBot": said, "ToBot": told, **parts}
+    return grammar
+
+
+def schema_text() -> str:
+    return msgspec.json.format(msgspec.json.encode(schema()), indent=2).decode() + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(schema_text())

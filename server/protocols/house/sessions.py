@@ -1,0 +1,303 @@
+"""The house protocol over HTTP: a session, where other transports have a connection.
+
+`POST /play` says hello and opens a session, whose address nobody else knows.
+`POST` to that address says something; `GET` is told what there is to tell, as an
+event stream or, with `?after=7`, by a long poll. What the messages mean is
+`server/protocols/house/talk.py`'s business, and `docs/protocols/house-http.md` is the
+page for authors of bots.
+
+A bot is there while it listens, and for a minute after each of its requests; the
+first has to come soon after the welcome, which may be lost on its way.
+"""
+
+import secrets
+from collections import deque
+from collections.abc import Callable
+
+import structlog
+import trio
+
+from server.host.host import Host
+from server.http.exchange import Chunks, Exchange
+from server.http.head import Refusal
+from server.http.sharing import BOTS
+from server.http.wire import JSON, Response, json_response
+from server.net.listening import network_of
+from server.protocols.common.http_tape import requested, responded
+from server.protocols.house import messages
+from server.protocols.house.talk import HELLO, House
+
+SWEEP = 1.0  # seconds between looks at who is silent, which is as exact as they are
+PRIVATE = (("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer"))  # addresses are secrets here
+STREAM = (("Content-Type", "text/event-stream"), *PRIVATE, ("X-Accel-Buffering", "no"))
+LONGEST = 10  # digits of a message's number
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+class HouseHttp:
+    paths = frozenset({"play"})
+    sharing = BOTS
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._sessions: dict[str, Session] = {}
+        self._sweeping = False
+
+    def answer(self, exchange: Exchange) -> None:
+        method, path = exchange.request.method, exchange.request.path
+        match path.split("/")[1:]:
+            case ["play"] if method == "POST":
+                self._open(exchange)
+            case ["play"]:
+                _refuse_method(exchange, "POST")
+            case ["play", name] if name in self._sessions:
+                self._at(self._sessions[name], exchange)
+            case ["play", _]:
+                raise Refusal(404, "there is no such session; say hello again, with your token: POST /play")
+            case _:
+                raise Refusal(404, f"there is nothing at {path[:80]}")
+
+    def _at(self, session: "Session", exchange: Exchange) -> None:
+        exchange.authenticated()
+        match exchange.request.method:
+            case "POST":
+                session.hear(exchange)
+            case "GET":
+                session.listen(exchange)
+            case _:
+                _refuse_method(exchange, "GET, POST")
+
+    def _open(self, exchange: Exchange) -> None:
+        limits = self._host.limits
+        try:
+            said = messages.read(exchange.request.body, limits.json_line_bytes)
+        except messages.Unreadable as error:
+            raise Refusal(400, str(error)) from None
+        if not isinstance(said, messages.Hello):
+            raise Refusal(400, HELLO)
+        origin = network_of(exchange.request.peer, limits.trust_loopback)
+        if origin and self._from(origin) >= limits.connections_per_address:
+            raise Refusal(429, "too many sessions were opened from your address: end some with a bye")
+        if len(self._sessions) >= limits.sessions:
+            raise Refusal(503, "too many sessions are open: come again later")
+        session = Session(self._host, origin, self._forget)
+        self._sessions[session.name] = session
+        if not self._sweeping:
+            self._sweeping = True
+            self._host.guard.start_soon(self._sweep)
+        session.open(exchange)
+
+    def _from(self, origin: str) -> int:
+        return sum(session.origin == origin for session in self._sessions.values())
+
+    def _forget(self, session: "Session") -> None:
+        self._sessions.pop(session.name, None)
+
+    async def _sweep(self) -> None:
+        try:
+            while self._sessions:
+                await trio.sleep(SWEEP)
+                now = trio.current_time()
+                for session in tuple(self._sessions.values()):
+                    session.sweep(now)
+        finally:
+            self._sweeping = False
+
+
+class Session:
+    """What one bot was told, and is told where it listens now: in one place, the last that it chose."""
+
+    def __init__(self, host: Host, origin: str, forget: Callable[["Session"], None]) -> None:
+        self.name = secrets.token_urlsafe(16)
+        self.origin = origin  # the network that it was opened from; "" where these are not counted
+        self._limits = host.limits
+        self._host = host
+        self._forget = forget
+        self._house: House | None = None
+        self._opening: Exchange | None = None  # the hello, until it is answered
+        self._inside = False
+        self._over: str | None = None  # why nothing more will be said
+        self._last = 0  # the number of the last message, counted from 1 …
+        self._said = trio.current_time()  # … and when it was said
+        self._kept: deque[bytes] = deque()  # the latest messages
+        self._size = 0  # of these, in bytes
+        self._questions = 0  # that were asked before the last message …
+        self._asked = self._said  # … and when the last of them was
+        self._stream: Chunks | None = None
+        self._poll: Exchange | None = None
+        self._until = 0.0  # when the poll is answered in any case, or the next sign of life is due
+        self._deadline = self._said + self._limits.session_seconds  # nobody is here, if nobody listens
+
+    @property
+    def _listening(self) -> bool:
+        return self._stream is not None or self._poll is not None
+
+    # What the bot does
+
+    def open(self, exchange: Exchange) -> None:
+        """With a hello, which is answered by the welcome."""
+        request, self._opening = exchange.request, exchange
+        house = self._house = House(
+            self._host, self._say, self._hang_up, request.peer, self._authenticated, numbered=True
+        )
+        exchange.on_gone(self._abandon)
+        house.hear(request.body, request.arrived)
+
+    def hear(self, exchange: Exchange) -> None:
+        """Take a message; the answer is the number of the last one that this bot was told."""
+        request = exchange.request
+        if self._house is None:
+            raise Refusal(410, f"the session is over: {self._over}")
+        self._stay(request.arrived)
+        self._note_question()
+        tape = self._house.tape
+        self._house.hear(request.body, request.arrived, request.arrived >= self._asked)
+        answer = json_response(200, {"seq": self._last}, *PRIVATE)
+        tape.told(responded(answer))
+        exchange.respond(answer)
+
+    def listen(self, exchange: Exchange) -> None:
+        """From now on, here: by a long poll where the query says `after`, else by an event stream."""
+        polls = "after" in exchange.request.query
+        after = _number(
+            exchange.request.query["after"] if polls else exchange.request.headers.get("last-event-id", "")
+        )
+        oldest = self._last - len(self._kept)
+        if after is None and polls:
+            raise Refusal(400, "after is the number of the last message that you have, or 0")
+        if after is not None and after < oldest:
+            raise Refusal(410, f"messages up to {oldest} are gone; say hello again, with your token")
+        behind = list(self._kept)[max(0, (after or 0) - oldest) :]
+        if not behind and self._over is not None:
+            raise Refusal(410, f"the session is over: {self._over}")
+        self._stop_listening()
+        if self._house is not None:
+            self._house.tape.heard(requested(exchange.request, self.name), exchange.request.arrived)
+        now = trio.current_time()
+        if not polls:
+            self._stream = exchange.stream(200, STREAM)
+            self._until = now + self._limits.heartbeat_seconds
+            for number, message in enumerate(behind, self._last - len(behind) + 1):
+                self._stream.put(_event(number, message))
+            if self._over is not None:
+                self._stop_listening()
+        elif behind:
+            exchange.respond(_answer(behind))
+        else:
+            self._poll, self._until = exchange, now + self._limits.poll_seconds
+        self._stay(now)
+        exchange.on_gone(lambda: self._gone(exchange))
+
+    def sweep(self, now: float) -> None:
+        """Look at what is due."""
+        if self._stream is not None and now >= self._until:
+            self._until = now + self._limits.heartbeat_seconds
+            self._stream.put(b": still here\n\n")
+        elif self._poll is not None and now >= self._until:
+            self._stop_listening()
+        elif not self._listening and now >= self._deadline:
+            if self._house is None:
+                self._forget(self)
+            else:
+                log.info("gone", peer=self.origin, why="silence")
+                self._hang_up("nothing was heard from the bot for too long")
+
+    def _gone(self, exchange: Exchange) -> None:
+        """Whoever listened there has hung up."""
+        if self._poll is exchange:
+            self._poll = None
+        if self._stream is not None and self._stream.exchange is exchange:
+            self._stream = None
+        self._stay(trio.current_time())
+
+    def _abandon(self) -> None:
+        """Whoever said hello has hung up before there was an answer."""
+        if self._opening is not None:
+            self._opening = None
+            self._hang_up("the client hung up")
+            self._forget(self)
+
+    def _stay(self, at: float) -> None:
+        self._deadline = max(self._deadline, at + self._limits.session_seconds)
+
+    def _stop_listening(self) -> None:
+        stream, self._stream = self._stream, None
+        poll, self._poll = self._poll, None
+        if stream is not None:
+            stream.close()
+        if poll is not None:
+            poll.respond(_answer([]))
+        self._stay(trio.current_time())
+
+    # What the house does
+
+    def _authenticated(self) -> None:
+        self._inside = True
+        if self._opening is not None:
+            self._opening.authenticated()
+
+    def _say(self, message: bytes, urgent: bool) -> None:
+        # Sent at once, `urgent` or not: what a move led to is told before the move's request is answered.
+        self._note_question()
+        self._last += 1
+        self._said = trio.current_time()
+        self._kept.append(message)
+        self._size += len(message)
+        while len(self._kept) > 1 and (
+            len(self._kept) > self._limits.outbox_messages or self._size > self._limits.outbox_bytes
+        ):
+            self._size -= len(self._kept.popleft())
+        if self._opening is not None:
+            self._answer_hello(self._opening, message)
+        elif self._stream is not None:
+            self._until = self._said + self._limits.heartbeat_seconds
+            self._stream.put(_event(self._last, message))
+        elif self._poll is not None:
+            poll, self._poll = self._poll, None
+            self._stay(self._said)
+            poll.respond(_answer([message]))
+
+    def _answer_hello(self, exchange: Exchange, message: bytes) -> None:
+        self._opening = None
+        if self._inside:
+            location = ("Location", f"/play/{self.name}")
+            body = b'%b,"session":"%b"}' % (message[:-1], self.name.encode())
+            exchange.respond(Response(201, (*JSON, *PRIVATE), body, own=(location,)))
+            self._deadline = self._said + self._limits.session_begin_seconds
+        else:
+            status = 429 if self._house is not None and self._house.guessing else 403
+            exchange.respond(Response(status, JSON, message))
+            self._hang_up("the hello was refused")
+            self._forget(self)
+
+    def _hang_up(self, reason: str) -> None:
+        """Nothing more will be said; what was said can still be read."""
+        if self._house is not None:
+            house, self._house = self._house, None
+            self._over = reason
+            house.gone()
+            self._stop_listening()
+
+    def _note_question(self) -> None:
+        """A question is the last thing that was said when it was asked: that is how its time is known."""
+        if self._house is not None and self._house.asked != self._questions:
+            self._questions = self._house.asked
+            self._asked = self._said
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= LONGEST else None
+
+
+def _event(number: int, message: bytes) -> bytes:
+    return b"id: %d\ndata: %b\n\n" % (number, message)
+
+
+def _answer(told: list[bytes]) -> Response:
+    return Response(200, JSON + PRIVATE, b"[%b]" % b",".join(told))
+
+
+def _refuse_method(exchange: Exchange, allowed: str) -> None:
+    why = f"this takes {allowed}, not {exchange.request.method}"
+    exchange.respond(json_response(405, {"error": why}, ("Allow", allowed)))

@@ -1,0 +1,170 @@
+"""The websocket door: the c4-arena at `/`, the house protocol at `/play`.
+
+One connection from its handshake (`handshake.py`) to its end. Frames
+(`server/net/frames.py`) and protocols (`connect4.py`, `house.py`) do no I/O, so a
+message goes from the socket through the referee and out of both sockets within
+one call: there is no task in between, and nobody waits for anybody. Who says far more than
+is worth a reply is not cut for it, but read from only now and then.
+
+A connection is ended by a close frame with a reason, whoever ends it; then the
+peer has a moment to take that in. There are no pings from here: clients block
+for minutes in their own input, and clocks tell who is not there.
+
+`Origin` may be anything and missing. There are no cookies, so a page in
+somebody's browser can do no more here than any other stranger.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Protocol
+
+import structlog
+import trio
+
+from server.host.host import STOPPING, Host
+from server.net.frames import (
+    GOING_AWAY,
+    NORMAL,
+    POLICY,
+    PONG,
+    BadFrame,
+    Close,
+    Frames,
+    Ping,
+    Pong,
+    closing,
+    framed,
+)
+from server.net.guard import PEER_GONE
+from server.net.limits import Bucket
+from server.net.listening import Visitor
+from server.net.outbox import Outbox, Say
+from server.net.wire import Wire
+from server.protocols.c4arena.talk import Connect4
+from server.protocols.handshake import Refused, shake_hands
+from server.protocols.house.talk import House
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+class Talk(Protocol):
+    """One bot's side of a protocol: messages in, messages out by what it was made with."""
+
+    asked: int  # how many questions the bot has been asked
+    unheard: int  # how many of its messages were passed over in silence
+
+    def hear(self, message: bytes, at: float, fresh: bool = True) -> None: ...
+
+    def gone(self) -> None: ...
+
+
+MakeTalk = Callable[[Host, Say, Callable[[str], None], str, Callable[[], None]], Talk]
+
+# What is spoken where, and the code with which it hangs up: the arena does so only to those who flood it.
+TALKS: Mapping[str, tuple[MakeTalk, int]] = {"/": (Connect4, POLICY), "/play": (House, NORMAL)}
+
+
+async def attend(host: Host, wire: Wire, visitor: Visitor) -> None:
+    """Serve one connection until it has ended."""
+    outbox = Outbox(wire, host.guard, host.limits)
+    handshake = await shake_hands(wire, TALKS, host.limits)
+    outbox.put(handshake.answer)
+    try:
+        if isinstance(handshake, Refused):
+            outbox.finish()
+            with trio.move_on_after(host.limits.linger_seconds):
+                await wire.pump(_drop)
+        else:
+            wire.peer = visitor.client(handshake.forwarded)  # for good: behind a proxy too it is one bot's
+            connection = _Connection(host, wire, outbox, handshake.path, visitor.authenticated)
+            await connection.run(handshake.rest)
+    except PEER_GONE:
+        pass  # as peers do; it has been dealt with
+
+
+class _Connection:
+    def __init__(
+        self, host: Host, wire: Wire, outbox: Outbox, path: str, authenticated: Callable[[], None]
+    ) -> None:
+        self._wire = wire
+        self._outbox = outbox
+        self._limits = host.limits
+        self._frames = Frames(host.limits)
+        self._controls = Bucket(host.limits.control_frames, trio.current_time())
+        self._unheard = Bucket(host.limits.messages, trio.current_time())
+        self._reading = trio.CancelScope()  # until it is paused
+        self._patience = trio.CancelScope()  # with a peer that is to go
+        self._open = True
+        talk, code = TALKS[path]
+        self._host = host
+        self._talk = talk(host, self._say, partial(self._close, code), wire.peer, authenticated)
+
+    async def run(self, begun: bytes) -> None:
+        self._host.farewells[self] = partial(self._close, GOING_AWAY, STOPPING)
+        try:
+            self._take(begun)
+            with self._patience:
+                await self._read()
+            # A host that stops cancels us, and no bot has left its match by that, if its end comes just then.
+            await trio.lowlevel.checkpoint_if_cancelled()
+        except Exception:
+            self._gone()
+            raise
+        finally:
+            del self._host.farewells[self]
+        self._gone()
+
+    async def _read(self) -> None:
+        """Take what comes, with pauses where it is a flood, until the peer has said its last."""
+        while True:
+            with self._reading:
+                await self._wire.pump(self._take)
+                return
+            await trio.sleep(self._limits.flood_pause_seconds)
+            self._reading = trio.CancelScope()
+
+    def _say(self, message: bytes, urgent: bool) -> None:
+        self._outbox.put(framed(message), urgent)
+
+    def _take(self, received: bytes) -> None:
+        if not self._open:
+            return  # it goes on talking until it has heard that we hung up
+        at, asked, unheard = self._wire.arrived, self._talk.asked, self._talk.unheard
+        try:
+            for item in self._frames.receive(received):
+                match item:
+                    case bytes():
+                        self._talk.hear(item, at, self._talk.asked == asked)
+                    case Ping(payload=payload):
+                        self._control(at)
+                        self._outbox.put(framed(payload, PONG))
+                    case Pong():
+                        self._control(at)
+                    case Close(code=code):
+                        self._close(code)
+        except BadFrame as error:
+            self._close(error.code, str(error))
+        if unheard != self._talk.unheard and not self._unheard.take(at, self._talk.unheard - unheard):
+            self._reading.cancel()
+
+    def _control(self, at: float) -> None:
+        rate = self._limits.control_frames
+        if not self._controls.take(at):
+            raise BadFrame(POLICY, f"pings and pongs may come {rate.credits} times in {rate.seconds:g} s")
+
+    def _close(self, code: int | None, why: str = "") -> None:
+        """Say goodbye, and give the peer a moment to do the same."""
+        if self._open:
+            log.debug("closed", peer=self._wire.peer, code=code, why=why)
+            self._outbox.put(closing(code, why))
+            self._outbox.finish()
+            self._patience.deadline = trio.current_time() + self._limits.linger_seconds
+            self._gone()
+
+    def _gone(self) -> None:
+        self._open = False
+        self._talk.gone()
+
+
+def _drop(received: bytes) -> None:
+    """What a peer says that is to go."""

@@ -1,0 +1,74 @@
+"""The folder that a host keeps everything in: the journal, copies of it, the organiser's token.
+
+A folder is one host's: a second one is turned away before it has touched anything.
+"""
+
+import fcntl
+import os
+import secrets
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from msgspec import Struct
+
+from server.exits import ConfigError
+
+JOURNAL = "quintain.sqlite"
+RESERVE = "reserve"  # of the disk: nothing is in it
+LOCK = "lock"
+TOKEN = "organiser-token"  # noqa: S105 - the name of the file
+VARIABLE = "QUINTAIN_TOKEN"
+
+
+def prepared(folder: str) -> Path:
+    """The folder, made if it is not there; raises `ConfigError` where nothing can be kept in it."""
+    path = Path(folder)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        probe = path / ".writable"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise ConfigError(f"{path}: nothing can be kept in this folder: {error.strerror}") from None
+    return path
+
+
+@contextmanager
+def locked(folder: Path) -> Generator[None]:
+    """Have the folder to oneself; raises `ConfigError` where another host has it."""
+    with (folder / LOCK).open("a+", encoding="ascii") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.seek(0)
+            raise ConfigError(
+                f"{folder}: another host (process {file.read().strip()}) keeps its data here"
+            ) from None
+        file.truncate(0)
+        file.write(f"{os.getpid()}\n")
+        file.flush()
+        yield
+
+
+class OrganiserToken(Struct, frozen=True):
+    """The token that organising wants."""
+
+    text: str
+    path: Path | None  # the file it is in; None: the environment has brought it
+    made: bool = False  # just now: this is the first start
+
+
+def organiser_token(folder: Path) -> OrganiserToken:
+    if brought := os.environ.get(VARIABLE):
+        return OrganiserToken(brought, None)
+    path = folder / TOKEN
+    try:
+        return OrganiserToken(path.read_text(encoding="ascii").strip(), path)
+    except FileNotFoundError:
+        token = secrets.token_urlsafe(32)
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+            file.write(token + "\n")
+        return OrganiserToken(token, path, made=True)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path}: the organiser's token cannot be read: {error}") from None

@@ -1,0 +1,207 @@
+"""A `Store` on any database: the part that waits.
+
+Whatever has gathered while the last commit was under way, and for a moment after,
+goes into the next one, so a busy host makes few commits and an idle one waits for
+nothing. One thread writes. What an engine cannot keep is kept back and tried again,
+for as long as it takes: that is trouble, and the host stands still meanwhile.
+Anything else that goes wrong is a bug of ours and ends the host.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
+from math import inf
+from typing import Any
+
+import structlog
+import trio
+
+from server.store import journal
+from server.store.journal import Engine, Entry, Jot, Unavailable
+from tournament.record import AnyFact, Concluded, Kept
+from tournament.store import Conflict, Story
+
+RETRY = 5.0  # seconds until what could not be kept is tried again
+SOON = 0.25  # seconds between two looks at what was played, of which a crash may take as much
+REST = 0.01  # seconds, at the most, that a match which is over waits for others after a commit …
+EACH = REST / 50  # … and for each match in play, as a few fast ones would wait for nothing …
+ENOUGH = 16  # … unless so many wait already: a commit costs about as much as ten of what is in it
+READERS = 4  # threads that read at once
+
+InThread = Callable[..., Awaitable[Any]]  # called as trio.to_thread.run_sync is, with a limiter
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+class Call:
+    """Somebody waits for these to be safe."""
+
+    __slots__ = ("error", "rows", "safe", "scope", "urgent")
+
+    def __init__(self, rows: Sequence[Entry], patient: bool) -> None:
+        self.rows = rows
+        self.urgent = any(row.kind != "concluded" for row in rows)  # somebody is about to play
+        self.safe = trio.Event()
+        self.scope = trio.CancelScope(shield=patient)
+        self.error: Conflict | None = None
+
+
+class Playing:
+    """A match in play, and how much of it is written."""
+
+    __slots__ = ("moves", "times", "written")
+
+    def __init__(self, moves: Sequence[Any], times: Sequence[float]) -> None:
+        self.moves = moves
+        self.times = times
+        self.written = 0
+
+
+class Ledger:
+    def __init__(self, engine: Engine, in_thread: InThread = trio.to_thread.run_sync) -> None:
+        self.trouble = ""
+        self._engine = engine
+        self._in_thread = in_thread
+        self._writing = trio.CapacityLimiter(1)
+        self._reading = trio.CapacityLimiter(READERS)
+        self._last = engine.last()
+        self._waiting: list[Call] = []  # in the order of asking; some may be under way
+        self._playing: dict[str, Playing] = {}
+        self._moves_due = inf  # when to look what was played
+        self._rested = -inf  # when the next commit may be made, of few as well
+        self._news = trio.Event()  # somebody waits, or something is played where nothing was
+        self._listeners: list[Callable[[], None]] = []
+        self._closed = False
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        self._listeners.append(listener)
+
+    async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> None:
+        call = Call([self._numbered(tournament, when, fact) for fact in facts], patient=not self._closed)
+        if not call.rows:
+            return
+        self._waiting.append(call)
+        if call.urgent or len(self._waiting) in (1, ENOUGH):
+            self._news.set()
+        with call.scope:
+            await call.safe.wait()
+        if call.error is not None:
+            raise call.error
+
+    def kept(self) -> Iterable[Kept]:
+        return map(journal.kept, self._engine.kept())
+
+    async def concluded(self, tournament: str, match: str) -> Concluded:
+        body = await self._in_thread(
+            partial(self._engine.concluded, tournament, match), limiter=self._reading
+        )
+        fact = None if body is None else journal.fact(body)
+        if not isinstance(fact, Concluded):
+            raise KeyError(match)
+        return fact
+
+    def jot(self, match: str, moves: Sequence[Any], times: Sequence[float]) -> None:
+        if not self._playing:
+            self._moves_due = trio.current_time() + SOON
+            self._news.set()
+        self._playing[match] = Playing(moves, times)
+
+    def jotted(self) -> Mapping[str, Story]:
+        return journal.stories(self._engine.jotted())
+
+    async def run(self) -> None:
+        try:
+            while True:
+                await self._gather()
+                await self._write_out()
+        except trio.Cancelled:
+            with trio.CancelScope(shield=True):
+                await self._write_the_last()
+            raise
+        finally:
+            self._closed = True
+            for call in self._waiting:  # it will not be kept: whoever asks may be cancelled now
+                call.scope.shield = False
+
+    # Within
+
+    def _numbered(self, tournament: str, when: float, fact: AnyFact) -> Entry:
+        self._last += 1
+        return journal.entry(self._last, tournament, when, fact)
+
+    async def _gather(self) -> None:
+        """Until there is something to write, and enough of it or some time since the last."""
+        while trio.current_time() < (due := self._due()):
+            self._news = trio.Event()
+            with trio.move_on_at(due):
+                await self._news.wait()
+
+    def _due(self) -> float:
+        if len(self._waiting) >= ENOUGH or any(call.urgent for call in self._waiting):
+            return -inf
+        return max(self._rested, -inf if self._waiting else self._moves_due)
+
+    async def _write_out(self) -> None:
+        """Write all that waits, once it can be written; moves not before they are due, for most end first."""
+        while True:
+            try:
+                await self._write(moves=trio.current_time() >= self._moves_due)
+            except Unavailable as error:
+                self._set_trouble(str(error))
+                await trio.sleep(RETRY)
+            else:
+                self._set_trouble("")
+                return
+
+    async def _write_the_last(self) -> None:
+        """The host stops. Nobody has heard of what is left, so nothing is lost if it cannot be written."""
+        if not self.trouble:
+            try:
+                await self._write(moves=True)
+            except Unavailable as error:
+                log.warning("not everything could be kept", why=str(error))
+
+    async def _write(self, *, moves: bool) -> None:
+        """In one transaction; where something contradicts what is kept, each call in its own."""
+        batch = self._waiting[:]
+        rows = [row for call in batch for row in call.rows]
+        over = set(journal.over(rows))  # what is concluded brings its own moves
+        lengths = {match: len(each.moves) for match, each in self._playing.items()} if moves else {}
+        jots = [
+            journal.jot(match, each.written + 1, each.moves[each.written :], each.times[each.written :])
+            for match, each in self._playing.items()
+            if match not in over and each.written < lengths.get(match, 0)
+        ]
+        try:
+            await self._commit([*jots, *rows])
+        except Conflict:
+            await self._commit(jots)
+            for call in batch:
+                try:
+                    await self._commit(call.rows)
+                except Conflict as conflict:
+                    call.error = conflict
+        del self._waiting[: len(batch)]
+        for match in over:
+            self._playing.pop(match, None)
+        for match, length in lengths.items():
+            if match in self._playing:
+                self._playing[match].written = length
+        if moves or not self._playing:
+            self._moves_due = trio.current_time() + SOON if self._playing else inf
+        for call in batch:
+            call.safe.set()
+
+    async def _commit(self, rows: Sequence[Entry | Jot]) -> None:
+        if rows:
+            await self._in_thread(partial(self._engine.write, rows), limiter=self._writing)
+            self._rested = trio.current_time() + min(REST, EACH * len(self._playing))
+
+    def _set_trouble(self, reason: str) -> None:
+        if reason != self.trouble:
+            before, self.trouble = self.trouble, reason
+            if not before:
+                log.error("nothing can be kept", why=reason, retry=RETRY)
+            elif not reason:
+                log.warning("all is kept again")
+            for listener in self._listeners:
+                listener()

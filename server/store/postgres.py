@@ -1,0 +1,329 @@
+"""The journal in a PostgreSQL database: for a host whose results belong with an organiser's other data.
+
+One session writes and holds a lock for as long as it lives, so there is one host
+to a database. A session that is lost is opened again; a commit that nobody knows
+the outcome of is tried again, which changes nothing where it went through.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, LiteralString, TypeVar
+
+import structlog
+
+from server.exits import ConfigError
+from server.store import schema
+from server.store.address import MISWRITTEN, clear, shown
+from server.store.journal import Entry, Jot, Unavailable, over
+from tournament.store import Conflict, concluded_key
+
+try:
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict
+except ImportError as error:  # it is an extra
+    raise ConfigError(
+        f"a store at postgresql:// needs psycopg: install quintain with the extra postgres ({error})"
+    ) from None
+
+Connection = psycopg.Connection[tuple[Any, ...]]
+T = TypeVar("T")
+
+MIGRATIONS = sorted((Path(__file__).parent / "migrations" / "postgres").glob("*.sql"))
+LOCK = int.from_bytes(b"quintain")  # the key of the lock that a host holds, in its database
+CONNECT = 5  # seconds to open a session
+STATEMENT = 30_000  # milliseconds for one statement: more is a server that hangs
+WAITS = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8)  # seconds before each further try: a restart is over in less than all
+BATCH = 2_000  # rows that are read at a time
+
+UNCLEAR = "postgresql://"  # what is shown of an address in which a password may be anywhere
+
+JOT = """
+    INSERT INTO jotted SELECT * FROM unnest(%s::text[], %s::integer[], %s::text[], %s::text[])
+    ON CONFLICT (match, ply) DO UPDATE SET moves = excluded.moves, times = excluded.times
+"""
+ENTER = """
+    INSERT INTO journal SELECT * FROM
+        unnest(%s::bigint[], %s::text[], %s::float8[], %s::text[], %s::text[], %s::text[])
+    ON CONFLICT DO NOTHING
+"""
+OTHER_BY_NUMBER = """
+    SELECT there.tournament, there.body, given.body FROM
+        unnest(%s::bigint[], %s::text[], %s::float8[], %s::text[], %s::text[], %s::text[])
+        AS given (number, tournament, at, kind, key, body)
+    JOIN journal AS there USING (number)
+    WHERE (there.tournament, there.kind, there.body) <> (given.tournament, given.kind, given.body) LIMIT 1
+"""
+OTHER_BY_KEY = """
+    SELECT there.tournament, there.body, given.body FROM
+        unnest(%s::bigint[], %s::text[], %s::float8[], %s::text[], %s::text[], %s::text[])
+        AS given (number, tournament, at, kind, key, body)
+    JOIN journal AS there USING (tournament, key)
+    WHERE (there.kind, there.body) <> (given.kind, given.body) LIMIT 1
+"""
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+class PostgresReader:
+    """Reads what is kept and changes nothing, also beside a host that keeps more meanwhile."""
+
+    def __init__(self, url: str) -> None:
+        """Raises `ConfigError` where there is nothing to be read, in words for an organiser."""
+        self._url = url
+        self._where = where(url)
+        self._using = threading.Lock()  # the session that reads
+        self._reader: Connection | None = None
+        self._expect_schema()
+
+    def last(self) -> int:
+        return self._read("SELECT coalesce(max(number), 0) FROM journal")[0][0]
+
+    def kept(self) -> Iterator[Entry]:
+        return (Entry(*row) for row in self._all("SELECT * FROM journal ORDER BY number"))
+
+    def jotted(self) -> Iterator[Jot]:
+        return (Jot(*row) for row in self._all("SELECT * FROM jotted ORDER BY match, ply"))
+
+    def concluded(self, tournament: str, match: str) -> str | None:
+        query = "SELECT body FROM journal WHERE tournament = %s AND key = %s"
+        found = self._read(query, tournament, concluded_key(match))
+        return found[0][0] if found else None
+
+    def backup(self, path: Path) -> None:
+        """Into an SQLite file, as that of any host: what was saved here can be read anywhere."""
+        from server.store.sqlite import Sqlite
+
+        part = path.with_name(path.name + ".part")
+        part.unlink(missing_ok=True)
+        with self._session() as session, session.transaction():
+            session.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            with closing(Sqlite(part)) as copy:
+                for rows in _batches(session, "SELECT * FROM journal ORDER BY number"):
+                    copy.write([Entry(*row) for row in rows])
+                for rows in _batches(session, "SELECT * FROM jotted ORDER BY match, ply"):
+                    copy.write([Jot(*row) for row in rows])
+        part.rename(path)
+
+    def check(self) -> list[str]:
+        """Every row is read, and every index looked at."""
+        try:
+            broken = self._read(
+                "SELECT indexrelid::regclass::text FROM pg_index"
+                " WHERE indrelid IN ('journal'::regclass, 'jotted'::regclass) AND NOT indisvalid"
+            )
+            self._read("SELECT sum(length(body)), sum(length(key)) FROM journal")
+            self._read("SELECT sum(length(moves)), sum(length(times)) FROM jotted")
+        except psycopg.DatabaseError as error:
+            return [_line(error)]
+        return [f"the index {name} is not valid" for (name,) in broken]
+
+    def close(self) -> None:
+        self._drop_reader()
+
+    # Within
+
+    def _expect_schema(self) -> None:
+        try:
+            version = self._read("SELECT max(version) FROM quintain_schema")[0][0]
+        except (psycopg.Error, Unavailable) as error:
+            self.close()
+            raise self._unusable(error) from None
+        if version != len(MIGRATIONS):
+            self.close()
+            raise ConfigError(
+                f"{self._where}: has schema {version}, and this Quintain reads {len(MIGRATIONS)}"
+            )
+
+    def _unusable(self, error: Exception) -> ConfigError:
+        why = self._said(error).removeprefix(f"{self._where}: ")
+        return ConfigError(f"{self._where}: this database cannot be used: {why}")
+
+    def _session(self) -> Connection:
+        """One to read with. No server can hold it up for ever."""
+        return psycopg.connect(
+            self._url,
+            autocommit=True,
+            connect_timeout=CONNECT,
+            application_name="quintain",
+            keepalives_idle=5,
+            keepalives_interval=2,
+            keepalives_count=3,
+            tcp_user_timeout=STATEMENT,
+        )
+
+    def _drop_reader(self) -> None:
+        reader, self._reader = self._reader, None
+        if reader is not None:
+            reader.close()
+
+    def _persistently(self, act: Callable[[], T], drop: Callable[[], None]) -> T:
+        """Do it, in a new session if need be; raises `Unavailable` once that has not helped for a while."""
+        problem: Exception = Unavailable("")
+        for wait in WAITS:
+            time.sleep(wait)
+            try:
+                return act()
+            except (Unavailable, psycopg.OperationalError, psycopg.InterfaceError) as error:
+                problem = error
+            except psycopg.errors.ReadOnlySqlTransaction as error:
+                problem = error
+            drop()
+        raise Unavailable(f"{self._where}: {self._said(problem)}") from problem
+
+    def _said(self, error: Exception) -> str:
+        """What went wrong, on one line. Of an address that cannot be read parts are quoted, or all of it."""
+        if self._where != UNCLEAR or not isinstance(error, psycopg.Error):
+            return _line(error)
+        try:
+            conninfo_to_dict(shown(self._url))
+        except psycopg.ProgrammingError as harmless:  # it is not the password that cannot be read
+            return _line(harmless)
+        return MISWRITTEN
+
+    def _read(self, query: LiteralString, *parameters: object) -> list[tuple[Any, ...]]:
+        def fetch() -> list[tuple[Any, ...]]:
+            if self._reader is None:
+                self._reader = self._session()
+                self._reader.execute("SET default_transaction_read_only = on")
+            return self._reader.execute(query, parameters).fetchall()
+
+        with self._using:
+            return self._persistently(fetch, self._drop_reader)
+
+    def _all(self, query: LiteralString) -> Iterator[tuple[Any, ...]]:
+        """In a session of its own, and never all of it in memory."""
+        with self._session() as session, session.transaction():
+            for rows in _batches(session, query):
+                yield from rows
+
+
+class Postgres(PostgresReader):
+    """Keeps more. Whoever opens this has the database to itself."""
+
+    def __init__(self, url: str, copies: Path | None = None) -> None:
+        """Open it; raises `ConfigError` where it cannot be used. Copies before an upgrade go to `copies`."""
+        self._asked = 0  # the highest number of an entry that may have been written
+        self._writer: Connection | None = None
+        self._copies = copies
+        super().__init__(url)
+
+    def write(self, rows: Sequence[Entry | Jot]) -> None:
+        entries = [row for row in rows if isinstance(row, Entry)]
+        jots = [row for row in rows if isinstance(row, Jot)]
+
+        def transact() -> None:
+            if self._writer is None:
+                self._writer = self._back()
+            with self._writer.transaction():
+                _write(self._writer, entries, jots)
+
+        self._asked = max([self._asked, *(entry.number for entry in entries)])
+        self._persistently(transact, self._drop_writer)
+
+    def close(self) -> None:
+        self._drop_writer()
+        super().close()
+
+    # Within
+
+    def _expect_schema(self) -> None:
+        """Take the database for oneself, and bring it up to date."""
+        try:
+            self._writer = self._persistently(self._locked, lambda: None)  # the last host may just be going
+            self._set_up(self._writer)
+            self._asked = self.last()
+        except (psycopg.Error, Unavailable) as error:
+            self.close()
+            raise self._unusable(error) from None
+        except BaseException:
+            self.close()
+            raise
+
+    def _locked(self) -> Connection:
+        """The one that writes, of which there is one."""
+        session = self._session()
+        try:
+            session.execute("SELECT set_config('statement_timeout', %s, false)", (str(STATEMENT),))
+            if session.execute("SHOW synchronous_commit").fetchone() == ("off",):
+                session.execute("SET synchronous_commit = on")  # or a power cut could take back what was told
+            if session.execute("SELECT pg_try_advisory_lock(%s)", (LOCK,)).fetchone() != (True,):
+                raise Unavailable("another host is using it")
+        except BaseException:
+            session.close()
+            raise
+        return session
+
+    def _back(self) -> Connection:
+        """After a session was lost. While nobody held the lock, nobody else may have written."""
+        session = self._locked()
+        found = session.execute("SELECT coalesce(max(number), 0) FROM journal").fetchone() or (0,)
+        if found[0] > self._asked:
+            session.close()
+            raise Conflict(f"{self._where}: another host has written to it meanwhile")
+        return session
+
+    def _drop_writer(self) -> None:
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            writer.close()
+
+    def _set_up(self, session: Connection) -> None:
+        if session.execute("SHOW fsync").fetchone() == ("off",):
+            log.warning(
+                "this server has fsync off: a power cut may take back what was told", where=self._where
+            )
+        session.execute("CREATE TABLE IF NOT EXISTS quintain_schema (version integer NOT NULL)")
+        found = session.execute("SELECT max(version) FROM quintain_schema").fetchone() or (None,)
+        version, newest = found[0] or 0, len(MIGRATIONS)
+        schema.refuse_newer(self._where, version, newest)
+        if self._copies is not None:
+            schema.keep_a_copy(version, newest, self._copies, self.backup)
+        with session.transaction():
+            for number, migration in enumerate(MIGRATIONS[version:], version + 1):
+                session.execute(migration.read_bytes())
+                session.execute("INSERT INTO quintain_schema VALUES (%s)", (number,))
+
+
+def where(url: str) -> str:
+    """Which database, in errors and logs: user and parameters are not wanted there, and no password is."""
+    if not clear(url):
+        return UNCLEAR
+    try:
+        parts = conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        return UNCLEAR
+    port = f":{parts['port']}" if "port" in parts else ""
+    return f"postgresql://{parts.get('host', '')}{port}/{parts.get('dbname', '')}"
+
+
+def _write(session: Connection, entries: Sequence[Entry], jots: Sequence[Jot]) -> None:
+    if jots:
+        session.execute(JOT, _columns([(jot.match, jot.ply, jot.moves, jot.times) for jot in jots]))
+    if not entries:
+        return
+    columns = _columns([(e.number, e.tournament, e.when, e.kind, e.key, e.body) for e in entries])
+    if session.execute(ENTER, columns).rowcount < len(entries):
+        for query in (OTHER_BY_NUMBER, OTHER_BY_KEY):
+            if (found := session.execute(query, columns).fetchone()) is not None:
+                raise Conflict("{}: {} is kept, {} came".format(*found))
+    if ended := over(entries):
+        session.execute("DELETE FROM jotted WHERE match = ANY(%s)", (ended,))
+
+
+def _columns(rows: Iterable[tuple[Any, ...]]) -> list[list[Any]]:
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+def _batches(session: Connection, query: LiteralString) -> Iterator[list[tuple[Any, ...]]]:
+    with session.cursor(name="all") as cursor:
+        cursor.execute(query)
+        while rows := cursor.fetchmany(BATCH):
+            yield rows
+
+
+def _line(error: Exception) -> str:
+    """What a server said, on one line."""
+    return " ".join(str(error).split()) or type(error).__name__

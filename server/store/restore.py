@@ -1,0 +1,66 @@
+"""Putting a backup where a host will find it, without losing what was there."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+
+from server.config import Settings
+from server.exits import ConfigError, Failure
+from server.store.choice import opened
+from server.store.data_folder import JOURNAL
+from server.store.journal import Engine, Entry, Jot
+from server.store.sqlite import SqliteReader, backups, synced
+
+BATCH = 5_000  # rows of a transaction
+BESIDE = ("-wal", "-shm")  # what SQLite keeps beside a database that is open, or was when its host died
+
+
+def restored(backup: Path, settings: Settings, folder: Path, now: str, *, force: bool) -> Path | None:
+    """Answers where it has put what was there before. The folder has to be one's own."""
+    if not backup.is_file():
+        raise Failure(f"{backup}: there is no such file")
+    with closing(SqliteReader(backup)) as reader:
+        if wrong := reader.check():
+            raise Failure(f"{backup}: this backup is damaged: {wrong[0]}")
+        if settings.store:
+            with closing(opened(settings, folder)) as engine:
+                _fill(reader, engine)
+            return None
+    path = folder / JOURNAL
+    if path.exists() and path.samefile(backup):
+        raise Failure(f"{backup}: this is what the host uses: there is nothing to restore")
+    if path.exists() and not force:
+        raise Failure(f"{path}: something is kept here; --force puts it aside and restores the backup")
+    aside = _put_aside(path, now)
+    part = path.with_name(f"{path.name}.part")
+    try:
+        shutil.copyfile(backup, part)
+        synced(part)
+        part.rename(path)
+        synced(folder)
+    except OSError as error:
+        raise Failure(f"{path}: cannot be written: {error.strerror}") from None
+    return aside
+
+
+def _put_aside(path: Path, now: str) -> Path | None:
+    """As it is, down to the last byte: it may be damaged, and that may be why somebody restores."""
+    if not path.exists():
+        return None
+    aside = backups(path) / f"before-restore-{now}.sqlite"
+    aside.parent.mkdir(exist_ok=True)
+    for suffix in (*BESIDE, ""):
+        if (file := path.with_name(path.name + suffix)).exists():
+            file.rename(aside.with_name(aside.name + suffix))
+    return aside
+
+
+def _fill(reader: SqliteReader, engine: Engine) -> None:
+    if engine.last():
+        raise ConfigError("something is kept in this database: restore into an empty one")
+    for rows in (reader.kept(), reader.jotted()):
+        each: Iterator[Entry | Jot] = iter(rows)
+        while batch := list(islice(each, BATCH)):
+            engine.write(batch)

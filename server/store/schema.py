@@ -1,0 +1,27 @@
+"""What is done about a journal of an older or a newer Quintain before it is written to, in every engine."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import structlog
+
+from server.exits import ConfigError
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+def refuse_newer(where: object, version: int, newest: int) -> None:
+    """Raises `ConfigError`, in words for an organiser, for a schema that this Quintain does not know."""
+    if version > newest:
+        raise ConfigError(
+            f"{where}: was written by a newer Quintain (schema {version}; this one knows {newest})"
+        )
+
+
+def keep_a_copy(version: int, newest: int, copies: Path, copy: Callable[[Path], None]) -> None:
+    """Have what is there copied to the folder of `copies`, if it is to be upgraded and was not copied yet."""
+    kept = copies / f"before-schema-{version + 1}.sqlite"
+    if 0 < version < newest and not kept.exists():
+        copies.mkdir(parents=True, exist_ok=True)
+        copy(kept)
+        log.info("a copy was kept before the upgrade", copy=str(kept))

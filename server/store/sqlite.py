@@ -1,0 +1,304 @@
+"""The journal in one SQLite file: the store of a host that has nothing set up.
+
+A write-ahead log, and a commit is on the disk when it returns. One connection
+writes and checkpoints; others read beside it and can change nothing.
+"""
+
+import os
+import sqlite3
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, Protocol, TypeVar
+
+import structlog
+
+from server.exits import ConfigError
+from server.store import schema
+from server.store.journal import Entry, Jot, Unavailable, over
+from server.store.ledger import READERS
+from server.store.reserve import Reserve
+from tournament.store import Conflict, concluded_key
+
+MIGRATIONS = sorted((Path(__file__).parent / "migrations").glob("*.sql"))
+SOUND = (3, 51, 3)  # the first version without a rare fault in resetting the write-ahead log
+PATIENCE = 5000  # milliseconds for whoever else has locked the database
+WAL_BYTES = 64 << 20  # that the write-ahead log may go on taking up, once it had to grow
+BATCH = 200  # rows in a statement: SQLite takes some thousand values
+PASSING = {  # errors after which trying again makes sense, by SQLite's primary code
+    sqlite3.SQLITE_FULL: "the disk is full",
+    sqlite3.SQLITE_IOERR: "the disk fails",
+    sqlite3.SQLITE_BUSY: "somebody else has locked it",
+    sqlite3.SQLITE_LOCKED: "somebody else has locked it",
+    sqlite3.SQLITE_READONLY: "it is read-only",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened",
+}
+
+T = TypeVar("T")
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+class Connection(Protocol):
+    """What is asked of a connection: `sqlite3`'s, or another one that puts something before the disk."""
+
+    @property
+    def in_transaction(self) -> bool: ...
+    @property
+    def total_changes(self) -> int: ...
+    def execute(self, sql: str, parameters: Sequence[Any] = ..., /) -> Any: ...
+    def executescript(self, sql: str, /) -> Any: ...
+    def close(self) -> None: ...
+
+
+Connect = Callable[[Path], Connection]
+
+
+def connected(path: Path) -> Connection:
+    return sqlite3.connect(path, timeout=PATIENCE / 1000, isolation_level=None, check_same_thread=False)
+
+
+class SqliteReader:
+    """Reads what is kept and changes nothing, also beside a host that keeps more meanwhile."""
+
+    def __init__(self, path: Path, connect: Connect = connected, readers: int = 1) -> None:
+        """Raises `ConfigError` where there is nothing to be read, in words for an organiser."""
+        self._path = path
+        self._connect = connect
+        self._readers: SimpleQueue[Connection] = SimpleQueue()
+        try:
+            for _ in range(readers):
+                self._readers.put(reader := connect(path))
+                reader.execute("PRAGMA query_only = ON")
+            version: int = self._one("PRAGMA user_version")[0]
+        except sqlite3.Error as error:
+            self._hang_up()
+            raise _unusable(path, str(error)) from error
+        if version != len(MIGRATIONS):
+            self._hang_up()
+            raise ConfigError(f"{path}: has schema {version}, and this Quintain reads {len(MIGRATIONS)}")
+
+    def last(self) -> int:
+        return self._one("SELECT coalesce(max(number), 0) FROM journal")[0]
+
+    def kept(self) -> Iterator[Entry]:
+        return (Entry(*row) for row in self._all("SELECT * FROM journal ORDER BY number"))
+
+    def jotted(self) -> Iterator[Jot]:
+        return (Jot(*row) for row in self._all("SELECT * FROM jotted ORDER BY match, ply"))
+
+    def concluded(self, tournament: str, match: str) -> str | None:
+        found = self._one(
+            "SELECT body FROM journal WHERE tournament = ? AND key = ?", tournament, concluded_key(match)
+        )
+        return found and found[0]
+
+    def backup(self, path: Path) -> None:
+        connection = self._connect(self._path)  # a reader is not allowed to
+        try:
+            _copy(connection, path)
+        finally:
+            connection.close()
+
+    def check(self) -> list[str]:
+        try:
+            with self._reader() as reader:
+                return [said for (said,) in reader.execute("PRAGMA integrity_check") if said != "ok"]
+        except sqlite3.DatabaseError as error:  # so damaged that it cannot even be looked at
+            return [str(error)]
+
+    def close(self) -> None:
+        self._hang_up()
+
+    def _hang_up(self) -> None:
+        while not self._readers.empty():
+            self._readers.get().close()
+
+    @contextmanager
+    def _reader(self) -> Generator[Connection]:
+        reader = self._readers.get()
+        try:
+            yield reader
+        finally:
+            self._readers.put(reader)
+
+    def _all(self, sql: str) -> Iterator[Any]:
+        try:
+            with self._reader() as reader:
+                yield from reader.execute(sql)
+        except sqlite3.DatabaseError as error:
+            raise _unusable(self._path, str(error)) from error
+
+    def _one(self, sql: str, *parameters: object) -> Any:
+        with self._reader() as reader:
+            return reader.execute(sql, parameters).fetchone()
+
+
+class Sqlite(SqliteReader):
+    """Keeps more. Whoever opens this has the data folder to itself."""
+
+    def __init__(self, path: Path, reserve: Reserve | None = None, connect: Connect = connected) -> None:
+        """Open it, or make it; raises `ConfigError` where it cannot be used, in words for an organiser."""
+        self._path = path
+        self._reserve = reserve
+        self._connect = connect
+        try:
+            self._writer = connect(path)
+        except sqlite3.Error as error:
+            raise _unusable(path, str(error)) from error
+        try:
+            self._set_up()
+        except sqlite3.Error as error:
+            self._writer.close()
+            raise _unusable(path, str(error)) from error
+        except ConfigError:
+            self._writer.close()
+            raise
+        super().__init__(path, connect, READERS)
+        if reserve is not None and not reserve.take():
+            log.warning("the disk has no room to keep any of it back", folder=str(path.parent))
+
+    # What an engine does
+
+    def write(self, rows: Sequence[Entry | Jot]) -> None:
+        try:
+            self._transact(rows)
+        except BaseException as error:
+            if self._writer.in_transaction:  # after some errors SQLite has rolled back by itself
+                self._writer.execute("ROLLBACK")
+            if isinstance(error, sqlite3.Error) and (reason := PASSING.get(_code(error))):
+                if _code(error) == sqlite3.SQLITE_FULL and self._reserve is not None:
+                    self._reserve.give_up()
+                raise Unavailable(f"{self._path}: {reason} ({error})") from error
+            raise
+        if self._reserve is not None:
+            self._reserve.take()
+
+    def close(self) -> None:
+        try:
+            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except sqlite3.Error as error:  # nothing is lost: the next start reads the write-ahead log
+            log.warning("the write-ahead log is left as it is", why=str(error))
+        self._hang_up()
+        if self._reserve is not None:
+            self._reserve.give_up()
+
+    def _hang_up(self) -> None:
+        super()._hang_up()
+        self._writer.close()
+
+    # Writing
+
+    def _transact(self, rows: Sequence[Entry | Jot]) -> None:
+        writer = self._writer
+        entries = [row for row in rows if isinstance(row, Entry)]
+        jots = [(row.match, row.ply, row.moves, row.times) for row in rows if isinstance(row, Jot)]
+        writer.execute("BEGIN IMMEDIATE")
+        self._insert(
+            "jotted", jots, "(match, ply) DO UPDATE SET moves = excluded.moves, times = excluded.times"
+        )
+        before = writer.total_changes
+        self._insert(
+            "journal",
+            [(row.number, row.tournament, row.when, row.kind, row.key, row.body) for row in entries],
+            "DO NOTHING",
+        )
+        if writer.total_changes - before < len(entries):
+            for entry in entries:
+                self._expect(entry)
+        for some in _batched(over(entries)):
+            writer.execute(f"DELETE FROM jotted WHERE match IN ({_marks(some)})", some)  # noqa: S608
+        writer.execute("COMMIT")
+
+    def _insert(self, table: str, rows: Sequence[tuple[Any, ...]], conflict: str) -> None:
+        """Many rows in one statement: after each a thread waits until a busy event loop lets it go on."""
+        for some in _batched(rows):
+            values = ", ".join(f"({_marks(row)})" for row in some)
+            sql = f"INSERT INTO {table} VALUES {values} ON CONFLICT {conflict}"  # noqa: S608
+            self._writer.execute(sql, [value for row in some for value in row])
+
+    def _expect(self, entry: Entry) -> None:
+        """See that what is there is what was to be written."""
+        there = self._writer.execute(
+            "SELECT tournament, kind, body FROM journal WHERE number = ? OR (tournament = ? AND key = ?)",
+            (entry.number, entry.tournament, entry.key),
+        ).fetchall()
+        if any(row != (entry.tournament, entry.kind, entry.body) for row in there):
+            raise Conflict(f"{entry.tournament}: {there} is kept, {entry} came")
+
+    # Opening
+
+    def _set_up(self) -> None:
+        writer, newest = self._writer, len(MIGRATIONS)
+        found = [said for (said,) in writer.execute("PRAGMA quick_check") if said != "ok"]
+        if found:
+            raise _unusable(self._path, found[0])
+        version: int = writer.execute("PRAGMA user_version").fetchone()[0]
+        schema.refuse_newer(self._path, version, newest)
+        for setting in (
+            "journal_mode = WAL",
+            "synchronous = FULL",
+            "foreign_keys = ON",
+            f"busy_timeout = {PATIENCE}",
+            "mmap_size = 0",
+            f"journal_size_limit = {WAL_BYTES}",
+        ):
+            writer.execute(f"PRAGMA {setting}")
+        writer.execute(f"PRAGMA user_version = {version}")  # a file that may only be read is noticed by this
+        schema.keep_a_copy(version, newest, backups(self._path), partial(_copy, writer))
+        for number, migration in enumerate(MIGRATIONS[version:], version + 1):
+            script = migration.read_text(encoding="utf-8")
+            writer.executescript(f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;")
+
+
+def _batched(rows: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (rows[first : first + BATCH] for first in range(0, len(rows), BATCH))
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ", ".join("?" * len(values))
+
+
+def warn_of_faults() -> None:
+    if sqlite3.sqlite_version_info < SOUND:
+        log.warning(
+            "this SQLite has a rare fault that may damage a database; newer ones have not",
+            version=sqlite3.sqlite_version,
+            sound=".".join(map(str, SOUND)),
+        )
+
+
+def backups(path: Path) -> Path:
+    """The folder of the copies of that database."""
+    return path.parent / "backups"
+
+
+def _copy(connection: Connection, target: Path) -> None:
+    """All of it, as of now, on the disk when this returns; there is no half of it under its name."""
+    part = target.with_name(target.name + ".part")
+    part.unlink(missing_ok=True)
+    connection.execute("VACUUM INTO ?", (str(part),))
+    synced(part)
+    part.rename(target)
+    synced(target.parent)
+
+
+def synced(path: Path) -> None:
+    """Have what is there on the disk."""
+    file = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+def _code(error: sqlite3.Error) -> int:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def _unusable(path: Path, why: str) -> ConfigError:
+    copies = sorted(backups(path).glob("*.sqlite"), key=lambda copy: copy.stat().st_mtime)
+    newest = f"; the newest backup is {copies[-1]}" if copies else ""
+    return ConfigError(f"{path}: this database cannot be used: {why}{newest}")

@@ -1,0 +1,326 @@
+"""`quintain verify`: what follows is let pass, and whatever was changed is found in its line."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from copy import deepcopy
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+
+from server.export.read import lines as read_lines
+from server.export.verify import Verdict, verify
+from tests.server.exports import exported, simulated, text
+from tests.server.served import PATIENCE, ROOT
+
+SEEDS = range(1, 31)
+CHANGED = (2, 7, 11, 19)  # worlds in which every field is changed
+EACH = 12  # changes of one field, in different lines
+Path_ = tuple[str | int, ...]
+
+# What cannot be told from a file with facts, because nothing follows from it …
+ALWAYS = {
+    ("fact", "when"),  # for people to read
+    ("match", "times"),  # as far as the clock allowed it: told by `test_more_time_than_the_clock…`
+}
+# … and what a file without facts does not show besides.
+WITHOUT_FACTS = {
+    ("tournament", "entrants"),  # decided when it began
+    ("tournament", "terms"),  # decided what was drawn
+    ("tournament", "pace"),  # decides what a clock allowed
+    ("tournament", "options"),  # each match has its own
+    ("tournament", "state"),  # `running` and `paused` are decisions
+    ("standings", "state"),
+    ("entrant", "rating"),  # seeds what was drawn
+    ("entrant", "gone"),  # takes part in nothing that is drawn later
+    ("entrant", "annulled"),  # without effect where nothing was played
+    ("entrant", "disqualified"),
+    ("match", "why"),  # of what the rules did not decide, in words
+    ("match", "ending"),  # of what the rules did not decide
+    ("match", "options"),  # that its moves fit as well
+    ("match", "pairing"),
+    ("pairing", "round"),
+    ("pairing", "first"),
+    ("pairing", "second"),
+}
+
+
+def verdict(lines: list[Any]) -> Verdict:
+    return verify(text(lines))
+
+
+@pytest.mark.parametrize("facts", [True, False], ids=["with facts", "without"])
+def test_whatever_a_host_has_kept_follows(facts: bool) -> None:
+    """Catches a check that is stricter than the host: crashes, stalls, withdrawals and voids are in these."""
+    tournaments = 0
+    for seed in SEEDS:
+        found = verdict(exported(simulated(seed), facts))
+        assert found.findings == [], seed
+        tournaments += found.tournaments
+    assert tournaments >= len(SEEDS)
+
+
+def leaves(value: Any, path: Path_ = ()) -> Iterator[Path_]:
+    """The way to everything in a line that can be changed."""
+    if isinstance(value, dict) and value:
+        for key, each in value.items():
+            yield from leaves(each, (*path, key))
+    elif isinstance(value, list) and value:
+        for index, each in enumerate(value):
+            yield from leaves(each, (*path, index))
+    else:
+        yield path
+
+
+def changes(value: Any) -> list[Any]:
+    match value:
+        case bool():
+            return [not value, None]
+        case int() | float():
+            return [value + 1, -value - 1, str(value), None]
+        case str():
+            return [value + "x", value[:-1], 7, None]
+        case None:
+            return [0, "x"]
+        case _:
+            return ["x", 0]
+
+
+def mutations(line: dict[str, Any]) -> Iterator[tuple[Path_, dict[str, Any]]]:
+    for path in leaves(line):
+        *way, last = path
+        for index in range(5):
+            changed = deepcopy(line)
+            holder: Any = changed
+            for step in way:
+                holder = holder[step]
+            options = changes(holder[last])
+            if index < len(options):
+                holder[last] = options[index]
+            elif isinstance(last, str):
+                del holder[last]
+            else:
+                continue
+            yield path, changed
+
+
+def read(line: Any) -> list[Any]:
+    return [each.read for each in read_lines(text([line]), [])]
+
+
+def missed(lines: list[Any], allowed: set[tuple[str, str]], chance: Random) -> set[tuple[str, str]]:
+    """The fields that can be changed without a finding. Of fields of a kind, `EACH` are changed."""
+    fields: dict[tuple[str, ...], list[tuple[int, Any]]] = {}
+    for index, line in enumerate(lines):
+        for path, changed in mutations(line):
+            shape = tuple(step for step in path if isinstance(step, str))
+            undecided = line["type"] == "match" and line["ending"] != "played"
+            words = line["type"] == "fact" and line["fact"]["type"] in ("voided", "disqualified")
+            if (line["type"], shape[0]) in allowed or shape == ("type",) or (words and shape[-1] == "why"):
+                continue
+            same = line["type"] == "fact" and read(changed) == read(line)  # a default, left out
+            if not same and not (
+                undecided and shape[0] == "moves"
+            ):  # others could have led to where it stopped
+                fields.setdefault((line["type"], *shape), []).append((index, changed))
+    passed: set[tuple[str, str]] = set()
+    for (kind, field, *_), changes in fields.items():
+        for index, changed in chance.sample(changes, min(len(changes), EACH)):
+            if not verdict([*lines[:index], changed, *lines[index + 1 :]]).findings:
+                passed.add((kind, field))
+    return passed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", CHANGED)
+def test_every_change_of_a_field_is_found_where_the_facts_are_there(seed: int) -> None:
+    assert missed(exported(simulated(seed)), ALWAYS, Random(seed)) == set()
+
+
+@pytest.mark.parametrize("seed", CHANGED)
+def test_what_the_other_lines_show_is_found_without_facts_too(seed: int) -> None:
+    assert missed(exported(simulated(seed), False), ALWAYS | WITHOUT_FACTS, Random(seed)) == set()
+
+
+@pytest.mark.parametrize("facts", [True, False], ids=["with facts", "without"])
+def test_a_line_that_is_missing_doubled_or_out_of_place_is_found(facts: bool) -> None:
+    lines = exported(simulated(7), facts)
+    for index, line in enumerate(lines):
+        before, after = lines[:index], lines[index + 1 :]
+        assert verdict([*before, *after]).findings, f"without {line}"
+        assert verdict([*before, line, line, *after]).findings, f"twice {line}"
+        if line["type"] == "tournament":
+            assert verdict([*after, line]).findings
+        elif before[-1]["type"] == line["type"] and line["type"] in ("entrant", "pairing")[not facts :]:
+            assert verdict([*before[:-1], line, before[-1], *after]).findings, f"too early {line}"
+
+
+CUP = [
+    {"type": "tournament", "tournament": "cup", "game": "tic-tac-toe", "format": "round-robin"}
+    | {"state": "finished", "entrants": 2, "terms": {"rounds": None, "seed": 0, "lots": False}}
+    | {"options": {}, "pace": {"bank": 5.0, "gain": 1.0, "turn": None}},
+    *(
+        {"type": "entrant", "name": name, "rating": None}
+        | {"gone": False, "annulled": False, "disqualified": False}
+        for name in ("ann", "bob")
+    ),
+    {"type": "pairing", "number": 1, "round": 1, "first": "bob", "second": "ann"},
+    {"type": "match", "pairing": 1, "match": "cup-1", "game": "tic-tac-toe", "tournament": "cup", "round": 1}
+    | {"players": ["bob", "ann"], "winner": 0, "ending": "played", "why": "O has three in a row"}
+    | {"score": [1.0, 0.0], "plies": 5, "options": {}, "times": [1.0, 2.0, 3.0, 0.0, 3.0]}
+    | {
+        "moves": [{"action": "putSymbol", "position": field} for field in ("NW", "N", "W", "C", "SW")],
+    },
+    {"type": "standings", "tournament": "cup", "game": "tic-tac-toe", "format": "round-robin"}
+    | {"state": "finished", "rows": []},
+]
+
+
+def cup(**changed: Any) -> list[str]:
+    """What is found in the line of a match of which that is changed."""
+    lines = deepcopy(CUP)
+    lines[4] |= changed
+    return [found.why for found in verdict(lines).findings if found.line == 5]
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({}, []),
+        (
+            {"moves": [*CUP[4]["moves"][:4], {"action": "putSymbol", "position": "C"}]},
+            ["move 5,", "taken by X"],
+        ),
+        ({"moves": [*CUP[4]["moves"][:4], "SW"]}, ["move 5,", "not how Tic-Tac-Toe writes it"]),
+        ({"moves": [*CUP[4]["moves"], CUP[4]["moves"][0]]}, ["move 6,", "over before it"]),
+        (
+            {"moves": CUP[4]["moves"][:4], "times": [1.0] * 4, "plies": 4},
+            ["not played to an end: bob is to move"],
+        ),
+        ({"times": [1.0, 2.0, 3.0, 0.0, 3.1]}, ["move 5 took 3.100000 seconds, and bob had 3.000000"]),
+        ({"times": [1.0, 2.0, 3.0, -1.0, 3.0]}, ["move 4 cannot have taken -1.0 seconds"]),
+        ({"times": [1.0]}, ["there are 1 times of 5 moves"]),
+        ({"winner": 1, "score": [0.0, 1.0]}, ["by its moves it was played, the winner 0"]),
+        ({"score": [0.5, 0.5]}, ["its score is (0.5, 0.5)", "worth (1.0, 0.0)"]),
+        ({"ending": "resigned", "why": "ann resigned"}, ["by its moves it was played"]),
+        ({"players": ["ann", "bob"]}, ['pairing 1 is "bob" against "ann"']),
+        ({"match": "cup-1.2"}, ['the match of pairing 1 is cup-1, not "cup-1.2"']),
+        ({"pairing": 2}, ["there is no pairing 2"]),
+        ({"round": 2}, ["round is 2; 1 follows"]),
+    ],
+)
+def test_what_is_wrong_with_a_match_is_said_with_its_line(changed: dict[str, Any], said: list[str]) -> None:
+    found = cup(**changed)
+    assert all(any(word in why for why in found) for word in said), found
+    assert said or not found
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"ending": "time", "why": "bob ran out of time", "winner": 1, "score": [0.0, 1.0]}, None),
+        ({"ending": "time", "why": "ann ran out of time"}, "bob was to move"),
+        ({"ending": "illegal", "why": "bob: NW is taken", "winner": 1, "score": [0.0, 1.0]}, None),
+        ({"ending": "illegal", "why": "ann: NW is taken"}, "bob was to move"),
+        ({"ending": "resigned", "why": "ann resigned"}, None),
+        ({"ending": "resigned", "why": "bob resigned"}, "does not say that ann lost"),
+        ({"ending": "resigned", "why": "?", "winner": None, "score": [0.0, 0.0]}, "only one of the two"),
+        ({"ending": "left", "why": "ann left the match"}, None),
+        ({"ending": "left", "why": "neither player was there", "winner": None, "score": [0.0, 0.0]}, None),
+        ({"ending": "void", "why": "a cable", "winner": None, "score": None}, None),
+        ({"ending": "void", "why": "a cable", "score": None}, "what is void has no winner"),
+    ],
+)
+def test_an_ending_that_the_rules_do_not_decide_has_to_be_possible(
+    changed: dict[str, Any], said: str | None
+) -> None:
+    unfinished = {"moves": CUP[4]["moves"][:4], "times": [1.0] * 4, "plies": 4}
+    found = cup(**unfinished, **changed)
+    assert (said is None and not found) or any(said is not None and said in why for why in found), found
+
+
+def test_a_file_of_anything_gives_sentences() -> None:
+    """Catches whatever would be raised: broken lines, lines of other types, lines that are far too deep."""
+    chance = Random(1)
+    lines = text(exported(simulated(7)))
+    values = [b"null", b"-1", b"1e308", rb'"\u0000"', b"[]", b"{}", b"9" * 40, b"[" * 5000 + b"]" * 5000]
+    for _ in range(400):
+        broken = list(lines)
+        for _ in range(chance.randint(1, 3)):
+            index = chance.randrange(len(broken))
+            line = broken[index]
+            at = chance.randrange(len(line))
+            match chance.randrange(5):
+                case 0:
+                    broken[index] = line[:at] + bytes([chance.randrange(256)]) + line[at + 1 :]
+                case 1:
+                    broken[index] = line[:at]
+                case 2:
+                    broken[index] = chance.choice(lines)
+                case 3:
+                    del broken[index]
+                case _:
+                    parts = line.split(b":")
+                    parts[chance.randrange(1, len(parts))] = chance.choice(values) + b',"x"'
+                    broken[index] = b":".join(parts)
+        for finding in verify(broken).findings:
+            assert 1 <= finding.line <= len(broken) + 1
+            assert "\n" not in finding.why
+            assert len(finding.why) < 1000
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        (b"", "there is no tournament"),
+        (b"\n\n", "there is no tournament"),
+        (b"[1]\n", 'expected an object with a "type"'),
+        (b'{"type":"entrant"}\n', "missing required field"),
+        (b"\xff\xfe\n", ""),
+        (b"[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_what_is_no_export_is_said_to_be_none(source: bytes, said: str) -> None:
+    assert said in verify(source.splitlines(keepends=True)).findings[0].why
+
+
+def test_lines_of_later_days_are_passed_over() -> None:
+    lines = exported(simulated(7))
+    later = [{"type": "comment", "by": "somebody"}, *({**line, "colour": "green"} for line in lines)]
+    assert verdict(later).findings == []
+
+
+def test_a_hostile_number_of_rounds_is_not_drawn() -> None:
+    """Catches a format that is asked for a thousand million rounds."""
+    lines = exported(simulated(7))
+    for line in lines:
+        if line["type"] == "fact" and line["fact"]["type"] == "opened":
+            line["fact"] |= {"format": "gauntlet", "terms": {"rounds": 10**9, "seed": 0, "lots": False}}
+    assert any("1 to 10000 rounds" in finding.why for finding in verdict(lines).findings)
+
+
+def command(*arguments: str, source: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
+    run = [sys.executable, "-m", "server", "verify", *arguments]
+    return subprocess.run(run, cwd=ROOT, input=source, capture_output=True, timeout=PATIENCE)
+
+
+def test_the_command_says_what_does_not_follow_and_ends_with_one(tmp_path: Path) -> None:
+    lines = exported(simulated(7))
+    file = tmp_path / "export.jsonl"
+    file.write_bytes(b"".join(text(lines)))
+    good = command(str(file))
+    assert (good.returncode, good.stderr) == (0, b"")
+    assert good.stdout.decode().startswith(f"{file}: all of it follows: 2 tournaments, ")
+    index = next(index for index, line in enumerate(lines) if line["type"] == "pairing")
+    lines[index]["round"] += 1
+    bad = command("-", "--json", source=b"".join(text(lines)))
+    found = msgspec.json.decode(bad.stdout)
+    assert bad.returncode == 1
+    assert index + 1 in [finding["line"] for finding in found["findings"]]
+    assert found["tournaments"] == 2
+    missing = command("nothing.jsonl")
+    assert missing.returncode == 1
+    assert missing.stderr == b"quintain: nothing.jsonl: cannot be read: No such file or directory\n"

@@ -1,0 +1,185 @@
+"""The house: who plays where, and what runs as long as the host does."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from math import inf
+from typing import Any
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from server.host.host import Host
+from server.host.reception import Unwelcome, Visit
+from tests.tournament.world import first, play
+from tournament.format import Terms
+from tournament.match import Match
+from tournament.record import AnyFact, Concluded, Opened, State
+from tournament.store import Memory
+from tournament.timekeeper import Timekeeper
+from tournament.tournament import Refusal, Tournament
+
+GAME = "tic-tac-toe"
+
+
+@asynccontextmanager
+async def running(store: Memory | None = None) -> AsyncIterator[tuple[Host, trio.Nursery]]:
+    host = Host(store=store, timekeeper=Timekeeper(inf), wall=trio.current_time)
+    async with trio.open_nursery() as nursery:
+        await nursery.start(host.run)
+        yield host, nursery
+        nursery.cancel_scope.cancel()
+
+
+async def come(host: Host, nursery: trio.Nursery, name: str, **how: Any) -> Visit:
+    visit = await host.arrive(name, GAME, **how)
+    nursery.start_soon(play, visit.player, first)
+    return visit
+
+
+async def test_whoever_comes_with_nothing_on_meets_others_at_the_open_table(
+    autojump_clock: MockClock,
+) -> None:
+    async with running() as (host, nursery):
+        for name in ("ann", "bob"):
+            await come(host, nursery, name)
+        await trio.sleep(30.0)
+        table = host.tournaments["open-tic-tac-toe"].record
+        assert len(table.matches) >= 3
+        sides = [match.players for match in table.matches.values()]
+        assert sides[:2] == [("ann", "bob"), ("bob", "ann")], "who came first is first, and then by turns"
+
+
+async def test_whoever_comes_while_a_tournament_takes_entrants_enters_it(autojump_clock: MockClock) -> None:
+    async with running() as (host, nursery):
+        cup = await host.open("cup", Opened(GAME, "round-robin", 3))
+        for name in ("ann", "bob", "cas", "dee"):
+            await come(host, nursery, name)
+        await trio.sleep(100.0)
+        assert list(cup.record.entrants) == ["ann", "bob", "cas"]
+        assert cup.record.state is State.FINISHED
+        assert list(host.tournaments["open-tic-tac-toe"].record.entrants) == ["dee"]
+
+
+async def test_a_player_plays_in_one_place_at_a_time(autojump_clock: MockClock) -> None:
+    """Catches an open table that deals to those who wait for their next match in a tournament."""
+    async with running() as (host, nursery):
+        visits = [await come(host, nursery, name) for name in ("ann", "bob")]
+        await trio.sleep(20.0)
+        for visit in visits:
+            visit.leave(for_good=True)
+        await trio.sleep(1.0)
+        cup = await host.open("cup", Opened(GAME, "round-robin", 3))
+        played = len(host.tournaments["open-tic-tac-toe"].record.matches)
+        for name in ("ann", "bob"):
+            await come(host, nursery, name)
+        await trio.sleep(50.0)
+        assert len(host.tournaments["open-tic-tac-toe"].record.matches) == played
+        await come(host, nursery, "cas")
+        await trio.sleep(50.0)
+        assert cup.record.state is State.FINISHED
+
+
+async def test_a_tournament_may_be_asked_for_by_name(autojump_clock: MockClock) -> None:
+    async with running() as (host, nursery):
+        await host.open("monday", Opened(GAME, "round-robin", 2))
+        await host.open("friday", Opened(GAME, "round-robin", 2))
+        assert (await come(host, nursery, "ann", tournament="friday")).player.place == "friday"
+        assert (await come(host, nursery, "bob")).player.place == "monday"
+        with pytest.raises(Unwelcome, match="no tournament 'sunday' of tic-tac-toe"):
+            await host.arrive("cas", GAME, tournament="sunday")
+        assert host.lobby.find("cas", GAME) is None, "who is turned away is not here"
+
+
+async def test_an_entrant_who_comes_back_goes_to_its_tournament(autojump_clock: MockClock) -> None:
+    async with running() as (host, nursery):
+        cup = await host.open("cup", Opened(GAME, "round-robin", 3))
+        for name in ("ann", "bob", "cas"):
+            visit = await come(host, nursery, name, keeps=False)
+        await host.open("other", Opened(GAME, "round-robin", 3))
+        visit.leave()
+        assert (await come(host, nursery, "cas", keeps=False)).player.place == "cup"
+        await trio.sleep(100.0)
+        assert cup.record.state is State.FINISHED
+
+
+@pytest.mark.parametrize(
+    ("name", "opened", "reason"),
+    [
+        ("cup", Opened("chess", "swiss"), "no game 'chess'; there are: connect-4"),
+        ("cup", Opened(GAME, "lottery"), "no format 'lottery'; there are: "),
+        ("cup", Opened(GAME, "swiss", 1), "a swiss needs 2 entrants or more, not 1"),
+        ("cup", Opened("hexagon-dots", "swiss", options={"rows": 4}), "rows"),
+        ("cup", Opened("hexagon-dots", "swiss", options={"end": 3}), 'end has to be "lines" or "hexagons"'),
+        ("cup", Opened(GAME, "swiss", options={"size": 4}), "has no option"),
+        ("", Opened(GAME, "swiss"), "is named by letters"),
+        ("a/b", Opened(GAME, "swiss"), "is named by letters"),
+        ("there", Opened(GAME, "swiss"), "there is a tournament there already"),
+    ],
+)
+async def test_a_tournament_that_cannot_be_is_refused_in_words(
+    autojump_clock: MockClock, name: str, opened: Opened, reason: str
+) -> None:
+    async with running() as (host, _):
+        await host.open("there", Opened(GAME, "swiss"))
+        with pytest.raises(Refusal, match=reason):
+            await host.open(name, opened)
+        assert list(host.tournaments) == ["there"]
+
+
+async def test_everything_goes_on_from_what_the_store_holds(autojump_clock: MockClock) -> None:
+    store = Memory()
+    async with running(store) as (host, nursery):
+        await host.open("cup", Opened(GAME, "round-robin", 3, Terms(seed=7)))
+        for name in ("ann", "bob", "cas"):
+            await come(host, nursery, name)
+        await trio.sleep(4.0)
+    async with running(store) as (host, nursery):
+        for name in ("ann", "bob", "cas"):
+            await come(host, nursery, name)
+        await trio.sleep(100.0)
+        assert host.tournaments["cup"].record.state is State.FINISHED
+
+
+async def test_listeners_hear_of_matches_and_facts(autojump_clock: MockClock) -> None:
+    begun: list[str] = []
+    facts: list[AnyFact] = []
+
+    def hear(tournament: Tournament, match: Match) -> None:
+        begun.append(match.name)
+
+    async with running() as (host, nursery):
+        host.begun.append(hear)
+        host.told.append(lambda tournament, fact: facts.append(fact))
+        await host.open("cup", Opened(GAME, "round-robin", 2))
+        for name in ("ann", "bob"):
+            await come(host, nursery, name)
+        await trio.sleep(50.0)
+    assert begun == ["cup-1"]
+    assert [fact.match for fact in facts if isinstance(fact, Concluded)] == ["cup-1"]
+
+
+async def test_a_host_that_is_about_to_stop_lets_nobody_in(autojump_clock: MockClock) -> None:
+    async with running() as (host, _):
+        host.draining = True
+        with pytest.raises(Unwelcome, match="about to stop"):
+            await host.arrive("ann", GAME)
+
+
+async def test_who_comes_back_and_asks_for_what_is_not_there_keeps_its_seat(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a returning player that is thrown out, with its match, over a wrong name of a tournament."""
+    async with running() as (host, nursery):
+        ann = await come(host, nursery, "ann")
+        await come(host, nursery, "bob")
+        await trio.sleep(0.5)
+        assert ann.player.seat is not None
+        ann.acknowledge()
+        ann.leave()
+        with pytest.raises(Unwelcome, match="no tournament 'sunday'"):
+            await host.arrive("ann", GAME, token=ann.token, tournament="sunday")
+        again = await host.arrive("ann", GAME, token=ann.token)
+        assert again.player is ann.player
+        assert again.player.seat is not None
+        assert again.player.seat.match.verdict is None

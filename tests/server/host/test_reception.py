@@ -1,0 +1,199 @@
+"""Who may come in under which name, and who may come back."""
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from server.host.reception import Reception, Unwelcome, Visit
+from server.net.limits import Limits
+from tournament.lobby import Lobby
+
+GAME = "connect-4"
+
+
+@pytest.fixture
+def lobby() -> Lobby:
+    return Lobby()
+
+
+@pytest.fixture
+def reception(lobby: Lobby) -> Reception:
+    return Reception(lobby, Limits())
+
+
+def connected(visit: Visit) -> Visit:
+    """As a bot that has got its token and said something since."""
+    visit.acknowledge()
+    return visit
+
+
+async def test_whoever_comes_is_a_player(reception: Reception, lobby: Lobby) -> None:
+    visit = reception.arrive(" ann ", GAME)
+    assert visit.player.name == "ann"
+    assert lobby.find("ann", GAME) is visit.player
+    assert visit.current
+
+
+async def test_a_name_is_taken_while_somebody_is_here_under_it_or_one_that_looks_like_it(
+    reception: Reception,
+) -> None:
+    reception.arrive("ann", GAME, keeps=False)
+    for name in ("ann", "Ann", "ａｎｎ"):
+        with pytest.raises(Unwelcome, match="taken"):
+            reception.arrive(name, GAME)
+    reception.arrive("ann", "quoridor")
+
+
+async def test_a_bot_without_a_token_is_gone_with_its_connection(reception: Reception, lobby: Lobby) -> None:
+    visit = reception.arrive("ann", GAME, keeps=False)
+    assert visit.token is None
+    visit.leave()
+    assert visit.player.retired
+    assert lobby.find("ann", GAME) is None
+    assert reception.arrive("ann", GAME, keeps=False).player is not visit.player
+
+
+async def test_with_its_token_a_bot_comes_back_to_the_same_player(reception: Reception) -> None:
+    visit = connected(reception.arrive("ann", GAME))
+    visit.leave()
+    assert not visit.player.present
+    again = reception.arrive("ann", GAME, token=visit.token)
+    assert again.player is visit.player
+    assert again.player.present
+    assert again.token == visit.token
+
+
+async def test_a_token_takes_over_at_once_and_the_old_connection_can_clear_nothing(
+    reception: Reception,
+) -> None:
+    """Catches the cleanup of the old connection that throws out the new one."""
+    old = connected(reception.arrive("ann", GAME))
+    told: list[str] = []
+    old.replaced = told.append
+    new = reception.arrive("ann", GAME, token=old.token)
+    assert len(told) == 1
+    assert not old.current
+    old.leave()
+    old.leave(for_good=True)
+    assert new.current
+    assert new.player.present
+
+
+async def test_without_the_token_a_claimed_name_cannot_be_had_and_nothing_is_told_of_it(
+    reception: Reception,
+) -> None:
+    visit = connected(reception.arrive("ann", GAME))
+    assert visit.token is not None
+    reasons: set[str] = set()
+    for token in (None, "", "x" * 22, visit.token[:-1], "\ud800"):
+        with pytest.raises(Unwelcome) as refused:
+            reception.arrive("ann", GAME, token=token)
+        reasons.add(str(refused.value))
+    visit.leave()
+    with pytest.raises(Unwelcome) as refused:
+        reception.arrive("ann", GAME, keeps=False)
+    assert reasons | {str(refused.value)} == {"the name ann is taken, and this is not its token"}
+    assert visit.token not in repr(vars(reception))
+
+
+async def test_a_token_that_never_arrived_locks_nobody_out(reception: Reception) -> None:
+    """The connection broke between the making of the token and its arrival."""
+    lost = reception.arrive("ann", GAME)
+    lost.leave()
+    again = reception.arrive("ann", GAME)
+    assert again.token != lost.token
+    assert lost.player.retired
+    with pytest.raises(Unwelcome):
+        reception.arrive("ann", GAME, token=lost.token)
+
+
+async def test_a_bot_without_a_token_is_not_driven_out_by_one_whose_token_never_arrived(
+    reception: Reception, lobby: Lobby
+) -> None:
+    """It would be here for ever: nothing told it, and its leaving cleared nothing."""
+    lost = reception.arrive("ann", GAME)
+    lost.leave()
+    visit = reception.arrive("ann", GAME, keeps=False)
+    assert lost.player.retired
+    with pytest.raises(Unwelcome, match="somebody is here"):
+        reception.arrive("ann", GAME, token=lost.token)
+    assert visit.current
+    visit.leave()
+    assert not [*lobby.players()]
+
+
+async def test_a_token_from_before_a_restart_is_taken_as_it_is(reception: Reception) -> None:
+    visit = reception.arrive("ann", GAME, token="kept-from-the-last-time")
+    assert visit.token == "kept-from-the-last-time"
+    assert reception.arrive("bob", GAME, token="short").token != "short"
+
+
+async def test_two_clients_with_one_token_do_not_kick_each_other_for_ever(
+    reception: Reception, autojump_clock: MockClock
+) -> None:
+    visit = connected(reception.arrive("ann", GAME))
+    for _ in range(5):
+        visit = reception.arrive("ann", GAME, token=visit.token)
+    with pytest.raises(Unwelcome, match="too often"):
+        reception.arrive("ann", GAME, token=visit.token)
+    assert visit.current
+    await trio.sleep(60.0)
+    assert reception.arrive("ann", GAME, token=visit.token).current
+
+
+async def test_coming_back_after_having_gone_is_no_takeover(reception: Reception) -> None:
+    visit = connected(reception.arrive("ann", GAME))
+    for _ in range(20):
+        visit.leave()
+        visit = reception.arrive("ann", GAME, token=visit.token)
+
+
+async def test_guessing_tokens_ends_soon(reception: Reception) -> None:
+    connected(reception.arrive("ann", GAME))
+    reasons = []
+    for guess in range(12):
+        with pytest.raises(Unwelcome) as refused:
+            reception.arrive("ann", GAME, token=f"guess {guess:020}", peer="192.0.2.1")
+        reasons.append(str(refused.value))
+    assert "too many wrong tokens" in reasons[-1]
+    assert "too many wrong tokens" not in reasons[9]
+
+
+async def test_a_shared_name_may_be_here_twice(reception: Reception, lobby: Lobby) -> None:
+    one = reception.arrive("ann", GAME, keeps=False, shared=True)
+    other = reception.arrive("ann", GAME, keeps=False, shared=True)
+    assert one.player is not other.player
+    one.leave()
+    assert other.current
+    assert lobby.find("ann", GAME) is other.player
+
+
+@pytest.mark.parametrize("shared", [True, False])
+async def test_a_name_is_shared_with_those_alone_who_share_it(reception: Reception, shared: bool) -> None:
+    first = reception.arrive("ann", GAME, keeps=False, shared=shared)
+    with pytest.raises(Unwelcome, match="the name ann is taken: somebody is here under it"):
+        reception.arrive("ann", GAME, keeps=False, shared=not shared)
+    first.leave()
+    reception.arrive("ann", GAME, keeps=False, shared=not shared)
+
+
+async def test_names_of_bots_that_nobody_waits_for_are_free_again_after_a_while(
+    reception: Reception, autojump_clock: MockClock
+) -> None:
+    here, gone, awaited = (connected(reception.arrive(name, GAME)) for name in ("here", "gone", "awaited"))
+    gone.leave()
+    awaited.leave()
+    await trio.sleep(100.0)
+    reception.forget(lambda player: player is awaited.player, 60.0)
+    assert gone.player.retired
+    assert not awaited.player.retired
+    assert here.current
+    reception.arrive("gone", GAME, keeps=False)
+    with pytest.raises(Unwelcome):
+        reception.arrive("awaited", GAME)
+
+
+@pytest.mark.parametrize("name", ["", "Draw", "a\u202eb"])
+async def test_a_bad_name_is_unwelcome_in_words(reception: Reception, name: str) -> None:
+    with pytest.raises(Unwelcome, match=r"a name|reserved"):
+        reception.arrive(name, GAME)

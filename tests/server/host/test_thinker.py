@@ -1,0 +1,233 @@
+"""Thinking in child processes: real ones, which are also killed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from io import BytesIO
+from typing import Any
+
+import msgspec
+import pytest
+import trio
+import trio.testing
+
+from games.brains import alphabeta
+from games.catalogue import catalogue
+from games.game import Game
+from server.host import thinker
+from server.host.thinker import ROOT, Busy, Failed, Thinker, serve
+
+PATIENCE = (
+    60.0  # seconds for a whole test: two children start in one, on a machine that has nothing else to do
+)
+WINS = [0, 1, 0, 1, 0, 1]  # Connect-4: whoever is to move wins in column 0
+LONG = 30.0  # seconds of thinking that nobody waits for
+
+games = pytest.mark.parametrize("game", catalogue().values(), ids=list(catalogue()))
+
+
+@asynccontextmanager
+async def thinking(**options: Any) -> AsyncIterator[tuple[Thinker, trio.Nursery]]:
+    with trio.fail_after(PATIENCE):
+        async with trio.open_nursery() as nursery:
+            here = Thinker(**options)
+            nursery.start_soon(here.run)
+            await trio.testing.wait_all_tasks_blocked()
+            yield here, nursery
+            nursery.cancel_scope.cancel()
+
+
+def pids(here: Thinker) -> list[int]:
+    return [child.pid for child in here._children]
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+async def until_busy(here: Thinker, children: int = 1) -> None:
+    """Until so many children have their task."""
+    while len(here._children) - len(here._idle) < children:
+        await trio.testing.wait_all_tasks_blocked(0.01)
+    await trio.testing.wait_all_tasks_blocked(0.01)
+
+
+async def test_it_finds_the_winning_move() -> None:
+    async with thinking() as (here, _):
+        assert await here.think("connect-4", {}, WINS, "alphabeta", 0.2) == 0
+
+
+@games
+async def test_it_thinks_what_would_be_thought_here(game: Game[Any, Any]) -> None:
+    position = game.opening({})
+    here = game.write(alphabeta(game, 7, 1)(position, lambda: False))
+    async with thinking() as (there, _):
+        assert await there.think(game.name, {}, [], "alphabeta", LONG, 1, seed=7) == here
+
+
+async def test_it_takes_no_longer_than_it_may() -> None:
+    async with thinking() as (here, _):
+        await here.think("quoridor", {}, [], "first", 1.0)  # so that there is a child
+        began = time.monotonic()
+        move = await here.think("quoridor", {}, [], "alphabeta", 0.3)
+        assert 0.3 <= time.monotonic() - began < 3.0
+        position = catalogue()["quoridor"].opening({})
+        assert catalogue()["quoridor"].read(move, position) in [*position.moves()]
+
+
+async def test_options_and_moves_lead_to_the_position() -> None:
+    lines = [[{"row": 0, "col": 0}, {"row": 0, "col": 1}]]
+    async with thinking() as (here, _):
+        game = catalogue()["hexagon-dots"]
+        move = await here.think(game.name, {"rows": 3, "cols": 4}, lines, "first", 1.0)
+        position = game.opening({"rows": 3, "cols": 4})
+        position = position.play(game.read(lines[0], position))
+        assert move == game.write(next(iter(position.moves())))
+
+
+async def test_the_loop_goes_on_meanwhile_and_several_think_at_once() -> None:
+    async with thinking(children=2) as (here, nursery):
+        for _ in range(3):
+            nursery.start_soon(here.think, "quoridor", {}, [], "alphabeta", LONG)
+        await until_busy(here, 2)
+        assert len(pids(here)) == 2, "the third waits"
+
+
+async def test_who_waits_gets_its_turn() -> None:
+    async with thinking(children=1) as (here, _):
+        moves = list[Any]()
+
+        async def ask() -> None:
+            moves.append(await here.think("connect-4", {}, WINS, "alphabeta", 0.1))
+
+        async with trio.open_nursery() as askers:
+            for _ in range(4):
+                askers.start_soon(ask)
+        assert moves == [0] * 4
+        assert len(pids(here)) == 1
+
+
+async def test_where_too_many_wait_the_next_is_told_so() -> None:
+    async with thinking(children=1, waiting=2) as (here, nursery):
+        for _ in range(3):
+            nursery.start_soon(here.think, "quoridor", {}, [], "alphabeta", LONG)
+        await until_busy(here)
+        with pytest.raises(Busy, match="2 tasks wait"):
+            await here.think("connect-4", {}, WINS, "first", 1.0)
+
+
+async def test_a_child_that_dies_while_it_thinks_is_replaced() -> None:
+    async with thinking(children=1) as (here, _):
+        moves = list[Any]()
+
+        async def ask() -> None:
+            moves.append(await here.think("quoridor", {}, [], "alphabeta", 1.0))
+
+        async with trio.open_nursery() as askers:
+            askers.start_soon(ask)
+            await until_busy(here)
+            (first,) = pids(here)
+            os.kill(first, signal.SIGKILL)
+        assert len(moves) == 1
+        assert pids(here) != [first]
+        assert not alive(first)
+
+
+async def test_a_child_that_died_while_it_was_idle_is_replaced() -> None:
+    async with thinking(children=1) as (here, _):
+        assert await here.think("connect-4", {}, WINS, "alphabeta", 0.1) == 0
+        (first,) = pids(here)
+        os.kill(first, signal.SIGKILL)
+        assert await here.think("connect-4", {}, WINS, "alphabeta", 0.1) == 0
+
+
+@pytest.mark.parametrize(
+    "child",
+    [
+        pytest.param("", id="dead"),
+        pytest.param("input()", id="dies of it"),
+        pytest.param("while True: input()", id="says nothing"),
+        pytest.param("while True: print(len(input()))", id="says something else"),
+        pytest.param("input(); print('x' * 100_000)", id="never comes to an end"),
+    ],
+)
+async def test_a_task_that_no_child_answers_is_given_up(child: str) -> None:
+    async with thinking(patience=1.0, command=[sys.executable, "-c", child]) as (here, _):
+        with pytest.raises(Failed, match="3 child processes gave no answer"):
+            await here.think("connect-4", {}, WINS, "first", 0.0)
+        assert pids(here) == []
+
+
+async def test_where_no_child_can_be_started_the_task_fails() -> None:
+    async with thinking(command=["/nowhere/to/be/found"]) as (here, _):
+        with pytest.raises(Failed, match="No such file"):
+            await here.think("connect-4", {}, WINS, "first", 1.0)
+
+
+async def test_an_answer_that_nobody_waits_for_is_not_taken_for_the_next() -> None:
+    async with thinking(children=1) as (here, _):
+        with trio.move_on_after(0.05):
+            await here.think("quoridor", {}, [], "alphabeta", 0.2)
+        assert await here.think("connect-4", {}, WINS, "alphabeta", 0.2) == 0
+
+
+@pytest.mark.parametrize(
+    ("task", "why"),
+    [
+        (("chess", {}, [], "first"), "KeyError: 'chess'"),
+        (("connect-4", {"size": 9}, [], "first"), "BadOption: .* no option"),
+        (("connect-4", {}, [9], "first"), "Illegal: there is no column 9"),
+        (("connect-4", {}, [], "deep-blue"), "KeyError: 'deep-blue'"),
+    ],
+)
+async def test_a_task_that_makes_no_sense_fails_and_the_child_lives(task: Any, why: str) -> None:
+    async with thinking() as (here, _):
+        with pytest.raises(Failed, match=why):
+            await here.think(*task, 1.0)
+        (child,) = pids(here)
+        assert await here.think("connect-4", {}, WINS, "alphabeta", 0.1) == 0
+        assert pids(here) == [child]
+
+
+async def test_no_child_outlives_it() -> None:
+    async with thinking(children=2) as (here, nursery):
+        for _ in range(2):
+            nursery.start_soon(here.think, "quoridor", {}, [], "alphabeta", LONG)
+        await until_busy(here, 2)
+        children = pids(here)
+    assert len(children) == 2
+    assert not any(map(alive, children))
+
+
+async def test_nobody_thinks_where_nothing_runs() -> None:
+    with pytest.raises(Failed, match="does not run"):
+        await Thinker().think("connect-4", {}, WINS, "first", 1.0)
+
+
+def test_a_child_ends_with_its_input() -> None:
+    """So it does when its host was killed, and could not see to it."""
+    ended = subprocess.run(
+        [sys.executable, "-m", "server.host.thinker"],
+        input=b"",
+        cwd=ROOT,
+        timeout=PATIENCE,
+        capture_output=True,
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
+
+
+def test_a_child_answers_line_by_line_whatever_the_line_is() -> None:
+    thoughts = BytesIO()
+    task = msgspec.json.encode(thinker.Task("connect-4", {}, WINS, "first", 1.0, None, 0))
+    serve(BytesIO(b"what?\n" + task + b"\n"), thoughts)
+    first, second = map(msgspec.json.decode, thoughts.getvalue().splitlines())
+    assert first["wrong"].startswith("DecodeError")
+    assert second == {"move": 0, "wrong": None}

@@ -1,0 +1,152 @@
+"""Old paths in other spellings, through the doors: who is sent on, who is served, who is told of nothing."""
+
+import pytest
+import trio.testing
+from trio.testing import MockClock
+
+from tests.server.protocols.lists import Fighter, Lists, Stream, answered, lists, put
+from tests.server.protocols.table import TURN, said, table
+from tests.server.web import Answer, Client
+
+READS = ("GET", "HEAD")
+
+
+def sent_to(answer: Answer) -> str:
+    assert (answer.status, answer.body) == (308, b"")
+    return answer.headers["location"]
+
+
+async def a_battle(here: Lists) -> str:
+    """Ann's, with Bob."""
+    ann, _ = [await here.join(name) for name in ("ann", "bob")]
+    return await answered(ann)
+
+
+@pytest.mark.parametrize("method", READS)
+@pytest.mark.parametrize(
+    ("written", "right"),
+    [
+        ("/tic-tac-toe/start/‹battle›/", "/tic-tac-toe/start/‹battle›"),
+        ("/Tic-Tac-Toe/START/‹battle›", "/tic-tac-toe/start/‹battle›"),
+        ("/tic-tac-toe/Start/‹battle›?a=1&a&x=%2F+%C3%A4", "/tic-tac-toe/start/‹battle›?a=1&a&x=%2F+%C3%A4"),
+        ("/tic-tac-toe/start/‹battle›/?", "/tic-tac-toe/start/‹battle›"),
+        ("/Evaluations/Run-A.1?B=C", "/evaluations/Run-A.1?B=C"),
+        ("/evaluations/Run-A.1/", "/evaluations/Run-A.1"),
+        ("http://a/evaluations/Run-A.1/?B=//evil", "/evaluations/Run-A.1?B=//evil"),
+    ],
+)
+async def test_who_reads_is_sent_to_the_right_spelling_with_the_query_as_it_was(
+    method: str, written: str, right: str, autojump_clock: MockClock
+) -> None:
+    async with lists() as here:
+        battle = await a_battle(here)
+        url = here.telephone.connect("bot.example:5000")
+        await here.ask("/tic-tac-toe/evaluate", {"teamUrl": url, "runId": "Run-A.1"})
+        answer = await here.ask(written.replace("‹battle›", battle), method=method)
+        assert sent_to(answer) == right.replace("‹battle›", battle)
+
+
+async def test_a_stream_of_the_arena_is_where_its_reader_was_sent(autojump_clock: MockClock) -> None:
+    async with lists() as here:
+        battle = await a_battle(here)
+        where = sent_to(await here.ask(f"/Tic-Tac-Toe/start/{battle}/"))
+        stream = Stream(here.send(where))
+        assert await stream.told() == [{"youAre": "O", "id": battle}]
+        await stream.client.end.aclose()
+        assert sent_to(await here.ask(f"/tic-tac-toe/start/{battle}/")) == where, "to come back, too"
+
+
+async def test_what_is_posted_is_served_there_and_then(autojump_clock: MockClock) -> None:
+    async with lists() as here:
+        clients: list[Client] = []
+        for name in ("ann", "bob"):
+            clients.append(here.send("/TIC-TAC-TOE/Join/", {"name": name}))
+            await trio.testing.wait_all_tasks_blocked()
+        ann, bob = [Fighter(here, await answered(client)) for client in clients]
+        await ann.start()
+        await bob.start()
+        for fighter, path in ((ann, "/tic-tac-toe/play/{}/"), (bob, "/Tic-tac-toe/PLAY/{}")):
+            command = {"action": "putSymbol", "position": "C" if fighter is ann else "N"}
+            status, told = await here.says(path.format(fighter.battle), command)
+            assert (status, told.get("message")) == (200, "received your command"), told
+        assert await ann.told() == [put("O", "C"), put("X", "N")]
+        url = here.telephone.connect("bot.example:5000")
+        assert (await here.says("/quoridor/Evaluate/", {"teamUrl": url}))[0] == 200
+
+
+async def test_a_game_of_hexagon_dots_is_played_under_other_spellings(autojump_clock: MockClock) -> None:
+    async with table() as here:
+        ann, bob = here.bot("ann"), here.bot("bob")
+        game = sent_to(await ann.ask("GET", "/Match/"))
+        assert game == "/match", "and no game was made on the way"
+        assert (await here.read("/games"))["games"] == []
+        game = (await ann.ask("GET", "/match")).headers["location"]
+        for bot, path in ((ann, f"/G{game[2:]}/players"), (bob, f"{game}/Players/")):
+            await bot.send("POST", path, {"name": bot.name})
+        await ann.turn()
+        ann.game = f"/G{game[2:]}/MOVES/"
+        await ann.send("POST", ann.game, [{"row": 0, "col": 0}, {"row": 0, "col": 1}], f"{TURN}: {ann.token}")
+        await bob.turn()
+        assert sent_to(await here.caller().ask("GET", f"{game}/")) == game
+        assert len(said(await here.caller().ask("GET", game))["lines"]) == 1
+        observer = here.caller()
+        await observer.send("POST", f"{game}/Observers/")
+        assert b'"state":"in play"' in await observer.client.now()
+
+
+@pytest.mark.parametrize("method", READS)
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/Evaluations/nobody", "/tic-tac-toe/", "/Quoridor/lose/"),
+        *(
+            "/tic-tac-toe/start//",
+            "//evil",
+            "//evil/",
+            "///evil/..",
+            "//Match",
+            "/Santorini/start/1/",
+            "/Nothing/",
+        ),
+    ],
+)
+async def test_nobody_is_sent_to_where_there_is_nothing(
+    method: str, path: str, autojump_clock: MockClock
+) -> None:
+    async with lists() as here:
+        answer = await here.ask(path, method=method)
+        assert (answer.status, answer.headers.get("location")) == (404, None)
+        assert (await here.ask("/tic-tac-toe/start/21083c13/")).status == 404
+        assert (await here.ask("/Quoridor/start/" + await a_battle(here))).status == 404, "of another game"
+
+
+@pytest.mark.parametrize("method", READS)
+@pytest.mark.parametrize(
+    "path", ["/g/0123abcd/", "/G/0123abcd", "/g/", "//match", "//evil/", "/match//", "//"]
+)
+async def test_nobody_is_sent_to_a_game_that_is_not_there(
+    method: str, path: str, autojump_clock: MockClock
+) -> None:
+    async with table() as here:
+        caller = here.caller()
+        await caller.client.end.send_all(f"{method} {path} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
+        answer = await caller.client.answer(method)
+        assert (answer.status, answer.headers.get("location")) == (404, None)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("GET", "/Tic-Tac-Toe/Join/", "POST"),
+        ("GET", "/tic-tac-toe/play/‹battle›/", "POST"),
+        ("DELETE", "/Quoridor/join", "POST"),
+        ("POST", "/Tic-tac-toe/start/‹battle›", "GET"),
+    ],
+)
+async def test_a_wrong_method_is_told_the_right_one_in_any_spelling(
+    method: str, path: str, allowed: str, autojump_clock: MockClock
+) -> None:
+    async with lists() as here:
+        battle = await a_battle(here)
+        answer = await here.ask(path.replace("‹battle›", battle), method=method)
+        assert (answer.status, answer.headers["allow"]) == (405, allowed)

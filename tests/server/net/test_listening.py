@@ -1,0 +1,424 @@
+"""Who gets in and who goes, on simulated connections; and listening, on real ones."""
+
+import errno
+import math
+import select
+import socket
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+
+import pytest
+import trio
+import trio.testing
+import trustme
+from structlog.testing import capture_logs
+
+from server.http.service import Http
+from server.net.guard import Guard
+from server.net.limits import Limits
+from server.net.listening import (
+    TRIES,
+    Admission,
+    Attend,
+    CannotListen,
+    Visitor,
+    addresses,
+    listeners,
+    opened,
+    room_for_files,
+    serve,
+    where,
+)
+from server.net.sockets import readiness
+from server.net.wire import Wire
+from tests.loopback import HAS_IPV6, ipv6
+from tests.server.web import HEAD, echo, get
+from tests.server.windowed import End, windowed_pair
+
+LIMITS = Limits(connections_per_address=3, unauthenticated=5, spare_files=2)
+
+
+class Gate:
+    """Admits simulated connections and knows which of them are still open."""
+
+    def __init__(self, limits: Limits = LIMITS, files: float = 1000) -> None:
+        self.admission = Admission(limits, files)
+        self.ends: list[End] = []
+        self.visitors: list[Visitor | None] = []
+
+    def come(self, *peers: str) -> None:
+        for peer in peers:
+            end, _ = windowed_pair(peer=peer)
+            self.ends.append(end)
+            self.visitors.append(self.admission.admit(end))
+
+    def knows(self, *numbers: int) -> None:
+        for number in numbers:
+            visitor = self.visitors[number]
+            assert visitor is not None
+            visitor.authenticated()
+
+    @property
+    def here(self) -> list[int]:
+        """The numbers of those that were admitted and not driven out."""
+        return [
+            number
+            for number, (end, visitor) in enumerate(zip(self.ends, self.visitors, strict=True))
+            if visitor is not None and end.open
+        ]
+
+
+async def test_of_one_address_the_oldest_stranger_makes_room() -> None:
+    gate = Gate()
+    gate.come("192.0.2.1", "192.0.2.2", "192.0.2.1", "192.0.2.1", "192.0.2.1")
+    assert gate.here == [1, 2, 3, 4]
+    gate.knows(2)
+    gate.come("192.0.2.1", "192.0.2.1")
+    assert gate.here == [1, 2, 5, 6]
+
+
+async def test_of_one_address_whose_connections_are_all_known_no_other_comes_in() -> None:
+    gate = Gate()
+    gate.come(*["192.0.2.1"] * 3)
+    gate.knows(0, 1, 2)
+    gate.come("192.0.2.1", "192.0.2.2")
+    assert gate.here == [0, 1, 2, 4]
+
+
+async def test_of_too_many_strangers_the_oldest_goes_and_the_known_stay() -> None:
+    gate = Gate()
+    gate.come(*(f"192.0.2.{number}" for number in range(5)))
+    gate.knows(1)
+    gate.come("192.0.2.5", "192.0.2.6", "192.0.2.7")
+    assert gate.here == [1, 3, 4, 5, 6, 7]
+    assert len(gate.admission) == 6
+
+
+async def test_where_all_files_are_open_strangers_make_room_and_the_known_do_not() -> None:
+    gate = Gate(files=6)
+    gate.come(*(f"192.0.2.{number}" for number in range(4)))
+    gate.knows(0, 1, 3)
+    gate.come("192.0.2.4")
+    assert gate.here == [0, 1, 3, 4]
+    gate.knows(4)
+    gate.come("192.0.2.5", "127.0.0.1")
+    assert gate.here == [0, 1, 3, 4]
+
+
+async def test_who_leaves_makes_room_once() -> None:
+    gate = Gate()
+    gate.come(*["192.0.2.1"] * 3)
+    gate.knows(0, 1, 2)
+    assert gate.visitors[0] is not None
+    gate.visitors[0].leave()
+    gate.visitors[0].leave()
+    gate.come("192.0.2.1", "192.0.2.1")
+    assert gate.here == [0, 1, 2, 4]
+    assert len(gate.admission) == 3
+
+
+@pytest.mark.parametrize("peer", ["127.0.0.1", "127.1.2.3", "::1", ""])
+async def test_ones_own_machine_may_come_as_often_as_it_likes_unless_told_otherwise(peer: str) -> None:
+    gate = Gate()
+    gate.come(*[peer] * 50)
+    assert len(gate.here) == 50
+    strict = Gate(Limits(connections_per_address=3, trust_loopback=False))
+    strict.come(*[peer] * 50)
+    assert len(strict.here) == (3 if peer else 50)
+
+
+async def test_a_customers_64_bits_of_ipv6_are_one_address() -> None:
+    gate = Gate()
+    gate.come(*(f"2001:db8:0:1::{number:x}" for number in range(4)), "2001:db8:0:2::1")
+    assert gate.here == [1, 2, 3, 4]
+
+
+def test_there_is_room_for_as_many_files_as_the_system_allows() -> None:
+    """Catches a host that stays within what it was started with, often a thousand and twenty-four."""
+    resource = pytest.importorskip("resource", reason="only a Unix has limits of this kind")
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    hard = before[1]
+    endless = hard == resource.RLIM_INFINITY
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1024 if endless else hard // 2, hard))
+    try:
+        assert room_for_files() == (math.inf if endless else hard)
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (hard, hard)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+# Listening.
+
+
+@asynccontextmanager
+async def listening(
+    attend: Attend, *, tls: ssl.SSLContext | None = None, http: bool = False
+) -> AsyncIterator[tuple[socket.socket, Guard]]:
+    """Something that listens on a free port, and the guard of its connections."""
+    limits = Limits()
+    (listener,) = await listeners("127.0.0.1", 0, limits)
+    with trio.fail_after(20):
+        async with trio.open_nursery() as nursery:
+            guard = Guard(nursery)
+            handler = Http(echo, guard, limits).attend if http else attend
+            admission = Admission(limits, room_for_files())
+            nursery.start_soon(
+                partial(serve, listener, handler, guard=guard, admission=admission, limits=limits, tls=tls)
+            )
+            yield listener, guard
+            nursery.cancel_scope.cancel()
+    assert listener.fileno() == -1
+
+
+async def connect(listener: socket.socket) -> trio.SocketStream:
+    host, port = where(listener).rsplit(":", 1)
+    return await trio.open_tcp_stream(host.strip("[]"), int(port))
+
+
+async def says_who(wire: Wire, visitor: Visitor) -> None:
+    await wire.send_some(f"{wire.peer} {wire.secure}".encode())
+
+
+async def everything(stream: trio.abc.Stream) -> bytes:
+    """What is said until the end, be it an orderly one or not."""
+    got = b""
+    with suppress(trio.BrokenResourceError):
+        while received := await stream.receive_some():
+            got += received
+    return got
+
+
+async def test_each_connection_is_attended_and_closed_when_that_ends() -> None:
+    async with listening(says_who) as (listener, _):
+        for _ in range(3):
+            async with await connect(listener) as client:
+                assert await everything(client) == b"127.0.0.1 False"
+
+
+async def test_a_connection_that_fails_harms_no_other() -> None:
+    async def fails(wire: Wire, visitor: Visitor) -> None:
+        if await wire.receive() == b"fail":
+            raise KeyError("a mistake")
+        wire.send_now(b"fine")
+
+    async with listening(fails) as (listener, guard):
+        with capture_logs():
+            for said, heard in ((b"fail", b""), (b"go on", b"fine"), (b"fail", b""), (b"go on", b"fine")):
+                async with await connect(listener) as client:
+                    await client.send_all(said)
+                    assert await everything(client) == heard
+        assert sum(guard.caught.values()) == 2
+
+
+async def test_http_is_served_over_sockets() -> None:
+    async with listening(says_who, http=True) as (listener, guard):
+        async with await connect(listener) as client:
+            for path in ("/1", "/2"):
+                await client.send_all(get(path))
+                assert await client.receive_some() == HEAD + b"2\r\n\r\n" + path.encode()
+            await client.send_all(get("/3", "Connection: close"))
+            assert await everything(client) == HEAD + b"2\r\nConnection: close\r\n\r\n/3"
+        async with await connect(listener) as client:
+            await client.send_all(b"\x16\x03\x01 a client that speaks TLS" + b"x" * 100_000)
+            assert (await everything(client)).startswith(b"HTTP/1.1 400 Bad Request\r\n")
+        assert not guard.caught
+
+
+@pytest.mark.skipif(not hasattr(select, "epoll"), reason="there is no epoll on this system")
+async def test_from_the_bytes_of_a_request_to_those_of_its_answer_there_is_no_task_switch() -> None:
+    async with listening(says_who, http=True) as (listener, _), await connect(listener) as client:
+        await client.send_all(get())
+        await client.receive_some()
+        watcher = readiness()
+        assert watcher is not None
+        client.socket._sock.send(get("/now"))
+        with trio.testing.assert_no_checkpoints():
+            watcher.sweep()
+            assert client.socket._sock.recv(1000) == HEAD + b"4\r\n\r\n/now"
+
+
+async def test_tls_is_spoken_where_there_is_a_certificate() -> None:
+    authority = trustme.CA()
+    server, theirs = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    authority.issue_cert("localhost").configure_cert(server)
+    authority.configure_trust(theirs)
+    async with listening(says_who, tls=server, http=True) as (listener, guard):
+        async with trio.SSLStream(await connect(listener), theirs, server_hostname="localhost") as client:
+            await client.send_all(get("/1") + get("/2", "Connection: close"))
+            assert await everything(client) == (
+                HEAD + b"2\r\n\r\n/1" + HEAD + b"2\r\nConnection: close\r\n\r\n/2"
+            )
+        async with await connect(listener) as plain:
+            await plain.send_all(get())
+            assert b"HTTP" not in await everything(plain)
+        assert not guard.caught
+    async with listening(says_who, tls=server) as (listener, _), await connect(listener) as plain:
+        client = trio.SSLStream(plain, theirs, server_hostname="localhost")
+        assert await everything(client) == b"127.0.0.1 True"
+
+
+async def test_half_a_handshake_is_not_waited_for(autojump_clock: trio.testing.MockClock) -> None:
+    async with listening(says_who, tls=ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)) as (listener, guard):
+        async with await connect(listener) as client:
+            await client.send_all(b"\x16\x03\x01\x02\x00")
+            assert await everything(client) == b""
+        assert trio.current_time() == pytest.approx(Limits().handshake_seconds)
+        assert not guard.caught
+
+
+class Troubled(socket.socket):
+    """A listening socket of which the first connections come to nothing."""
+
+    troubles: list[int]
+
+    def accept(self) -> tuple[socket.socket, object]:
+        if self.troubles:
+            raise OSError(self.troubles.pop(0), "trouble")
+        return super().accept()
+
+
+@pytest.mark.parametrize(
+    ("troubles", "takes"),
+    [([errno.EMFILE] * 20, 2.0), ([errno.ENOBUFS, errno.ENFILE], 0.2), ([errno.ECONNABORTED] * 3, 0.0)],
+)
+async def test_listening_outlives_what_befalls_one_connection_and_a_lack_of_files(
+    troubles: list[int], takes: float, autojump_clock: trio.testing.MockClock
+) -> None:
+    (plain,) = await listeners("127.0.0.1", 0, Limits())
+    listener = Troubled(plain.family, plain.type, plain.proto, plain.detach())
+    listener.setblocking(False)
+    listener.troubles = list(troubles)
+    async with trio.open_nursery() as nursery:
+        guard, limits = Guard(nursery), Limits()
+        with capture_logs() as logs:
+            client = await connect(listener)
+            begun = trio.current_time()
+            nursery.start_soon(
+                partial(serve, listener, says_who, guard=guard, admission=Admission(limits), limits=limits)
+            )
+            assert await everything(client) == b"127.0.0.1 False"
+        await client.aclose()
+        assert trio.current_time() - begun == pytest.approx(takes)
+        assert len(logs) == (1 if takes else 0)
+        nursery.cancel_scope.cancel()
+
+
+async def test_where_there_is_no_room_at_all_a_connection_is_closed() -> None:
+    (listener,) = await listeners("127.0.0.1", 0, Limits())
+    async with trio.open_nursery() as nursery:
+        full = Admission(Limits(), files=Limits().spare_files)
+        serving = partial(serve, guard=Guard(nursery), admission=full, limits=Limits())
+        nursery.start_soon(serving, listener, says_who)
+        async with await connect(listener) as client:
+            assert await everything(client) == b""
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_socket_that_does_not_listen_is_no_door() -> None:
+    with socket.socket() as deaf, pytest.raises(OSError, match="Invalid argument"):
+        await serve(deaf, says_who, guard=Guard(NoTasks()), admission=Admission(Limits()), limits=Limits())
+
+
+class NoTasks:
+    def start_soon(
+        self, async_fn: Callable[..., Awaitable[object]], *args: object, name: object = None
+    ) -> None:
+        raise AssertionError("nobody has come")
+
+
+# On both addresses of one's own machine.
+
+
+BOTH = ("127.0.0.1", "::1")
+
+
+def test_ones_own_machine_is_both_of_its_addresses_where_it_has_both() -> None:
+    here = BOTH if HAS_IPV6 else ("127.0.0.1",)
+    assert addresses("127.0.0.1") == addresses("localhost") == here
+    for elsewhere in ("0.0.0.0", "::", "::1", "127.0.0.2", "192.0.2.1", "host.example"):  # noqa: S104
+        assert addresses(elsewhere) == (elsewhere,)
+
+
+@ipv6
+async def test_a_free_port_is_the_same_on_both_and_leads_to_the_same_host() -> None:
+    sockets = await opened(BOTH, 0, Limits())
+    first, other = map(where, sockets)
+    assert (first.rpartition(":")[0], other.rpartition(":")[0]) == ("127.0.0.1", "[::1]")
+    assert first.rpartition(":")[2] == other.rpartition(":")[2] != "0"
+    with trio.fail_after(20):
+        async with trio.open_nursery() as nursery:
+            limits = Limits()
+            admission = Admission(limits)
+            for listener in sockets:
+                nursery.start_soon(
+                    partial(
+                        serve, listener, says_who, guard=Guard(nursery), admission=admission, limits=limits
+                    )
+                )
+            for listener, peer in zip(sockets, BOTH, strict=True):
+                async with await connect(listener) as client:
+                    assert await everything(client) == f"{peer} False".encode()
+            nursery.cancel_scope.cancel()
+
+
+@ipv6
+async def test_a_port_that_is_taken_on_the_other_address_is_an_error_that_says_where() -> None:
+    taken = socket.create_server(("::1", 0), family=socket.AF_INET6)
+    port = taken.getsockname()[1]
+    with (
+        taken,
+        pytest.raises(CannotListen, match=f"cannot listen on ::1 port {port}: Address already in use"),
+    ):
+        await opened(BOTH, port, Limits())
+    for again in await opened(BOTH, port, Limits()):  # nothing was left open on the first
+        again.close()
+
+
+class Crowded:
+    """Listens, where a port is taken by somebody else at each of the first tries on the second address."""
+
+    def __init__(self, tries: int) -> None:
+        self.left = tries
+        self.tried: list[int] = []
+
+    async def listen(self, host: str, port: int, limits: Limits) -> list[socket.socket]:
+        if host == "second":
+            self.tried.append(port)
+            self.left -= 1
+            if self.left >= 0:
+                raise OSError(errno.EADDRINUSE, "Address already in use")
+            return []
+        return await listeners(host, port, limits)
+
+
+@pytest.mark.parametrize("tries", [0, 1, TRIES - 1])
+async def test_where_a_free_port_is_not_free_everywhere_others_are_tried(tries: int) -> None:
+    crowd = Crowded(tries)
+    with capture_logs() as logs:
+        (socket_,) = await opened(("127.0.0.1", "second"), 0, Limits(), crowd.listen)
+    with socket_:
+        assert len(crowd.tried) == tries + 1
+        assert socket_.getsockname()[1] == crowd.tried[-1]
+    assert logs == []
+
+
+async def test_where_none_is_free_everywhere_the_first_address_has_to_do_and_that_is_said() -> None:
+    crowd = Crowded(TRIES)
+    with capture_logs() as logs:
+        (socket_,) = await opened(("127.0.0.1", "second"), 0, Limits(), crowd.listen)
+    with socket_:
+        assert crowd.left == 0
+        (said,) = logs
+        assert (said["log_level"], said["listening"], said["not_on"]) == ("warning", where(socket_), "second")
+
+
+async def test_what_was_tried_in_vain_is_free_again() -> None:
+    crowd = Crowded(TRIES)
+    with capture_logs():
+        (socket_,) = await opened(("127.0.0.1", "second"), 0, Limits(), crowd.listen)
+    with socket_:
+        for port in {*crowd.tried} - {socket_.getsockname()[1]}:
+            for again in await listeners("127.0.0.1", port, Limits()):
+                again.close()

@@ -1,0 +1,301 @@
+"""Wires whose bytes are taken as they come, and the epoll that all of them share."""
+
+import contextvars
+import socket
+from collections.abc import Callable
+from contextlib import ExitStack, closing, suppress
+
+import pytest
+import trio
+import trio.testing
+
+from server.net.limits import Limits
+from server.net.outbox import PIECE, Outbox
+from server.net.sockets import Readiness, SocketWire, readiness
+from server.net.wire import READ, Wire
+from tests.server.connected import EPOLL, connected, linux, sockets, wires
+
+
+@sockets
+async def test_what_nobody_reads_waits_and_costs_no_time(kind: str) -> None:
+    async with connected(kind) as (wire, client, _):
+        await client.send_all(b"one")
+        assert await wire.receive() == b"one"
+        await client.send_all(b"two")
+        await trio.testing.wait_all_tasks_blocked(0.01)  # never comes to an end while a task spins
+        assert await wire.receive() == b"two"
+        await client.send_eof()
+        await trio.testing.wait_all_tasks_blocked(0.01)
+        assert await wire.receive() == b""
+
+
+@wires
+async def test_what_the_taker_raises_is_raised_where_it_was_set_to_work(kind: str) -> None:
+    def take(received: bytes) -> None:
+        raise ValueError(received)
+
+    async with connected(kind) as (wire, client, _):
+        await client.send_all(b"x")
+        with pytest.raises(ValueError, match="b'x'"):
+            await wire.pump(take)
+        await client.send_all(b"y")
+        assert await wire.receive() == b"y"
+
+
+@wires
+async def test_the_taker_may_close_the_wire(kind: str) -> None:
+    taken: list[bytes] = []
+    async with connected(kind) as (wire, client, _):
+
+        def take(received: bytes) -> None:
+            taken.append(received)
+            wire.close()
+
+        await client.send_all(b"x")
+        with pytest.raises(trio.ClosedResourceError):
+            await wire.pump(take)
+        assert taken == [b"x"]
+
+
+@wires
+async def test_a_mistake_of_the_taker_is_raised_also_when_it_closed_the_wire(kind: str) -> None:
+    async with connected(kind) as (wire, client, _):
+
+        def take(received: bytes) -> None:
+            wire.close()
+            raise ValueError(received)
+
+        await client.send_all(b"x")
+        with pytest.raises(ValueError, match="b'x'"):
+            await wire.pump(take)
+
+
+@wires
+async def test_the_taker_runs_in_the_context_of_its_task(kind: str) -> None:
+    name: contextvars.ContextVar[str] = contextvars.ContextVar("name", default="nobody's")
+    seen: list[str] = []
+    async with connected(kind) as (wire, client, _):
+        name.set("the reader's")
+        await client.send_all(b"x")
+        await client.send_eof()
+        await wire.pump(lambda _: seen.append(name.get()))
+    assert seen == ["the reader's"]
+
+
+@wires
+async def test_one_that_floods_takes_no_turns_from_another(kind: str) -> None:
+    async def shout(stream: trio.SocketStream) -> None:
+        while True:
+            await stream.send_all(b"x" * READ)
+
+    async with connected(kind) as (loud, shouts, nursery), connected(kind) as (quiet, asks, _):
+        nursery.start_soon(shout, shouts)
+        nursery.start_soon(loud.pump, bytes)
+        for _ in range(20):
+            await asks.send_all(b"a question")
+            assert await quiet.receive() == b"a question"
+        nursery.cancel_scope.cancel()
+
+
+@linux
+async def test_a_sweep_reads_what_lies_there_without_waiting() -> None:
+    taken: list[bytes] = []
+    async with connected(EPOLL) as (wire, client, nursery):
+        watcher = readiness()
+        assert watcher is not None
+        nursery.start_soon(wire.pump, taken.append)
+        await trio.testing.wait_all_tasks_blocked()
+        await client.send_all(b"in time")
+        with trio.testing.assert_no_checkpoints():
+            watcher.sweep()
+        assert taken == [b"in time"]
+        nursery.cancel_scope.cancel()
+
+
+@linux
+async def test_a_taker_that_sweeps_and_closes_meets_nobody_twice_and_no_closed_wire() -> None:
+    taken: list[str] = []
+    async with connected(EPOLL) as (one, first, nursery), connected(EPOLL) as (two, second, others):
+        watcher = readiness()
+        assert watcher is not None
+
+        def take(name: str, other: Wire) -> Callable[[bytes], None]:
+            def taking(_: bytes) -> None:
+                taken.append(name)
+                watcher.sweep()
+                other.close()
+
+            return taking
+
+        async def reads(wire: Wire, name: str, other: Wire) -> None:
+            with pytest.raises(trio.ClosedResourceError):
+                await wire.pump(take(name, other))
+            taken.append(f"{name} was closed")
+
+        nursery.start_soon(reads, one, "one", two)
+        others.start_soon(reads, two, "two", one)
+        await trio.testing.wait_all_tasks_blocked()
+        await first.send_all(b"x")
+        await second.send_all(b"x")
+        with trio.testing.assert_no_checkpoints():
+            watcher.sweep()
+        await trio.testing.wait_all_tasks_blocked()
+        assert taken in (["one", "two was closed"], ["two", "one was closed"])
+        one.close()
+        two.close()
+        await trio.testing.wait_all_tasks_blocked()
+
+
+@linux
+async def test_what_came_for_one_that_was_cancelled_before_its_turn_is_there_for_the_next() -> None:
+    """Catches bytes that were taken from the kernel and then given to nobody, or to somebody twice."""
+    watcher = readiness()
+    assert watcher is not None
+    ends = dict[SocketWire, socket.socket]()
+    for _ in range(3):
+        ours, theirs = socket.socketpair()
+        ends[SocketWire(ours, watcher=watcher)] = theirs
+    scopes = {wire: trio.CancelScope() for wire in ends}
+    taken: list[SocketWire] = []
+
+    async def reads(wire: SocketWire) -> None:
+        def take(_: bytes) -> None:
+            taken.append(wire)
+            for other in ends.keys() - {wire}:
+                scopes[other].cancel()
+
+        with scopes[wire]:
+            await wire.pump(take)
+
+    with trio.fail_after(10), ExitStack() as stack:
+        for wire, theirs in ends.items():
+            stack.enter_context(closing(wire))
+            stack.enter_context(theirs)
+        async with trio.open_nursery() as nursery:
+            for wire in ends:
+                nursery.start_soon(reads, wire)
+            await trio.testing.wait_all_tasks_blocked()
+            for theirs in ends.values():
+                theirs.send(b"x")
+            watcher.sweep()
+            await trio.testing.wait_all_tasks_blocked()
+            assert len(taken) == 1, "the first in the round cancelled the others"
+
+            (first,) = taken
+            scopes[first].cancel()
+            await trio.testing.wait_all_tasks_blocked()
+            ends[first].send(b"y")
+            assert await first.receive() == b"y"
+            one, two = ends.keys() - taken
+            assert await one.receive() == b"x"
+            ends[one].send(b"y")
+            assert await one.receive() == b"y"
+            more: list[bytes] = []
+            nursery.start_soon(two.pump, more.append)
+            await trio.testing.wait_all_tasks_blocked()
+            ends[two].send(b"y")
+            await trio.testing.wait_all_tasks_blocked(0.01)
+            assert more == [b"x", b"y"]
+            nursery.cancel_scope.cancel()
+
+
+@linux
+async def test_a_reader_that_is_woken_for_nothing_sleeps_on() -> None:
+    taken: list[bytes] = []
+    async with connected(EPOLL) as (wire, client, nursery):
+        assert isinstance(wire, SocketWire)
+        nursery.start_soon(wire.pump, taken.append)
+        await trio.testing.wait_all_tasks_blocked()
+        for text in (b"x", b"y"):
+            await client.send_all(text)
+            await trio.testing.wait_all_tasks_blocked(0.01)
+            wire.read(trio.current_time())
+            wire.hand_on()
+        assert taken == [b"x", b"y"]
+        nursery.cancel_scope.cancel()
+
+
+@linux
+def test_each_event_loop_has_an_epoll_of_its_own() -> None:
+    seen: list[Readiness | None] = []
+
+    async def look() -> None:
+        assert readiness() is readiness()
+        seen.append(readiness())
+
+    for _ in range(2):
+        trio.run(look)
+    assert seen[0] is not seen[1]
+
+
+@linux
+async def test_what_is_put_while_others_are_read_goes_out_whole_and_in_order_before_any_task_runs() -> None:
+    async with connected(EPOLL) as (wire, client, nursery):
+        outbox = Outbox(wire, nursery, Limits())
+        seen: list[bool] = []
+
+        def take(received: bytes) -> None:
+            for letter in b"abc":
+                outbox.put(bytes([letter]))
+            seen.append(outbox.empty)
+            outbox.put(b"d" * 2 * PIECE)  # is not kept for later
+            outbox.put(b"e")
+
+        nursery.start_soon(pump, wire, take)
+        await client.send_all(b"x")
+        heard = b""
+        while not heard.endswith(b"e"):
+            heard += await client.receive_some()
+        assert heard == b"abc" + b"d" * 2 * PIECE + b"e"
+        assert seen == [False]  # a round was under way, and nothing was sent yet
+
+
+@linux
+async def test_what_is_not_urgent_waits_until_all_have_been_read_and_goes_with_what_is() -> None:
+    """Catches what is never sent, what is sent before others are read, and what is overtaken."""
+    async with connected(EPOLL) as (wire, client, nursery):
+        mine, theirs = socket.socketpair()
+        other = SocketWire(mine, watcher=readiness())
+        outbox = Outbox(wire, nursery, Limits())
+        kept: list[bool] = []
+
+        def take(received: bytes) -> None:
+            outbox.put(b"a", urgent=False)
+            theirs.send(received)  # is read in the same sweep, in a later round of it
+
+        def take_other(received: bytes) -> None:
+            kept.append(not outbox.empty)
+            if received == b"2":
+                outbox.put(b"b")
+                outbox.put(b"c", urgent=False)
+
+        nursery.start_soon(pump, wire, take)
+        nursery.start_soon(pump, other, take_other)
+        with theirs, closing(other):
+            await client.send_all(b"1")
+            assert await client.receive_some() == b"a"
+            await client.send_all(b"2")
+            assert await client.receive_some() == b"abc"
+            assert kept == [True, True]
+
+
+@linux
+@pytest.mark.parametrize("end", ["finish", "cut"])
+async def test_what_was_put_in_the_same_round_goes_out_before_the_end(end: str) -> None:
+    async with connected(EPOLL) as (wire, client, nursery):
+        outbox = Outbox(wire, nursery, Limits())
+
+        def take(received: bytes) -> None:
+            outbox.put(b"the last")
+            outbox.finish() if end == "finish" else outbox.cut("enough")
+
+        nursery.start_soon(pump, wire, take)
+        await client.send_all(b"x")
+        assert await client.receive_some() == b"the last"
+        assert await client.receive_some() == b""
+
+
+async def pump(wire: Wire, take: Callable[[bytes], None]) -> None:
+    """Until it is closed."""
+    with suppress(trio.ClosedResourceError):
+        await wire.pump(take)

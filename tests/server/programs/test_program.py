@@ -1,0 +1,144 @@
+"""Programs that are bots, and what they are put through before they play for points."""
+
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from games.catalogue import catalogue
+from games.game import Pace
+from server.exits import Failure
+from server.programs.contestant import Hired, House, thinking
+from server.programs.local_match import local_match, question
+from server.programs.program import Gone, Program, move_in
+from server.programs.trials import TRIALS, Broke, Ground
+from tests.server.example_programs import command
+from tournament.events import Ending
+from tournament.match import Match
+
+pytestmark = pytest.mark.slow
+
+CONNECT4 = catalogue()["connect-4"]
+QUICK = 0.4  # seconds of patience, for programs that never answer
+HOUSE = """
+import json, sys
+sys.path.insert(0, ROOT)
+from games.brains import random
+from games.catalogue import catalogue
+from server.programs.contestant import thinking
+game = catalogue()[GAME]
+choose = thinking(game, random(game), 0)
+for line in sys.stdin:
+    print(json.dumps(choose(json.loads(line))), flush=True)
+"""
+BROKEN = {  # by which program breaks it, a trial and a word of the sentence
+    "illegal": ("plays whole games by the rules", "there is no column 9"),
+    "mute": ("plays whole games by the rules", "nothing came within"),
+    "unflushed": ("plays whole games by the rules", "flush"),
+    "chatty": ("speaks only when it is asked", "'done'"),
+    "crashing": ("plays whole games by the rules", "exit code 1; its last words: no idea"),
+    "strict": ("passes over what it does not know", "what is this?"),
+    "stubborn": ("ends when its input ends", "it goes on"),
+}
+
+
+@pytest.mark.parametrize("trial", TRIALS)
+def test_a_good_program_passes_every_trial(trial: str, tmp_path: Path) -> None:
+    TRIALS[trial](Ground(command(tmp_path, "good"), CONNECT4, 10.0))
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_each_fault_is_found_and_told_in_a_sentence(name: str, tmp_path: Path) -> None:
+    trial, words = BROKEN[name]
+    patience = QUICK if name in ("mute", "unflushed") else 10.0
+    with pytest.raises(Broke) as broke:
+        TRIALS[trial](Ground(command(tmp_path, name), CONNECT4, patience))
+    assert words in str(broke.value)
+
+
+@pytest.mark.parametrize("game", catalogue())
+def test_the_trials_know_every_game(game: str, tmp_path: Path) -> None:
+    """A house brain as the program: whatever the game, nothing breaks."""
+    path = tmp_path / "house.py"
+    path.write_text(HOUSE.replace("GAME", repr(game)).replace("ROOT", repr(str(Path(__file__).parents[3]))))
+    ground = Ground(f"{sys.executable} {path}", catalogue()[game], 20.0)
+    for name in ("plays either seat", "begins anew when an opponent has left"):
+        TRIALS[name](ground)
+
+
+def test_who_is_too_slow_loses_by_the_clock_and_who_ends_has_left(tmp_path: Path) -> None:
+    house = House(CONNECT4, "first", 0.0, 0)
+    pace = Pace(turn=QUICK)
+    for name, ending in (("mute", Ending.TIME), ("crashing", Ending.LEFT), ("illegal", Ending.ILLEGAL)):
+        hired = Hired(command(tmp_path, name))
+        long = Pace(turn=20.0)
+        match = local_match(CONNECT4, "m", ("a", "b"), (hired, house), pace if name == "mute" else long)
+        assert match.result is not None
+        assert (match.result.ending, match.result.winner) == (ending, 1)
+        again = local_match(CONNECT4, "n", ("b", "a"), (house, hired), pace if name == "mute" else long)
+        assert again.result is not None
+        assert (again.result.ending, again.result.winner) == (ending, 0)
+        hired.end()
+
+
+def test_a_refused_move_is_asked_for_again_with_the_reason(tmp_path: Path) -> None:
+    source = (
+        "import json, sys\nfor line in sys.stdin:\n    print(3 if 'refused' in line else 9, flush=True)\n"
+    )
+    (tmp_path / "careless.py").write_text(source)
+    hired = Hired(f"{sys.executable} {tmp_path / 'careless.py'}")
+    match = local_match(CONNECT4, "m", ("a", "b"), (hired, House(CONNECT4, "first", 0.0, 0)))
+    hired.end()
+    assert match.moves[0] == 3
+
+
+@pytest.mark.parametrize(
+    ("line", "move"),
+    [
+        (b"3\n", 3),
+        (b" SE \r\n", "SE"),
+        (b'{"action":"move","position":"e2"}\n', {"action": "move", "position": "e2"}),
+        (b'{"type":"move","ply":3,"move":[1,2]}\n', [1, 2]),
+        (b"0,0 0,1\n", "0,0 0,1"),
+        (b"NaN\n", "NaN"),
+        (b"\xff\n", "\ufffd"),
+        (b"[" * 9000, "[" * 9000),
+    ],
+)
+def test_a_line_is_a_move_in_any_of_its_forms(line: bytes, move: object) -> None:
+    assert move_in(line) == move
+
+
+def test_a_program_that_has_gone_says_how(tmp_path: Path) -> None:
+    match = Match(CONNECT4, ("a", "b"), time.monotonic())
+    for source, how in (
+        ("raise SystemExit(3)", "ended with exit code 3"),
+        ("import os; os.kill(os.getpid(), 9)", "ended by SIGKILL"),
+        ("import os, time; os.close(1); time.sleep(30)", "closed its standard output"),
+    ):
+        (tmp_path / "gone.py").write_text(source)
+        program = Program(f"{sys.executable} {tmp_path / 'gone.py'}", quiet=True)
+        with pytest.raises(Gone, match=how):
+            program.ask(question(match), 20.0)
+        program.end()
+
+
+@pytest.mark.parametrize(("words", "why"), [("'", "no command"), ("", "empty"), ("./not-there", "cannot be")])
+def test_what_cannot_be_started_is_said(words: str, why: str) -> None:
+    with pytest.raises(Failure, match=why):
+        Program(words)
+
+
+@pytest.mark.parametrize("name", catalogue())
+def test_a_brain_finds_its_position_whatever_it_is_asked_next(name: str) -> None:
+    """Going on, another match, the same question again, and one from the middle: always a legal move."""
+    game = catalogue()[name]
+    choose = thinking(game, lambda position, stop: next(iter(position.moves())), 0.0)
+    for number in range(2):
+        match = Match(game, ("a", "b"), 0.0, name=f"m{number}", pace=Pace())
+        while match.to_move is not None and match.ply < 8:
+            asked, first = question(match), game.write(next(iter(match.position.moves())))
+            if match.ply % 3 != 1:  # else it is the other one's turn
+                assert choose(asked) == choose(asked) == first
+            match.play(match.position.turn, first, 0.0)

@@ -1,0 +1,691 @@
+"""Who joins the Arena: held requests, calls, coming back, tournaments that are over, other transports."""
+
+from typing import Any
+
+import msgspec
+import pytest
+import trio
+from trio.testing import MockClock
+
+from server.net.limits import Limits
+from server.protocols.arena.battle import FLIP
+from tests.server.protocols.knight import Knight
+from tests.server.protocols.lists import CUP, Fighter, Lists, Slow, answered, dead, flipped, lists, put
+from tests.server.protocols.room import Room
+from tests.server.web import Client
+from tournament.events import Ending
+from tournament.record import State
+
+OWN = "a-token-of-ones-own"
+DOUBLE = {**CUP, "format": "double-round-robin"}
+
+
+async def said(client: Client, method: str = "POST") -> tuple[int, Any]:
+    with trio.fail_after(1.0):
+        answer = await client.answer(method)
+    return answer.status, msgspec.json.decode(answer.body)
+
+
+def battles(here: Lists, number: str) -> list[str]:
+    """Those that somebody was called to."""
+    return [message["battleId"] for where, message in here.telephone.calls if where.startswith(number)]
+
+
+def endings(here: Lists, tournament: str = "open-tic-tac-toe") -> list[tuple[int | None, Ending]]:
+    return [
+        (match.winner, match.ending) for match in here.host.tournaments[tournament].record.matches.values()
+    ]
+
+
+# Without an address
+
+
+async def test_a_request_to_join_is_answered_with_a_match(autojump_clock: MockClock) -> None:
+    async with lists() as here:
+        ann = await here.join("ann")
+        await trio.sleep(3600.0)
+        assert await here.waits(ann), "however long that takes"
+        bob = await here.join("bob", token=OWN)
+        (_, for_ann), (_, for_bob) = await said(ann), await said(bob)
+        assert [*for_ann] == ["battleId", "token"]
+        assert len(for_ann["token"]) >= 22, "128 bits or more"
+        assert for_bob["token"] == OWN
+        assert for_ann["battleId"] != for_bob["battleId"]
+
+
+async def test_a_form_joins_as_well(autojump_clock: MockClock) -> None:
+    async with lists() as here:
+        ann = here.send("/tic-tac-toe/join", b"name=ann&token=a-token+of-20-letters")
+        await here.join("bob")
+        assert (await said(ann))[1]["token"] == "a-token of-20-letters"
+
+
+async def test_for_the_next_match_a_bot_joins_again(autojump_clock: MockClock) -> None:
+    """Between its matches it is away, and nothing is dealt to it."""
+    async with lists() as here:
+        fighters = [Fighter(here, "") for _ in range(2)]
+        names = {"ann": "token-of-ann-0000", "bob": "token-of-bob-0000"}
+        for match in range(3):
+            clients = [await here.join(name, token=token) for name, token in names.items()]
+            for fighter, client in zip(fighters, clients, strict=True):
+                fighter.battle = await answered(client)
+                await fighter.start()
+            assert [fighter.side for fighter in fighters] == (["O", "X"], ["X", "O"])[match % 2]
+            first, second = sorted(fighters, key=lambda fighter: fighter.side)
+            await first.flip()
+            await second.flip()
+            await trio.sleep(100.0)
+            assert len(endings(here)) == match + 1
+
+
+async def test_who_hangs_up_before_there_is_a_match_is_dealt_none(autojump_clock: MockClock) -> None:
+    async with lists() as here:
+        ann = await here.join("ann")
+        ann.end.close()
+        await trio.sleep(1.0)
+        assert not here.arena._guests._guests
+        bob = await here.join("bob")
+        await trio.sleep(1.0)
+        assert await here.waits(bob)
+        again = await here.join("ann")
+        assert await answered(again), "nobody had got the token yet, so that it may come without"
+        assert await answered(bob)
+
+
+async def test_a_name_that_was_heard_of_is_its_tokens(autojump_clock: MockClock) -> None:
+    async with lists() as here:
+        ann, bob = await here.pair()
+        await ann.flip()
+        await bob.flip()
+        assert await here.says("/tic-tac-toe/join", {"name": "ANN"}) == (
+            409,
+            {"error": "the name ANN is taken, and this is not its token"},
+        )
+        wrong = [
+            (await here.says("/tic-tac-toe/join", {"name": "ann", "token": f"wrong-wrong-{n:04}"}))[0]
+            for n in range(12)
+        ]
+        assert set(wrong) == {409}
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "reason"),
+    [
+        (b"", 400, "expected a JSON object or a form"),
+        (b"{}", 400, "name"),
+        (b'{"name":5}', 400, "name"),
+        (b'{"name":""}', 400, "at least one character"),
+        (b'{"name":"Draw"}', 400, "reserved"),
+        (b'{"name":"ann\\u202e"}', 400, "bidirectional"),
+        (b'{"name":"ann","tournament":"friday"}', 409, "no tournament 'friday' of tic-tac-toe"),
+        (b'{"name":"ann","teamUrl":"bots.example"}', 400, "http://"),
+        (b'{"name":"ann","teamUrl":"http://me@192.0.2.7/"}', 400, "without a user"),
+        (b'{"name":"ann","teamUrl":"http://192.0.2.7/?a=b"}', 400, "no query"),
+        (b'{"name":"ann","teamUrl":"http://192.0.2.7:22"}', 400, "port 22 is not called"),
+        (b'{"name":"ann","teamUrl":"http://192.0.2.7"}', 403, "nothing that this host may call"),
+    ],
+)
+async def test_who_cannot_join_is_told_why(
+    body: bytes, status: int, reason: str, autojump_clock: MockClock
+) -> None:
+    async with lists() as here:
+        got, said = await here.says("/tic-tac-toe/join", body)
+        assert (got, reason in said["error"]) == (status, True), said
+        assert here.host.lobby.find("ann", "tic-tac-toe") is None
+
+
+async def test_a_host_that_is_about_to_stop_takes_nobody(autojump_clock: MockClock) -> None:
+    async with lists() as here:
+        here.host.draining = True
+        assert (await here.says("/tic-tac-toe/join", {"name": "ann"}))[0] == 503
+
+
+async def test_bots_without_an_address_play_a_tournament_to_its_end(autojump_clock: MockClock) -> None:
+    heard: dict[str, tuple[int, Any]] = {}
+
+    async def enlist(name: str) -> None:
+        heard[name] = await knights[name].enlist(name)
+
+    async with lists({**CUP, "entrants": "4"}) as here:
+        knights = {name: Knight(here, "tic-tac-toe") for name in ("ann", "bob", "cas", "dee")}
+        async with trio.open_nursery() as nursery:
+            for name in knights:
+                nursery.start_soon(enlist, name)
+        assert heard == dict.fromkeys(knights, (410, {"error": "cup is over"}))
+        assert len(endings(here, "cup")) == 6
+        assert {ending for _, ending in endings(here, "cup")} == {Ending.PLAYED}
+        assert {knight.most for knight in knights.values()} == {1}
+
+
+async def test_who_is_away_when_its_tournament_ends_hears_of_it_on_coming_back(
+    autojump_clock: MockClock,
+) -> None:
+    async with lists(CUP) as here:
+        clients = [await here.join(name, token=OWN) for name in ("ann", "bob")]
+        ann, bob = [Fighter(here, await answered(client)) for client in clients]
+        for fighter in (ann, bob):
+            await fighter.start()
+        await ann.flip()
+        await bob.flip()
+        await trio.sleep(300.0)
+        assert here.host.tournaments["cup"].record.state is State.FINISHED
+        by_name = {"name": "bob", "tournament": "cup"}
+        assert await here.says("/tic-tac-toe/join", by_name) == (410, {"error": "cup is over"})
+        assert (await here.says("/tic-tac-toe/join", {"name": "ann"}))[0] == 409, "its token says who it is"
+        coming_back = {"name": "ann", "token": OWN}
+        assert await here.says("/tic-tac-toe/join", coming_back) == (410, {"error": "cup is over"})
+        assert await here.waits(await here.join("ann", token=OWN)), "now it waits at the open table"
+
+
+async def test_who_waits_hears_of_the_end_at_once(autojump_clock: MockClock) -> None:
+    """Its opponents in the last match play on; it has nothing to do any more."""
+    async with lists({**CUP, "entrants": "3"}) as here:
+        clients = {name: await here.join(name, token=OWN + name) for name in ("ann", "bob", "cas")}
+        for _ in range(3):
+            playing = [name for name, client in clients.items() if not await here.waits(client)]
+            fighters = [Fighter(here, await answered(clients.pop(name))) for name in playing]
+            for fighter in fighters:
+                await fighter.start()
+            (waiting,) = clients
+            for fighter in sorted(fighters, key=lambda each: each.side):
+                await fighter.flip()
+            if here.host.tournaments["cup"].record.state is not State.FINISHED:
+                clients |= {name: await here.join(name, token=OWN + name) for name in playing}
+        assert await said(clients[waiting]) == (410, {"error": "cup is over"})
+
+
+async def test_who_joins_again_while_its_tournament_ends_hears_of_that(autojump_clock: MockClock) -> None:
+    """Between the last result and the end of the tournament the store is asked, and time passes."""
+    async with lists(CUP) as here:
+        here.host.tournaments["cup"]._store = Slow()
+        clients = [await here.join(name, token=OWN + name) for name in ("ann", "bob")]
+        await trio.sleep(5.0)
+        ann, bob = [Fighter(here, await answered(client)) for client in clients]
+        for fighter in (ann, bob):
+            await fighter.start()
+        await ann.flip()
+        again = await here.join("ann", token=OWN + "ann")
+        assert here.host.tournaments["cup"].record.state is State.RUNNING
+        await trio.sleep(2.0)
+        assert await said(again) == (410, {"error": "cup is over"})
+        assert await here.waits(await here.join("ann", token=OWN + "ann")), "it has heard that, once"
+
+
+async def test_of_two_that_arrive_with_one_token_the_second_stays(autojump_clock: MockClock) -> None:
+    async with lists() as here:
+        here.host.store = Slow()
+        first, second = await here.join("ann", token=OWN), await here.join("ann", token=OWN)
+        await trio.sleep(5.0)
+        assert await said(first) == (409, {"error": "somebody with the same token has taken over"})
+        await here.join("bob")
+        await trio.sleep(5.0)
+        assert await answered(second)
+
+
+async def test_who_hangs_up_while_its_match_is_dealt_may_come_back_for_a_while(
+    autojump_clock: MockClock,
+) -> None:
+    async with lists(CUP) as here:
+        ann = await here.join("ann", token=OWN)
+        here.host.tournaments["cup"]._store = Slow()
+        bob = await here.join("bob")
+        await trio.sleep(1.2)
+        assert await here.waits(ann), "the match is not dealt yet"
+        ann.end.close()
+        await trio.sleep(1.0)
+        fighter = Fighter(here, await answered(bob))
+        await fighter.start()
+        for _ in range(5):
+            await trio.sleep(5.0)
+            assert await answered(await here.join("ann", token=OWN)), "which makes it present, and no more"
+            assert await fighter.told() == []
+        await trio.sleep(5.0)
+        assert await fighter.told() == [{"winner": "X"}], "it did not come within half a minute"
+        assert endings(here, "cup") == [(1, Ending.LEFT)]
+
+
+async def test_who_joins_again_has_as_long_to_come_as_before(autojump_clock: MockClock) -> None:
+    """Catches a match that is dealt to somebody who is here again, before its request is."""
+    async with lists(DOUBLE) as here:
+        clients = [await here.join(name, token=OWN + name) for name in ("ann", "bob")]
+        ann, bob = [Fighter(here, await answered(client)) for client in clients]
+        for fighter in (ann, bob):
+            await fighter.start()
+        await ann.flip()
+        await bob.flip()
+        bobs = await here.join("bob", token=OWN + "bob")
+        anns = await here.join("ann", token=OWN + "ann")
+        bob, ann = Fighter(here, await answered(bobs)), Fighter(here, await answered(anns))
+        await bob.start()
+        await bob.put("C")
+        await trio.sleep(290.0)
+        assert await ann.start() == [put("O", "C")]
+        assert await ann.put("N") == (200, 20000)
+
+
+# With an address
+
+
+async def test_who_gives_an_address_is_called_to_each_of_its_matches(autojump_clock: MockClock) -> None:
+    async with lists({**DOUBLE, "entrants": "3"}) as here:
+        knights: dict[str, Knight] = {}
+        for number, name in enumerate(("ann", "bob", "cas")):
+            knight = knights[name] = Knight(here, "tic-tac-toe")
+            url = here.telephone.connect(f"192.0.2.{number}:5000", knight.called)
+            joined = await here.says("/tic-tac-toe/join", {"name": name, "teamUrl": f"{url}/"})
+            assert joined[0] == 202
+            assert [*joined[1].items()][::2] == [("name", name), ("tournament", "cup")]
+        await here.host.tournaments["cup"].finished()
+        assert {ending for _, ending in endings(here, "cup")} == {Ending.PLAYED}
+        for number in range(3):
+            assert len(battles(here, f"192.0.2.{number}:5000/tic-tac-toe")) == 4
+        assert [*here.host.lobby.players("tic-tac-toe")] == [], (
+            "called bots are present until then, no longer"
+        )
+        assert {knight.most for knight in knights.values()} == {1}
+
+
+async def test_what_a_bot_answers_to_a_call_is_not_waited_for(autojump_clock: MockClock) -> None:
+    """It often answers only when the game is over."""
+    async with lists() as here:
+        knight = Knight(here, "tic-tac-toe")
+
+        async def hangs(where: str, message: dict[str, Any]) -> bool:
+            await knight.called(where, message)
+            await trio.sleep(3600.0)
+            return True
+
+        here.telephone.connect("192.0.2.7:5000", hangs)
+        await here.join("ann", teamUrl="http://192.0.2.7:5000")
+        bob = Fighter(here, await answered(await here.join("bob")))
+        assert await bob.start() == [put("O", knight.battles[0][1]["position"])]
+
+
+async def test_who_comes_before_its_call_is_over_has_its_clock_running(autojump_clock: MockClock) -> None:
+    async with lists() as here:
+        fighters: list[Fighter] = []
+
+        async def comes_at_once(where: str, message: dict[str, Any]) -> bool:
+            fighters.append(Fighter(here, message["battleId"]))
+            await fighters[0].start()
+            await trio.sleep(3.0)
+            return True
+
+        await here.join("ann", teamUrl=here.telephone.connect("192.0.2.7:5000", comes_at_once))
+        bob = Fighter(here, await answered(await here.join("bob")))
+        await bob.start()
+        await trio.sleep(18.1)
+        assert await fighters[0].told() == [{"winner": "X"}]
+
+
+async def test_a_bot_that_does_not_come_has_lost_and_leaves_the_open_table(autojump_clock: MockClock) -> None:
+    """Nobody's address is called for ever because somebody else gave it."""
+    async with lists() as here:
+        ann = here.telephone.connect("192.0.2.7:5000")
+        assert (await here.says("/tic-tac-toe/join", {"name": "ann", "teamUrl": ann}))[1][
+            "tournament"
+        ] is None
+        bob = Fighter(here, await answered(await here.join("bob", token=OWN)))
+        await bob.start()
+        await trio.sleep(299.0)
+        assert await bob.told() == []
+        await trio.sleep(1.1)
+        assert await bob.told() == [{"winner": "X"}]
+        assert endings(here) == [(1, Ending.LEFT)]
+        again = await here.join("bob", token=OWN)
+        await trio.sleep(600.0)
+        assert await here.waits(again)
+        assert len(here.telephone.calls) == 1
+
+
+async def test_a_bot_that_cannot_be_called_is_tried_once_more_and_has_lost(autojump_clock: MockClock) -> None:
+    async with lists({**CUP, "format": "double-round-robin"}) as here:
+        ann = here.telephone.connect("192.0.2.7:5000", dead)
+        await here.join("ann", teamUrl=ann)
+        bob = Knight(here, "tic-tac-toe")
+        with trio.fail_after(60.0):
+            assert (await bob.enlist("bob"))[0] == 410
+        assert endings(here, "cup") == [(1, Ending.LEFT), (0, Ending.LEFT)]
+        assert len(here.telephone.calls) == 4
+
+
+async def test_a_bot_that_answers_at_the_second_call_plays(autojump_clock: MockClock) -> None:
+    async with lists(CUP) as here:
+        knight = Knight(here, "tic-tac-toe")
+
+        async def sleepy(where: str, message: dict[str, Any]) -> bool:
+            return len(here.telephone.calls) > 1 and await knight.called(where, message)
+
+        await here.join("ann", teamUrl=here.telephone.connect("192.0.2.7:5000", sleepy))
+        assert (await Knight(here, "tic-tac-toe").enlist("bob"))[0] == 410
+        assert endings(here, "cup") == [(None, Ending.PLAYED)]
+
+
+async def test_who_is_called_from_an_open_table_joins_again_after_a_while(autojump_clock: MockClock) -> None:
+    async with lists(limits=Limits(table_seconds=100.0)) as here:
+        knights = [
+            Knight(here, "tic-tac-toe", seconds=1.0),
+            Knight(here, "tic-tac-toe", seconds=1.0),
+        ]
+        for number, knight in enumerate(knights):
+            url = here.telephone.connect(f"192.0.2.{number}:5000", knight.called)
+            await here.join(f"knight{number}", teamUrl=url)
+        await trio.sleep(1000.0)
+        assert 10 <= len(endings(here)) <= 12, "a match takes nine seconds"
+        assert [*here.host.lobby.players("tic-tac-toe")] == []
+
+
+async def test_a_bot_plays_one_battle_at_a_time(autojump_clock: MockClock) -> None:
+    """Bob may flip the table; so long neither he nor Ann is called to the next match."""
+    async with lists(DOUBLE) as here:
+        for name in ("ann", "bob"):
+            await here.join(name, teamUrl=here.telephone.connect(f"{name}.example"))
+        ann, bob = [Fighter(here, battles(here, f"{name}.example")[0]) for name in ("ann", "bob")]
+        for fighter in (ann, bob):
+            await fighter.start()
+        await ann.put("XX")
+        await trio.sleep(9.0)
+        assert len(here.host.tournaments["cup"].matches) == 1, "the next has begun"
+        assert len(here.telephone.calls) == 2
+        await trio.sleep(2.0)
+        assert len(here.telephone.calls) == 4
+        await trio.sleep(299.0)
+        late = Fighter(here, battles(here, "bob.example")[1])
+        await late.start()
+        assert (await late.put("C"))[0] == 200, "the time to come begins with the call"
+
+
+async def test_an_address_is_one_bots(autojump_clock: MockClock) -> None:
+    async with lists(limits=Limits(called_bots=2)) as here:
+        url = here.telephone.connect("192.0.2.7:5000")
+        assert (await here.says("/tic-tac-toe/join", {"name": "ann", "teamUrl": url}))[0] == 202
+        status, said = await here.says("/tic-tac-toe/join", {"name": "bob", "teamUrl": url + "/"})
+        assert (status, "one name" in said["error"]) == (409, True)
+        assert (await here.says("/quoridor/join", {"name": "bob", "teamUrl": url}))[0] == 202
+        status, said = await here.says("/tic-tac-toe/join", {"name": "cas", "teamUrl": f"{url}/cas"})
+        assert (status, "which is the most" in said["error"]) == (429, True)
+
+
+async def test_who_is_turned_away_is_forgotten_with_its_address(autojump_clock: MockClock) -> None:
+    async with lists() as here:
+        url = here.telephone.connect("192.0.2.7:5000")
+        ann = {"name": "ann", "token": OWN, "teamUrl": url}
+        assert (await here.says("/tic-tac-toe/join", ann))[0] == 202
+        assert (await here.says("/tic-tac-toe/join", {**ann, "tournament": "monday"}))[0] == 409
+        assert (await here.says("/tic-tac-toe/join", {"name": "bob", "teamUrl": url}))[0] == 202
+
+
+async def test_a_bot_is_called_to_a_battle_once(autojump_clock: MockClock) -> None:
+    """Who joins again while it is being called is called again if it has not come by then, and only then."""
+    async with lists() as here:
+        url = here.telephone.connect("192.0.2.7:5000")
+        for _ in range(3):
+            await here.says("/tic-tac-toe/join", {"name": "ann", "token": OWN, "teamUrl": url})
+            await here.join("bob")
+        fighter = Fighter(here, battles(here, "192.0.2.7:5000")[0])
+        await fighter.start()
+        await fighter.flip()
+        await trio.sleep(60.0)
+        assert len(here.telephone.calls) == 1
+
+
+# Coming back
+
+
+async def test_who_joins_again_in_the_middle_of_a_battle_is_led_back_to_it(autojump_clock: MockClock) -> None:
+    async with lists() as here:
+        ann, bob = await here.join("ann", token=OWN), await here.join("bob")
+        fighters = [Fighter(here, await answered(client)) for client in (ann, bob)]
+        for fighter in fighters:
+            await fighter.start()
+        await fighters[0].put("C")
+        assert await answered(await here.join("ann", token=OWN)) == fighters[0].battle
+        assert await fighters[0].told() == [put("O", "C")]
+        assert not fighters[0].stream.over
+
+
+async def test_who_gives_an_address_in_the_middle_of_a_battle_is_called_to_it(
+    autojump_clock: MockClock,
+) -> None:
+    async with lists() as here:
+        ann, _ = await here.join("ann", token=OWN), await here.join("bob")
+        battle = await answered(ann)
+        url = here.telephone.connect("192.0.2.7:5000")
+        assert (await here.says("/tic-tac-toe/join", {"name": "ann", "token": OWN, "teamUrl": url}))[0] == 202
+        await trio.testing.wait_all_tasks_blocked()
+        assert battles(here, "192.0.2.7:5000") == [battle]
+
+
+async def test_two_requests_of_one_bot_are_not_held_at_once(autojump_clock: MockClock) -> None:
+    async with lists() as here:
+        first, second = await here.join("ann", token=OWN), await here.join("ann", token=OWN)
+        assert await said(first) == (409, {"error": "somebody with the same token has taken over"})
+        assert await here.waits(second)
+        await here.join("bob")
+        assert await answered(second)
+
+
+async def test_two_clients_of_one_name_do_not_drive_each_other_out_for_ever(
+    autojump_clock: MockClock,
+) -> None:
+    async with lists() as here:
+        clients = [await here.join("ann", token=OWN) for _ in range(8)]
+        status, told = await said(clients[-1])
+        assert (status, "taken over too often" in told["error"]) == (409, True)
+        assert await here.waits(clients[5])
+
+
+# Other transports
+
+
+async def test_a_bot_may_go_on_over_another_transport(autojump_clock: MockClock) -> None:
+    async with lists() as here:
+        room = Room(here.host, here.nursery)
+        fighters = [await here.join("ann", token=OWN), await here.join("bob")]
+        ann, bob = [Fighter(here, await answered(client)) for client in fighters]
+        await bob.start()
+        elsewhere = await room.hello("ann", token=OWN)
+        begun, turn = (await elsewhere.messages())[1:]
+        assert (begun["type"], turn["clock"]) == ("begin", [18.0, 18.0])
+        assert (await here.ask(f"/tic-tac-toe/play/{ann.battle}", {"action": "putSymbol"})).status == 423
+        await trio.sleep(2.0)
+        await elsewhere.tell(type="move", move="C")
+        assert await bob.told() == [put("O", "C")]
+        await bob.put("N")
+        await trio.sleep(16.0)
+        await elsewhere.tell(type="move", move="NW")
+        assert await bob.told() == [put("X", "N"), put("O", "NW")]
+        await bob.put("E")
+        await trio.sleep(10.0)
+        assert await bob.told() == [put("X", "E"), {"winner": "X"}], "its clock runs, as any other"
+
+
+async def test_who_has_gone_to_another_transport_has_the_table_flipped_for_it(
+    autojump_clock: MockClock,
+) -> None:
+    async with lists() as here:
+        clients = await here.join("ann"), await here.join("bob", token=OWN)
+        ann, bob = [Fighter(here, await answered(client)) for client in clients]
+        for fighter in (ann, bob):
+            await fighter.start()
+        await Room(here.host, here.nursery).hello("bob", token=OWN)
+        assert await bob.told() == []
+        assert bob.stream.over
+        await ann.put("XX")
+        assert await ann.told() == [put("O", "XX"), flipped("X")]
+        assert ann.stream.over
+
+
+async def test_who_goes_to_another_transport_with_the_table_still_standing_lets_it_stand(
+    autojump_clock: MockClock,
+) -> None:
+    async with lists() as here:
+        url = here.telephone.connect("192.0.2.7:5000")
+        await here.says("/tic-tac-toe/join", {"name": "bob", "token": OWN, "teamUrl": url})
+        ann = Fighter(here, await answered(await here.join("ann")))
+        bob = Fighter(here, battles(here, "192.0.2.7:5000")[0])
+        for fighter in (ann, bob):
+            await fighter.start()
+        await bob.put("C")
+        await ann.put("C")
+        await Room(here.host, here.nursery).hello("bob", token=OWN)
+        for fighter in (ann, bob):
+            assert await fighter.told() == [put("O", "C"), put("X", "C")]
+            assert fighter.stream.over
+
+
+async def test_to_be_called_from_elsewhere_stops_no_clock(autojump_clock: MockClock) -> None:
+    """Catches the clock of a bot that waits for a stream, in a match that has long begun."""
+    async with lists() as here:
+        ann = await Room(here.host, here.nursery).hello("ann", token=OWN)
+        bob = Fighter(here, await answered(await here.join("bob")))
+        await bob.start()
+        await trio.sleep(10.0)
+        url = here.telephone.connect("192.0.2.7:5000")
+        assert (await here.says("/tic-tac-toe/join", {"name": "ann", "token": OWN, "teamUrl": url}))[0] == 202
+        await trio.sleep(8.1)
+        assert await bob.told() == [{"winner": "X"}]
+        assert (await ann.lines())[-1] == "[closed]"
+
+
+async def test_who_has_gone_elsewhere_while_it_is_called_has_its_clock_running(
+    autojump_clock: MockClock,
+) -> None:
+    async with lists() as here:
+
+        async def takes_its_time(where: str, message: dict[str, Any]) -> bool:
+            await trio.sleep(3.0)
+            return True
+
+        url = here.telephone.connect("192.0.2.7:5000", takes_its_time)
+        await here.says("/tic-tac-toe/join", {"name": "ann", "token": OWN, "teamUrl": url})
+        bob = Fighter(here, await answered(await here.join("bob")))
+        await bob.start()
+        await Room(here.host, here.nursery).hello("ann", token=OWN)
+        await trio.sleep(18.1)
+        assert await bob.told() == [{"winner": "X"}]
+
+
+async def test_a_command_that_is_being_decided_is_answered_all_the_same(autojump_clock: MockClock) -> None:
+    """Its bot says hello elsewhere while the store is asked to keep the result."""
+    async with lists(CUP) as here:
+        clients = await here.join("ann", token=OWN), await here.join("bob")
+        ann, bob = [Fighter(here, await answered(client)) for client in clients]
+        for fighter in (ann, bob):
+            await fighter.start()
+        here.host.tournaments["cup"]._store = Slow()
+        deciding = here.send(f"/tic-tac-toe/play/{ann.battle}", {"action": FLIP})
+        await trio.sleep(0.1)
+        assert await here.waits(deciding)
+        await Room(here.host, here.nursery).hello("ann", token=OWN)
+        assert (await said(deciding))[0] == 200
+
+
+async def test_a_bot_may_come_from_another_transport(autojump_clock: MockClock) -> None:
+    """It is told the match from the beginning, and its clock has run all the time."""
+    async with lists() as here:
+        ann = await Room(here.host, here.nursery).hello("ann", token=OWN)
+        bob = Fighter(here, await answered(await here.join("bob")))
+        await bob.start()
+        await ann.tell(type="move", move="C")
+        await bob.put("N")
+        await trio.sleep(5.0)
+        fighter = Fighter(here, await answered(await here.join("ann", token=OWN)))
+        await trio.sleep(5.0)
+        assert await fighter.start() == [put("O", "C"), put("X", "N")]
+        assert await fighter.put("NW") == (200, 12000)
+
+
+async def test_an_opponent_who_cannot_flip_has_the_table_flipped_for_it(autojump_clock: MockClock) -> None:
+    async with lists() as here:
+        clients = [await here.join("ann"), await Room(here.host, here.nursery).hello("bob")]
+        ann = Fighter(here, await answered(clients[0]))
+        await ann.start()
+        await ann.put("XX")
+        assert await ann.told() == [put("O", "XX"), flipped("X")]
+        assert ann.stream.over
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ({"type": "move", "move": "XX"}, {"action": '"XX"'}),
+        ({"type": "move", "move": 5}, {"action": "5"}),
+        ({"type": "move", "move": {"action": "putSymbol", "position": "XX"}}, put("", "XX")),
+        ({"type": "move", "move": {"action": 5}}, {"action": "an object of 1"}),
+    ],
+)
+async def test_what_an_opponent_sends_elsewhere_is_shown_here(
+    message: dict[str, Any], shown: dict[str, str], autojump_clock: MockClock
+) -> None:
+    async with lists() as here:
+        bob = await Room(here.host, here.nursery).hello("bob")
+        ann = Fighter(here, await answered(await here.join("ann")))
+        await ann.start()
+        await bob.tell(**message)
+        assert await ann.told() == [{**shown, "player": "O"}]
+        assert (await ann.flip())[0] == 200
+        assert await ann.told() == [flipped("X")]
+        assert ann.stream.over
+
+
+async def test_a_line_that_is_no_text_anywhere_is_shown_too(autojump_clock: MockClock) -> None:
+    """Catches an event that cannot be written: the lone surrogate that a typed line may hold."""
+    async with lists() as here:
+        bob = await Room(here.host, here.nursery).hello("bob")
+        ann = Fighter(here, await answered(await here.join("ann")))
+        await ann.start()
+        await bob.say('"\\ud800"')
+        assert await ann.told() == [{"player": "O", "action": '"\\ud800"'}]
+
+
+async def test_an_opponent_who_resigns_elsewhere_has_lost(autojump_clock: MockClock) -> None:
+    async with lists() as here:
+        bob = await Room(here.host, here.nursery).hello("bob")
+        ann = Fighter(here, await answered(await here.join("ann")))
+        await ann.start()
+        await bob.tell(type="resign")
+        assert await ann.told() == [{"winner": "X"}]
+        assert ann.stream.over
+        assert endings(here) == [(1, Ending.RESIGNED)]
+
+
+async def test_who_has_a_place_or_a_battle_is_no_stranger(autojump_clock: MockClock) -> None:
+    """And so is not driven out by a flood of those who are."""
+
+    class Someone:
+        known = proxied = False
+
+        def authenticated(self) -> None:
+            self.known = True
+
+    async def known(path: str, body: dict[str, Any] | None = None) -> bool:
+        someone = Someone()
+        here.send(path, body, visitor=someone)
+        await trio.testing.wait_all_tasks_blocked()
+        return someone.known
+
+    async with lists() as here:
+        assert await known("/tic-tac-toe/join", {"name": "ann"})
+        bob = await answered(await here.join("bob"))
+        assert await known(f"/tic-tac-toe/start/{bob}")
+        assert await known(f"/tic-tac-toe/play/{bob}", {"action": "putSymbol"})
+        assert not await known("/tic-tac-toe/join", {"name": ""})
+        assert not await known("/tic-tac-toe/start/guessed")
+        assert not await known("/tic-tac-toe/play/guessed", {"action": "putSymbol"})
+
+
+async def test_nothing_of_a_battle_outlives_it_but_what_was_told(autojump_clock: MockClock) -> None:
+    async with lists({**DOUBLE, "entrants": "3"}) as here:
+        knights = [Knight(here, "tic-tac-toe", watchful=number > 0) for number in range(3)]
+        for number, knight in enumerate(knights):
+            knight.choose = (lambda position: 0) if number == 1 else knight.choose
+            url = here.telephone.connect(f"192.0.2.{number}:5000", knight.called)
+            await here.join(f"knight{number}", teamUrl=url)
+        await here.host.tournaments["cup"].finished()
+        await trio.sleep(20.0)
+        assert len(here.arena._past) == 12
+        assert not here.arena._battles
+        assert not here.arena._sides
+        assert not here.arena._guests._guests
+        assert FLIP.encode() in b"".join(event for _, told in here.arena._past.values() for event in told)

@@ -1,0 +1,500 @@
+"""Hexagon Dots over HTTP: who may join, how bots find games, tournaments, and what is seen from outside."""
+
+import gc
+from collections import Counter
+from collections.abc import Awaitable
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+import trio
+import trio.testing
+from trio.testing import MockClock
+
+from server.host.host import Host
+from server.http.routes import routed
+from server.http.service import Http
+from server.net.limits import Limits
+from server.net.listening import Visitor
+from server.net.wire import Wire
+from server.protocols.api.door import Api
+from server.protocols.hexagon_dots.bot import Bot
+from server.protocols.hexagon_dots.door import HexagonDots
+from tests.server.ends import over_sockets
+from tests.server.protocols.table import (
+    AROUND,
+    OPEN,
+    SIDES,
+    TURN,
+    Answer,
+    Dots,
+    Slow,
+    Table,
+    drawn,
+    line,
+    play_on,
+    playing,
+    request,
+    results,
+    said,
+    scores,
+    sides_drawn,
+    table,
+)
+from tests.server.transcripts import hosting
+from tests.server.web import Client
+from tests.server.windowed import Weather
+from tournament.desk import Desk
+from tournament.events import Ending
+from tournament.record import Dealt, Entered, State, Turned
+
+CUP = {"tournament": "cup", "game": "hexagon-dots", "format": "round-robin"}
+GONE = "the game is over: "
+
+
+# Who may do what
+
+
+async def test_a_third_cannot_join(autojump_clock: MockClock) -> None:
+    async with table() as here:
+        ann, bob = await here.pair()
+        cas = here.bot("cas")
+        await cas.join(ann.game)
+        answer = await cas.told()
+        assert (answer.status, answer.body) == (410, b"ann and bob play this game")
+        await sides_drawn(ann, bob, 5)
+        await bob.move(SIDES[5])
+        for name in ("cas", "ann"):
+            cas.name = name
+            await cas.join(ann.game)
+            answer = await cas.told()
+            assert (answer.status, answer.body.decode()[: len(GONE)]) == (410, GONE)
+        await cas.move(SIDES[0], "no such token")
+        assert (await cas.told()).status == 410
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ({"name": ""}, "at least one character"),
+        ({"name": "a" * 33}, "at most 32 characters"),
+        ({"name": "Draw"}, "a reserved word"),
+        ({"name": "a\u202eb"}, "bidirectional"),
+        ({"name": 3}, "Expected `str`, got `int`"),
+        ({}, "missing required field `name`"),
+        (b"", 'expected {"name":"ann"}'),
+    ],
+    ids=repr,
+)
+async def test_who_has_no_name_that_can_be_had_is_told_why(
+    body: object, reason: str, autojump_clock: MockClock
+) -> None:
+    async with table() as here:
+        answer = await here.caller().ask("POST", f"{await here.made()}/players", body)
+        assert answer.status == 400
+        assert reason in answer.body.decode()
+
+
+async def test_a_name_that_belongs_to_a_token_is_taken(autojump_clock: MockClock) -> None:
+    async with table() as here:
+        visit = await here.host.arrive("ann", "hexagon-dots")
+        visit.acknowledge()
+        visit.leave()
+        ann = here.bot("ann")
+        await ann.join(await here.made())
+        answer = await ann.told()
+        assert (answer.status, b"is taken" in answer.body) == (409, True)
+
+
+async def test_a_host_that_is_about_to_stop_takes_nobody(autojump_clock: MockClock) -> None:
+    async with table() as here:
+        ann = here.bot("ann")
+        here.host.draining = True
+        await ann.join(await here.made())
+        assert (await ann.told()).status == 503
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("DELETE", "/", "GET, POST"),
+        ("POST", "/match", "GET"),
+        ("DELETE", "/games", "GET"),
+        ("POST", "‹game›", "GET"),
+        ("GET", "‹game›/players", "POST"),
+        ("PUT", "‹game›/moves", "POST"),
+        ("HEAD", "‹game›/observers", "POST"),
+    ],
+)
+async def test_a_wrong_method_is_told_the_right_one(
+    method: str, path: str, allowed: str, autojump_clock: MockClock
+) -> None:
+    async with table() as here:
+        caller = here.caller()
+        await caller.client.end.send_all(request(method, path.replace("‹game›", await here.made())))
+        answer = await caller.client.answer(method)
+        assert (answer.status, answer.headers["allow"]) == (405, allowed)
+
+
+@pytest.mark.parametrize(
+    "path", ["/g/0", "/g", "/g/", "‹game›//", "‹game›/lines", "‹game›/moves/1", "/match/1"]
+)
+async def test_there_is_nothing_anywhere_else(path: str, autojump_clock: MockClock) -> None:
+    async with table() as here:
+        answer = await here.caller().ask("POST", path.replace("‹game›", await here.made()))
+        assert (answer.status, answer.body[:20]) == (404, b"there is no game at ")
+
+
+# While the host is busy
+
+
+async def test_of_three_who_join_at_once_two_play(autojump_clock: MockClock) -> None:
+    async with table() as here:
+        here.host.store = Slow(Entered)
+        game = await here.made()
+        ann, bob, cas = (here.bot(name) for name in ("ann", "bob", "cas"))
+        for bot in (ann, bob, cas):
+            await bot.join(game)
+        await trio.sleep(12.0 * 3 + 1.0)
+        assert (await cas.told()).status == 410
+        assert playing(here, "ann").names == ("ann", "bob")
+
+
+async def test_who_hangs_up_while_it_is_let_in_was_never_there(autojump_clock: MockClock) -> None:
+    async with table() as here:
+        here.host.store = Slow(Entered)
+        game = await here.made()
+        ann, bob, cas = (here.bot(name) for name in ("ann", "bob", "cas"))
+        await ann.join(game)
+        await trio.sleep(1.0)
+        await ann.hang_up()
+        await trio.sleep(12.0)
+        assert (await here.read(game))["players"] == []
+        for bot in (bob, cas):
+            await bot.join(game)
+        await trio.sleep(25.0)
+        assert playing(here, "bob").names == ("bob", "cas")
+
+
+async def test_a_game_is_not_forgotten_while_somebody_is_let_in(autojump_clock: MockClock) -> None:
+    async with table(limits=Limits(games=1)) as here:
+        here.host.store = Slow(Entered)
+        game = await here.made()
+        ann, bob = here.bot("ann"), here.bot("bob")
+        await ann.join(game)
+        await here.made()
+        assert (await here.caller().ask("GET", game)).status == 404
+        await trio.sleep(13.0)
+        await bob.join(game)
+        await trio.sleep(13.0)
+        await ann.turn()
+
+
+async def test_nobody_is_in_two_matches_when_an_opponent_goes_as_they_begin(
+    autojump_clock: MockClock,
+) -> None:
+    async with table() as here:
+        here.host.store = Slow(Dealt)
+        game = await here.made()
+        ann, bob, cas = (here.bot(name) for name in ("ann", "bob", "cas"))
+        for bot in (ann, bob):
+            await bot.join(game)
+        await bob.hang_up()
+        await cas.join(game)
+        assert (await cas.told()).status == 410
+        await trio.sleep(13.0)
+        await ann.turn()
+        await ann.move(SIDES[0])
+        assert scores(await ann.end()) == [0, "disqualified"]
+        assert len(results(here)) == 1
+
+
+async def test_who_waits_on_a_board_of_its_own_is_dealt_nothing_else(autojump_clock: MockClock) -> None:
+    async with table() as here:
+        ann, bob = here.bot("ann"), here.bot("bob")
+        for bot in (ann, bob):
+            await bot.join(await here.made())
+        await trio.sleep(60.0)
+        assert not here.host.tournaments[OPEN].matches
+        assert await ann.heard() is await bob.heard() is None
+
+
+# Finding a game
+
+
+async def test_who_asks_for_a_game_is_sent_to_whoever_waits(autojump_clock: MockClock) -> None:
+    async with table() as here:
+        seeker = here.caller()
+        first = await seeker.ask("GET", "/match")
+        assert (first.status, first.body) == (201, b"")
+        game = first.headers["location"]
+        assert (await seeker.ask("GET", "/match")).headers["location"] == game, "it still waits for a player"
+        ann, bob = here.bot("ann"), here.bot("bob")
+        await ann.join(game)
+        assert (await here.read("/games"))["games"] == [
+            {"game": game, "rows": 5, "cols": 5, "players": ["ann"]}
+        ]
+        assert (await seeker.ask("GET", "/match")).headers["location"] == game
+        await bob.join(game)
+        await ann.turn()
+        assert await here.read("/games") == {"games": []}
+        assert (await seeker.ask("GET", "/match")).headers["location"] != game
+
+
+async def test_a_game_that_was_just_made_is_offered_and_one_that_nobody_came_to_is_not(
+    autojump_clock: MockClock,
+) -> None:
+    async with table() as here:
+        seeker, made = here.caller(), await here.made(7, 7)
+        assert (await seeker.ask("GET", "/match")).headers["location"] == made
+        await trio.sleep(60.0)
+        assert (await seeker.ask("GET", "/match")).headers["location"] != made
+        ann = here.bot("ann")
+        await ann.join(made)
+        assert (await seeker.ask("GET", "/match")).headers["location"] == made, "now somebody waits there"
+
+
+async def career(here: Table, name: str, where: str | None = None) -> None:
+    """Find a game or go to that one, join, play to the end, and all over again."""
+    bot, random = here.bot(name), Random(name)
+    while True:
+        await bot.join(where or (await here.caller().ask("GET", "/match")).headers["location"])
+        await play_on(here, bot, random)
+
+
+async def test_bots_that_seek_games_play_one_after_the_other(autojump_clock: MockClock) -> None:
+    async with table() as here, trio.open_nursery() as nursery:
+        for name in ("ann", "bob", "cas"):
+            nursery.start_soon(career, here, name)
+        await trio.sleep(60.0)
+        nursery.cancel_scope.cancel()
+        met = Counter(frozenset(result.players) for result in results(here))
+        assert len(met) == 3, "the host sees to it that all meet"
+        assert {result.ending for result in results(here)} == {Ending.PLAYED}
+
+
+# Tournaments
+
+
+@pytest.mark.parametrize("where", ["each a new one", "the same", "one that was made"])
+async def test_in_a_tournament_any_address_leads_to_the_next_match(
+    where: str, autojump_clock: MockClock
+) -> None:
+    async with table(CUP | {"entrants": "3"}) as here:
+        game = None
+        if where == "the same":
+            game = (await here.caller().ask("GET", "/match")).headers["location"]
+        elif where == "one that was made":
+            game = await here.made(3, 3)
+        async with trio.open_nursery() as nursery:
+            for name in ("ann", "bob", "cas"):
+                nursery.start_soon(career, here, name, game)
+            await trio.sleep(60.0)
+            nursery.cancel_scope.cancel()
+        cup = here.host.tournaments["cup"].record
+        assert cup.state is State.FINISHED
+        assert [(each.ending, len(each.moves) > 30) for each in cup.matches.values()] == [
+            (Ending.PLAYED, True)
+        ] * 3
+
+
+async def test_whoever_is_in_no_tournament_plays_on_the_board_that_it_came_for(
+    autojump_clock: MockClock,
+) -> None:
+    """Also where others passed through, on their way to a tournament."""
+    async with table(CUP | {"entrants": "2"}) as here:
+        game = await here.made(3, 3)
+        ann, bob, cas, dan = (here.bot(name) for name in ("ann", "bob", "cas", "dan"))
+        for bot in (ann, bob, cas, dan):
+            await bot.join(game)
+        assert said(await ann.turn())["rows"] == 5
+        assert said(await cas.turn())["rows"] == 3
+        assert playing(here, "dan").names == ("cas", "dan")
+        for bot in (ann, cas):
+            await bot.move(SIDES[0])
+        for bot in (bob, dan):
+            assert drawn(said(await bot.turn())) == SIDES[:1]
+
+
+async def test_who_waits_for_a_match_that_will_not_be_is_told(autojump_clock: MockClock) -> None:
+    async with table(CUP | {"entrants": "3"}) as here:
+        ann = here.bot("ann")
+        await ann.join(await here.made())
+        await here.host.tournaments["cup"].keep(Turned(State.FINISHED))
+        answer = await ann.told()
+        assert (answer.status, answer.body) == (410, b"cup is over")
+        await ann.join(await here.made())
+        assert await ann.heard() is None, "there is the open table"
+
+
+async def test_a_match_that_the_organiser_voids_disqualifies_nobody_and_is_played_again(
+    autojump_clock: MockClock,
+) -> None:
+    async with table(CUP | {"entrants": "2"}) as here:
+        ann, bob = await here.pair()
+        await Desk(here.host.tournaments["cup"]).void("cup-1", "a bad day")
+        assert scores(await bob.end()) == [0, 0]
+        await ann.move(SIDES[0])
+        assert drawn(await ann.end()) == [], "it was over before that"
+        for bot in (ann, bob):
+            await bot.join(ann.game)
+        await ann.turn()
+        assert playing(here, "ann").name == "cup-1.2"
+
+
+async def test_of_two_matches_at_one_address_the_one_that_began_last_is_seen(
+    autojump_clock: MockClock,
+) -> None:
+    async with table(CUP | {"entrants": "4"}) as here:
+        game = await here.made()
+        bots = {name: here.bot(name) for name in ("ann", "bob", "cas", "dan")}
+        for bot in bots.values():
+            await bot.join(game)
+        seen = [player["name"] for player in (await here.read(game))["players"]]
+        other = next(name for name in bots if name not in seen)
+        for names, told in ((playing(here, other).names, False), (tuple(seen), True)):
+            watcher = here.caller()
+            await watcher.send("POST", f"{game}/observers")
+            await watcher.client.now()
+            await bots[names[0]].turn()
+            await bots[names[0]].move(SIDES[0])
+            await bots[names[1]].turn()
+            assert bool(await watcher.client.now()) is told
+
+
+async def test_whoever_has_gone_is_remembered_by_nothing(autojump_clock: MockClock) -> None:
+    """Catches a host that grows with everybody who ever looked in."""
+    async with table(CUP | {"entrants": "8"}) as here:
+        game = await here.made()
+        for name in ("ann", "bob", "cas"):
+            bot = here.bot(name)
+            await bot.join(game)
+            await bot.hang_up()
+        await trio.sleep(10.0)
+        gc.collect()
+        assert not [each for each in gc.get_objects() if isinstance(each, Bot)]
+
+
+# What is seen
+
+
+async def test_what_was_played_on_a_board_is_in_the_record_with_the_board(autojump_clock: MockClock) -> None:
+    async with table(None, None, lambda host: Api(host, "?")) as here:
+        ann, bob = await here.pair(await here.made(3, 3))
+        await sides_drawn(ann, bob, 5)
+        await bob.move(SIDES[5])
+        await bob.end()
+        shown = await here.read(f"/api/matches/{OPEN}-1")
+        assert (shown["players"], shown["moves"]) == (["ann", "bob"], SIDES)
+        assert shown["options"] == {"rows": 3, "cols": 3}
+        events = await here.caller().ask("GET", f"/api/matches/{OPEN}-1/events")
+        assert events.body.count(b'"rows":3') == 7, "the opening and the positions after six moves"
+
+
+async def test_who_observes_sees_the_game_and_then_every_change(autojump_clock: MockClock) -> None:
+    async with table() as here:
+        ann, bob = await here.pair()
+        await sides_drawn(ann, bob, 2)
+        watcher = here.caller()
+        await watcher.send("POST", f"{ann.game}/observers")
+        head, _, first = (await watcher.client.now()).partition(b"\r\n\r\n")
+        assert b"Transfer-Encoding: chunked" in head
+        assert drawn(lines_of(first)[0]) == [line(*ends) for ends in sorted(AROUND[:2])]
+        await ann.move(SIDES[2])
+        (change,) = lines_of(await watcher.client.now())
+        assert list(change) == ["lines", "hexagons", "players", "state"]
+        assert drawn(change) == SIDES[2:3]
+        await bob.turn()
+        await bob.move(b"null")
+        (end,) = lines_of(await watcher.client.now())
+        assert (drawn(end), scores(end), end["state"]) == ([], [0, "disqualified"], "completed")
+        late = await watcher.ask("POST", f"{ann.game}/observers")
+        assert [each["state"] for each in map(msgspec.json.decode, late.body.splitlines())] == ["completed"]
+
+
+def lines_of(chunks: bytes) -> list[dict[str, Any]]:
+    """The JSON in the chunks of a stream."""
+    return [msgspec.json.decode(piece) for piece in chunks.split(b"\r\n") if piece[:1] == b"{"]
+
+
+async def test_an_observer_who_does_not_read_is_cut_and_nobody_else_notices(
+    autojump_clock: MockClock,
+) -> None:
+    async with table(limits=Limits(outbox_messages=3)) as here:
+        game = await here.made(3, 5)
+        deaf = here.caller(Weather(window=300))
+        await deaf.send("POST", f"{game}/observers")
+        ann, bob = await here.pair(game)
+        await sides_drawn(ann, bob, 5)
+        await bob.move(SIDES[5])
+        await bob.turn()
+        with trio.fail_after(60.0):
+            rest = await deaf.client.rest()
+        assert not rest.endswith(b"\r\n0\r\n\r\n"), "the connection was closed"
+        await bob.move(line(0, 2, 0, 3))
+        await ann.turn()
+
+
+async def test_games_that_nobody_needs_go_when_there_are_too_many(autojump_clock: MockClock) -> None:
+    async with table(limits=Limits(games=2)) as here:
+        ann, bob = await here.pair()
+        cas = here.bot("cas")
+        waiting = await here.made()
+        await cas.join(waiting)
+        idle = [await here.made() for _ in range(3)]
+        assert (await here.caller().ask("GET", idle[0])).status == 404
+        for game in (ann.game, waiting, *idle[1:]):
+            await here.read(game)
+        await ann.move(SIDES[0])
+        await bob.turn()
+
+
+async def test_what_was_answered_last_is_forgotten_where_there_were_too_many_since(
+    autojump_clock: MockClock,
+) -> None:
+    async with table(limits=Limits(games=2)) as here:
+        bots: list[Dots] = []
+        for _ in range(2):
+            ann, bob = await here.pair()
+            await ann.move(SIDES[0])
+            await bob.turn()
+            await bob.move(b"null")
+            assert (await bob.told()).status == 403
+            await ann.end()
+            bots += (ann, bob)
+        for bot, move, status in zip(bots, (SIDES[0], b"null") * 2, (410, 410, 200, 403), strict=True):
+            await bot.move(move)
+            assert (await bot.told()).status == status
+
+
+async def test_a_whole_game_over_real_sockets() -> None:
+    with trio.fail_after(20):
+        async with hosting({}) as (host, nursery):
+            http = Http(routed((HexagonDots(host),)), host.guard, host.limits)
+
+            def attend(host: Host, wire: Wire, visitor: Visitor) -> Awaitable[None]:
+                return http.attend(wire, visitor)
+
+            connect = await over_sockets(host, nursery, attend, Client)
+            ann, bob = await connect(), await connect()
+            game = (await ann.ask(request("POST", "/", b'{"rows":3,"cols":3}'))).headers["location"]
+            ends: dict[str, Answer] = {}
+
+            async def play(client: Client, name: str, mine: list[object]) -> None:
+                join = msgspec.json.encode({"name": name})
+                answer = await client.ask(request("POST", f"{game}/players", join))
+                while TURN in answer.headers:
+                    move, token = msgspec.json.encode(mine.pop(0)), answer.headers[TURN]
+                    answer = await client.ask(
+                        request("POST", f"{game}/moves", move, [f"X-Turn-Token: {token}"])
+                    )
+                ends[name] = answer
+
+            async with trio.open_nursery() as players:
+                players.start_soon(play, ann, "ann", SIDES[::2])
+                await trio.testing.wait_all_tasks_blocked(0.05)
+                players.start_soon(play, bob, "bob", SIDES[1::2])
+            assert scores(said(ends["ann"])) == scores(said(ends["bob"])) == [0, 1]
+            for client in (ann, bob):
+                await client.end.aclose()

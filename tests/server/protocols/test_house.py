@@ -1,0 +1,748 @@
+"""The house protocol, over TCP and by itself: what is said when, coming back, and what nobody should say."""
+
+import gc
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import trio
+from hypothesis import given
+from hypothesis import strategies as st
+from trio.testing import MockClock
+
+from games.catalogue import catalogue
+from server.net.limits import Limits, Rate
+from server.protocols.house import messages
+from server.protocols.house.talk import House
+from tests.server.cutting import cut, places
+from tests.server.protocols.room import Guest, Room, room
+from tests.server.windowed import Weather
+from tournament.record import State
+
+SCHEMA = Path(__file__).parents[3] / "docs/protocols/house.schema.json"
+FIELDS = ("NW", "N", "NE", "W", "C", "E", "SW", "S", "SE")
+OWN = "a-token-of-ones-own"
+
+
+def put(field: str) -> dict[str, str]:
+    return {"action": "putSymbol", "position": field}
+
+
+async def pair(hall: Room, game: str = "tic-tac-toe", **more: Any) -> tuple[Guest, Guest]:
+    """Ann and Bob, in a match in which Ann is to begin. What they have been told is forgotten."""
+    ann, bob = await hall.hello("ann", game, token=OWN, **more), await hall.hello("bob", game, **more)
+    assert [message["type"] for message in await ann.messages()] == ["welcome", "begin", "turn"]
+    assert [message["type"] for message in await bob.messages()] == ["welcome", "begin", "turn"]
+    return ann, bob
+
+
+async def reasons(guest: Guest) -> list[str]:
+    """Why the last things it said were refused; all that it was told is refusals."""
+    told = await guest.messages()
+    assert all(message["type"] == "refused" for message in told), told
+    return [message["reason"] for message in told]
+
+
+# A match
+
+
+@pytest.mark.parametrize("game", sorted(catalogue()))
+async def test_two_bots_that_know_only_the_messages_play_every_game_to_its_end(
+    game: str, autojump_clock: MockClock
+) -> None:
+    settings = {"tournament": "cup", "game": game, "format": "double-round-robin", "entrants": "2"}
+    async with room(settings) as hall:
+        guests = [await hall.hello(name, game) for name in ("ann", "bob")]
+        async with trio.open_nursery() as nursery:
+            for guest in guests:
+                nursery.start_soon(plays, guest, game)
+        record = hall.host.tournaments["cup"].record
+        assert record.state is State.FINISHED
+        assert [match.ending for match in record.matches.values()] == ["played"] * 2
+
+
+async def plays(guest: Guest, game: str) -> None:
+    """Replays what it is told on a board of its own, and answers with the first move there is."""
+    rules, you, players, position = catalogue()[game], "", (), None
+    while True:
+        for told in await guest.messages():
+            match told["type"]:
+                case "begin":
+                    you, players, position = told["you"], (*told["players"],), rules.start()
+                case "turn":
+                    if told["last"] is not None:
+                        position = position.play(rules.read(told["last"], position))
+                    assert told["state"] == as_json(rules.show(position, players))
+                    if told["turn"] == you:
+                        move = next(iter(position.moves()))
+                        sent = (
+                            rules.short(move)
+                            if told["ply"] % 2 and game != "connect-4"
+                            else rules.write(move)
+                        )
+                        await guest.tell(type="move", match=told["match"], ply=told["ply"], move=sent)
+                case "standings":
+                    return
+        await trio.sleep(0.001)
+
+
+def as_json(value: object) -> Any:
+    return msgspec.json.decode(msgspec.json.encode(value))
+
+
+async def test_both_are_told_of_every_change_in_the_same_words(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        for ply, field in enumerate(("C", "N", "NW", "S", "SE")):
+            await (ann, bob)[ply % 2].tell(type="move", match="open-tic-tac-toe-1", ply=ply, move=put(field))
+            lines = (await ann.lines())[:2], (await bob.lines())[:2]
+            assert lines[0] == lines[1]
+            turn = msgspec.json.decode(lines[0][0])
+            assert (turn["type"], turn["ply"], turn["last"]) == ("turn", ply + 1, put(field))
+        assert turn["turn"] is None
+        assert msgspec.json.decode(lines[0][1]) == {
+            "type": "end",
+            "match": "open-tic-tac-toe-1",
+            "winner": "O",
+            "ending": "played",
+            "why": "O has three in a row",
+            "replay": "/matches/open-tic-tac-toe-1",
+        }
+
+
+async def test_match_and_ply_may_be_left_out_and_a_move_may_be_typed(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        await ann.tell(type="move", move="C")
+        await bob.say("NW")
+        await ann.say('  "N" ')
+        assert [told["last"]["position"] for told in await ann.messages("turn")] == ["C", "NW", "N"]
+
+
+async def test_a_typed_number_is_a_number(autojump_clock: MockClock) -> None:
+    settings = {"tournament": "cup", "game": "connect-4", "format": "round-robin", "entrants": "2"}
+    async with room(settings) as hall:
+        for name in ("ann", "bob"):
+            await (guest := await hall.hello(name, "connect-4")).say("3")
+            begun = await guest.messages("begin")
+        await guest.say("3") if begun[0]["you"] == "first" else None
+        assert hall.host.tournaments["cup"].matches["cup-1"].moves in ([], [3])
+
+
+async def test_the_clocks_are_told_as_they_stand(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        await trio.sleep(3.0)
+        await ann.say("C")
+        assert [told["clock"] for told in await bob.messages()] == [[17.0, 18.0]]
+        await trio.sleep(1.5)
+        await bob.tell(type="state")
+        (told,) = await bob.messages()
+        assert (told["type"], told["ply"], told["clock"]) == ("turn", 1, [17.0, 16.5])
+        await trio.sleep(1 / 3)
+        await bob.tell(type="state")
+        assert [told["clock"] for told in await bob.messages()] == [[17.0, 16.167]]
+
+
+@pytest.mark.parametrize(
+    ("said", "ending"),
+    [
+        ('{"type":"resign"}', "resigned"),
+        ('{"type":"resign","match":"open-tic-tac-toe-1"}', "resigned"),
+        ('{"type":"bye"}', "left"),
+        ('{"type":"move","move":"XX"}', "illegal"),
+        ("XX", "illegal"),
+        ("", "time"),
+    ],
+)
+async def test_every_ending_has_its_name(said: str, ending: str, autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        await ann.say(said)
+        await trio.sleep(18.1)
+        end = (await bob.messages("end"))[0]
+        assert (end["winner"], end["ending"]) == ("X", ending)
+
+
+async def test_the_clock_of_who_is_gone_runs_on(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        await ann.close()
+        await trio.sleep(18.1)
+        assert [end["ending"] for end in await bob.messages("end")] == ["time"]
+
+
+async def test_a_draw_is_called_so_and_a_void_match_has_no_winner(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        for ply, field in enumerate(("NW", "N", "NE", "W", "C", "SW", "E", "SE", "S")):
+            await (ann, bob)[ply % 2].say(field)
+        assert (await ann.messages("end"))[0]["winner"] == "draw"
+        (match,) = hall.host.tournaments["open-tic-tac-toe"].matches.values()
+        match.void("for a test", trio.current_time())
+        assert [(end["winner"], end["ending"]) for end in await bob.messages("end")] == [
+            ("draw", "played"),
+            (None, "void"),
+        ]
+
+
+async def test_where_a_fault_costs_a_try_the_bot_alone_is_told(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann, bob = await pair(hall, "santorini")
+        await ann.tell(type="move", ply=0, move=[6, 0])
+        (told,) = await ann.messages()
+        assert told == {
+            "type": "refused",
+            "match": "open-santorini-1",
+            "ply": 0,
+            "reason": 'expected "x y" or [x,y], a field for a worker, with x and y from 0 to 5; not [6, 0]',
+        }
+        assert await bob.messages() == []
+        await ann.tell(type="move", ply=0, move=[5, 0])
+        assert len(await bob.messages("turn")) == 1
+
+
+async def test_where_a_fault_costs_the_match_the_bot_is_told_which_fault_first(
+    autojump_clock: MockClock,
+) -> None:
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        await ann.tell(type="move", ply=0, move="XX")
+        refused, end = (await ann.messages())[:2]
+        assert (refused["type"], refused["ply"], end["type"]) == ("refused", 0, "end")
+        assert (await bob.messages())[0]["type"] == "end"
+
+
+@pytest.mark.parametrize(
+    "move", [1.0, True, None, "1", [[]], {"a": {}}, 10**100, -1, 7, [3], "3\n", float(10**300)]
+)
+async def test_what_is_not_quite_a_move_is_not_taken_for_one(move: object, autojump_clock: MockClock) -> None:
+    settings = {"tournament": "cup", "game": "connect-4", "format": "round-robin", "entrants": "2"}
+    async with room(settings) as hall:
+        guests = [await hall.hello(name, "connect-4") for name in ("ann", "bob")]
+        for guest in guests:
+            await guest.messages()
+            await guest.tell(type="move", match="cup-1", ply=0, move=move)
+        assert hall.host.tournaments["cup"].matches["cup-1"].moves == []
+        assert [len(await reasons(guest)) for guest in guests] == [1, 1]
+
+
+# What is asked and what is not
+
+
+async def test_an_answer_to_another_question_has_no_effect_and_costs_nothing(
+    autojump_clock: MockClock,
+) -> None:
+    """In a game in which a fault costs the match."""
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        await ann.say("C")
+        await bob.say("N")
+        await ann.messages()
+        await ann.tell(type="move", ply=0, move="NW")
+        await ann.tell(type="move", ply=3, move="NW")
+        await ann.tell(type="move", match="open-tic-tac-toe-7", move="NW")
+        await bob.tell(type="move", ply=2, move="NW")
+        assert await reasons(ann) == [
+            "ply 0 is not what is asked: the match is at ply 2",
+            "ply 3 is not what is asked: the match is at ply 2",
+            'match "open-tic-tac-toe-7" is not being played; open-tic-tac-toe-1 is',
+        ]
+        assert (await bob.messages("refused"))[0]["reason"] == "it is the other player's turn"
+        await ann.tell(type="move", ply=2, move="NW")
+        assert len(await ann.messages("turn")) == 1
+
+
+async def test_late_answers_that_say_what_they_answer_are_never_too_many(autojump_clock: MockClock) -> None:
+    async with room(limits=Limits(junk_total=3)) as hall:
+        ann, _ = await pair(hall)
+        for _ in range(90):
+            await trio.sleep(0.01)
+            await ann.tell(type="move", match="open-tic-tac-toe-0", ply=9, move="C")
+        assert len(await reasons(ann)) == 90
+
+
+async def test_a_move_sent_before_its_question_needs_a_ply_to_count(autojump_clock: MockClock) -> None:
+    moves = [[0, 0], [5, 5], [0, 1], [5, 4]]
+    async with room() as hall:
+        ann, bob = await pair(hall, "santorini")
+        for ply, move in enumerate(moves):
+            await (ann, bob)[ply % 2].tell(type="move", move=move)
+        await ann.messages()
+        first, second = ('{"type":"move","move":[1,1,0]}', '{"type":"move","move":[0,0]}')
+        await ann.say(first, second)
+        told = await ann.messages()
+        assert [each["type"] for each in told] == ["turn", "refused"]
+        assert "before the question" in told[1]["reason"]
+        await ann.tell(type="move", move=[0, 0])
+        await bob.say('{"type":"move","ply":6,"move":[1,4,5]}', '{"type":"move","ply":7,"move":[5,5]}')
+        assert hall.host.tournaments["open-santorini"].matches["open-santorini-1"].ply == 8
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("{", "this is no JSON: Input data was truncated"),
+        ('{"type":"flip"}', "expected one of hello, move, resign, state, bye: Invalid value 'flip'"),
+        ('{"name":"ann"}', "missing required field `type`"),
+        ('{"type":"move"}', "missing required field `move`"),
+        ('{"type":"move","move":1,"ply":"1"}', "Expected `int | null`, got `str`"),
+        ('{"type":"move","move":1,"ply":-1}', "`int` >= 0"),
+        ('{"type":"move","move":1,"ply":' + "9" * 3000 + "}", "`int` <= 2147483648"),
+        ('{"type":"move","move":NaN}', "this is no JSON"),
+        ('{"type":"move","move":1e999}', "Number out of range"),
+        pytest.param(
+            '{"type":"move","move":' + "[" * 2000 + "]" * 2000 + "}",
+            "nested too deeply",
+            marks=pytest.mark.skipif(sys.version_info >= (3, 12), reason="newer Pythons can read that"),
+        ),
+        ('{"type":"resign","match":"open-tic-tac-toe-0"}', "is not being played; open-tic-tac-toe-1 is"),
+        ('{"type":"hello","name":"ann","game":"tic-tac-toe"}', "you are playing match open-tic-tac-toe-1"),
+    ],
+    ids=lambda text: text[:50],
+)
+async def test_what_is_no_message_is_refused_in_words_and_play_goes_on(
+    line: str, reason: str, autojump_clock: MockClock
+) -> None:
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        await ann.say(line)
+        (told,) = await reasons(ann)
+        assert reason in told
+        assert len(told) < 400
+        await ann.say("C")
+        assert len(await bob.messages("turn")) == 1
+
+
+@pytest.mark.parametrize(
+    "junk", [b"\xff", b'{"type":"state\xff"}', b"\xef\xbb\xbf{}", '{"type":"bye"}'.encode("utf-16")]
+)
+async def test_what_is_no_utf_8_is_refused(junk: bytes, autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann, bob = await pair(hall, "santorini")
+        await ann.send(junk + b"\n")
+        assert len(await ann.messages("refused")) == len(await ann.messages()) + 1
+        await ann.say("0 0")
+        assert len(await bob.messages("turn")) == 1
+
+
+async def test_of_a_key_that_comes_twice_the_last_counts(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann, _ = await pair(hall)
+        await ann.say('{"type":"move","move":"NW","move":"C"}')
+        assert (await ann.messages("turn"))[0]["last"]["position"] == "C"
+
+
+async def test_fields_and_blank_lines_that_nobody_knows_are_passed_over(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann, _ = await pair(hall)
+        await ann.say("", "  ", '{"type":"move","colour":"red","move":"C"}')
+        assert len(await ann.messages("turn")) == 1
+
+
+@pytest.mark.parametrize(
+    "sent", ["C", '{"type":"state"}', '{"type":"bye"}', '{"type":"move","move":"C"}', '{"type":"resign"}']
+)
+async def test_before_a_hello_nothing_else_is_understood(sent: str, autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann = await hall.come('{"type":"bye"}', sent)
+        assert [reason[:15] for reason in await reasons(ann)] == ["say hello first"] * 2
+        await trio.sleep(5.0)
+        assert await ann.lines() == ["[closed]"]
+
+
+async def test_between_matches_there_is_nothing_to_move_resign_or_ask(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann = await hall.hello("ann")
+        await ann.messages()
+        for message in ({"type": "state"}, {"type": "resign"}, {"type": "move", "move": "C"}):
+            await ann.tell(**message)
+        assert await reasons(ann) == ["no match is being played just now"] * 3
+
+
+# Too much
+
+
+async def test_too_much_junk_ends_the_connection_in_words(autojump_clock: MockClock) -> None:
+    async with room(limits=Limits(junk=Rate(2, 10.0))) as hall:
+        ann, _ = await pair(hall)
+        await ann.say("{", "{", "{")
+        *told, last, closed = await ann.lines()
+        assert len(told) == 2
+        assert "too many messages without a meaning" in last
+        assert closed == "[closed]"
+
+
+async def test_too_many_messages_end_the_connection_but_answers_are_never_too_many(
+    autojump_clock: MockClock,
+) -> None:
+    async with room(limits=Limits(messages=Rate(10, 1000.0))) as hall:
+        ann, bob = await pair(hall)
+        for first, second in ((ann, bob), (bob, ann), (ann, bob)):
+            for ply, field in enumerate(("NW", "N", "NE", "W", "C", "SW", "E", "SE", "S")):
+                await (first, second)[ply % 2].say(field)
+        assert len(await ann.messages("end")) == 3
+        for _ in range(11):
+            await ann.tell(type="state")
+        assert (await ann.messages())[-2]["reason"] == "too many messages, and no answers to questions"
+
+
+async def test_asking_for_the_state_is_no_way_round_the_limit(autojump_clock: MockClock) -> None:
+    async with room(limits=Limits(messages=Rate(10, 1000.0))) as hall:
+        ann, _ = await pair(hall)
+        for _ in range(20):
+            await ann.wire.send_all(b'{"type":"state"}\n')
+        assert len(await ann.messages("turn")) <= 11
+
+
+async def test_a_line_that_is_too_long_ends_the_connection_in_words(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann, _ = await pair(hall)
+        await ann.say(" " * 5000)
+        told, closed = await ann.messages()
+        assert told["reason"].startswith("a line may have 4096 bytes")
+        assert closed["type"] == "[closed]"
+
+
+async def test_whatever_carries_it_a_message_is_no_longer_than_it_may_be(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        said: list[bytes] = []
+        house = House(
+            hall.host, lambda message, urgent: said.append(message), lambda reason: None, "192.0.2.1"
+        )
+        house.hear(b"{" + b" " * 4096, trio.current_time())
+        assert "a message may have 4096 bytes, and this one has 4097" in said[0].decode()
+
+
+async def test_what_comes_before_the_welcome_waits_for_it_and_is_bounded(autojump_clock: MockClock) -> None:
+    hello = '{"type":"hello","name":"ann","game":"tic-tac-toe"}'
+    async with room(limits=Limits(early_messages=3)) as hall:
+        patient = await hall.come(hello, *['{"type":"state"}'] * 3)
+        assert [told["type"] for told in await patient.messages()] == ["welcome"] + ["refused"] * 3
+        other = await hall.come(hello.replace("ann", "bob"), *['{"type":"state"}'] * 4)
+        assert [told["type"] for told in await other.messages()][-1] == "[closed]"
+
+
+# Coming in
+
+
+async def test_a_hello_says_what_it_needs_and_where_it_has_come(autojump_clock: MockClock) -> None:
+    settings = {"tournament": "cup", "game": "tic-tac-toe", "format": "round-robin", "entrants": "2"}
+    async with room(settings) as hall:
+        (welcome,) = await (await hall.hello("ann", token=OWN)).messages()
+        assert welcome == {
+            "type": "welcome",
+            "name": "ann",
+            "token": OWN,
+            "game": "tic-tac-toe",
+            "tournament": "cup",
+        }
+        (elsewhere,) = await (await hall.hello("bob", "quoridor")).messages()
+        assert elsewhere["tournament"] is None
+        assert len(elsewhere["token"]) >= 22
+
+
+@pytest.mark.parametrize(
+    ("hello", "reason"),
+    [
+        (
+            {"game": "chess"},
+            'there is no game "chess"; there are: connect-4, hexagon-dots, quoridor, santorini',
+        ),
+        ({"protocol": 2}, "this host speaks protocol 1, not 2"),
+        ({"tournament": "nowhere"}, "there is no tournament 'nowhere' of tic-tac-toe"),
+        ({"name": ""}, "a name has at least one character"),
+        ({"name": "Draw"}, "reserved"),
+        ({"name": "a" * 33}, "at most 32"),
+        ({"name": "a\u202eb"}, "bidirectional"),
+        ({"name": "ANN"}, "the name ANN is taken"),
+        ({"name": "ann", "token": "another-token-altogether"}, "and this is not its token"),
+    ],
+    ids=lambda given: str(given)[:40],
+)
+async def test_a_hello_that_cannot_be_granted_says_why_and_may_be_said_better(
+    hello: dict[str, Any], reason: str, autojump_clock: MockClock
+) -> None:
+    async with room() as hall:
+        await hall.hello("ann", token=OWN)
+        bob = await hall.come()
+        await bob.tell(**{"type": "hello", "name": "bob", "game": "tic-tac-toe"} | hello)
+        (told,) = await reasons(bob)
+        assert reason in told
+        assert OWN not in told
+        await bob.tell(type="hello", name="bob", game="tic-tac-toe")
+        assert [told["type"] for told in await bob.messages()] == ["welcome", "begin", "turn"]
+
+
+async def test_who_is_not_welcomed_in_time_is_shown_out(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann = await hall.hello("Draw")
+        await trio.sleep(5.0)
+        assert [told["type"] for told in await ann.messages()] == ["refused", "[closed]"]
+
+
+async def test_memo_bots_and_house_bots_play_each_other(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann, bob = await hall.come("ann"), await hall.hello("bob", "santorini")
+        await ann.say("0 0")
+        await bob.tell(type="move", ply=1, move=[5, 5])
+        assert (await ann.states())[-1] == (await bob.messages())[-1]["state"]
+
+
+# Coming back
+
+
+async def test_who_comes_back_with_the_token_is_told_all_it_needs_to_go_on(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        await ann.say("C")
+        await bob.say("N")
+        await ann.close()
+        await trio.sleep(10.0)
+        again = await hall.hello("ann", token=OWN)
+        welcome, begin, turn = await again.messages()
+        assert welcome["token"] == OWN
+        assert (begin["match"], begin["you"], begin["players"]) == ("open-tic-tac-toe-1", "O", ["ann", "bob"])
+        assert (turn["ply"], turn["turn"], turn["last"], turn["clock"]) == (2, "O", put("N"), [10.0, 20.0])
+        assert (
+            turn["state"] == begin["state"] == {"board": [None, "X", None, None, "O", None, None, None, None]}
+        )
+        await again.tell(type="move", ply=2, move="NW")
+        assert len(await bob.messages("turn")) == 3
+
+
+async def test_a_newcomer_with_the_token_takes_over_at_once_from_a_connection_that_hangs(
+    autojump_clock: MockClock,
+) -> None:
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        again = await hall.hello("ann", token=OWN)
+        assert [told["type"] for told in await again.messages()] == ["welcome", "begin", "turn"]
+        told, closed = await ann.messages()
+        assert told["reason"] == "somebody with the same token has taken over"
+        assert closed["type"] == "[closed]"
+        await trio.sleep(5.0)
+        await again.say("C")
+        assert len(await bob.messages("turn")) == 1
+        assert len(await again.messages("turn")) == 1
+
+
+async def test_the_end_of_a_connection_that_was_replaced_is_nobodys_end(autojump_clock: MockClock) -> None:
+    """Catches cleaning up what somebody else holds by now."""
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        ann.wire.pull()
+        again = await hall.hello("ann", token=OWN)
+        await trio.sleep(12.0)
+        await again.say("C")
+        await trio.sleep(17.0)
+        assert [told["type"] for told in await bob.messages()] == ["turn"]
+
+
+async def test_two_bots_with_one_token_cannot_kick_each_other_for_ever(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        await pair(hall)
+        for _ in range(5):
+            assert len(await (await hall.hello("ann", token=OWN)).messages()) == 3
+        late = await hall.hello("ann", token=OWN)
+        assert await reasons(late) == ["the name ann is being taken over too often: wait for a minute"]
+
+
+async def test_a_connection_that_is_gone_is_forgotten_while_play_goes_on(
+    autojump_clock: MockClock,
+) -> None:
+    def kept() -> int:
+        gc.collect()
+        return sum(isinstance(each, House) for each in gc.get_objects())
+
+    before = kept()
+    async with room() as hall:
+        _, bob = await pair(hall)
+        for _ in range(3):
+            again = await hall.hello("ann", token=OWN)
+        await trio.sleep(3.0)
+        assert kept() - before == 2
+        await again.close()
+        await bob.close()
+        await trio.sleep(3.0)
+        assert kept() - before == 0
+        assert len(hall.host.tournaments["open-tic-tac-toe"].matches) == 1
+
+
+async def test_a_token_that_may_never_have_arrived_locks_nobody_out(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        lost = await hall.come(weather=Weather(latency=1.0), deaf=True)
+        await lost.tell(type="hello", name="ann", game="tic-tac-toe")
+        await trio.sleep(1.0)
+        lost.wire.reset()
+        await trio.sleep(1.0)
+        (welcome,) = await (await hall.hello("ann")).messages()
+        assert welcome["type"] == "welcome"
+
+
+async def test_who_hangs_up_before_the_welcome_is_not_here(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann = await hall.come()
+        await ann.wire.send_all(b'{"type":"hello","name":"ann","game":"tic-tac-toe"}\n')
+        ann.wire.reset()
+        await hall.hello("bob")
+        assert not hall.host.tournaments["open-tic-tac-toe"].matches
+
+
+async def test_who_is_gone_too_long_has_left(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann, bob = await pair(hall, "connect-4")
+        await ann.close()
+        await trio.sleep(30.1)
+        (end,) = await bob.messages("end")
+        assert (end["ending"], end["why"]) == ("left", "ann left the match")
+
+
+async def test_when_its_tournament_is_over_a_bot_is_told_the_standings_and_may_say_hello_again(
+    autojump_clock: MockClock,
+) -> None:
+    settings = {"tournament": "cup", "game": "tic-tac-toe", "format": "round-robin", "entrants": "2"}
+    async with room(settings) as hall:
+        ann, bob = await hall.hello("ann", token=OWN), await hall.hello("bob")
+        await ann.tell(type="resign")
+        *_, end, standings = await ann.messages()
+        assert end["ending"] == "resigned"
+        assert standings == (await bob.messages())[-1]
+        assert (standings["type"], standings["tournament"], standings["final"]) == ("standings", "cup", True)
+        assert [(row["rank"], row["name"], row["points"]) for row in standings["rows"]] == [
+            (1, "bob", 1.0),
+            (2, "ann", 0.0),
+        ]
+        for name, guest in (("bob", bob), ("ann", ann)):
+            await guest.tell(type="hello", name=name, game="tic-tac-toe")
+        welcome, begin, _ = await ann.messages()
+        assert (welcome["tournament"], welcome["token"]) == (None, OWN)
+        assert begin["players"] == ["ann", "bob"]
+
+
+async def test_a_bot_may_go_on_to_another_game_over_the_same_connection(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann = await hall.hello("ann")
+        await ann.tell(type="hello", name="annie", game="quoridor")
+        first, second = await ann.messages()
+        assert (first["game"], second["game"], second["name"]) == ("tic-tac-toe", "quoridor", "annie")
+        await hall.hello("bob")
+        await hall.hello("cas", "quoridor")
+        assert [told["match"] for told in await ann.messages("begin")] == ["open-quoridor-1"]
+
+
+async def test_bye_ends_the_connection_and_frees_the_name_for_the_token(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann = await hall.hello("ann", token=OWN)
+        await ann.messages()
+        await ann.tell(type="bye")
+        assert await ann.lines() == ["[closed]"]
+        assert len(await reasons(await hall.hello("ann"))) == 1
+        assert len(await (await hall.hello("ann", token=OWN)).messages("welcome")) == 1
+
+
+async def test_a_bot_that_never_reads_is_cut_and_slows_nobody(autojump_clock: MockClock) -> None:
+    async with room(limits=Limits(outbox_seconds=3.0)) as hall:
+        deaf = await hall.come(weather=Weather(window=400), deaf=True)
+        await deaf.tell(type="hello", name="ann", game="santorini")
+        bob = await hall.hello("bob", "santorini")
+        await deaf.say("0 0")
+        await bob.messages()
+        await bob.say("5 5")
+        assert len(await bob.messages("turn")) == 1
+        await trio.sleep(33.1)
+        assert len(await bob.messages("end")) == 1
+
+
+# Numbers, types and pieces
+
+
+async def test_messages_are_numbered_where_a_transport_resumes_by_it(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        said: list[bytes] = []
+        house = House(
+            hall.host,
+            lambda message, urgent: said.append(message),
+            lambda reason: None,
+            "192.0.2.1",
+            numbered=True,
+        )
+        house.hear(b'{"type":"hello","name":"ann","game":"tic-tac-toe"}', trio.current_time())
+        await hall.hello("bob")
+        house.hear(b"C", trio.current_time())
+        house.hear(b"{", trio.current_time())
+        decoded = [msgspec.json.decode(message, type=messages.Told) for message in said]
+        assert [message.seq for message in decoded] == [1, 2, 3, 4, 5]
+        assert [type(message).__name__ for message in decoded] == [
+            "Welcome",
+            "Begin",
+            "Turn",
+            "Turn",
+            "Refused",
+        ]
+
+
+def test_the_published_schema_is_that_of_the_types() -> None:
+    current = "python -m server.protocols.house.messages > docs/protocols/house.schema.json"
+    assert SCHEMA.read_text() == messages.schema_text(), f"to bring it up to date: {current}"
+
+
+def test_the_schema_names_every_message() -> None:
+    grammar = messages.schema()["$defs"]
+    said, told = (set(grammar[side]["discriminator"]["mapping"]) for side in ("FromBot", "ToBot"))
+    assert said == {"hello", "move", "resign", "state", "bye"}
+    assert told == {"welcome", "begin", "turn", "refused", "end", "standings"}
+
+
+SCRIPT = [
+    b'{"type":"hello","name":"ann","game":"tic-tac-toe","token":"a-token-of-ones-own"}\n',
+    b'{"type":"move","ply":0,"move":{"action":"putSymbol","position":"C"}}\r\n',
+    b'{"type":"move","ply":7,"move":"\xc3\xa9"}\n',
+    b"{\n",
+    b"NW\n",
+    b'{"type":"resign"}\n',
+]
+
+
+@given(places)
+def test_however_the_input_is_cut_the_same_is_answered(at: list[int]) -> None:
+    assert trio.run(exchange, at, clock=MockClock(autojump_threshold=0)) == WHOLE
+
+
+async def exchange(at: list[int]) -> list[str]:
+    async with room() as hall:
+        ann = await hall.come()
+        for number, said in enumerate(SCRIPT):
+            for piece in cut(said, at):
+                await ann.send(piece)
+            if number == 0:
+                bob = await hall.hello("bob")
+            if number == 1:
+                await bob.say("N")
+        return await ann.lines()
+
+
+WHOLE = trio.run(exchange, [], clock=MockClock(autojump_threshold=0))
+
+
+def test_what_is_cut_is_a_match_with_refusals_in_it() -> None:
+    types = [msgspec.json.decode(line)["type"] for line in WHOLE]
+    assert types[:9] == ["welcome", "begin", "turn", "turn", "turn", "refused", "refused", "turn", "end"]
+
+
+@given(st.lists(st.binary(max_size=60) | st.sampled_from(SCRIPT), max_size=6))
+def test_whatever_a_stranger_says_nothing_fails(said: list[bytes]) -> None:
+    trio.run(babble, said, clock=MockClock(autojump_threshold=0))
+
+
+async def babble(said: list[bytes]) -> None:
+    """`hosting` sees to it that nothing has failed. What is told is always a message."""
+    async with room() as hall:
+        await hall.hello("bob")
+        ann = await hall.come('{"type":"bye"}')
+        for content in said:
+            await ann.send(content)
+        for line in await ann.lines():
+            assert line == "[closed]" or msgspec.json.decode(line, type=messages.Told)

@@ -1,0 +1,593 @@
+"""The TCP door: Santorini as the memo has it, and everything else that a stranger may send there."""
+
+import gc
+from math import inf, nextafter
+
+import msgspec
+import pytest
+import structlog
+import structlog.testing
+import trio
+from hypothesis import example, given
+from hypothesis import strategies as st
+from trio.testing import MockClock
+
+from games.santorini import GAME, start
+from server.host.host import Host
+from server.net.limits import Limits, Rate
+from server.protocols.house.talk import House
+from server.protocols.santorini_memo import Memo
+from server.protocols.tcp import Connection, attend
+from tests.server.cutting import cut, places
+from tests.server.ends import Connect, End, in_memory, over_sockets
+from tests.server.protocols.room import FLAT, Guest, Room, SlowToEnter, room
+from tests.server.transcripts import hosting
+from tests.server.windowed import Weather
+from tournament.match import Match
+from tournament.record import State
+
+EMPTY = ["placeWorker", "Ann", FLAT, ["Ann", []], ["Bob", []]]
+ONE_PLACED = ["placeWorker", "Bob", FLAT, ["Ann", [0, 0]], ["Bob", []]]
+SWAPPED = ["placeWorker", "Bob", FLAT, ["Bob", []], ["Ann", []]]
+CUP = {"tournament": "cup", "game": "santorini", "format": "round-robin"}
+PLACING = ("0 0", "5 5", "2 3", "4 1")
+
+
+async def pair(hall: Room) -> tuple[Guest, Guest]:
+    """Ann and Bob, who have both been asked for Ann's first worker."""
+    ann, bob = await hall.come("Ann"), await hall.come("Bob")
+    assert await ann.states() == await bob.states() == [EMPTY]
+    return ann, bob
+
+
+# Names
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"Ann", b'"Ann"', b"Ann\r", b"  Ann\t ", b' "Ann" ', b'"\\u0041nn"'],
+    ids=lambda line: line.decode(),
+)
+async def test_a_name_is_a_bare_line_or_a_json_string(line: bytes, autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann = await hall.come()
+        await ann.send(line + b"\n")
+        await hall.come("Bob")
+        assert await ann.states() == [EMPTY]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"", "at least one character"),
+        (b"  \t ", "at least one character"),
+        (b'""', "at least one character"),
+        (b"a" * 33, "at most 32 characters"),
+        (b"Draw", "reserved"),
+        (b" dRAW ", "reserved"),
+        (b"An\x1b[2Jn", "control"),
+        ("An\u202en".encode(), "bidirectional"),
+        ("\ufeffAnn".encode(), "invisible"),
+        (b"An\x85n", "UTF-8"),
+        ("Ann".encode("utf-16"), "UTF-8"),
+        (b'"\\ud800"', "JSON string"),
+        (b'"Ann', "JSON string"),
+        (b"A" * 513, "no line of 513 bytes"),
+        (b"A" * 5000, "4096 bytes"),
+        (b"GET / HTTP/1.1", "no web server"),
+        (b"PRI * HTTP/2.0", "no web server"),
+        (b"SSH-2.0-OpenSSH_9.2", "no web server"),
+        (b"\x16\x03\x01\x02\x00\x01", "UTF-8|control"),
+    ],
+    ids=lambda given: repr(given)[:40],
+)
+async def test_a_name_that_nobody_may_have_is_refused_in_a_plain_line_and_a_close(
+    line: bytes, reason: str, autojump_clock: MockClock
+) -> None:
+    async with room() as hall:
+        stranger = await hall.come()
+        await stranger.send(line + b"\n")
+        told, closed = await stranger.lines()
+        assert told[:1] not in "[{", "this is no state"
+        assert any(part in told for part in reason.split("|")), told
+        assert closed == "[closed]"
+        await hall.come("Bob")
+        assert not list(hall.host.tournaments["open-santorini"].matches)
+
+
+async def test_a_name_is_had_by_one_at_a_time_whatever_its_spelling(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        await hall.come("Ann")
+        for same in ("Ann", "ANN", "Ａnn"):
+            other = await hall.come(same)
+            assert await other.lines() == [f"the name {same} is taken: somebody is here under it", "[closed]"]
+
+
+async def test_a_name_is_free_again_when_its_bot_has_gone(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        await ann.close()
+        again = await hall.come("Ann")
+        assert (await bob.states())[0] == ["gameOver", "Bob", *EMPTY[2:]]
+        assert await again.states() == [SWAPPED]
+
+
+async def test_who_says_no_name_in_time_is_shown_out(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        silent, halfway = await hall.come(), await hall.come()
+        await halfway.send(b"An")
+        await trio.sleep(4.9)
+        assert await silent.lines() == await halfway.lines() == []
+        await trio.sleep(0.1)
+        assert await silent.lines() == await halfway.lines() == ["[closed]"]
+
+
+async def test_who_has_said_a_name_may_wait_for_ever(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann = await hall.come("Ann")
+        await trio.sleep(80_000.0)
+        await hall.come("Bob")
+        assert await ann.states() == [EMPTY]
+
+
+@pytest.mark.parametrize("sent", [b"Ann", b"", b"Ann\r", b'{"type":"hello","name":"Ann","game":"santorini"}'])
+async def test_half_a_first_line_is_nobody(sent: bytes, autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann = await hall.come()
+        await ann.send(sent)
+        await ann.wire.send_eof()
+        assert await ann.lines() == ["[closed]"]
+        assert "open-santorini" not in hall.host.tournaments
+
+
+async def test_who_hangs_up_while_coming_in_is_not_here(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        hall.host.store = SlowToEnter()
+        ann = await hall.come("Ann")
+        await trio.sleep(4.0)
+        await ann.close()
+        await hall.come("Bob")
+        await trio.sleep(30.0)
+        record = hall.host.tournaments["open-santorini"].record
+        assert list(record.entrants) == ["Ann", "Bob"]
+        assert not record.drawn
+
+
+async def test_that_the_host_is_slow_to_let_it_in_is_no_bots_fault(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        hall.host.store = SlowToEnter()
+        ann, bob = await hall.come("Ann"), await hall.hello("bob", "santorini")
+        await trio.sleep(25.0)
+        assert len(await ann.states()) == 1
+        assert len(await bob.messages("turn")) == 1
+
+
+async def test_who_is_let_in_at_the_very_end_of_the_patience_is_in(autojump_clock: MockClock) -> None:
+    """Five times, because it is by chance which task runs first."""
+    for _ in range(5):
+        async with room(limits=Limits(hello_seconds=4.0)) as hall:
+            hall.host.store = SlowToEnter()
+            ann = await hall.come("Ann")
+            await trio.sleep(30.0)
+            assert await ann.lines() == []
+
+
+async def test_who_has_said_a_name_is_no_stranger_whom_a_flood_drives_out(autojump_clock: MockClock) -> None:
+    async with room(limits=Limits(unauthenticated=2)) as hall:
+        ann, house = await hall.come("Ann"), await hall.hello("bob", "quoridor")
+        await house.lines()
+        strangers = [await hall.come() for _ in range(3)]
+        assert [await guest.lines() for guest in (ann, house, *strangers)] == [[], [], ["[closed]"], [], []]
+
+
+# Play
+
+
+@pytest.mark.parametrize(
+    "unreadable",
+    [
+        *(
+            "6 0",
+            "0 6",
+            "-1 0",
+            "0  0",
+            "00 0",
+            "0,0",
+            "0",
+            "0 0 0",
+            "+1 0",
+            "1_0 0",
+            "0x1 0",
+            "[0,0]",
+            "null",
+        ),
+        *(
+            "1.0 1",
+            "true",
+            "٣ ٣",
+            "１ １",
+            "0\u00a00",
+            "0\x0b0",
+            "0\u20280",
+            "hello",
+            '"0 0"',
+            "NaN",
+            "x" * 500,
+        ),
+        '{"type":"move","move":[0,0]}',
+    ],
+)
+async def test_what_is_no_move_is_answered_to_its_bot_alone_with_the_unchanged_state(
+    unreadable: str, autojump_clock: MockClock
+) -> None:
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        await ann.say(unreadable)
+        assert await ann.states() == [EMPTY]
+        assert await bob.states() == []
+        await ann.say("0 0")
+        assert await ann.states() == await bob.states() == [ONE_PLACED]
+
+
+async def test_bytes_that_are_no_text_are_no_move(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        for junk in (b"\xff\xfe", "0 0".encode("utf-16-le"), "\ufeff0 0".encode(), b"0\x000", b"0 0\x85"):
+            await ann.send(junk + b"\n")
+            assert await ann.states() == [EMPTY]
+        assert await bob.states() == []
+
+
+@pytest.mark.parametrize("line", [b"0 0\n", b"0 0\r\n", b"  0 0\t\n", b"0 0\n\n", b"\n\n0 0\n"])
+async def test_blanks_around_a_move_and_empty_lines_do_no_harm(
+    line: bytes, autojump_clock: MockClock
+) -> None:
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        await ann.send(line)
+        assert await ann.states() == await bob.states() == [ONE_PLACED]
+
+
+async def test_the_twentieth_refusal_in_a_match_forfeits_it(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        for _ in range(19):
+            await ann.say("0 9")
+            assert await ann.states() == [EMPTY]
+        await ann.say("0 9")
+        over = ["gameOver", "Bob", *EMPTY[2:]]
+        assert await ann.states() == await bob.states() == [over, SWAPPED]
+        (match,) = hall.host.tournaments["open-santorini"].record.matches.values()
+        assert match.ending == "illegal"
+
+
+async def test_refusals_are_counted_anew_in_every_match(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        for who in (ann, bob, ann, bob):
+            for _ in range(20):
+                await trio.sleep(0.1)
+                await who.say("9 9")
+        assert len(hall.host.tournaments["open-santorini"].record.matches) == 4
+        assert "[closed]" not in [*await ann.lines(), *await bob.lines()]
+
+
+async def test_the_clock_runs_on_through_retries(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        for _ in range(9):
+            await trio.sleep(1.0)
+            await ann.say("0 9")
+        await trio.sleep(1.1)
+        assert (await bob.states())[0][:2] == ["gameOver", "Bob"]
+        assert (await ann.states())[9][:2] == ["gameOver", "Bob"]
+
+
+@pytest.mark.parametrize(("late", "winner"), [(-1e-9, None), (0.0, None), (1e-9, "Bob")])
+async def test_an_answer_at_the_deadline_is_in_time_and_after_it_is_not(
+    late: float, winner: str | None, autojump_clock: MockClock
+) -> None:
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        deadline = hall.host.tournaments["open-santorini"].matches["open-santorini-1"].deadline
+        with trio.CancelScope(deadline=nextafter(deadline, inf) if late > 0 else deadline + late):
+            await trio.sleep_forever()
+        await ann.say("0 0")
+        state = (await bob.states())[0]
+        assert state == (ONE_PLACED if winner is None else ["gameOver", winner, *EMPTY[2:]])
+
+
+async def test_lines_out_of_turn_are_passed_over(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        await bob.say("0 0")
+        await bob.say("nonsense")
+        assert await ann.states() == await bob.states() == []
+        await ann.say("0 0")
+        assert await ann.states() == await bob.states() == [ONE_PLACED]
+
+
+async def test_a_move_that_was_sent_before_its_question_is_not_played(autojump_clock: MockClock) -> None:
+    """It says try again instead: what it answers, nobody can know."""
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        for bot, placing in zip((ann, bob) * 2, PLACING, strict=True):
+            await bot.say(placing)
+        await bob.states()
+        await ann.states()
+        await ann.say("1 1 1", "0 1")
+        moved, again = await ann.states()
+        assert moved == again
+        assert moved[0] == "build"
+        assert await bob.states() == [moved]
+        await ann.say("0 1")
+        assert (await ann.states())[0][2][1][0] == 1
+
+
+async def test_lines_that_follow_the_name_at_once_are_not_played(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann = await hall.come("Ann", "0 0")
+        await hall.come("Bob")
+        assert await ann.states() == [EMPTY]
+
+
+async def test_who_hangs_up_has_lost_and_the_other_is_told(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        await ann.close()
+        assert await bob.states() == [["gameOver", "Bob", *EMPTY[2:]]]
+        (match,) = hall.host.tournaments["open-santorini"].record.matches.values()
+        assert (match.winner, match.ending) == (1, "left")
+
+
+async def test_half_a_move_and_the_end_is_no_move(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        await ann.send(b"0 0")
+        await ann.wire.send_eof()
+        assert await bob.states() == [["gameOver", "Bob", *EMPTY[2:]]]
+
+
+async def test_a_move_and_the_end_is_a_move(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        await ann.wire.send_all(b"0 0\n")
+        await ann.wire.send_eof()
+        assert await bob.states() == [ONE_PLACED, ["gameOver", "Bob", *ONE_PLACED[2:]]]
+
+
+async def test_a_broken_connection_is_a_hang_up(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        ann.wire.reset()
+        assert await bob.states() == [["gameOver", "Bob", *EMPTY[2:]]]
+
+
+async def test_a_win_counts_however_fast_its_bot_hangs_up(autojump_clock: MockClock) -> None:
+    moves = "0 0,5 5,2 3,4 1,1 1 1,0 1,2 3 1,2 0,1 0 1,1 0,2 2 1,1 0,1 1 0,2 0,2 3 0,2 0,1 2 0"
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        position, bots = start(), (ann, bob)
+        *others, last = moves.split(",")
+        for move in others:
+            await bots[position.turn].say(move)
+            position = position.play(GAME.read(move, position))
+        await ann.wire.send_all(f"{last}\n".encode())
+        await ann.close()
+        assert (await bob.states())[-1][:2] == ["gameOver", "Ann"]
+        (match,) = hall.host.tournaments["open-santorini"].record.matches.values()
+        assert (match.winner, match.ending) == (0, "played")
+
+
+async def test_when_its_tournament_is_over_the_connection_ends_after_the_last_line(
+    autojump_clock: MockClock,
+) -> None:
+    async with room(CUP | {"entrants": "3"}) as hall:
+        bots = [await hall.come(name) for name in ("Ann", "Bob", "Cas")]
+        await trio.sleep(40.0)  # nobody answers anything
+        assert hall.host.tournaments["cup"].record.state is State.FINISHED
+        for bot in bots:
+            *_, last, closed = await bot.lines()
+            assert last.startswith('["gameOver"')
+            assert closed == "[closed]"
+
+
+async def test_everybody_plays_everybody_over_one_connection(autojump_clock: MockClock) -> None:
+    async with room(CUP | {"entrants": "4"}) as hall:
+        connect = in_memory(hall.host, attend)
+        await everybody_plays(connect, hall.host)
+
+
+async def test_over_real_sockets_it_is_the_same() -> None:
+    async with hosting(CUP | {"entrants": "4"}) as (host, nursery):
+        connect = await over_sockets(host, nursery, attend)
+        with trio.fail_after(30.0):
+            await everybody_plays(connect, host)
+
+
+async def everybody_plays(connect: Connect, host: Host) -> None:
+    async with trio.open_nursery() as nursery:
+        for name in ("Ann", "Bob", "Cas", "Dee"):
+            nursery.start_soon(plays, await connect(), name)
+    record = host.tournaments["cup"].record
+    assert record.state is State.FINISHED
+    assert [match.ending for match in record.matches.values()] == ["played"] * 6
+
+
+async def plays(end: End, name: str) -> None:
+    """Knows the wire and nothing else: names itself, answers with the first field that will do."""
+    await end.say(name)
+    worker = 1
+    while line := await end.hear():
+        status, turn, board, *players = msgspec.json.decode(line)
+        if turn != name or status == "gameOver":
+            continue
+        taken = {(at[i], at[i + 1]) for _, at in players for i in range(0, len(at), 2)}
+        mine = next(at for who, at in players if who == name)
+        stand = {1: (*mine[0:2],), 2: (*mine[2:4],)}
+        free = [(x, y) for y in range(6) for x in range(6) if (x, y) not in taken and board[y][x] < 4]
+        if status == "placeWorker":
+            answer = "{} {}".format(*free[0])
+        elif status == "build":
+            answer = "{} {}".format(*next(field for field in free if near(field, stand[worker])))
+        else:
+            worker, (x, y) = next(
+                (number, field)
+                for number, at in stand.items()
+                for field in reversed(free)
+                if near(field, at) and board[field[1]][field[0]] <= board[at[1]][at[0]] + 1
+            )
+            answer = f"{worker} {x} {y}"
+        await end.say(answer)
+    await end.close()
+
+
+def near(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    return max(abs(one[0] - other[0]), abs(one[1] - other[1])) == 1
+
+
+# Talk without end
+
+
+async def test_too_many_lines_out_of_turn_end_the_connection(autojump_clock: MockClock) -> None:
+    limits = Limits(junk=Rate(3, 10.0), junk_total=6)
+    async with room(limits=limits) as hall:
+        ann, bob = await pair(hall)
+        await bob.say(*["0 0"] * 3)
+        assert await bob.lines() == []
+        await bob.say("0 0")
+        assert await bob.lines() == ["[closed]"]
+        assert (await ann.states())[0][:2] == ["gameOver", "Ann"]
+
+
+async def test_junk_is_counted_over_the_life_of_a_connection_too(autojump_clock: MockClock) -> None:
+    limits = Limits(junk=Rate(3, 1.0), junk_total=6)
+    async with room(limits=limits) as hall:
+        ann = await hall.come("Ann")
+        for _ in range(6):
+            await ann.say("0 0")
+            assert await ann.lines() == []
+            await trio.sleep(1.0)
+        await ann.say("0 0")
+        assert await ann.lines() == ["[closed]"]
+
+
+async def test_what_comes_after_the_end_is_not_looked_at(autojump_clock: MockClock) -> None:
+    """A flood costs one line in the log, and a name that is refused none."""
+    async with room() as hall:
+        with structlog.testing.capture_logs() as logs:
+            refused = await hall.come("Draw", *["0 0"] * 20)
+            assert len(await refused.lines()) == 2
+            assert not logs
+            flooding = await hall.come("Ann", *["0 0"] * 100)
+            assert await flooding.lines() == ["[closed]"]
+            assert [entry["event"] for entry in logs] == ["cut"]
+
+
+async def test_empty_lines_without_end_end_the_connection(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann = await hall.come("Ann")
+        await ann.say(*[""] * 100)
+        assert await ann.lines() == []
+        await ann.say("")
+        assert await ann.lines() == ["[closed]"]
+
+
+@pytest.mark.parametrize("sent", [b"0" * 513, b"0" * 513 + b"\n", b"0" * 100_000, b"0 0\n" + b"0" * 513])
+async def test_a_line_without_end_ends_the_connection(sent: bytes, autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        await ann.send(sent)
+        assert (await ann.lines())[-1] == "[closed]"
+        assert (await bob.states())[-1][:2] == ["gameOver", "Bob"]
+
+
+async def test_a_bot_that_never_reads_loses_and_slows_nobody(autojump_clock: MockClock) -> None:
+    async with room(limits=Limits(outbox_seconds=3.0)) as hall:
+        deaf = await hall.come("Ann", weather=Weather(window=200), deaf=True)
+        bob = await hall.come("Bob")
+        await deaf.say("0 0")
+        assert await bob.states() == [EMPTY, ONE_PLACED]
+        await bob.say("5 5")
+        assert len(await bob.states()) == 1
+        await trio.sleep(3.1)
+        assert (await bob.states())[0][:2] == ["gameOver", "Bob"]
+
+
+async def test_who_does_not_take_the_last_line_in_is_not_waited_for(autojump_clock: MockClock) -> None:
+    async with room() as hall:
+        await hall.come("Ann")
+        stranger = await hall.come("Ann", weather=Weather(window=10), deaf=True)
+        await trio.sleep(2.1)
+        with pytest.raises(trio.BrokenResourceError):
+            await stranger.send(b"0 0\n" * 10)
+
+
+async def test_connections_that_are_gone_leave_nothing_behind(autojump_clock: MockClock) -> None:
+    """But for the last match, which whoever looked at it last still has in its hands."""
+    left: list[int] = []
+    async with room() as hall:
+        for _ in range(5):
+            ann, bob = await hall.come("Ann"), await hall.hello("bob", "santorini", token="bobs-own-token-16")
+            await ann.say("0 0")
+            await ann.close()
+            await bob.close()
+            await trio.sleep(31.0)
+            gc.collect()
+            kinds = Connection | Memo | House | Match
+            left.append(sum(isinstance(kept, kinds) for kept in gc.get_objects()))
+    assert left[-1] - left[0] < 5, "as many as one match has"
+
+
+# Whatever the network does
+
+
+WORDS = [b"Ann\n", b"0 0\r\n", b" 2 3\n", b"1 1 1 \n", b"0 9\n", b"0 1\n"]
+
+
+@given(places)
+@example([])
+@example([1, 3, 4, 5, 6])
+def test_however_the_input_is_cut_the_same_is_answered(at: list[int]) -> None:
+    assert trio.run(exchange, at, clock=MockClock(autojump_threshold=0)) == WHOLE
+
+
+async def exchange(at: list[int]) -> tuple[list[str], list[str]]:
+    """What both bots are sent in a match in which each line of Ann's comes in pieces."""
+    async with room() as hall:
+        ann, bob = await hall.come(), await hall.come()
+        answers = iter(("Bob", "5 5", "4 1", None, None, None))
+        for word in WORDS:
+            for piece in cut(word, at):
+                await ann.send(piece)
+            if answer := next(answers):
+                await bob.say(answer)
+        return await ann.lines(), await bob.lines()
+
+
+WHOLE = trio.run(exchange, [], clock=MockClock(autojump_threshold=0))
+
+
+def test_what_is_cut_is_a_match_with_a_refusal_in_it() -> None:
+    ann, bob = WHOLE
+    assert len(ann) == len(bob) + 1 == 8
+    assert ann[-1].startswith('["moveWorker","Bob",[[0,0,0,0,0,0],[1,0')
+
+
+@given(st.binary(max_size=200), st.integers(0, 5))
+def test_whatever_a_stranger_sends_nothing_fails(content: bytes, after: int) -> None:
+    trio.run(babble, content, after, clock=MockClock(autojump_threshold=0))
+
+
+async def babble(content: bytes, after: int) -> None:
+    """`hosting` sees to it that nothing has failed. Bob's match must go on or be won."""
+    async with room() as hall:
+        bob, ann = await hall.come("Bob"), await hall.come()
+        for word in WORDS[:after]:
+            await ann.send(word)
+        await bob.lines()
+        await ann.send(content)
+        await ann.close()
+        await trio.sleep(20.0)
+        record = hall.host.tournaments["open-santorini"].record
+        assert all(match.winner == match.players.index("Bob") for match in record.matches.values())
