@@ -36,9 +36,8 @@ from server.programs.report import report
 from server.protocols import tcp, websocket
 from server.protocols.api.door import Api
 from server.protocols.arena.advanced import prepare
-from server.protocols.arena.door import Arena
-from server.protocols.hexagon_dots.door import HexagonDots
-from server.protocols.house.sessions import HouseHttp
+from server.protocols.catalogue import carried
+from server.protocols.dialect import OverHttp
 from server.store.choice import opened
 from server.store.data_folder import OrganiserToken, locked, organiser_token, prepared
 from server.store.journal import Engine
@@ -169,9 +168,7 @@ def _application(
 ) -> App:
     pages = Pages(host, addresses)
     doors = (
-        Arena(host, settings.evaluation, settings.bind),
-        HexagonDots(host),
-        HouseHttp(host),
+        *(way.serve(host, settings) for _, way in carried(OverHttp)),
         Api(host, token, None if sessions is None else lambda: login_path(sessions, trio.current_time())),
         WirePage(pages, WireReader(host, token)),
         DeskDoor(host, pages, sessions),

@@ -11,7 +11,7 @@ No extension is ever agreed on, so nothing is compressed.
 """
 
 import re
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from http import HTTPStatus
 
 import structlog
@@ -26,9 +26,6 @@ from server.net.proxies import HEADER
 from server.net.wire import Wire
 
 END = re.compile(rb"\n\r?\n")  # of a request's head; the library finds it at the same place
-HERE = (
-    "bots speak websocket here, version 13: those of the c4-arena at /, those of the house protocol at /play"
-)
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -44,8 +41,11 @@ class Refused(Struct, frozen=True):
     answer: bytes  # b"" where there was nobody to answer
 
 
-async def shake_hands(wire: Wire, paths: Container[str], limits: Limits) -> Accepted | Refused:
-    """Read a request and say what to answer, which is left to the caller to send."""
+async def shake_hands(wire: Wire, spoken: Mapping[str, str], limits: Limits) -> Accepted | Refused:
+    """Read a request and return what to answer, which is left to the caller to send.
+
+    `spoken` says what is spoken at which path.
+    """
     view = _View(wire, limits.head_bytes)
     patience = trio.move_on_after(limits.handshake_seconds)
     asked = accepted = None
@@ -56,7 +56,7 @@ async def shake_hands(wire: Wire, paths: Container[str], limits: Limits) -> Acce
                 view.let_go = nursery.cancel_scope.cancel
                 request = await wrap_server_stream(nursery, view, receive_buffer_size=None)
                 asked = request.path.partition("?")[0]
-                if asked in paths:
+                if asked in spoken:
                     forwarded = _joined(request.headers, HEADER)
                     await request.accept()
                     accepted = asked
@@ -72,9 +72,11 @@ async def shake_hands(wire: Wire, paths: Container[str], limits: Limits) -> Acce
         return Refused(_refusal(408, f"a handshake takes {limits.handshake_seconds:g} s at most"))
     if view.too_long:
         return Refused(_refusal(431, f"the head of a request has {limits.head_bytes} bytes at most"))
+    here = ", ".join(f"{title} at {path}" for path, title in spoken.items())
+    here = f"bots speak websocket here, version 13: {here}"
     if asked is not None:
-        return Refused(_refusal(404, f"there is nothing at {quoted(asked)}; {HERE}"))
-    return Refused(_refusal(426 if view.answer.startswith(b"HTTP/1.1 426") else 400, HERE))
+        return Refused(_refusal(404, f"there is nothing at {quoted(asked)}; {here}"))
+    return Refused(_refusal(426 if view.answer.startswith(b"HTTP/1.1 426") else 400, here))
 
 
 class _View(trio.abc.Stream):

@@ -10,23 +10,18 @@ played is answered with the unchanged state, and why is logged.
 """
 
 import re
-from collections.abc import Callable
 from typing import Any, assert_never
 
 import msgspec
 import structlog
-import trio
 
 from games.game import Illegal
-from server.host.host import Host
 from server.host.names import BadName
-from server.host.reception import Unwelcome, Visit
-from server.host.wire_log import NO_TAPE
+from server.host.reception import Visit
 from server.net.limits import Limits
-from server.net.outbox import Say
+from server.protocols.common.attendance import Attendance, State
 from server.protocols.common.encode_once import Once
-from server.protocols.common.talk_budget import Patience
-from server.protocols.common.tournament_end import when_over
+from server.protocols.dialect import Channel, Dialect, OverTcp
 from tournament.events import AnyEvent, Began, Ended, Moved, Refused
 from tournament.match import Match, OutOfTurn
 from tournament.player import Seat
@@ -44,77 +39,51 @@ once = Once()  # both bots are sent the same bytes
 class Memo:
     """One bot's side of Santorini as the memo has it."""
 
-    def __init__(
-        self,
-        host: Host,
-        put: Say,
-        hang_up: Callable[[str], None],
-        peer: str,
-        authenticated: Callable[[], None],
-    ) -> None:
-        self.asked = 0  # how many questions this bot has been asked
-        self.arriving = True  # until it is let in or refused
-        self._host = host
-        self._put = put
-        self._hang_up = hang_up
-        self._peer = peer
-        self._authenticated = authenticated
-        self._patience = Patience(host.limits, trio.current_time())
-        self._gone = False
-        self._visit: Visit | None = None
-        self._seat: Seat | None = None
-        self._tape = NO_TAPE
-        self._stop_waiting: Callable[[], None] = lambda: None
+    def __init__(self, channel: Channel) -> None:
+        self.attendance = Attendance(
+            channel.host, channel.peer, tell=self._tell, tournament_over=self._tournament_over
+        )
+        self._channel = channel
+        self._put = channel.say
 
-    def arrive(self, line: bytes) -> None:
-        """Take the line with the name; whoever may not come in is told why, in plain text."""
-        try:
-            self._host.guard.start_soon(self._arrive, spoken_name(line, self._host.limits))
-        except BadName as error:
-            self._refuse(str(error))
-
-    def hear(self, message: bytes, at: float, fresh: bool) -> None:
-        """Take one line. What is no answer to a question has no effect."""
-        self._tape.heard(message, at)
+    def hear(self, message: bytes, at: float, fresh: bool = True) -> None:
+        """Take one line. The first has the name; later, what is no answer to a question has no effect."""
+        here = self.attendance
+        if here.state is State.SILENT:
+            self._come(message)
+            return
+        here.tape.heard(message, at)
         answer = message.strip(b" \t\r")
-        if not self._patience.message(at):
+        if not here.budget.message(at):
             self.give_up("too many lines")
         elif not answer:
             pass  # some bots end their lines twice
-        elif self._seat is None or not self._seat.to_move:
+        elif here.seat is None or not here.seat.to_move:
             self._junk(at)
         elif not fresh:
             self._junk(at)
-            self._say(state(self._seat.match, self._seat.match.ply))
+            self._say(state(here.seat.match, here.seat.match.ply))
         else:
-            self._play(self._seat, answer.decode("utf-8", "replace"), at)
+            self._play(here.seat, answer.decode("utf-8", "replace"), at)
 
     def give_up(self, reason: str) -> None:
-        player = None if self._visit is None else self._visit.player.name
-        log.info("cut", peer=self._peer, player=player, why=reason)
+        log.info("cut", peer=self._channel.peer, player=self.attendance.name, why=reason)
         self._hang_up(reason)
 
     def gone(self) -> None:
-        self._gone = True
-        self._stop_waiting()
-        if self._visit is not None:
-            self._visit.leave()
+        self.attendance.lost()
 
-    async def _arrive(self, name: str) -> None:
+    def _come(self, line: bytes) -> None:
+        """Whoever may not come in is told why, in plain text."""
         try:
-            visit = await self._host.arrive(name, GAME, keeps=False, peer=self._peer)
-        except Unwelcome as refusal:
-            self._refuse(str(refusal))
-            return
-        finally:
-            self.arriving = False
-        if self._gone:
-            visit.leave()
-            return
-        self._visit, player = visit, visit.player
-        player.dealt = self._dealt
-        self._stop_waiting = when_over(self._host, player.place or "", self._tournament_over)
-        self._authenticated()
+            name = spoken_name(line, self._channel.host.limits)
+        except BadName as error:
+            self._refuse(str(error))
+        else:
+            self.attendance.come(name, GAME, self._enter, lambda why: self._refuse(str(why)), keeps=False)
+
+    def _enter(self, visit: Visit) -> None:
+        self._channel.authenticated()
 
     def _tournament_over(self, tournament: Tournament, fact: AnyFact) -> None:
         self._hang_up(f"{tournament.record.name} is over")
@@ -123,9 +92,10 @@ class Memo:
         self._say(reason.encode() + b"\n")
         self._hang_up(reason)
 
-    def _dealt(self, seat: Seat) -> None:
-        self._seat, self._tape = seat, self._host.wires.tape(seat, self._visit)
-        seat.follow(self._tell)
+    def _hang_up(self, reason: str) -> None:
+        if not self.attendance.over:
+            self.attendance.hang_up()
+            self._channel.hang_up(reason)
 
     def _play(self, seat: Seat, answer: str, at: float) -> None:
         try:
@@ -136,7 +106,7 @@ class Memo:
             log.info("refused", match=seat.match.name, player=seat.match.names[seat.index], why=str(refusal))
 
     def _tell(self, event: AnyEvent) -> None:
-        seat = self._seat
+        seat = self.attendance.seat
         if seat is None:
             return
         match = seat.match
@@ -150,9 +120,8 @@ class Memo:
                 if event.seat == seat.index and not _last(match, ply):
                     self._show(state(match, ply), seat.to_move, event.at)
             case Ended():
-                self._seat = None
                 self._say(once(event, final, match, event))
-                self._tape = NO_TAPE
+                self.attendance.ended()
             case _:
                 assert_never(event)
 
@@ -160,15 +129,14 @@ class Memo:
         """Send the bot a state; if it names the bot, that is a question."""
         self._say(line, asked, at)
         if asked:
-            self.asked += 1
-            self._patience.asked()
+            self.attendance.ask()
 
     def _say(self, line: bytes, urgent: bool = True, at: float | None = None) -> None:
-        self._tape.told(line, at)
+        self.attendance.tape.told(line, at)
         self._put(line, urgent)
 
     def _junk(self, at: float) -> None:
-        if not self._patience.junk(at):
+        if not self.attendance.budget.junk(at):
             self.give_up("too many lines out of turn")
 
 
@@ -207,3 +175,11 @@ def final(match: Match, ended: Ended) -> bytes:
 def _last(match: Match, ply: int) -> bool:
     """Whether nothing came after that ply but the end, which will tell of both."""
     return match.verdict is not None and match.log.closed and ply == match.ply
+
+
+DIALECT = Dialect(
+    name="santorini",
+    title="Santorini",
+    carried_by=(OverTcp(speak=Memo, recognises=None, longest=lambda limits: limits.line_bytes),),
+    games=(GAME,),
+)

@@ -1,11 +1,10 @@
-"""The TCP door: lines. Its first line says which dialect a bot speaks.
+"""The TCP port: lines. The first line that a bot sends says which dialect it speaks.
 
-A JSON object is the hello of the house protocol (`house.py`), for any game; a
-name alone is Santorini's memo (`memo.py`). What lines mean is decided there.
+What lines mean is decided there; which dialects there are is for
+`server/protocols/catalogue.py` to say.
 """
 
 from math import inf
-from typing import Protocol
 
 import trio
 
@@ -14,19 +13,9 @@ from server.net.lines import Lines, LineTooLong
 from server.net.listening import Visitor
 from server.net.outbox import Outbox
 from server.net.wire import Wire
-from server.protocols.house.talk import House
-from server.protocols.santorini_memo import Memo
-
-
-class Dialect(Protocol):
-    """What a connection asks of either dialect."""
-
-    asked: int  # how many questions the bot has been asked
-    arriving: bool  # it has said who it is, and is about to be let in or refused
-
-    def hear(self, message: bytes, at: float, fresh: bool) -> None: ...
-    def give_up(self, reason: str) -> None: ...
-    def gone(self) -> None: ...
+from server.protocols.catalogue import lines
+from server.protocols.common.attendance import State
+from server.protocols.dialect import Channel, Talk
 
 
 async def attend(host: Host, wire: Wire, visitor: Visitor) -> None:
@@ -37,17 +26,17 @@ async def attend(host: Host, wire: Wire, visitor: Visitor) -> None:
 class Connection:
     """Bytes in, lines to whoever understands them; and a decent end."""
 
-    __slots__ = ("_bot", "_host", "_known", "_lines", "_outbox", "_over", "_reading", "_visitor", "_wire")
+    __slots__ = ("_host", "_known", "_lines", "_outbox", "_over", "_reading", "_talk", "_visitor", "_wire")
 
     def __init__(self, host: Host, wire: Wire, visitor: Visitor) -> None:
         self._host = host
         self._wire = wire
         self._visitor = visitor
-        self._bot: Dialect | None = None
+        self._talk: Talk | None = None
         self._lines = Lines(host.limits.json_line_bytes)
         self._outbox = Outbox(wire, host.guard, host.limits)
         self._reading = trio.CancelScope()
-        self._known = False  # it is in
+        self._known = False  # the bot has been in
         self._over = False  # we have hung up
 
     async def attend(self) -> None:
@@ -71,50 +60,47 @@ class Connection:
             with trio.move_on_after(seconds) as self._reading:
                 await self._wire.pump(self._take)
                 return
-            if not self._known and (self._bot is None or not self._bot.arriving):
+            if not self._known and not self._arriving:
                 return
 
+    @property
+    def _arriving(self) -> bool:
+        return self._talk is not None and self._talk.attendance.state is State.ARRIVING
+
     def _take(self, received: bytes) -> None:
-        bot, at = self._bot, self._wire.arrived
-        asked = 0 if bot is None else bot.asked
+        talk, at = self._talk, self._wire.arrived
+        asked = 0 if talk is None else talk.attendance.asked
         try:
             for line in self._lines.receive(received):
-                if bot is None:
-                    bot = self._bot = self._begin(line)
-                else:
-                    bot.hear(line, at, bot.asked == asked)
+                if talk is None:
+                    talk = self._talk = self._begin(line)
+                talk.hear(line, at, talk.attendance.asked == asked)
                 if self._over:
                     return
         except LineTooLong as error:
-            if bot is None:
-                self._say(str(error).encode())
+            if talk is None:
+                self._outbox.put(b"%b\n" % str(error).encode())
                 self._hang_up(str(error))
             else:
-                bot.give_up(str(error))
+                talk.give_up(str(error))
 
     def _gone(self) -> None:
-        if self._bot is not None:
-            self._bot.gone()
+        if self._talk is not None:
+            self._talk.gone()
 
     def _say_goodbye(self) -> None:
-        if self._bot is not None:
-            self._bot.give_up(STOPPING)
+        if self._talk is not None:
+            self._talk.give_up(STOPPING)
         else:
             self._hang_up(STOPPING)
 
-    def _begin(self, line: bytes) -> Dialect:
-        """The first line: who speaks, and how."""
-        if line.lstrip()[:1] == b"{":
-            house = House(self._host, self._say, self._hang_up, self._wire.peer, self._authenticated)
-            house.hear(line, self._wire.arrived)
-            return house
-        self._lines.most = self._host.limits.line_bytes
-        memo = Memo(self._host, self._outbox.put, self._hang_up, self._wire.peer, self._authenticated)
-        memo.arrive(line)
-        return memo
-
-    def _say(self, message: bytes, urgent: bool = True) -> None:
-        self._outbox.put(message + b"\n", urgent)
+    def _begin(self, line: bytes) -> Talk:
+        """With the first line, by which its dialect is recognised."""
+        way = next(way for way in lines() if way.recognises is None or way.recognises(line))
+        self._lines.most = way.longest(self._host.limits)
+        return way.speak(
+            Channel(self._host, self._outbox.put, self._hang_up, self._wire.peer, self._authenticated)
+        )
 
     def _hang_up(self, reason: str) -> None:
         self._over = True

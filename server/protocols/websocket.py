@@ -1,10 +1,10 @@
-"""The websocket door: the c4-arena at `/`, the house protocol at `/play`.
+"""The websocket port: each path has its dialect (`server/protocols/catalogue.py`).
 
 One connection from its handshake (`handshake.py`) to its end. Frames
-(`server/net/frames.py`) and protocols (`connect4.py`, `house.py`) do no I/O, so a
-message goes from the socket through the referee and out of both sockets within
-one call: there is no task in between, and nobody waits for anybody. Who says far more than
-is worth a reply is not cut for it, but read from only now and then.
+(`server/net/frames.py`) and dialects do no I/O, so a message goes from the
+socket through the referee and out of both sockets within one call: there is no
+task in between, and nobody waits for anybody. A bot that says far more than is
+worth a reply is not cut for it: backpressure slows it down.
 
 A connection is ended by a close frame with a reason, whoever ends it; then the
 peer has a moment to take that in. There are no pings from here: clients block
@@ -14,9 +14,8 @@ for minutes in their own input, and clocks tell who is not there.
 somebody's browser can do no more here than any other stranger.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
-from typing import Protocol
 
 import structlog
 import trio
@@ -24,7 +23,6 @@ import trio
 from server.host.host import STOPPING, Host
 from server.net.frames import (
     GOING_AWAY,
-    NORMAL,
     POLICY,
     PONG,
     BadFrame,
@@ -38,36 +36,19 @@ from server.net.frames import (
 from server.net.guard import PEER_GONE
 from server.net.limits import Bucket
 from server.net.listening import Visitor
-from server.net.outbox import Outbox, Say
+from server.net.outbox import Outbox
 from server.net.wire import Wire
-from server.protocols.c4arena.talk import Connect4
+from server.protocols.catalogue import frames, spoken
+from server.protocols.dialect import Channel
 from server.protocols.handshake import Refused, shake_hands
-from server.protocols.house.talk import House
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
-
-
-class Talk(Protocol):
-    """One bot's side of a protocol: messages in, messages out by what it was made with."""
-
-    asked: int  # how many questions the bot has been asked
-    unheard: int  # how many of its messages were passed over in silence
-
-    def hear(self, message: bytes, at: float, fresh: bool = True) -> None: ...
-
-    def gone(self) -> None: ...
-
-
-MakeTalk = Callable[[Host, Say, Callable[[str], None], str, Callable[[], None]], Talk]
-
-# What is spoken where, and the code with which it hangs up: the arena does so only to those who flood it.
-TALKS: Mapping[str, tuple[MakeTalk, int]] = {"/": (Connect4, POLICY), "/play": (House, NORMAL)}
 
 
 async def attend(host: Host, wire: Wire, visitor: Visitor) -> None:
     """Serve one connection until it has ended."""
     outbox = Outbox(wire, host.guard, host.limits)
-    handshake = await shake_hands(wire, TALKS, host.limits)
+    handshake = await shake_hands(wire, spoken(), host.limits)
     outbox.put(handshake.answer)
     try:
         if isinstance(handshake, Refused):
@@ -95,9 +76,11 @@ class _Connection:
         self._reading = trio.CancelScope()  # until it is paused
         self._patience = trio.CancelScope()  # with a peer that is to go
         self._open = True
-        talk, code = TALKS[path]
+        way = frames()[path]
         self._host = host
-        self._talk = talk(host, self._say, partial(self._close, code), wire.peer, authenticated)
+        self._talk = way.speak(
+            Channel(host, self._say, partial(self._close, way.code), wire.peer, authenticated)
+        )
 
     async def run(self, begun: bytes) -> None:
         self._host.farewells[self] = partial(self._close, GOING_AWAY, STOPPING)
@@ -129,12 +112,13 @@ class _Connection:
     def _take(self, received: bytes) -> None:
         if not self._open:
             return  # it goes on talking until it has heard that we hung up
-        at, asked, unheard = self._wire.arrived, self._talk.asked, self._talk.unheard
+        at, here = self._wire.arrived, self._talk.attendance
+        asked, unheard = here.asked, here.unheard
         try:
             for item in self._frames.receive(received):
                 match item:
                     case bytes():
-                        self._talk.hear(item, at, self._talk.asked == asked)
+                        self._talk.hear(item, at, here.asked == asked)
                     case Ping(payload=payload):
                         self._control(at)
                         self._outbox.put(framed(payload, PONG))
@@ -144,7 +128,7 @@ class _Connection:
                         self._close(code)
         except BadFrame as error:
             self._close(error.code, str(error))
-        if unheard != self._talk.unheard and not self._unheard.take(at, self._talk.unheard - unheard):
+        if unheard != here.unheard and not self._unheard.take(at, here.unheard - unheard):
             self._reading.cancel()
 
     def _control(self, at: float) -> None:

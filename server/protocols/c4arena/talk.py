@@ -1,6 +1,6 @@
 """Connect-4 as the c4-arena speaks it: JSON messages over a websocket, at the path `/`.
 
-A `Connect4` is one bot's side of it, without I/O: messages in, messages out. A
+A `C4Arena` is one bot's side of it, without I/O: messages in, messages out. A
 bot says `start`, plays one match, and may `start` again. Everybody is told the
 state after every move; whatever cannot be done is answered with `ignored`, and
 that more and more slowly, because a client in use answers each `ignored` with a
@@ -11,7 +11,7 @@ too often is told later, and once.
 Framing, paths and limits of frames are `server/protocols/websocket.py`'s.
 """
 
-from collections.abc import Callable
+from functools import partial
 from typing import assert_never
 
 import structlog
@@ -19,13 +19,11 @@ import trio
 from msgspec import UNSET, UnsetType
 
 from games.game import Illegal
-from server.host.host import OPEN, Host
+from server.host.host import OPEN
 from server.host.house_players import GAME, HousePlayer, challenge
 from server.host.names import HOUSE
-from server.host.reception import Unwelcome, Visit
-from server.host.wire_log import NO_TAPE
+from server.host.reception import Visit
 from server.net.limits import Bucket
-from server.net.outbox import Say
 from server.protocols.c4arena.messages import (
     AGAINST,
     DISCONNECTED,
@@ -51,10 +49,12 @@ from server.protocols.c4arena.messages import (
     read,
     repeated,
 )
-from server.protocols.c4arena.tarpit import LONGEST, Hesitation
+from server.protocols.c4arena.tarpit import LONGEST, Tarpit
+from server.protocols.common import attendance
+from server.protocols.common.attendance import Attendance
 from server.protocols.common.encode_once import Once
+from server.protocols.dialect import Channel
 from tournament.events import AnyEvent, Began, Ended, Ending, Moved, Refused
-from tournament.log import Follower
 from tournament.match import Match, OutOfTurn
 from tournament.player import Seat
 
@@ -64,40 +64,18 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 once = Once()  # both players are told of a move one right after the other
 
 
-class Connect4:
-    """One bot's side of the c4-arena's protocol.
+class C4Arena:
+    """One bot's side of the c4-arena's protocol. What it says are JSON messages without framing."""
 
-    `say` is given one JSON message at a time, without framing; `hang_up` the
-    reason for which the connection is to be closed; `authenticated` is called
-    when the bot has come in.
-    """
-
-    def __init__(
-        self,
-        host: Host,
-        say: Say,
-        hang_up: Callable[[str], None],
-        peer: str,
-        authenticated: Callable[[], None] = lambda: None,
-    ) -> None:
-        self.asked = 0  # how often this bot has been told a new position
-        self.unheard = 0  # how many of its messages were passed over in silence
-        self._host = host
-        self._out = say
-        self._voice = Hesitation(self._say, host.guard)
-        self._hang_up = hang_up
-        self._peer = peer
-        self._authenticated = authenticated
-        self._over = False
-        self._arriving = False
-        self._visit: Visit | None = None
+    def __init__(self, channel: Channel) -> None:
+        self.attendance = Attendance(channel.host, channel.peer, tell=self._tell)
+        self._channel = channel
+        self._host = channel.host
+        self._limits = channel.host.limits
+        self._tarpit = Tarpit(self._say, channel.host.guard)
         self._opponent: HousePlayer | None = None  # that came for this bot, and has not been dealt a seat
-        self._seat: Seat | None = None
-        self._tape = NO_TAPE
-        self._follower: Follower | None = None
-        now = trio.current_time()
-        self._junk = Bucket(host.limits.junk, now)
-        self._requests = Bucket(host.limits.messages, now)
+        self._junk = Bucket(self._limits.junk, trio.current_time())
+        self._requests = Bucket(self._limits.messages, trio.current_time())
         self._may_ask = False  # for the state: it was ignored, and a client in use asks after that
 
     # What a transport calls
@@ -107,32 +85,37 @@ class Connect4:
 
         It is not `fresh` if it had been read already when the last position was told.
         """
-        if self._over:
+        if self.attendance.over:
             return
-        self._tape.heard(message, at)
+        self.attendance.tape.heard(message, at)
         if (reason := self._understand(message, at, fresh)) is not None:
             self._ignore(message, reason, at)
 
+    def give_up(self, reason: str) -> None:
+        log.info("cut", peer=self._channel.peer, player=self.attendance.name, why=reason)
+        self.attendance.hang_up()
+        self._channel.hang_up(reason)
+
     def gone(self) -> None:
         """The connection is lost, and with it the match."""
-        self._over = True
-        self._voice.stop()
-        self._leave()
+        self._tarpit.stop()
+        self.attendance.lost()
+        self._send_opponent_away()
 
     # What the bot says
 
     def _understand(self, message: bytes, at: float, fresh: bool) -> str | None:
-        """Do what a message says; answers why that cannot be done."""
-        most = self._host.limits.json_line_bytes
-        if len(message) > most:
-            return TOO_LONG.format(most)
+        """Do what a message says; returns why that cannot be done."""
+        if len(message) > self._limits.json_line_bytes:
+            return TOO_LONG.format(self._limits.json_line_bytes)
         try:
             said = read(message)
         except Unreadable:
             return UNREADABLE
-        if self._seat is not None:
-            return self._play(self._seat, said, at, fresh)
-        if self._arriving or self._visit is not None:
+        here = self.attendance
+        if here.seat is not None:
+            return self._play(here.seat, said, at, fresh)
+        if here.state is not attendance.State.SILENT:
             return WAITING
         return self._start(said, message) if isinstance(said, Start) else ONLY_START
 
@@ -147,7 +130,7 @@ class Connect4:
                     return NOT_YOUR_TURN
                 except Illegal:
                     return INVALID
-                self._voice.row = 0
+                self._tarpit.row = 0
             case StateRequest():
                 self._show(seat, at)
             case _:
@@ -162,63 +145,46 @@ class Connect4:
             return RESERVED.format(name)
         if not isinstance(against, str | None):
             return AGAINST
-        self._arriving = True
-        self._host.guard.start_soon(self._arrive, message, name, against or None)
+        self.attendance.come(
+            name,
+            GAME,
+            partial(self._enter, against),
+            lambda why: self._ignore(message, str(why), trio.current_time()),
+            keeps=False,
+            shared=True,
+            against=against or None,
+        )
         return None
 
-    async def _arrive(self, message: bytes, name: str, against: str | None) -> None:
-        try:
-            visit = await self._host.arrive(
-                name, GAME, keeps=False, shared=True, against=against, peer=self._peer
-            )
-        except Unwelcome as refusal:
-            self._arriving = False
-            self._ignore(message, str(refusal), trio.current_time())
-            return
-        self._arriving = False
-        if self._over:
-            visit.leave()
-            return
-        self._voice.row = 0
-        self._visit, player = visit, visit.player
-        self._authenticated()
-        player.dealt = self._dealt
-        if player.seat is not None:
-            self._dealt(player.seat)
-        if against in HOUSE[GAME] and (player.place or "").startswith(OPEN):
-            opponent = await challenge(self._host, against, player.name)
-            if self._visit is visit and self._seat is None:
-                self._opponent = opponent
-            else:
-                opponent.leave()
+    def _enter(self, against: str | None, visit: Visit) -> None:
+        self._tarpit.row = 0
+        self._channel.authenticated()
+        if against in HOUSE[GAME] and (visit.player.place or "").startswith(OPEN):
+            self._host.guard.start_soon(self._challenge, visit, against)
 
-    def _leave(self) -> None:
-        """Let go of all that this bot holds; it may start again."""
-        visit, self._visit = self._visit, None
-        if self._follower is not None:
-            self._follower.stop()
+    async def _challenge(self, visit: Visit, against: str) -> None:
+        opponent = await challenge(self._host, against, visit.player.name)
+        if self.attendance.visit is visit and self.attendance.seat is None:
+            self._opponent = opponent
+        else:
+            opponent.leave()
+
+    def _send_opponent_away(self) -> None:
         if self._opponent is not None:
             self._opponent.leave()
-        self._seat = self._follower = self._opponent = None
-        self._tape = NO_TAPE
-        if visit is not None:
-            visit.leave()
+            self._opponent = None
 
     # What the bot is told
 
-    def _dealt(self, seat: Seat) -> None:
-        self._opponent = None
-        self._seat, self._tape = seat, self._host.wires.tape(seat, self._visit)
-        self._follower = seat.follow(self._tell)
-
     def _tell(self, event: AnyEvent) -> None:
-        seat = self._seat
+        seat = self.attendance.seat
         if seat is None:
             return
         match event:
             case Moved() | Began():
-                self.asked += 1
-                self._voice.say(_told(seat, event), seat.to_move)
+                self._opponent = None
+                self.attendance.asked += 1
+                self._tarpit.say(_told(seat, event), seat.to_move)
             case Refused():
                 pass  # whoever sent it was told
             case Ended():
@@ -227,48 +193,46 @@ class Connect4:
                 assert_never(event)
 
     def _end(self, seat: Seat, ended: Ended) -> None:
+        """Say how it ended; then the bot has left, and may start again."""
         match, index = seat.match, seat.index
         if ended.ending is Ending.PLAYED:
-            self._voice.say(END)
+            self._tarpit.say(END)
         elif ended.winner == 1 - index:  # by its clock, or by too many moves that were refused
-            self._voice.say(encode(_state(match, index, match.ply, winner=_number(ended.winner))))
-            self._voice.say(END)
+            self._tarpit.say(encode(_state(match, index, match.ply, winner=_number(ended.winner))))
+            self._tarpit.say(END)
         else:
-            self._voice.say(encode(_state(match, index, match.ply)))
-            self._voice.say(DISCONNECTED)
-        self._leave()
+            self._tarpit.say(encode(_state(match, index, match.ply)))
+            self._tarpit.say(DISCONNECTED)
+        self.attendance.ended()
+        self.attendance.leave()
 
     def _show(self, seat: Seat, at: float) -> None:
         """Tell the state to a bot that asks for it; one that asks all the time is told it later, and once."""
-        if self._voice.ends_with_a_view:
-            self.unheard += 1
+        if self._tarpit.ends_with_a_view:
+            self.attendance.unheard += 1
             return
         in_time = self._may_ask or self._requests.take(at)
         self._may_ask = False
         state = encode(_state(seat.match, seat.index, seat.match.ply))
-        self._voice.show(state, 0.0 if in_time else LONGEST)
+        self._tarpit.show(state, 0.0 if in_time else LONGEST)
 
     def _say(self, message: bytes, urgent: bool) -> None:
-        self._tape.told(message)
-        self._out(message, urgent)
+        self.attendance.tape.told(message)
+        self._channel.say(message, urgent)
 
     def _ignore(self, message: bytes, reason: str, at: float) -> None:
-        limits, waiting = self._host.limits, self._voice.waiting
+        waiting = self._tarpit.waiting
         if reason in OUT_OF_STEP:
-            if waiting >= limits.late_answers:
-                self.unheard += 1
+            if waiting >= self._limits.late_answers:
+                self.attendance.unheard += 1
                 return
         elif reason == INVALID:
             pass  # the referee counts those
-        elif waiting >= limits.junk.credits or not self._junk.take(at):
-            self._give_up(TOO_MANY)
+        elif waiting >= self._limits.junk.credits or not self._junk.take(at):
+            self.give_up(TOO_MANY)
             return
         self._may_ask = True
-        self._voice.answer(encode(Ignored(repeated(message, limits.echo_bytes), reason)))
-
-    def _give_up(self, reason: str) -> None:
-        log.info("cut", peer=self._peer, player=self._visit and self._visit.player.name, why=reason)
-        self._hang_up(reason)
+        self._tarpit.answer(encode(Ignored(repeated(message, self._limits.echo_bytes), reason)))
 
 
 def _told(seat: Seat, event: Began | Moved) -> bytes:

@@ -1,4 +1,4 @@
-"""Answers that come later and later, to those who get the same one again and again.
+"""A tarpit: answers that come later and later, for whoever gets the same one again and again.
 
 A client in use answers whatever is refused with something that is refused as
 well, at full speed and for ever. The first two answers in a row are given at
@@ -31,7 +31,7 @@ class Late(NamedTuple):
     is_view: bool
 
 
-class Hesitation:
+class Tarpit:
     """One peer's answers, views and news. A task sleeps for it while something waits, and only then."""
 
     __slots__ = ("_alarm", "_awaited", "_late", "_say", "_spawner", "row", "waiting")

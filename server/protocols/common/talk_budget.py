@@ -8,7 +8,7 @@ are counted there.
 from server.net.limits import Bucket, Limits
 
 
-class Patience:
+class TalkBudget:
     __slots__ = ("_junk", "_junk_left", "_messages", "_owed")
 
     def __init__(self, limits: Limits, now: float) -> None:

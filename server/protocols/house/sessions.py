@@ -24,6 +24,7 @@ from server.http.sharing import BOTS
 from server.http.wire import JSON, Response, json_response
 from server.net.listening import network_of
 from server.protocols.common.http_tape import requested, responded
+from server.protocols.dialect import Channel
 from server.protocols.house import messages
 from server.protocols.house.talk import HELLO, House
 
@@ -138,9 +139,8 @@ class Session:
     def open(self, exchange: Exchange) -> None:
         """With a hello, which is answered by the welcome."""
         request, self._opening = exchange.request, exchange
-        house = self._house = House(
-            self._host, self._say, self._hang_up, request.peer, self._authenticated, numbered=True
-        )
+        channel = Channel(self._host, self._say, self._hang_up, request.peer, self._authenticated)
+        house = self._house = House(channel, numbered=True)
         exchange.on_gone(self._abandon)
         house.hear(request.body, request.arrived)
 
@@ -151,7 +151,7 @@ class Session:
             raise Refusal(410, f"the session is over: {self._over}")
         self._stay(request.arrived)
         self._note_question()
-        tape = self._house.tape
+        tape = self._house.attendance.tape
         self._house.hear(request.body, request.arrived, request.arrived >= self._asked)
         answer = json_response(200, {"seq": self._last}, *PRIVATE)
         tape.told(responded(answer))
@@ -173,7 +173,8 @@ class Session:
             raise Refusal(410, f"the session is over: {self._over}")
         self._stop_listening()
         if self._house is not None:
-            self._house.tape.heard(requested(exchange.request, self.name), exchange.request.arrived)
+            tape, request = self._house.attendance.tape, exchange.request
+            tape.heard(requested(request, self.name), request.arrived)
         now = trio.current_time()
         if not polls:
             self._stream = exchange.stream(200, STREAM)
@@ -281,8 +282,8 @@ class Session:
 
     def _note_question(self) -> None:
         """A question is the last thing that was said when it was asked: that is how its time is known."""
-        if self._house is not None and self._house.asked != self._questions:
-            self._questions = self._house.asked
+        if self._house is not None and self._house.attendance.asked != self._questions:
+            self._questions = self._house.attendance.asked
             self._asked = self._said
 
 

@@ -15,6 +15,7 @@ from trio.testing import MockClock
 
 from server.host.wire_reader import NOT_KEPT
 from server.net.limits import Limits, Rate
+from server.protocols.dialect import Channel
 from server.protocols.house.talk import House
 from server.protocols.santorini_memo import Memo
 from tests.server.pages.gallery import TOKEN, Gallery, gallery
@@ -33,7 +34,7 @@ def ignore(*_: object) -> None:
 async def played(limits: Limits | None = None) -> AsyncIterator[Gallery]:
     """Ann, who said something that is no move, and Bob at a table, where she has resigned."""
     async with gallery(limits) as here:
-        bots = [House(here.host, ignore, ignore, "192.0.2.1") for _ in range(2)]
+        bots = [House(Channel(here.host, ignore, ignore, "192.0.2.1")) for _ in range(2)]
         for bot, name, token in zip(bots, ("ann", "bob"), (HERS, HIS), strict=True):
             hello = {"type": "hello", "name": name, "game": "santorini", "token": token}
             bot.hear(msgspec.json.encode(hello), trio.current_time())
@@ -129,8 +130,8 @@ async def test_what_is_not_kept_or_never_was_is_said_so(autojump_clock: MockCloc
 async def test_the_log_of_a_bot_without_a_token_is_the_organisers_alone(autojump_clock: MockClock) -> None:
     async with gallery() as here:
         for name in (b"ann", b"bob"):
-            memo = Memo(here.host, ignore, ignore, "192.0.2.1", lambda: None)
-            memo.arrive(name)
+            memo = Memo(Channel(here.host, ignore, ignore, "192.0.2.1"))
+            memo.hear(name, trio.current_time())
             await trio.testing.wait_all_tasks_blocked()
         assert (await ask(here, "")).status == 401
         assert (await ask(here, "None")).status == 403

@@ -14,7 +14,8 @@ import trio.testing
 from games.connect4 import GAME
 from server.host.host import Host
 from server.net.limits import Limits
-from server.protocols.c4arena.talk import Connect4
+from server.protocols.c4arena.talk import C4Arena
+from server.protocols.dialect import Channel
 from tests.server.transcripts import hosting
 from tournament.record import Record
 
@@ -29,7 +30,7 @@ class Bot:
     """One connection's bot. What it is told is kept until it is asked for."""
 
     def __init__(self, host: Host) -> None:
-        self.talk = Connect4(host, self._tell, self._cut, "192.0.2.1")
+        self.talk = C4Arena(Channel(host, self._tell, self._cut, "192.0.2.1"))
         self.cut: str | None = None
         self.told: list[tuple[float, bytes]] = []  # when, and what
         self._news = trio.Event()
@@ -44,9 +45,10 @@ class Bot:
 
     async def send(self, *messages: bytes) -> None:
         """Say all of it in one piece, and let everybody hear what comes of it."""
-        told = self.talk.asked
+        here = self.talk.attendance
+        told = here.asked
         for message in messages:
-            self.talk.hear(message, trio.current_time(), self.talk.asked == told)
+            self.talk.hear(message, trio.current_time(), here.asked == told)
         await trio.testing.wait_all_tasks_blocked()
 
     async def tell(self, type: str, **more: Any) -> None:

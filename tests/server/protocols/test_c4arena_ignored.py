@@ -372,7 +372,7 @@ async def test_eight_answers_wait_for_who_is_out_of_step_and_the_rest_is_passed_
         expected = [sum(DELAYS[: count + 1]) for count in range(len(DELAYS))]
         assert [at for at, _ in bot.told] == pytest.approx(expected)
         assert bot.heard() == [ignored(msgspec.json.decode(message), reason)] * len(DELAYS)
-        assert bot.talk.unheard == 1000 - len(DELAYS)
+        assert bot.talk.attendance.unheard == 1000 - len(DELAYS)
         assert bot.cut is None
 
 
@@ -455,7 +455,7 @@ async def test_who_asks_for_the_state_all_the_time_is_told_it_once_a_second(
             first.talk.hear(ASKED, trio.current_time())
         assert 27 <= len(first.heard()) <= 30
         assert first.cut is None
-        assert first.talk.unheard > 1000
+        assert first.talk.attendance.unheard > 1000
 
 
 async def test_who_asks_because_it_was_ignored_is_told_at_once_however_often_it_has_asked(

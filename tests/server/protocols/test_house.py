@@ -14,6 +14,7 @@ from trio.testing import MockClock
 
 from games.catalogue import catalogue
 from server.net.limits import Limits, Rate
+from server.protocols.dialect import Channel
 from server.protocols.house import messages
 from server.protocols.house.talk import House
 from tests.server.cutting import cut, places
@@ -409,9 +410,10 @@ async def test_a_line_that_is_too_long_ends_the_connection_in_words(autojump_clo
 async def test_whatever_carries_it_a_message_is_no_longer_than_it_may_be(autojump_clock: MockClock) -> None:
     async with room() as hall:
         said: list[bytes] = []
-        house = House(
+        channel = Channel(
             hall.host, lambda message, urgent: said.append(message), lambda reason: None, "192.0.2.1"
         )
+        house = House(channel)
         house.hear(b"{" + b" " * 4096, trio.current_time())
         assert "a message may have 4096 bytes, and this one has 4097" in said[0].decode()
 
@@ -662,13 +664,10 @@ async def test_a_bot_that_never_reads_is_cut_and_slows_nobody(autojump_clock: Mo
 async def test_messages_are_numbered_where_a_transport_resumes_by_it(autojump_clock: MockClock) -> None:
     async with room() as hall:
         said: list[bytes] = []
-        house = House(
-            hall.host,
-            lambda message, urgent: said.append(message),
-            lambda reason: None,
-            "192.0.2.1",
-            numbered=True,
+        channel = Channel(
+            hall.host, lambda message, urgent: said.append(message), lambda reason: None, "192.0.2.1"
         )
+        house = House(channel, numbered=True)
         house.hear(b'{"type":"hello","name":"ann","game":"tic-tac-toe"}', trio.current_time())
         await hall.hello("bob")
         house.hear(b"C", trio.current_time())

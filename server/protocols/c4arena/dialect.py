@@ -1,0 +1,13 @@
+"""The c4-arena's protocol as a dialect: Connect-4 over a websocket, at its root."""
+
+from server.host.house_players import GAME
+from server.net.frames import POLICY
+from server.protocols.c4arena.talk import C4Arena
+from server.protocols.dialect import Dialect, OverWebsocket
+
+DIALECT = Dialect(
+    name="connect-4",
+    title="the c4-arena",
+    carried_by=(OverWebsocket(speak=C4Arena, path="/", code=POLICY),),  # it hangs up on floods alone
+    games=(GAME,),
+)

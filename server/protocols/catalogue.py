@@ -1,0 +1,94 @@
+"""Which dialects there are.
+
+Nobody keeps a list. A module of this folder that declares `DIALECT` is a
+dialect, and so is a folder whose module `dialect` does; so is whatever another
+package declares under the entry point group `quintain.dialects`.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pkgutil import iter_modules
+from types import MappingProxyType
+from typing import TypeVar
+
+import server.protocols
+from server.protocols.dialect import Dialect, OverHttp, OverTcp, OverWebsocket
+
+GROUP = "quintain.dialects"
+
+Way = TypeVar("Way", OverTcp, OverWebsocket, OverHttp)
+
+
+class BadCatalogue(Exception):
+    """A dialect that was installed but cannot be used: the organiser's to mend."""
+
+
+@cache
+def dialects() -> Mapping[str, Dialect]:
+    """Every dialect by its name."""
+    found: dict[str, Dialect] = {}
+    origin: dict[str, str] = {}
+    for where, dialect in (*_own(), *_others()):
+        if not isinstance(dialect, Dialect):
+            raise BadCatalogue(f"{where}: expected a Dialect, found a {type(dialect).__name__}")
+        if dialect.name in found:
+            raise BadCatalogue(
+                f"{where}: there is a dialect {dialect.name!r} already, from {origin[dialect.name]}"
+            )
+        found[dialect.name], origin[dialect.name] = dialect, where
+    return MappingProxyType(dict(sorted(found.items())))
+
+
+def carried(by: type[Way]) -> Iterator[tuple[Dialect, Way]]:
+    """The dialects that are carried in one way, each with what it says of that."""
+    for dialect in dialects().values():
+        for way in dialect.carried_by:
+            if isinstance(way, by):
+                yield dialect, way
+
+
+@cache
+def lines() -> tuple[OverTcp, ...]:
+    """In the order of asking: the one that takes whatever nobody else recognises comes last."""
+    ways = [way for _, way in carried(OverTcp)]
+    if sum(way.recognises is None for way in ways) != 1:
+        raise BadCatalogue("of the dialects over TCP exactly one takes whatever no other recognises")
+    return tuple(sorted(ways, key=lambda way: way.recognises is None))
+
+
+@cache
+def frames() -> Mapping[str, OverWebsocket]:
+    """By their paths."""
+    found: dict[str, OverWebsocket] = {}
+    for dialect, way in carried(OverWebsocket):
+        if way.path in found:
+            raise BadCatalogue(f"{dialect.name}: another dialect has the websocket path {way.path}")
+        found[way.path] = way
+    return MappingProxyType(found)
+
+
+@cache
+def spoken() -> Mapping[str, str]:
+    """What people call the dialect at each websocket path."""
+    return {way.path: dialect.title for dialect, way in carried(OverWebsocket)}
+
+
+def _own() -> Iterator[tuple[str, object]]:
+    for module in iter_modules(server.protocols.__path__, "server.protocols."):
+        name = f"{module.name}.dialect" if module.ispkg else module.name
+        if not module.ispkg or find_spec(name) is not None:
+            declared = getattr(import_module(name), "DIALECT", None)
+            if declared is not None:
+                yield name, declared
+
+
+def _others() -> Iterator[tuple[str, object]]:
+    for entry in entry_points(group=GROUP):
+        where = f"entry point {entry.name} = {entry.value}"
+        try:
+            yield where, entry.load()
+        except Exception as error:
+            raise BadCatalogue(f"{where}: cannot be loaded: {error}") from error

@@ -1,0 +1,321 @@
+"""Who is here: one state machine for the attendance of a bot, whatever dialect it speaks.
+
+    silent ──came──▶ arriving ──admitted──▶ in ──dealt──▶ playing
+       ▲                │ refused            │ left  ◀─ended─┘ │ left
+       └────────────────┴────────────────────┴─────────────────┘
+    over: from anywhere, when the connection is lost, the bot is cut or the host stops
+
+Two rules for whoever edits this file:
+
+1. Whatever may happen stands in `TABLE`, and nothing else may: an `Attendance`
+   raises `Impossible` rather than guess.
+2. Nothing here reads, writes or formats a byte. A dialect is called back when
+   its bot has been admitted, refused, dealt a seat or replaced, and puts that
+   into its own words.
+
+A dialect keeps no flag of its own for any of this: it asks `state`, `visit` and
+`seat`.
+"""
+
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import TypedDict, Unpack
+
+import trio
+
+from server.host.host import Host
+from server.host.reception import Unwelcome, Visit
+from server.host.wire_log import NO_TAPE
+from server.protocols.common.talk_budget import TalkBudget
+from server.protocols.common.tournament_end import when_over
+from tournament.log import Follower, Tell
+from tournament.player import Seat
+from tournament.record import AnyFact
+from tournament.tournament import Tournament
+
+
+class State(Enum):
+    SILENT = "silent"  # nobody has said who it is
+    ARRIVING = "arriving"  # it has said so, and is about to be admitted or refused
+    IN = "in"  # it has a place, and waits for a match
+    PLAYING = "playing"  # it has a seat
+    OVER = "over"  # nothing more is heard or said
+
+
+class Happening(Enum):
+    CAME = "came"  # the bot has said who it is
+    ADMITTED = "admitted"
+    REFUSED = "refused"
+    DEALT = "dealt"  # it was dealt a seat, or came back to one
+    ENDED = "ended"  # the match has
+    LEFT = "left"  # the bot let go of its place, and may come again
+    REPLACED = "replaced"  # somebody with its token plays on over another connection
+    TOURNAMENT_OVER = "tournament over"
+    CUT = "cut"  # we hang up: a budget is spent, or nothing is left to say
+    STOPPING = "stopping"  # the host is about to
+    LOST = "lost"  # the connection is
+
+
+_S, _H = State, Happening
+_ENDS = {_H.CUT: _S.OVER, _H.STOPPING: _S.OVER, _H.LOST: _S.OVER}
+
+TABLE: Mapping[State, Mapping[Happening, State]] = {
+    _S.SILENT: {_H.CAME: _S.ARRIVING, **_ENDS},
+    _S.ARRIVING: {_H.ADMITTED: _S.IN, _H.REFUSED: _S.SILENT, **_ENDS},
+    _S.IN: {
+        _H.DEALT: _S.PLAYING,
+        _H.LEFT: _S.SILENT,
+        _H.REPLACED: _S.OVER,
+        _H.TOURNAMENT_OVER: _S.IN,
+        **_ENDS,
+    },
+    _S.PLAYING: {
+        _H.ENDED: _S.IN,
+        _H.LEFT: _S.SILENT,
+        _H.REPLACED: _S.OVER,
+        _H.TOURNAMENT_OVER: _S.PLAYING,
+        **_ENDS,
+    },
+    _S.OVER: _ENDS,  # hanging up twice is hanging up once
+}
+
+
+class Wishes(TypedDict, total=False):
+    """How a bot wants to come in: what `Host.arrive` takes."""
+
+    tournament: str | None
+    token: str | None
+    keeps: bool
+    shared: bool
+    against: str | None
+    reserved: bool
+
+
+WhenOver = Callable[[Tournament, AnyFact], None]
+
+
+class Impossible(Exception):
+    """Something happened that may not happen in this state: a fault of ours."""
+
+
+class Attendance:
+    """The attendance of one bot. A dialect makes one for each connection or session that it serves."""
+
+    __slots__ = (
+        "_early",
+        "_follower",
+        "_host",
+        "_replaced",
+        "_resumed",
+        "_stop_waiting",
+        "_tell",
+        "_tournament_over",
+        "asked",
+        "budget",
+        "peer",
+        "seat",
+        "state",
+        "tape",
+        "unheard",
+        "visit",
+    )
+
+    def __init__(
+        self,
+        host: Host,
+        peer: str,
+        *,
+        tell: Tell,
+        resumed: Callable[[Seat], None] | None = None,
+        replaced: Callable[[str], None] = lambda why: None,
+        tournament_over: WhenOver = lambda tournament, fact: None,
+    ) -> None:
+        """`tell` hears every event of the bot's match.
+
+        `resumed` is called with a seat whose match has begun before it came: after that, `tell` hears what
+        is new. Without it, `tell` hears everything again. `replaced` is called with the reason, before all
+        is let go of; `tournament_over` from within the scheduler, so it must not fail.
+        """
+        self.state = State.SILENT
+        self.peer = peer
+        self.asked = 0  # how many questions this bot has been asked
+        self.unheard = 0  # how many of its messages were passed over in silence
+        self.budget = TalkBudget(host.limits, trio.current_time())
+        self.visit: Visit | None = None
+        self.seat: Seat | None = None
+        self.tape = NO_TAPE  # of its match
+        self._host = host
+        self._tell = tell
+        self._resumed = resumed
+        self._replaced = replaced
+        self._tournament_over = tournament_over
+        self._follower: Follower | None = None
+        self._early: list[tuple[bytes, float]] = []  # what came while it was arriving
+        self._stop_waiting: Callable[[], None] = _nothing
+
+    @property
+    def over(self) -> bool:
+        return self.state is State.OVER
+
+    @property
+    def name(self) -> str | None:
+        """What the bot is called, if it is in."""
+        return None if self.visit is None else self.visit.player.name
+
+    def happens(self, what: Happening) -> None:
+        """Go on to the next state; raises `Impossible`."""
+        after = TABLE[self.state].get(what)
+        if after is None:
+            raise Impossible(f"{what.value} cannot happen to a bot that is {self.state.value}")
+        self.state = after
+
+    # Coming
+
+    def come(
+        self,
+        name: str,
+        game: str,
+        admitted: Callable[[Visit], None],
+        refused: Callable[[Unwelcome], None],
+        early: Callable[[bytes, float], None] = lambda message, at: None,
+        **wishes: Unpack[Wishes],
+    ) -> None:
+        """Have the host decide, which takes a moment; then one of these is called, unless it is over.
+
+        What was put off meanwhile is given to `early`, message by message.
+        """
+        self.happens(Happening.CAME)
+        self._host.guard.start_soon(self._come, name, game, admitted, refused, early, wishes)
+
+    async def _come(
+        self,
+        name: str,
+        game: str,
+        admitted: Callable[[Visit], None],
+        refused: Callable[[Unwelcome], None],
+        early: Callable[[bytes, float], None],
+        wishes: Wishes,
+    ) -> None:
+        try:
+            visit = await self._decided(name, game, wishes)
+        except Unwelcome as reason:
+            if not self.over:
+                refused(reason)
+        else:
+            if visit is not None:
+                admitted(visit)
+                self.take_place()
+        while self._early and self.state not in (State.ARRIVING, State.OVER):
+            early(*self._early.pop(0))
+
+    async def arrive(self, name: str, game: str, **wishes: Unpack[Wishes]) -> Visit | None:
+        """The same for whoever waits for it; raises `Unwelcome`. None: it was over before that was decided.
+
+        When the bot has been told, it is to `take_place`.
+        """
+        self.happens(Happening.CAME)
+        return await self._decided(name, game, wishes)
+
+    async def _decided(self, name: str, game: str, wishes: Wishes) -> Visit | None:
+        try:
+            visit = await self._host.arrive(name, game, peer=self.peer, **wishes)
+        except Unwelcome:
+            if not self.over:
+                self.happens(Happening.REFUSED)
+            raise
+        if self.over:
+            visit.leave()
+            return None
+        self.happens(Happening.ADMITTED)
+        self.visit = visit
+        visit.replaced = self._give_way
+        visit.player.dealt = self.take_seat
+        self._stop_waiting = when_over(self._host, visit.player.place or "", self._hear_the_end)
+        return visit
+
+    def take_place(self) -> None:
+        """Go on with the match that the bot came back to, if there is one."""
+        seat = None if self.visit is None else self.visit.player.seat
+        if seat is not None and self.seat is None:
+            self.take_seat(seat, back=True)
+
+    def put_off(self, message: bytes, at: float) -> bool:
+        """Keep what the bot says while it arrives, until that is decided; False where it is too much."""
+        if len(self._early) >= self._host.limits.early_messages:
+            return False
+        self._early.append((message, at))
+        return True
+
+    # Playing
+
+    def take_seat(self, seat: Seat, *, back: bool = False) -> None:
+        if self.over:
+            return  # the player leaves with the connection, and its seat with the player
+        self.happens(Happening.DEALT)
+        self.seat, self.tape = seat, self._host.wires.tape(seat, self.visit)
+        start = 0
+        if back and self._resumed is not None:
+            self._resumed(seat)
+            start = len(seat.match.log.events)
+        self._follower = seat.follow(self._tell, start)
+
+    def ask(self) -> None:
+        """The bot has been asked something: its next message is the answer, which costs nothing."""
+        self.asked += 1
+        self.budget.asked()
+
+    def ended(self) -> None:
+        """The match has, and the bot has been told."""
+        if self.state is State.PLAYING:
+            self.happens(Happening.ENDED)
+        self.seat = self._follower = None
+        self.tape = NO_TAPE
+
+    # Going
+
+    def leave(self, *, for_good: bool = False) -> None:
+        """Let go of the place: the bot may come again, and its player may wait for it."""
+        if self.visit is not None:
+            self.happens(Happening.LEFT)
+            self._let_go(for_good)
+
+    def hang_up(self, why: Happening = Happening.CUT) -> None:
+        """Nothing more is heard or said. What the bot holds is let go of when its connection is lost."""
+        self.happens(why)
+
+    def lost(self, *, for_good: bool = False) -> None:
+        """The connection is."""
+        self.happens(Happening.LOST)
+        self._let_go(for_good)
+
+    def _let_go(self, for_good: bool) -> None:
+        visit, self.visit = self.visit, None
+        self._stop_waiting()
+        self._stop_waiting = _nothing
+        if self._follower is not None:
+            self._follower.stop()
+        self.seat = self._follower = None
+        self.tape = NO_TAPE
+        if visit is not None:
+            visit.player.dealt = _nobody
+            visit.leave(for_good=for_good)
+
+    def _give_way(self, why: str) -> None:
+        """Somebody with the same token has taken over."""
+        self._replaced(why)
+        if not self.over:
+            self.happens(Happening.REPLACED)
+        self._let_go(for_good=False)
+
+    def _hear_the_end(self, tournament: Tournament, fact: AnyFact) -> None:
+        if not self.over:
+            self.happens(Happening.TOURNAMENT_OVER)
+            self._tournament_over(tournament, fact)
+
+
+def _nothing() -> None:
+    """There is nothing to stop."""
+
+
+def _nobody(seat: Seat) -> None:
+    """Who is told of a player's seats while no connection holds it: whoever comes will look."""

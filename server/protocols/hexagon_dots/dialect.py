@@ -1,0 +1,12 @@
+"""Hexagon Dots over HTTP as a dialect."""
+
+from games.hexagondots import GAME
+from server.protocols.dialect import Dialect, OverHttp
+from server.protocols.hexagon_dots.door import HexagonDots
+
+DIALECT = Dialect(
+    name="hexagon-dots",
+    title="Hexagon Dots",
+    carried_by=(OverHttp(serve=lambda host, settings: HexagonDots(host)),),
+    games=(GAME.name,),
+)

@@ -1,0 +1,29 @@
+"""The house protocol as a dialect: any game, over all three ports."""
+
+from msgspec.structs import replace
+
+from server.net.frames import NORMAL
+from server.protocols.dialect import Channel, Dialect, OverHttp, OverTcp, OverWebsocket
+from server.protocols.house.sessions import HouseHttp
+from server.protocols.house.talk import House
+
+
+def _in_lines(channel: Channel) -> House:
+    """A message is a JSON object, and over TCP a line."""
+    put = channel.say
+
+    def say(message: bytes, urgent: bool = True) -> None:
+        put(message + b"\n", urgent)
+
+    return House(replace(channel, say=say))
+
+
+DIALECT = Dialect(
+    name="house",
+    title="the house protocol",
+    carried_by=(
+        OverTcp(speak=_in_lines, recognises=lambda line: line.lstrip()[:1] == b"{"),
+        OverWebsocket(speak=House, path="/play", code=NORMAL),
+        OverHttp(serve=lambda host, settings: HouseHttp(host)),
+    ),
+)
