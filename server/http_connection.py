@@ -229,7 +229,8 @@ class Connection(Answers):
             request = replace(request, peer=self._proxy.client(request.headers.get(HEADER, "")))
         exchange = self._exchange = Exchange(request, self)
         try:
-            check_coding(request)
+            if "content-encoding" in request.headers:
+                check_coding(request)
             pending = self._http.app(exchange)
         except Exception as error:
             self._fail(exchange, error)

@@ -28,12 +28,10 @@ LAST_CHUNK = b"0\r\n\r\n"
 _PLAIN = frozenset({"", "identity", "utf-8", "utf8"})  # some clients say the charset where the coding belongs
 _CLOSE = b"Connection: close\r\n"
 _SHARED = b"Access-Control-Allow-Origin: *\r\nAccess-Control-Expose-Headers: X-Turn-Token, Location\r\n"
-_ENDS = {  # of heads, by whether the connection ends, and whether pages of any site may read the answer
-    (False, False): b"\r\n",
-    (True, False): _CLOSE + b"\r\n",
-    (False, True): _SHARED + b"\r\n",
-    (True, True): _SHARED + _CLOSE + b"\r\n",
-}
+_ENDS = (  # of heads, by whether pages of any site may read the answer, and whether the connection ends
+    (b"\r\n", _CLOSE + b"\r\n"),
+    (_SHARED + b"\r\n", _SHARED + _CLOSE + b"\r\n"),
+)
 
 _STARTS = 256  # beginnings of answers that are remembered, a few hundred bytes each: bots are sent three
 _STATUS = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus}
@@ -74,11 +72,9 @@ def refused(status: int, sentence: str, *headers: tuple[str, str]) -> Response:
 
 
 def check_coding(request: Request) -> None:
-    """Refuse a body that is compressed: whoever answers reads it as it stands."""
-    coding = request.headers.get("content-encoding")
-    if coding is None or not request.body:
-        return
-    if not _PLAIN.issuperset(each.strip(" \t").lower() for each in coding.split(",")):
+    """Refuse a body that is compressed, of a request that says how: whoever answers reads it as it stands."""
+    coding = request.headers["content-encoding"]
+    if request.body and not _PLAIN.issuperset(each.strip(" \t").lower() for each in coding.split(",")):
         sentence = f"expected a body as it is, without Content-Encoding, and this one came as {coding[:40]}"
         raise Refusal(415, sentence, ("Accept-Encoding", "identity"))
 
@@ -224,7 +220,7 @@ def opening(
     """What comes before a body that is streamed: in chunks, or until the connection ends."""
     if chunked:
         headers += (("Transfer-Encoding", "chunked"),)
-    return _start(status, headers) + _ENDS[last, shared]
+    return _start(status, headers) + _ENDS[shared][last]
 
 
 def chunk(content: bytes) -> bytes:
@@ -240,7 +236,7 @@ def written(
     site may read it.
     """
     status, body = response.status, response.body
-    start, end = _start(status, response.headers), _ENDS[last, shared]
+    start, end = _start(status, response.headers), _ENDS[shared][last]
     for name, value in response.own:
         start += _line(name, value)
     if status in (204, 304):  # have no body, and must not speak of one

@@ -76,8 +76,12 @@ def routed(doors: Iterable[HttpDoor], pages: Shows | None = None) -> App:
     def answer(exchange: Exchange) -> Awaitable[object] | None:
         request = exchange.request
         reads = request.method in READS
-        as_page = request.path != "/" or not door_at_root or _asks_for_page(request)
-        if reads and pages is not None and as_page and pages.shows(request.path):
+        if (
+            reads
+            and pages is not None
+            and pages.shows(request.path)
+            and (request.path != "/" or not door_at_root or _asks_for_page(request))
+        ):
             return pages.answer(exchange)
         if (right := spelling.right(request.path)) is not None:
             request = exchange.request = replace(request, path=right)
