@@ -13,7 +13,7 @@ DEV := $(VENV)/.dev
 COMMAND := $(VENV)/.command
 WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help serve demo test quick campaign bench lint docs matrix lock clean
+.PHONY: help serve demo test quick busy planted campaign bench lint docs matrix lock clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1	/p' Makefile | expand -t 12
@@ -24,13 +24,19 @@ serve: $(COMMAND)  ## the host, on its defaults; `make serve ARGS="--http 0"` pa
 demo: $(COMMAND)  ## a tournament of house bots in every game; `make demo ARGS="--seconds 60"` makes it longer
 	@$(IN)quintain demo $(ARGS)
 
-test: lint  ## lint, types and every test
+test: lint  ## lint, types and every test; ends with the slowest twenty
 	@tests/browser/prepare.sh $(abspath $(IN))/python
-	@tests/store/prepare.sh
-	$(IN)python -m pytest -n $(WORKERS) $(ARGS)
+	@tests/server/store/prepare.sh
+	$(IN)python -m pytest -n $(WORKERS) --durations=20 $(ARGS)
 
 quick: lint  ## lint, types and the fast tests: for the daily loop
 	$(IN)python -m pytest -n $(WORKERS) -m "not slow" $(ARGS)
+
+planted: $(DEV) $(COMMAND)  ## the fast tests with a sixth game and a sixth dialect, which are in tests/planted
+	PYTHONPATH=$(abspath tests/planted) $(IN)python -m pytest -n $(WORKERS) -m "not slow" $(ARGS)
+
+busy: $(DEV)  ## `make test` beside four busy loops: no test takes a busy machine for a fault
+	$(IN)python -m tests.busy $(MAKE) test
 
 campaign: $(DEV)  ## all that can be tried at length, for hours; `make campaign ARGS="-k laws"` narrows the tests
 	HYPOTHESIS_PROFILE=campaign $(IN)python -m pytest -n $(WORKERS) $(ARGS)

@@ -12,7 +12,7 @@ from itertools import product
 from msgspec import Struct
 
 from games import svg
-from games.game import Game, Illegal, Outcome, Pace, quoted
+from games.game import Game, Illegal, Opponent, Outcome, Pace, quoted
 
 COLUMNS, ROWS = 7, 6
 COLUMN = tuple(0b111111 << 7 * column for column in range(COLUMNS))
@@ -144,9 +144,18 @@ def _title(position: Connect4) -> str:
     return f"Connect-4, {state}, {count} {'disc' if count == 1 else 'discs'} on the board"
 
 
+RULES = """\
+Seven columns of six. The two take turns and drop a disc into a column that is not full; it falls as far as it
+can. Whoever has four in a line, across, up or diagonally, has won. When the board is full and nobody has, it
+is a draw.
+
+A move is the number of a column, `0` to `6`, from the left.
+"""
+
 GAME = Game(
     name="connect-4",
     title="Connect-4",
+    rules=RULES,
     seats=SEATS,
     start=start,
     read=read,
@@ -157,4 +166,6 @@ GAME = Game(
     pace=Pace(turn=60.0),
     faults="retry",
     evaluate=evaluate,
+    lots=True,
+    opponents=(Opponent("random", "random"), Opponent("aima", "alphabeta", seconds=0.5)),
 )

@@ -53,6 +53,14 @@ class Pace(Struct, frozen=True, forbid_unknown_fields=True):
     turn: Annotated[float, Meta(gt=0)] | None = None
 
 
+class Opponent(Struct, frozen=True):
+    """A house player: a bot may ask for it by name at the open table, and nobody else may have that name."""
+
+    name: str  # in small letters, for names that differ in case alone are one
+    brain: str  # one of `games/brains.py`
+    seconds: float = 0.0  # that it may think about a move; with 0 it moves at once
+
+
 class Position(Protocol[M]):
     """A state of play: immutable, comparable, hashable, complete."""
 
@@ -80,6 +88,7 @@ class Game(Struct, Generic[P, M], frozen=True, kw_only=True):
 
     name: str  # as commands and addresses spell it: "connect-4"
     title: str  # as people spell it: "Connect-4"
+    rules: str  # for people, in Markdown: how it is played, and how moves are typed; no headings
     seats: tuple[str, str]  # what the two sides are called; seat 0 begins
     start: Callable[..., P]  # options are keywords with defaults; raises BadOption
     read: Callable[[object, P], M]  # what a bot sent → a move; raises Illegal
@@ -91,21 +100,28 @@ class Game(Struct, Generic[P, M], frozen=True, kw_only=True):
     faults: Literal["retry", "forfeit"]  # what an illegal move costs: another try, or the match
     ply_limit: int | None = None  # a match is drawn after so many plies; None where the rules end it
     evaluate: Callable[[P], float] | None = None  # how good for seat 0: −1 … 1; helps the house brains
+    variants: tuple[Mapping[str, object], ...] = ()  # settings of its options, for the page and for tests
+    lots: bool = False  # at the open table lots decide who begins; otherwise players take turns
+    opponents: tuple[Opponent, ...] = ()  # house players at the open table
+
+    @property
+    def options(self) -> Mapping[str, object]:
+        """Its options, each with its default."""
+        return _options(self.start)
 
     def opening(self, options: Mapping[str, object]) -> P:
         """The first position under `options`, which come from a file or a stranger."""
-        known = _options(self.start)
         for name in options:
-            if name not in known:
-                expected = ", ".join(known) or "none"
+            if name not in self.options:
+                expected = ", ".join(self.options) or "none"
                 raise BadOption(f"{self.title} has no option {quoted(name)}; its options: {expected}")
         return self.start(**options)
 
 
 @cache
-def _options(start: Callable[..., object]) -> tuple[str, ...]:
-    """The names of a game's options; asking `signature` for them takes as long as a move of a match."""
-    return tuple(signature(start).parameters)
+def _options(start: Callable[..., object]) -> Mapping[str, object]:
+    """Asked for once: `signature` takes as long as a move of a match."""
+    return {name: option.default for name, option in signature(start).parameters.items()}
 
 
 def quoted(sent: Any) -> str:

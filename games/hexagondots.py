@@ -320,9 +320,20 @@ def _title(position: HexagonDots) -> str:
     return f"Hexagon Dots, {state}: {drawn} of {lines.bit_count()} lines drawn, score {first} to {second}"
 
 
+RULES = """\
+Dots in rows, every other row half a dot aside. In turn each side joins two neighbouring dots by a line.
+Whoever draws the last of the six sides of a hexagon captures it and draws again; once it is captured, no line
+may end at its centre any more. When nothing can be drawn, whoever has captured more hexagons has won. With
+the option `end` set to `hexagons` instead of `lines` the game is over as soon as no hexagon can be captured
+any more: the score is the same without the filling in.
+
+A dot is `row,column`, a line its two dots: `0,0 0,1`.
+"""
+
 GAME = Game(
     name="hexagon-dots",
     title="Hexagon Dots",
+    rules=RULES,
     seats=SEATS,
     start=start,
     read=read,
@@ -333,4 +344,12 @@ GAME = Game(
     pace=Pace(turn=5.0),
     faults="forfeit",
     evaluate=evaluate,
+    variants=(
+        {"rows": 3, "cols": 3},
+        {"rows": 3, "cols": 5},
+        {"rows": 5, "cols": 3},
+        {"rows": 7, "cols": 6},
+        {"end": "hexagons"},
+        {"rows": 3, "cols": 5, "end": "hexagons"},
+    ),
 )

@@ -288,9 +288,21 @@ def _title(position: Santorini) -> str:
     return f"Santorini, {state}: {standing}; {built} {'floor' if built == 1 else 'floors'} built"
 
 
+RULES = """\
+Six by six fields, and two workers each. In turn each side places its workers. Then a turn is two moves: one
+of its workers goes to a field next to it, diagonally too, which is free and at most one floor higher; and
+then that worker builds a floor on a free field next to it. A fourth floor is a dome, which nobody climbs.
+Whoever steps up onto the third floor has won; whoever cannot move has lost (or draws, where a tournament says
+so).
+
+Fields are `x y`, both from 0 to 5. To place a worker or to build, say a field; to move, say which worker and
+the field: `1 2 3` moves the first worker to `2 3`.
+"""
+
 GAME = Game(
     name="santorini",
     title="Santorini",
+    rules=RULES,
     seats=SEATS,
     start=start,
     read=read,
@@ -301,4 +313,5 @@ GAME = Game(
     pace=Pace(turn=10.0),
     faults="retry",
     evaluate=evaluate,
+    variants=({"stuck": "draws"},),
 )

@@ -128,9 +128,17 @@ def _title(position: TicTacToe) -> str:
     return f"Tic-Tac-Toe, {state}: {fields}"
 
 
+RULES = """\
+Nine fields. **O** begins, then the two take turns and put their symbol on an empty field. Whoever has three
+in a row, across, down or diagonally, has won. When the board is full and nobody has, it is a draw.
+
+The fields are named as on a map: `NW` `N` `NE`, `W` `C` `E`, `SW` `S` `SE`.
+"""
+
 GAME = Game(
     name="tic-tac-toe",
     title="Tic-Tac-Toe",
+    rules=RULES,
     seats=SEATS,
     start=start,
     read=read,

@@ -1,1 +1,1 @@
-"""The doors and the house."""
+"""The host: connections, dialects, pages, the journal, and the command. Each folder is a wing."""

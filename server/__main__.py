@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
+from typing import TypeVar, cast
 
 from cyclopts import App, CycloptsError
 
@@ -15,6 +16,8 @@ from server.commands import COMMANDS
 from server.exits import FAILED, INTERRUPTED, MISUSED, Failure
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads would fight the host's for the processors
+
+Raised = TypeVar("Raised", bound=Exception)
 
 HELP = """A tournament host for bots that play board games.
 
@@ -59,13 +62,24 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except* KeyboardInterrupt:
         code = INTERRUPTED
+    except* bad_catalogues() as faults:
+        from server.programs.terminal import note
+
+        note(f"quintain: {_first(faults)}")
+        code = MISUSED
     sys.exit(code)
 
 
-def _first(errors: ExceptionGroup[Failure]) -> Failure:
+def bad_catalogues() -> tuple[type[Exception], ...]:
+    """What is raised if an installed game or dialect cannot be used; nothing where none was looked for."""
+    modules = (sys.modules.get(name) for name in ("games.catalogue", "server.protocols.catalogue"))
+    return tuple(module.BadCatalogue for module in modules if module is not None)
+
+
+def _first(errors: ExceptionGroup[Raised]) -> Raised:
     """Nurseries wrap what is raised in them; there is one error at the bottom."""
     error = errors.exceptions[0]
-    return _first(error) if isinstance(error, ExceptionGroup) else error
+    return _first(cast("ExceptionGroup[Raised]", error)) if isinstance(error, ExceptionGroup) else error
 
 
 if __name__ == "__main__":

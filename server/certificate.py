@@ -1,6 +1,6 @@
 """The host's certificate: read at the start, and again at every SIGHUP.
 
-A certificate lasts some weeks, and a host some months.
+A certificate lasts for weeks, and a host runs for months.
 """
 
 import signal

@@ -10,15 +10,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
-from games.game import Pace
 from server.exits import ConfigError
 from server.host.host import check
+from server.host.tournament_settings import TournamentSettings
 from server.net.limits import Limits
 from server.net.proxies import Proxies
-from tournament.format import Terms
-from tournament.record import Opened
 from tournament.tournament import Refusal
 
 FILE = "quintain.toml"
@@ -45,23 +43,6 @@ class Tls(Struct, frozen=True, forbid_unknown_fields=True):
     key: str
 
 
-class TournamentSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """A tournament that is opened at the start, if there is none of that name."""
-
-    name: str
-    game: str
-    format: str = "round-robin"
-    entrants: Annotated[int, Meta(ge=2)] | None = None
-    rounds: Annotated[int, Meta(ge=1)] | None = None
-    seed: int = 0
-    options: dict[str, Any] = {}
-    pace: Pace | None = None
-
-    def opened(self) -> Opened:
-        terms = Terms(self.rounds, self.seed)
-        return Opened(self.game, self.format, self.entrants, terms, self.options, self.pace)
-
-
 class Evaluation(Struct, frozen=True, forbid_unknown_fields=True):
     """Whom the Arena may call. With no networks: loopback, while the host itself listens on loopback only."""
 
@@ -83,7 +64,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     admin_anywhere: bool = False  # the desk also where its cookies cross a network in the clear
     evaluation: Evaluation = Evaluation()
     limits: Limits = Limits()
-    tournament: tuple[TournamentSettings, ...] = ()
+    tournament: tuple[TournamentSettings, ...] = ()  # opened at the start, if there is none of that name
 
 
 def settings(file: str | None, environment: Mapping[str, str], flags: Mapping[str, Any]) -> Settings:
@@ -96,6 +77,11 @@ def settings(file: str | None, environment: Mapping[str, str], flags: Mapping[st
     merged = _merged(merged, _of_environment(environment))
     _checked(merged, "the environment")
     return _checked(_merged(merged, flags), "the flags")
+
+
+def with_tournament(found: Settings, wanted: Mapping[str, Any]) -> Settings:
+    """One more to hold, as flags ask for it."""
+    return structs.replace(found, tournament=(*found.tournament, msgspec.convert(wanted, TournamentSettings)))
 
 
 def _of_file(path: Path) -> dict[str, Any]:

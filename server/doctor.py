@@ -1,6 +1,6 @@
-"""What `quintain doctor` looks at: questions about this machine, with what to do where an answer is bad.
+"""What `quintain doctor` checks: questions about this machine, and what to do if an answer is bad.
 
-It changes nothing, but for an empty file that is written and taken away again.
+It changes nothing, except that it writes an empty file and removes it again.
 """
 
 import fcntl

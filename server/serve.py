@@ -1,7 +1,7 @@
 """`quintain serve`: the host with its doors open, from the ready line to the last one.
 
-One signal lets what is being played come to its end, for a while; a second one
-stops at once. Either way the standings so far are printed, and nothing that was
+The first signal gives the matches in play some time to finish; a second one stops
+the host at once. Either way the standings so far are printed, and nothing that was
 announced is lost.
 """
 

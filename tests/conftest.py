@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from trio.testing import MockClock
 
+from tests.hang import SLOWLY
 from tests.server.served import Served
 
 EXAMPLES = 30  # for each law and each game: the laws take some seconds in all
@@ -22,6 +24,12 @@ settings.register_profile(
 )
 settings.register_profile("campaign", settings.get_profile("default"), max_examples=100 * EXAMPLES)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+@pytest.fixture
+def slow_clock() -> MockClock:
+    """Trio's clock for hosts that are within a test, on real sockets: five seconds are four minutes."""
+    return MockClock(rate=SLOWLY)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -34,15 +35,20 @@ def sources(folder: str) -> list[Path]:
     return sorted((ROOT / folder).rglob("*.py"))
 
 
-def imports(source: Path) -> Iterator[str]:
-    """The top-level names that a file imports, wherever in the file it does."""
+def imported(source: Path) -> Iterator[str]:
+    """What a file imports, wherever in the file it does; of `from a import b`, `a.b`."""
     for node in ast.walk(ast.parse(source.read_text())):
         if isinstance(node, ast.Import):
-            yield from (alias.name.split(".")[0] for alias in node.names)
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{source}: imports are the literal names"
             assert node.module is not None
-            yield node.module.split(".")[0]
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def imports(source: Path) -> Iterator[str]:
+    """The top-level names of that."""
+    return (name.split(".")[0] for name in imported(source))
 
 
 @pytest.mark.parametrize("layer", LAYERS)
@@ -58,6 +64,75 @@ def test_games_know_no_clock_socket_thread_or_event_loop() -> None:
         (source.name, name) for source in sources("games") for name in imports(source) if name in WORLDLY
     }
     assert not worldly
+
+
+# The server is boxes: its folders, which are wings, and its single files. Arrows are imports between boxes.
+
+SERVER = ROOT / "server"
+WINGS = sorted(found.parent for found in SERVER.glob("*/__init__.py"))
+MAY_IMPORT = re.compile(r"May import: (.*?)[.;](?:\s|$)", re.DOTALL)
+
+
+def names_within(folder: Path, box: Path) -> set[str]:
+    """What the files of a box import of a folder, as `net.wire.Wire`, beside what is in the box itself."""
+    within = ".".join(folder.relative_to(ROOT).parts) + "."
+    own = f"{within}{box.stem}."
+    files = [box] if box.is_file() else sorted(box.rglob("*.py"))
+    found = {name for file in files for name in imported(file) if name.startswith(within)}
+    return {name.removeprefix(within) for name in found if not f"{name}.".startswith(own)}
+
+
+def arrows() -> dict[str, set[str]]:
+    """Each box with those that it imports."""
+    boxes = [*WINGS, *(file for file in SERVER.glob("*.py") if file.name != "__init__.py")]
+    return {box.stem: {name.split(".")[0] for name in names_within(SERVER, box)} for box in boxes}
+
+
+def allowed(package: Path) -> set[str]:
+    """What a package says that it may import."""
+    purpose = ast.get_docstring(ast.parse((package / "__init__.py").read_text())) or ""
+    found = MAY_IMPORT.search(purpose)
+    assert found is not None, f"{package.name}: expected `May import: …` at the head of its __init__.py"
+    return set(re.findall(r"`([\w.]+)`", found[1]))
+
+
+def covers(permitted: str, name: str) -> bool:
+    return f"{name}.".startswith(f"{permitted}.")
+
+
+@pytest.mark.parametrize("wing", WINGS, ids=lambda wing: wing.name)
+def test_a_wing_imports_what_it_says_that_it_may_and_nothing_else(wing: Path) -> None:
+    names, permitted = names_within(SERVER, wing), allowed(wing)
+    assert not {name for name in names if not any(covers(may, name) for may in permitted)}
+    assert not {may for may in permitted if not any(covers(may, name) for name in names)}, "not used"
+
+
+def test_what_dialects_have_in_common_imports_what_it_says_that_it_may() -> None:
+    common = SERVER / "protocols/common"
+    outside = {name for name in names_within(SERVER, common) if not name.startswith("protocols.")}
+    assert {name.split(".")[0] for name in outside} == allowed(common)
+
+
+def test_no_two_boxes_of_the_server_import_each_other_not_even_by_way_of_others() -> None:
+    TopologicalSorter(arrows()).prepare()  # raises CycleError, which names them
+
+
+def dialects() -> list[Path]:
+    """The files and folders that declare one, found without importing any."""
+    declares = re.compile(r"^DIALECT\b", re.MULTILINE)
+    inside = (SERVER / "protocols").glob("*/dialect.py")
+    single = (file for file in (SERVER / "protocols").glob("*.py") if declares.search(file.read_text()))
+    return sorted([*(file.parent for file in inside), *single])
+
+
+def test_dialects_are_imported_neither_by_each_other_nor_by_what_carries_them() -> None:
+    found = {dialect.stem for dialect in dialects()}
+    assert len(found) >= 5
+    protocols = SERVER / "protocols"
+    parts = [part for part in protocols.iterdir() if part.suffix == ".py" or (part / "__init__.py").exists()]
+    for part in (*parts, SERVER / "http"):
+        names = {name.split(".")[0] for name in names_within(protocols, part)}
+        assert not names & found, part.stem
 
 
 def test_the_top_level_is_the_five_folders_and_what_goes_with_them() -> None:

@@ -57,7 +57,7 @@ class Clock:
         return at - self.since if at > self.since else 0.0
 
     def left(self, seat: int, at: float) -> float | None:
-        """Seconds that a seat has, or would have if it were to move; None is for ever."""
+        """Seconds that a seat has, or would have if it were to move; None means without end."""
         bank, turn = self._bank[seat], self._turn
         left = bank if bank < turn else turn
         if seat == self.running:

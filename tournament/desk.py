@@ -1,7 +1,7 @@
-"""The organiser's desk: what may be asked of a tournament, and what it would change.
+"""The organiser's desk: what can be ordered of a tournament, and what it would change.
 
-Each change of who or what counts is first a list of facts, which can be looked
-at (`preview`) before they are made so. The policy on withdrawals and
+Each change to who or what counts is first a list of facts, which can be looked at
+(`preview`) before they are kept. The policy on withdrawals and
 disqualifications is in `docs/standings.md`.
 """
 
@@ -75,7 +75,7 @@ class Desk:
             await self._keep("void", f"{match}: {why}", self.voiding(match, why))
 
     async def enter(self, name: str) -> None:
-        """Take somebody in who comes late, where the format does that."""
+        """Take in somebody who comes late, if the format allows it."""
         async with self._tournament.deciding:
             record = self._tournament.record
             if record.state is State.REGISTERING:
@@ -86,9 +86,9 @@ class Desk:
             await self._keep("enter", name, [Entered(name)])
 
     async def invite(self, name: str, claim: Callable[[], str]) -> None:
-        """Take somebody in who is to come with a token.
+        """Take in somebody who will come with a token.
 
-        `claim` makes the name that token's, and answers its digest. Who is in already gets a new one.
+        `claim` makes the name that token's, and returns its digest. Whoever is in already gets a new one.
         """
         async with self._tournament.deciding:
             record = self._tournament.record

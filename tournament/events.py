@@ -1,6 +1,6 @@
 """What happens in a match.
 
-Events are all that anybody learns of a match: bots, spectators, the store and
+Events are all that anybody learns about a match: bots, spectators, the store and
 the scheduler read the same list (`tournament/log.py`) and compute the rest.
 """
 

@@ -2,8 +2,8 @@
 
 A format is a pure function: entrants, what has been drawn so far and what came
 of it go in; what may be drawn now comes out. It never asks who is free, what
-time it is or what it answered last time, so going on after a crash is asking it
-again with what the store holds, and starting is going on from nothing.
+time it is or what it returned last time. So continuing after a crash means calling it
+again with what the store holds, and starting means continuing from nothing.
 
 What was drawn stays drawn. A late entry or a withdrawal in the middle of a
 round changes only what is drawn after it: that is why a format is given its
@@ -35,7 +35,7 @@ class Entrant(Struct, frozen=True, gc=False):
 
 
 class Pairing(Struct, frozen=True, gc=False):
-    """Two who are to meet, `first` in seat 0; or, without a `second`, one who has a bye."""
+    """Two who have to meet, `first` in seat 0; or, without a `second`, one who has a bye."""
 
     number: int  # 1, 2, 3 … in the order of drawing: with the tournament's name it is the match's name
     round: int  # 1, 2, 3 …
@@ -75,8 +75,8 @@ Draw = Callable[[Sequence[Entrant], Sequence[Pairing], Sequence[Result], Terms],
 class Format(Struct, frozen=True, kw_only=True):
     """A way to hold a tournament.
 
-    `draw(entrants, drawn, results, terms)` answers the pairings to add to `drawn`.
-    The tournament is over when it answers none while every pairing drawn has its
+    `draw(entrants, drawn, results, terms)` returns the pairings to add to `drawn`.
+    The tournament is over when it returns none while every pairing drawn has its
     result, unless the format is `endless`.
     """
 

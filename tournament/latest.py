@@ -1,7 +1,8 @@
 """What a format without an end looks back on: its latest pairings, and what came of them.
 
-To a format these are pairings in the order of drawing, like any others. What an open table asks for every
-match, how often two have met and whether they are at it now, is counted as they come.
+To a format these are pairings in the order of drawing, like any others. For every
+match an open table asks how often two have met and whether they are playing now, so
+that is counted as pairings come.
 """
 
 from bisect import bisect_left
@@ -11,7 +12,7 @@ from typing import overload
 
 from tournament.format import Pairing, Result
 
-MEMORY = 1000  # pairings: a match costs the same for ever
+MEMORY = 1000  # pairings: a match always costs the same
 
 Times = Counter[tuple[str, str | None]]  # how often one was first against another
 

@@ -1,8 +1,8 @@
 """Who is here.
 
-The lobby knows players by game and name and tells whoever asked when one
-comes, goes or is free again. It deals nothing: a tournament does (an open table
-is one that never ends), and looks here for whom it can deal to.
+The lobby knows players by game and name, and tells whoever asked when one comes,
+goes or is free again. It deals nothing. A tournament deals (an open table is one
+that never ends), and looks here for players to deal to.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ class Lobby:
         self._listeners: list[Listener] = []
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Have `listener` called whenever a player comes, goes or is free; answers how to stop that."""
+        """Have `listener` called whenever a player comes, goes or is free; returns what stops it."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 

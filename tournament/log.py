@@ -1,11 +1,12 @@
 """A list that can be followed: the one channel out of a match.
 
 Whoever follows holds an index, not a queue, so a slow reader costs an integer,
-and going on after an interruption is following from where one stopped.
+and resuming after an interruption means following from where one stopped.
 Followers are called there and then, inside `append`; they may append in turn.
 """
 
 from collections.abc import AsyncIterator, Callable
+from sys import maxsize
 
 import structlog
 import trio
@@ -101,4 +102,6 @@ class Follower:
             self._busy = False
 
     def stop(self) -> None:
+        """Nothing more is told, not even the rest of what has just been appended."""
+        self._next = maxsize
         self._log.unfollow(self)

@@ -1,7 +1,7 @@
 """Who plays: a `Player` is somebody connected under a name; a `Seat` is the right to move in one match.
 
-A door holds these two and nothing else of the tournament. It is told of a seat
-by iterating over the player, follows the seat's log, and hands on what arrives.
+A dialect holds these two and nothing else of the tournament. It learns of a seat
+from the player, follows the seat's log, and passes on what arrives.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping

@@ -1,7 +1,7 @@
 """Which entrants of a tournament are here, and how long it has waited for those who are not.
 
-Looks at the lobby and at the record, and decides nothing: who has been waited
-for in vain is told to the tournament, which closes the pairing.
+It looks at the lobby and at the record, and decides nothing: it reports who has
+been waited for in vain to the tournament, which closes the pairing.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,8 +1,8 @@
 """Ratings: one Bradley–Terry fit of all that was played, with 95 % intervals.
 
-The model: against b, a is expected to score 1 / (1 + 10 ** ((b − a) / 400)), a
-draw being half a win. Every entrant is also given a drawn game against somebody
-of average strength, or less than one where games are mostly drawn: so who has
+The model: against b, a is expected to score 1 / (1 + 10 ** ((b − a) / 400)), and a
+draw is half a win. Every entrant is also given a drawn game against somebody of
+average strength, or less than one if most games are drawn. So an entrant that has
 won everything, or has met only part of the field, has a finite rating too.
 Ratings are in Elo and the mean of the field is 0: only differences mean
 something. `docs/standings.md` says what the figures are worth.

@@ -269,7 +269,7 @@ class Record:
             self._latest.decide(result)
 
     def _reopen(self, number: int) -> None:
-        """A pairing is to be played again; where nothing is, it has come to nothing."""
+        """A pairing has to be played again; where nothing is, it has come to nothing."""
         if self.format.endless:
             self._decide(Result(self.drawn[number], NOTHING, played=False))
         else:
@@ -298,7 +298,7 @@ class Record:
 
     @property
     def public(self) -> "Record":
-        """What standings are shown from to who is not its organiser."""
+        """The record from which everybody except its organiser is shown the standings."""
         return self.frozen or self
 
     def results(self) -> list[Result]:

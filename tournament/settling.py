@@ -1,7 +1,7 @@
-"""How a pairing is closed without being played to its end: facts, worked out of what is known.
+"""How a pairing is closed without being played to its end: facts that follow from what is known.
 
 Somebody is out of the tournament, did not come, or was cut short by the host.
-Pure functions; that the facts are kept, and when, is the tournament's business.
+Pure functions; the tournament decides whether and when the facts are kept.
 """
 
 from collections.abc import Collection, Mapping
@@ -66,5 +66,5 @@ def cut_short(record: Record, stories: Mapping[str, Story]) -> list[Concluded]:
 
 
 def both(pairing: Pairing) -> tuple[str, str]:
-    """Of a pairing that is to be played, and so has a second."""
+    """For a pairing that has to be played, and therefore has a second."""
     return pairing.first, pairing.second or ""

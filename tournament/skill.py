@@ -1,10 +1,11 @@
 """Skill: ratings for a ladder, which change match by match.
 
 Weng and Lin's Bayesian approximation of the Plackett–Luce model, for two
-players ("A Bayesian Approximation Method for Online Ranking", 2011). What an
-entrant can do is believed to be normal around `mu`, give or take `sigma`; a
-match moves both, the less the more is known. The order of the matches matters,
-and what is long ago fades: that suits an endless ladder, whose bots get better.
+players ("A Bayesian Approximation Method for Online Ranking", 2011). An
+entrant's strength is believed to be normally distributed around `mu` with standard
+deviation `sigma`. A match changes both, and less so the more is known. The order of
+the matches matters, and old matches fade: that suits an endless ladder, whose bots
+improve.
 For a tournament that ends, see `ratings.py`.
 """
 

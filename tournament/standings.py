@@ -1,12 +1,12 @@
 """Standings: what results add up to, and who is before whom.
 
-Pure functions of entrants and results. An order is a list of criteria, first
-things first: a criterion is asked only to part those whom all before it have
-left equal, and who is equal to the end shares a rank. `docs/standings.md` has
-an example of each.
+Pure functions of entrants and results. An order is a list of criteria, the most
+important first: each one only separates entrants that are equal by all before it,
+and those that are equal by all of them share a rank. `docs/standings.md` has an
+example of each.
 
-Not here: strength (`ratings.py`; `rated` only writes it into rows), and who has
-withdrawn in time or is to be disqualified: that is decided elsewhere, and
+Not here: strength (`ratings.py`; `rated` only writes it into rows), and whether an
+entrant has withdrawn in time or is disqualified. That is decided elsewhere, and
 `adjusted` says what it does to the results.
 """
 
@@ -34,7 +34,7 @@ class Row(Struct, frozen=True):
     wins: int
     draws: int
     losses: int
-    tie_breaks: tuple[float, ...]  # by the criteria of the order, but for the points
+    tie_breaks: tuple[float, ...]  # by the criteria of the order, except the points
     rating: float | None = None
     interval: tuple[float, float] | None = None
 

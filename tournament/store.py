@@ -1,12 +1,12 @@
 """What a tournament needs of a store, and the store that forgets when the process ends.
 
-A fact is kept before anybody is told of what it says. What there is one of (a
-tournament, an entrant, a match's beginning and its end) may be kept twice and is
-there once, so whoever does not know whether a fact was kept may try again; and
-what is kept never changes.
+A fact is kept before anybody is told what it says. Facts that exist once (a
+tournament, an entrant, a match's beginning and its end) may be kept twice and are
+stored once, so whoever does not know whether a fact was kept may try again. What is
+kept never changes.
 
 Moves of matches in play are jotted down now and then: nobody waits for that, and
-a crash may take the latest of them. They show what a match was that the host cut short.
+a crash may lose the latest of them. They show a match that the host cut short.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -2,7 +2,7 @@
 
 It sleeps until the next deadline of any of them, and never longer than a beat,
 so that it notices when it wakes late: then the host was stopped or stalled, and
-whoever was thinking, or whose answer waited unread, gets that time back. The
+whoever was thinking, or has sent an answer that was not yet read, gets that time back. The
 time given back ends after now, so an answer that lies unread in a socket is
 read before anybody's flag can fall.
 """
@@ -39,7 +39,7 @@ class Timekeeper:
         """Stop the clocks of all that is in play, and of what begins meanwhile, until `resume`."""
         if self._paused is None:
             now = trio.current_time()
-            self.catch_up(now)  # or what the host has just stalled would be charged for ever
+            self.catch_up(now)  # or what the host has just stalled would be charged to the mover forever
             self._paused = now
             for match in self._matches:
                 match.pause(now)

@@ -1,9 +1,9 @@
 """One tournament, alive: deals what may be played to whoever is free, and keeps what comes of it.
 
-There is no plan in here. After every change it asks the format what may be
-played and the lobby who can play it; what it decides are facts, which the store
-has before anybody hears of them. So starting and going on after a crash are the
-same: a record, which may be empty, and `run`. Who is here is in
+There is no plan here. After every change it asks the format what may be played
+and the lobby who can play it. What it decides are facts, which the store has before
+anybody hears of them. So starting and continuing after a crash are the same: a
+record, which may be empty, and `run`. Who is here is in
 `tournament/presence.py`, what organisers ask of a tournament in
 `tournament/desk.py`.
 """
@@ -78,7 +78,7 @@ class Tournament:
         self._verdicts: dict[Match, Ended] = {}  # that are about to be kept
 
     async def run(self) -> None:
-        """Until it is finished; for ever, if its format is endless."""
+        """Until it is finished; without end, if its format has none."""
         stop_listening = self._lobby.listen(self._heard)
         try:
             await self._void_what_was_cut_short()
@@ -215,7 +215,7 @@ class Tournament:
     # The steps of it
 
     async def _step(self) -> float:
-        """Do all that can be done now; answers until when there is nothing more to do without news."""
+        """Do all that can be done now; returns until when there is nothing more to do without news."""
         record = self.record
         full = len(record.entrants) == record.opened.entrants
         if record.state is State.REGISTERING and full and not self.awaits_the_invited:

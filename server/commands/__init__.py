@@ -3,6 +3,9 @@
 A command is a function whose docstring is its help page. It prints what came of
 it and returns an exit code, or raises a `Failure`. To add one, write it here
 and give it a line in `COMMANDS`.
+
+May import: `net`, `store`, `export`, `programs`, `config`, `doctor`, `exits`,
+`logs` and `serve`.
 """
 
 from collections.abc import Mapping

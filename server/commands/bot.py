@@ -4,14 +4,15 @@ from typing import Literal
 
 from games.brains import BRAINS
 from server.commands.flags import Count, Flag, Seconds
-from server.commands.playing import game_named, played
+from server.commands.games import GameName, game_named
+from server.commands.playing import played
 from server.programs.contestant import thinking
 
 
 def bot(
     brain: Literal["random", "first", "greedy", "alphabeta"],
     *,
-    game: str,
+    game: GameName,
     name: str | None = None,
     url: str = "tcp://127.0.0.1:8000",
     token: str | None = None,
@@ -33,8 +34,6 @@ def bot(
     ----------
     brain
         How it chooses: random, first, greedy or alphabeta.
-    game
-        What it plays: tic-tac-toe, connect-4, santorini, quoridor or hexagon-dots.
     name
         What it is called: house-BRAIN unless set.
     url

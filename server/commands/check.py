@@ -6,7 +6,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from server.commands.flags import Flag
-from server.commands.playing import game_named
+from server.commands.games import GameName, game_named
 from server.exits import DONE, FAILED
 from server.net.escaping import json_line
 from server.programs.terminal import progress, say
@@ -16,7 +16,7 @@ from server.programs.trials import TRIALS, Broke, Ground, Trial
 def check(
     bot: str,
     *,
-    game: str,
+    game: GameName,
     patience: Annotated[float, Parameter(validator=Number(gt=0))] = 10.0,
     json: Flag = False,
 ) -> int:
@@ -34,8 +34,6 @@ def check(
     ----------
     bot
         The program and its arguments, as in a shell.
-    game
-        What it plays: tic-tac-toe, connect-4, santorini, quoridor or hexagon-dots.
     patience
         Seconds for an answer.
     json

@@ -7,7 +7,7 @@ from cyclopts.validators import Number
 
 from games.game import Game
 from server.commands.flags import Flag, Seconds
-from server.commands.playing import game_named
+from server.commands.games import GameName, game_named
 from server.exits import DONE
 from server.net.escaping import json_line
 from server.programs.contestant import Contestant, Hired, contestant
@@ -25,7 +25,7 @@ def match(
     first: str,
     second: str,
     *,
-    game: str,
+    game: GameName,
     games: Annotated[int, Parameter(validator=Number(gte=1))] = 10,
     think: Seconds = 0.1,
     seed: int = 0,
@@ -49,8 +49,6 @@ def match(
         A program and its arguments, or brain:random, brain:first, brain:greedy, brain:alphabeta.
     second
         The other one.
-    game
-        What they play: tic-tac-toe, connect-4, santorini, quoridor or hexagon-dots.
     games
         How many.
     think

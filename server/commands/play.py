@@ -6,7 +6,8 @@ from typing import Any
 from quintain_bot import Leave
 
 from server.commands.flags import Count, Flag
-from server.commands.playing import game_named, played
+from server.commands.games import GameName, game_named
+from server.commands.playing import played
 from server.exits import FAILED
 from server.programs.program import Gone, Program
 from server.programs.terminal import note
@@ -17,7 +18,7 @@ ENDLESS = 600.0  # the same, where there is no clock
 
 def play(
     *,
-    game: str,
+    game: GameName,
     bot: str,
     name: str | None = None,
     url: str = "tcp://127.0.0.1:8000",
@@ -38,8 +39,6 @@ def play(
 
     Parameters
     ----------
-    game
-        What it plays: tic-tac-toe, connect-4, santorini, quoridor or hexagon-dots.
     bot
         The program and its arguments, as in a shell.
     name

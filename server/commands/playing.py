@@ -1,4 +1,4 @@
-"""What commands that play have in common: the game, the host, and telling what happens there."""
+"""What commands that play have in common: the host, and telling what happens there."""
 
 import logging
 from collections.abc import Callable
@@ -6,18 +6,10 @@ from typing import Any
 
 import quintain_bot
 
-from games.catalogue import catalogue
-from games.game import Game
 from server.exits import DONE, Failure, Misuse
 from server.net.escaping import json_line
 from server.programs.report import standings_table
 from server.programs.terminal import note, say
-
-
-def game_named(name: str) -> Game[Any, Any]:
-    if name not in catalogue():
-        raise Misuse(f"there is no game {name!r}; there are: {', '.join(catalogue())}")
-    return catalogue()[name]
 
 
 def played(

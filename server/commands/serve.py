@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal
 import trio
 from cyclopts import Parameter
 from cyclopts.validators import Number
-from msgspec import convert, structs
 
 from server.commands.flags import Count, Entrants, Flag
-from server.config import Settings, TournamentSettings, settings
+from server.commands.games import GameName
+from server.config import settings, with_tournament
 from server.exits import ConfigError
 from server.logs import LEVELS, set_up
 
@@ -26,7 +26,7 @@ def serve(
     store: str | None = None,
     config: str | None = None,
     tournament: str | None = None,
-    game: str | None = None,
+    game: GameName | None = None,
     format: str | None = None,
     entrants: Entrants = None,
     rounds: Count = None,
@@ -61,8 +61,6 @@ def serve(
         A configuration file: quintain.toml, if it is there, unless set.
     tournament
         The name of a tournament to hold; needs --game.
-    game
-        Its game: tic-tac-toe, connect-4, santorini, quoridor or hexagon-dots.
     format
         Its format: round-robin, double-round-robin, swiss, knockout, gauntlet or ladder;
         round-robin unless set.
@@ -93,7 +91,7 @@ def serve(
     found = settings(config, os.environ, _given(flags))
     if tournament is not None:
         wanted = {"name": tournament, "game": game, "format": format, "entrants": entrants, "rounds": rounds}
-        found = _with_tournament(found, _given(wanted))
+        found = with_tournament(found, _given(wanted))
     if found.log_level not in LEVELS:
         raise ConfigError(f"log_level: expected one of {', '.join(LEVELS)}, not {found.log_level!r}")
     set_up(found.log_level)
@@ -104,7 +102,3 @@ def serve(
 
 def _given(values: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value not in (None, {})}
-
-
-def _with_tournament(found: Settings, wanted: dict[str, Any]) -> Settings:
-    return structs.replace(found, tournament=(*found.tournament, convert(wanted, TournamentSettings)))

@@ -10,6 +10,7 @@ from cyclopts import App, Parameter
 from cyclopts.validators import Number
 
 from server.commands.flags import Count, Entrants, Flag
+from server.commands.games import GameName
 from server.commands.hosts import Desk, Host
 from server.exits import DONE, Failure, Misuse
 from server.net.escaping import json_line
@@ -99,7 +100,7 @@ def show(name: str, *, host: Host | None = None, json: Flag = False) -> int:
 def create(
     name: str,
     *,
-    game: str,
+    game: GameName,
     format: str = "round-robin",
     entrants: Entrants = None,
     rounds: Count = None,
@@ -121,8 +122,6 @@ def create(
     ----------
     name
         What it is called: letters, digits, _ . and -.
-    game
-        Its game: tic-tac-toe, connect-4, santorini, quoridor or hexagon-dots.
     format
         Its format: round-robin, double-round-robin, swiss, knockout, gauntlet or ladder.
     entrants

@@ -1,7 +1,7 @@
-"""Standings and matches as JSON has them: for bots, pages, scripts and exports alike.
+"""Standings and matches as JSON, for bots, pages, scripts and exports alike.
 
-The shapes are promises to programs outside the project. Nothing is computed
-here but what is shown.
+The shapes are promises to programs outside the project. This file computes only
+what is shown.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ PRECISION = 1  # decimals of a rating: an interval is tens of points wide
 
 
 def rows(record: Record) -> list[dict[str, Any]]:
-    """The standings, with ratings; of who has played nothing, these are null."""
+    """The standings, with ratings, which are null for an entrant that has played nothing."""
     criteria = [criterion for criterion in record.format.order if criterion != "points"]
     return [
         {

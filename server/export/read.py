@@ -1,8 +1,8 @@
-"""Reading what `write.py` writes: lines in, sections out, a sentence for every line that is none.
+"""Reads what `write.py` writes: lines in, sections out, and a sentence for every line that is wrong.
 
-A section is one tournament. Files come from anywhere, so nothing that is in one
-may raise anything here. Whether a section follows from itself is decided
-elsewhere: `server/export/verify.py`.
+A section is one tournament. Files come from anywhere, so nothing in one
+may raise an exception here. Whether a section is consistent is decided elsewhere:
+`server/export/verify.py`.
 """
 
 from collections.abc import Iterable, Iterator

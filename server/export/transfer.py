@@ -1,9 +1,9 @@
 """Out of one store into a file of JSON Lines, and from there into another.
 
-What leaves is everything that is kept, claims on names and who ordered what
-among it. What is brought in is what could have happened: its facts are checked,
-one after the other, before any of them is written. Bringing the same in again
-changes nothing, and what was broken off is gone on with.
+An export of a host has everything that is kept, including claims on names and who
+ordered what. An import takes only what could have happened: it checks all facts, one
+after the other, before it writes any of them. Importing the same file again changes
+nothing, and an interrupted import can be repeated.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -47,7 +47,7 @@ def _line(line: dict[str, Any]) -> bytes:
 
 
 def bring_in(source: Iterable[bytes], engine: Engine) -> dict[str, int]:
-    """Keep what a file has; answers how many facts of each tournament were new. Raises `Failure`."""
+    """Keep what a file has; returns how many facts of each tournament were new. Raises `Failure`."""
     new: dict[str, int] = {}
     orders: list[Kept] = []
     findings: list[Finding] = []

@@ -2,13 +2,13 @@
 
 A tournament is checked in three steps. Each of its facts has to be possible
 after those before it (`server/export/verify_facts.py`, and `server/export/verify_match.py`
-for a match). What all facts add up to is worked out anew, by the same fold that
-a host uses. And what the file says has to be that (`server/export/verify_lines.py`). A
+for a match). What all facts add up to is computed anew, by the same fold that
+a host uses. And what the file says has to equal that (`server/export/verify_lines.py`). A
 file without facts, as the HTTP API gives it, is read as the facts that it
 amounts to.
 
-Nothing is asked of a file but to be read: what cannot be so is a finding.
-What cannot be told from an export is listed in `docs/export.md`.
+A file need only be readable; whatever cannot be true is a finding. `docs/export.md`
+lists what cannot be told from an export.
 """
 
 from collections.abc import Iterable, Iterator

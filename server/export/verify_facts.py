@@ -1,6 +1,6 @@
-"""Whether a fact is possible after those before it, and whether a decision is what the rules come to.
+"""Whether a fact is possible after those before it, and whether a decision follows from the rules.
 
-Where the facts themselves are not known, only what they amount to, their order
+If only the result of the facts is known and not the facts themselves, their order
 says less: that is what `in_order` is for.
 """
 

@@ -1,7 +1,7 @@
 """Whether one match follows from its moves: the rules, the clocks, the ending, what it is worth.
 
-The referee plays it again. What its moves do not decide (who resigned, left or
-ran out of time) has to be possible where they stopped.
+The referee plays it again. Whatever the moves do not decide (who resigned, left or
+ran out of time) has to be possible at the point where they stopped.
 """
 
 from collections.abc import Iterator, Mapping

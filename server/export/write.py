@@ -2,9 +2,9 @@
 
 Each line is an object with a `type`: `tournament`, `entrant`, `pairing`,
 `match`, `fact` or `standings`, in this order. `docs/export.md` describes them.
-The facts are what a store keeps, and only there where a host is to be moved;
-the moves of a match stand with the match and not a second time with the fact.
-What reads such a file is `server/export/read.py`.
+The facts are what a store keeps; they are included only for moving a host. The moves
+of a match are in its line and not a second time in the fact. `server/export/read.py`
+reads such files.
 """
 
 from collections.abc import Iterable, Iterator
@@ -59,7 +59,7 @@ def before_matches(record: Record) -> Iterator[dict[str, Any]]:
 
 
 def match_line(record: Record, concluded: Concluded) -> dict[str, Any]:
-    """Of a match with its moves, which a record does not have of all of its matches."""
+    """For a match with its moves, which a record does not have for all of its matches."""
     return {"type": "match", "pairing": concluded.pairing} | match_shown(record, concluded, True)
 
 

@@ -190,7 +190,7 @@ class Host:
         name = OPEN + game
         if name not in self.tournaments:
             opened, running = (
-                Opened(game, "open", terms=Terms(lots=game == "connect-4")),
+                Opened(game, "open", terms=Terms(lots=catalogue()[game].lots)),
                 Turned(State.RUNNING),
             )
             await self.store.keep(name, self._wall(), [opened, running])

@@ -1,11 +1,11 @@
 """Opponents of the house: there at once for whoever asks for one of them by name.
 
 Each is a `Player` at the open table that wants to meet one challenger, plays
-one match and is gone. `random` plays any move, within the call that tells it
-that it is to move; `aima` searches for half a second, in a child process.
+one match and is gone. One that takes no time for a move plays it within the
+call that tells it that it is to move; the others think in a child process.
 
-The names are those that the c4-arena's bots ask for; nobody else may have them
-(`server/host/names.py`).
+Which house players a game has is in its own file; nobody else may have their
+names (`server/host/names.py`).
 """
 
 from random import Random
@@ -13,30 +13,29 @@ from random import Random
 import structlog
 import trio
 
-from games.brains import greedy, random
+from games.brains import BRAINS, greedy
+from games.game import Opponent
 from server.host.host import OPEN, Host
 from server.host.thinker import Busy, Failed
 from tournament.events import AnyEvent, Ended, Refused
 from tournament.player import Seat
 
-GAME = "connect-4"
-THINKING = 0.5  # seconds that `aima` takes for a move
-
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
-async def challenge(host: Host, name: str, challenger: str) -> "HousePlayer":
-    """Have the house player of that name come to the open table, for one match against `challenger`."""
-    table = await host.table(GAME)
-    await table.enter(name)
-    return HousePlayer(host, name, challenger)
+async def challenge(host: Host, game: str, opponent: Opponent, challenger: str) -> "HousePlayer":
+    """Have a house player come to the open table of a game, for one match against `challenger`."""
+    table = await host.table(game)
+    await table.enter(opponent.name)
+    return HousePlayer(host, game, opponent, challenger)
 
 
 class HousePlayer:
-    def __init__(self, host: Host, name: str, challenger: str) -> None:
+    def __init__(self, host: Host, game: str, opponent: Opponent, challenger: str) -> None:
         self._host = host
-        self._player = host.lobby.enter(name, GAME)
-        self._player.place = OPEN + GAME
+        self._opponent = opponent
+        self._player = host.lobby.enter(opponent.name, game)
+        self._player.place = OPEN + game
         self._player.against = challenger
         self._player.dealt = self._dealt
 
@@ -55,17 +54,18 @@ class HousePlayer:
             self._player.retire()
         elif isinstance(event, Refused) or not seat.to_move:
             pass
-        elif self._player.name == "aima":
+        elif self._opponent.seconds:
             self._host.guard.start_soon(self._search, seat, lots.getrandbits(32))
         else:
             game, position = seat.match.game, seat.match.position
-            seat.play(game.write(random(game, lots.getrandbits(32))(position, _never)))
+            brain = BRAINS[self._opponent.brain](game, lots.getrandbits(32))
+            seat.play(game.write(brain(position, _time_is_up)))
 
     async def _search(self, seat: Seat, seed: int) -> None:
         match, ply = seat.match, seat.match.ply
         try:
             move = await self._host.thinker.think(
-                match.game.name, {}, match.moves, "alphabeta", THINKING, seed=seed
+                match.game.name, {}, match.moves, self._opponent.brain, self._opponent.seconds, seed=seed
             )
         except Busy:
             move = match.game.write(greedy(match.game, seed)(match.position, _never))
@@ -80,3 +80,8 @@ class HousePlayer:
 def _never() -> bool:
     """What a brain is told that asks whether its time is up, where it needs next to none."""
     return False
+
+
+def _time_is_up() -> bool:
+    """What a brain is told that is to move at once, however long it would have liked to think."""
+    return True

@@ -8,10 +8,11 @@ invisible, no letters of two alphabets that look alike, nothing reserved.
 import unicodedata
 from functools import lru_cache
 
+from games.catalogue import catalogue
+
 LONGEST = 32  # characters
 KNOWN = 4096  # names that were looked at before: a bot may come for each match anew
 RESERVED = frozenset({"draw"})  # on the Santorini wire a name stands where "Draw" may stand
-HOUSE = {"connect-4": frozenset({"random", "aima"})}  # house players, whom bots ask for by name
 
 # Categories of characters that no name has: controls, formats (bidi, zero width), surrogates, private,
 # unassigned, separators of lines and paragraphs.
@@ -41,9 +42,15 @@ def checked(name: str, game: str | None = None) -> str:
     alphabets = {unicodedata.name(letter, "").split(" ")[0] for letter in name if letter.isalpha()} & _ALIKE
     if len(alphabets) > 1:
         raise BadName(f"letters of {' and '.join(sorted(alphabets))} in one name look alike")
-    if key(name) in RESERVED | HOUSE.get(game or "", frozenset()):
+    if key(name) in RESERVED | _opponents(game):
         raise BadName(f"{name} is a reserved word")
     return name
+
+
+def _opponents(game: str | None) -> frozenset[str]:
+    """The names of a game's house players, whom bots ask for by name."""
+    rules = None if game is None else catalogue().get(game)
+    return frozenset() if rules is None else frozenset(opponent.name for opponent in rules.opponents)
 
 
 @lru_cache(KNOWN)

@@ -3,7 +3,7 @@
 A name belongs to whoever is here under it. One that was given a token belongs
 to whoever has the token: from any door, in the middle of a match, as often as
 is reasonable. Bots of the old protocols have no tokens: when their connection
-is gone, so are they.
+is gone, they are gone too.
 """
 
 import hmac
@@ -65,7 +65,7 @@ class Visit:
         self._reception.acknowledge(self)
 
     def leave(self, *, for_good: bool = False) -> None:
-        """The connection is gone. Of a player that can come back its seat is kept for a while."""
+        """The connection is gone. A player that can come back keeps its seat for a while."""
         self._reception.leave(self, for_good)
 
 
@@ -155,7 +155,7 @@ class Reception:
             self._claims[where] = claim
 
     def invite(self, name: str, game: str, place: str) -> str:
-        """A token that the name is to be claimed with; whoever had another one has lost it."""
+        """A token to claim the name with; any earlier token for it becomes invalid."""
         where, token = (game, key(name)), secrets.token_urlsafe(16)
         if self._visits.get(where):
             raise Unwelcome(f"{name} is here already, and needs no invitation")

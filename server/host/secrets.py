@@ -1,8 +1,8 @@
-"""Tokens and names that nobody can guess, and what is kept of those that are secret.
+"""Tokens and names that nobody can guess, and the digests that are kept of the secret ones.
 
-They are made of the system's random bytes, as those of `secrets` and `uuid` are,
-but some hundred at a time: a bot gets a new one with every move, and a system
-call and a few function calls for each take longer than making it.
+They are made of the system's random bytes, like those of `secrets` and `uuid`, but
+some hundred at a time: a bot gets a new one with every move, and a system call for
+each would take longer than making it.
 """
 
 from binascii import b2a_base64

@@ -5,8 +5,8 @@ there and a JSON line back. A child that dies is replaced and its task given to
 another. `python -m server.host.thinker` is such a child: it ends when its standard
 input does, and so never outlives the host.
 
-What a brain is, is `games/brains.py`'s business; who asks is a house player
-(`server/host/house_players.py`) or an evaluation.
+`games/brains.py` defines the brains. House players (`server/host/house_players.py`)
+and evaluations ask.
 """
 
 import os

@@ -2,10 +2,10 @@
 
 Kept in memory and nowhere else, within `limits.wire_log_*`, until the host stops
 or newer matches need the room. A door calls `heard` and `told` for every message
-of a match, so these do next to nothing, and what is kept is bytes and times:
+of a match, so these do next to nothing. Only bytes and times are kept:
 nothing here holds on to a match, a player or a connection.
 
-Who may read it, and how it is put, is `server/host/wire_reader.py`'s business.
+`server/host/wire_reader.py` decides who may read it and how it is shown.
 """
 
 from collections import deque
@@ -71,7 +71,7 @@ class Tape:
             self.messages.append(Message(at, False, text))
 
     def erase(self) -> int:
-        """Keep nothing any more, nor from now on; answers how many bytes that were."""
+        """Forget everything, and keep nothing from now on; returns how many bytes that frees."""
         size, self._size, self._room, self._kept_by = self._size + TAPE, 0, 0, None
         self.messages.clear()
         return size
@@ -105,7 +105,7 @@ class Tape:
             log.make_room()
 
 
-NO_TAPE = Tape(None, "", 0.0, None)  # for who plays no match just now: it keeps nothing
+NO_TAPE = Tape(None, "", 0.0, None)  # for whoever is not playing a match: it keeps nothing
 
 
 class WireLog:

@@ -14,7 +14,6 @@ from server.host.host import Host
 from server.host.reception import Guessing
 from server.host.secrets import digest
 from server.host.wire_log import Message, Tape, masked
-from server.http.head import Refusal
 
 NOT_KEPT = (
     "what was said in this match is not kept: it is only until the host stops, "
@@ -30,6 +29,26 @@ _NAMED = re.compile(
 _ID = re.compile(r'("id":")([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})')
 
 
+class Unreadable(Exception):
+    """Somebody may not read it, or nobody can. The message is for whoever asked."""
+
+
+class NoToken(Unreadable):
+    pass
+
+
+class WrongToken(Unreadable):
+    pass
+
+
+class TooManyGuesses(Unreadable):
+    """Too many wrong tokens came from that address."""
+
+
+class NotKept(Unreadable):
+    pass
+
+
 class WireReader:
     def __init__(self, host: Host, organiser: str) -> None:
         """`organiser` is the organiser's token."""
@@ -37,10 +56,10 @@ class WireReader:
         self._organiser = organiser.encode()
 
     def open(self, match: str, token: bytes, peer: str) -> Mapping[int, Tape]:
-        """The seats that whoever has a token may read; raises `Refusal` if there are none."""
+        """The seats that whoever has a token may read; raises `Unreadable` if there are none."""
         tapes = self._host.wires.of(match)
         if not token:
-            raise Refusal(401, WANTED)
+            raise NoToken(WANTED)
         if hmac.compare_digest(token, self._organiser):
             readable = tapes
         else:
@@ -51,13 +70,13 @@ class WireReader:
                 if tape.owner is not None and hmac.compare_digest(tape.owner, given)
             }
         if not tapes:
-            raise Refusal(404, NOT_KEPT)
+            raise NotKept(NOT_KEPT)
         if not readable:
             try:
                 self._host.reception.failed(peer, token.decode("utf-8", "replace"))
             except Guessing as guessing:
-                raise Refusal(429, str(guessing)) from None
-            raise Refusal(403, WRONG)
+                raise TooManyGuesses(str(guessing)) from None
+            raise WrongToken(WRONG)
         return dict(sorted(readable.items()))
 
 

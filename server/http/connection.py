@@ -1,10 +1,10 @@
 """One client's HTTP connection: requests in, answers out in the same order, one at a time.
 
-From the bytes that came to the bytes of an answer that is given at once there is
-no task switch: whoever reads a request has the application answer it, and writes.
-What the client sends ahead of an answer waits, within bounds.
+If the application answers at once, there is no task switch between reading the
+request and writing the response: whoever reads a request calls the application and
+writes what it returns. Requests that a client sends ahead wait, within bounds.
 
-All is plain calls but for the reading; the deadline is looked at by `server/http/service.py`.
+Everything except reading is a plain call; `server/http/service.py` watches the deadline.
 """
 
 import math

@@ -1,9 +1,9 @@
 """One HTTP request and the right to answer it: what an application sees of HTTP.
 
-An application is one function of an `Exchange`. It answers at once, or keeps the
-exchange and lets whoever has the answer give it, minutes later and from
-anywhere, or opens a stream; where it has to wait itself, it is async. For what
-it cannot answer it may raise `Refusal`. Connections are in `server/http/service.py`.
+An application is one function of an `Exchange`. It answers at once; or it keeps
+the exchange, so that somebody else can answer minutes later and from anywhere; or it
+opens a stream. If it has to wait itself, it is async. It may raise `Refusal` for a
+request that it cannot answer. Connections are in `server/http/service.py`.
 """
 
 from collections.abc import Awaitable, Callable

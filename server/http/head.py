@@ -1,14 +1,14 @@
 """The head of an HTTP/1.1 request: request line and headers, from bytes to a value.
 
-llhttp, through httptools, reads a head alone and only when all of it is there.
+llhttp, through httptools, reads only the head, and only when all of it is there.
 Around it is the narrowest reading of RFC 9112: whatever two servers might
-understand differently is refused, for what one of them takes for a body the
-other takes for a request. Old clients lose nothing by it: none was found that
+understand differently is refused, because what one of them takes for a body the
+other may take for a request. Old clients lose nothing by that: none was found that
 sends any of this.
 
-What bots send has nothing in it that could be misunderstood, and most of its
-lines have come before. Such a head is put together of its lines; every other,
-and any that is refused, is read by llhttp.
+The heads that bots send are unambiguous, and most of their lines have come before.
+Such a head is put together from its lines; llhttp reads every other head, and any
+that is refused.
 """
 
 import re

@@ -1,13 +1,12 @@
 """Which door an HTTP request goes to, by the first part of its path.
 
-A door for HTTP is an object with `paths`, the first parts it answers for, and
-`answer`, an application. Pages are shown to who reads what the pages know, some
-of it at first parts that are also a door's; the root is a page for browsers alone,
-where a door has it too. What nobody answers for is 404, in words, and for a
-browser as a page.
+A door for HTTP is an object with `paths`, the first parts that it serves, and
+`answer`, an application. Pages are for reading, some of them at first parts that also
+belong to a door; if a door has the root as well, only browsers get the page there.
+A path that nobody serves is 404, in words, and for a browser as a page.
 
-What a door declares besides is seen to here, once for all: other spellings of
-its old paths (`spelling.py`), and what pages of other sites may do (`sharing.py`).
+Two things that doors declare are handled here for all of them: other spellings of
+old paths (`spelling.py`), and what pages of other sites may do (`sharing.py`).
 """
 
 from collections.abc import Awaitable, Iterable

@@ -3,8 +3,8 @@
 Not here: routes, JSON, logins. What an application sees is in
 `server/http/exchange.py`, what happens on a connection in
 `server/http/connection.py`, what requests and answers look like in
-`server/http/wire.py`. Answers have no Date and no Server header: nobody caches
-them by the one, and the other helps nobody but attackers. HTTP/2 is a proxy's job.
+`server/http/wire.py`. Responses have no Date and no Server header: nobody caches
+by the first, and the second helps only attackers. HTTP/2 is a proxy's job.
 """
 
 import trio

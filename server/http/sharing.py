@@ -1,12 +1,12 @@
 """What pages of other sites may do here (CORS): whose answers they may read, and what they may send.
 
 Some bots live in a browser, on a page of any site. A browser lets such a page
-read an answer only if the answer says that it may, and asks beforehand, by
-OPTIONS, before it sends what a form could not. A door says what it shares; one
-that says nothing shares nothing, and whatever cookies protect has to be such.
+read a response only if the response allows it, and asks beforehand, by OPTIONS,
+before it sends what a form could not. A door says what it shares. One that says
+nothing shares nothing, and every door that cookies protect must be one of these.
 
-`Access-Control-Allow-Private-Network` is not spoken: browsers have given it up
-and ask the person in front of them.
+`Access-Control-Allow-Private-Network` is not sent: browsers have given it up
+and ask their user instead.
 """
 
 import re

@@ -1,9 +1,9 @@
 """How old paths may be spelt: with capitals in the part that is fixed, and with a slash at the end.
 
-The systems of old took both, so there are bots that write both. A door declares
+The old systems accepted both, so there are bots that write both. A door declares
 its old paths, such as `/evaluations/*`, where `*` stands for an id: ids keep
 their spelling. A path has one right spelling, and it never begins with two
-slashes, so whoever is sent there stays on this host.
+slashes, so a client that is redirected to it stays on this host.
 """
 
 from collections.abc import Iterable

@@ -1,8 +1,8 @@
 """HTTP/1.1 without I/O: bytes in, requests out; responses in, bytes out.
 
-One request at a time is read, and the next only when it is asked for: those
-that a client sends ahead cost no more than their bytes. Bodies are taken by
-their length or by chunks without extensions or trailers, and by nothing else.
+One request at a time is read, and the next only on demand: requests that a
+client sends ahead cost no more than their bytes. A body has a length or comes in
+chunks without extensions or trailers; nothing else is accepted.
 
 Not here: deadlines, connections, whose turn it is (`server/http/service.py`).
 """

@@ -1,8 +1,8 @@
 """Which addresses that strangers give may be called. Pure: nothing is looked up and nobody is called here.
 
-The table of what is whose is this file's own. `ipaddress.is_global` is another
-question: it says yes to multicast, to NAT64 of loopback and to more, and not
-the same in every version of Python.
+The table of networks is this file's own. `ipaddress.is_global` answers a different
+question: it is true for multicast, NAT64 of loopback and more, and it varies
+between versions of Python.
 """
 
 import re

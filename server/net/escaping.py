@@ -1,8 +1,8 @@
 """Strangers' text, made fit for a terminal, a log, or a line of output.
 
-Names, reasons and moves are whatever somebody sent. Shown as they came they
-could move a cursor, change a window's title, forge a line or turn the writing
-round. Everything of theirs that is printed goes through here.
+Names, reasons and moves are whatever somebody sent. Printed unchanged, they could
+move the cursor, change a window's title, forge a line or reverse the writing
+direction. Everything of theirs that is printed goes through here.
 """
 
 import json

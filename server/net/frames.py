@@ -1,9 +1,9 @@
 """Websocket frames (RFC 6455) as a server reads and writes them.
 
-`Frames` makes messages and control frames of bytes, and holds the peer to the
-protocol and to the limits: what is kept is never more than one message, however
-it was cut up. It does no I/O and decides nothing. The handshake is not here;
-extensions are not either, since none is ever agreed on.
+`Frames` turns bytes into messages and control frames, and holds the peer to the
+protocol and to the limits: it never keeps more than one message, however the
+message was cut up. It does no I/O and decides nothing. The handshake is not here;
+neither are extensions, since the host agrees to none.
 
 A server's own frames are not masked: a header before the payload, and no more.
 """
@@ -157,7 +157,7 @@ class Frames:
         raise BadFrame(PROTOCOL_ERROR, why)
 
     def _part(self, first: int, payload: bytes) -> bytes | None:
-        """Take in a frame of a message; answers the message, if this was the last of it."""
+        """Take in a frame of a message; returns the message if this was its last frame."""
         opcode, final = first & OPCODE, bool(first & FINAL)
         if final and opcode != CONTINUATION:  # as nearly all are
             if opcode == TEXT and not payload.isascii():

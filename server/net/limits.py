@@ -1,8 +1,8 @@
 """What strangers may use up: every limit a door has, its unit, and why it is what it is.
 
-Data, and the bucket that counts credits. Who enforces a limit is written where
-it is enforced. The organiser may set each of them; the defaults are meant to be
-too wide for any honest bot and too narrow for anything else.
+Data, and the bucket that counts credits. Each limit is enforced elsewhere, by
+whatever it limits. The organiser may set each of them; the defaults are meant to be
+wide enough for every honest bot and too narrow for abuse.
 """
 
 from msgspec import Struct
@@ -35,7 +35,7 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     handshake_seconds: float = 5.0  # TLS or websocket; half a handshake is held no longer than this
 
     # How often.
-    messages: Rate = Rate(100, 20.0)  # anything a bot says, but for the one answer to each prompt
+    messages: Rate = Rate(100, 20.0)  # anything a bot says, except for the one answer to each question
     junk: Rate = Rate(20, 10.0)  # what cannot be read or comes out of turn; past it the connection ends
     early_messages: int = 16  # between a house hello and its welcome, which takes a few milliseconds
     junk_total: int = 50  # the same, over the life of a connection
@@ -43,7 +43,7 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     late_answers: int = 8  # that wait for one c4-arena bot; what comes out of step beyond them gets none
     flood_pause_seconds: float = 0.2  # between two reads of 4 KiB from a websocket that floods
 
-    takeovers: Rate = Rate(5, 60.0)  # of one name: two clients with one token would kick each other for ever
+    takeovers: Rate = Rate(5, 60.0)  # of one name: two clients with one token would take turns forever
     wrong_tokens: Rate = Rate(10, 60.0)  # from one address
 
     # HTTP.

@@ -1,9 +1,9 @@
-"""Who may come in: listening sockets, accepting, and how many there may be of whom.
+"""Who may connect: listening sockets, accepting, and how many connections each may have.
 
 Every door accepts through here, so that the caps hold for all of them together:
-open files, connections of one address, and strangers, who have not shown who
-they are. Where there are too many, the stranger that has been here longest goes
-first: a flood of idle connections drives out itself.
+open files, connections from one address, and strangers, that is, connections that
+have not shown who they are. When there are too many, the stranger that has been here
+longest is closed first: a flood of idle connections drives itself out.
 """
 
 import errno
@@ -229,7 +229,7 @@ async def serve(
     limits: Limits,
     tls: ssl.SSLContext | None = None,
 ) -> Never:
-    """Accept for ever, each connection in a task of the guard. The listener is closed in the end."""
+    """Accept forever, each connection in a task of the guard. The listener is closed at the end."""
     full = False
     watcher = readiness()
     with listener:

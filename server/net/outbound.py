@@ -1,11 +1,11 @@
 """Calling bots that want to be called: one POST to an address that a stranger gave.
 
-A name is looked up once, every address that it has must be allowed, and one of
-those is connected to: no second look-up could answer something else. There are
-no proxies, redirects, cookies or logins here. Of the answer nothing is told to
-anybody, only whether the request could be sent.
+A name is looked up once. Every address that it has must be allowed, and the
+connection goes to one of these, so that no second look-up can return something else.
+There are no proxies, redirects, cookies or logins here. The response is shown to
+nobody; only whether the request could be sent is reported.
 
-Which addresses may be called is `server/net/addresses.py`'s business.
+`server/net/addresses.py` decides which addresses may be called.
 """
 
 import ssl

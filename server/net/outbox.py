@@ -1,10 +1,10 @@
 """What is on its way to one peer. Whoever has news puts it here, and nobody ever waits.
 
-`put` tries the wire at once, or at the end of the round in which others are read
-as well (`Wire.soon`), and keeps what the wire would not take. What is
-kept is bounded in messages, in bytes and in time without progress. Past any
-bound the peer is cut: its wire is closed, which wakes whoever reads from it. A
-spectator that does not read costs itself its connection and nobody anything.
+`put` tries the wire at once, or at the end of the round in which other sockets are
+read as well (`Wire.soon`), and keeps whatever the wire did not take. What it keeps is
+bounded in messages, in bytes and in time without progress. Beyond any bound the peer
+is cut off: its wire is closed, which wakes whoever is reading from it. A spectator
+that does not read loses its connection and costs nobody else anything.
 """
 
 from collections import deque

@@ -1,8 +1,8 @@
-"""Whose request it is that a proxy passes on, according to proxies that are believed.
+"""Whose request a proxy is passing on, according to proxies that are believed.
 
-Anybody can write what it likes into `X-Forwarded-For`, and each proxy adds at the
-end who came to it. So it is read from the end, for as long as the one who says
-so is a proxy of ours.
+Anybody can write anything into `X-Forwarded-For`, and each proxy appends the
+address that connected to it. So the header is read from its end, for as long as
+the address that added an entry is a proxy of ours.
 """
 
 from collections.abc import Sequence

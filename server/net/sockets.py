@@ -1,12 +1,12 @@
 """Wires over TCP sockets, and on Linux one epoll for all of them.
 
-To wait for a socket, trio tells the kernel so each time and forgets it after.
-Here a socket is registered once, level-triggered, with an epoll of our own that
-trio waits for: waiting costs no system call, and whatever has come is read in
-one sweep, a piece a socket, so that none can keep the others from their turn.
-A sweep goes in rounds of reading from some sockets, then taking what came, then
-sending: going into the kernel between any two moves, each takes longer.
-Where there is no epoll a wire waits as trio does.
+Each time trio waits for a socket, it registers the socket with the kernel and
+removes it again. Here a socket is registered once, level-triggered, with an epoll of
+our own on which trio waits: waiting costs no system call, and whatever has arrived is
+read in one sweep, one piece from each socket, so that none keeps the others waiting.
+A sweep consists of rounds: read from some sockets, take what came, send. A system
+call between two moves would make each of them slower. Where there is no epoll, a
+wire waits as trio does.
 """
 
 import select

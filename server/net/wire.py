@@ -1,10 +1,10 @@
 """A connection as the doors see it: bytes both ways, and the address of the peer.
 
-A `Wire` has what a host needs and a `trio.abc.Stream` has not: sending that
-never waits, closing that is a plain call, and the time at which the last bytes
-were there. `StreamWire` makes a wire of any stream (TLS, memory); `WireStream`
+A `Wire` has what a host needs and a `trio.abc.Stream` lacks: sending that never
+waits, closing that is a plain call, and the time at which the last bytes
+arrived. `StreamWire` makes a wire of any stream (TLS, memory); `WireStream`
 makes a stream of any wire, for libraries that want one. Wires over sockets are
-in `server/net/sockets.py`. What the bytes mean is none of this file's business.
+in `server/net/sockets.py`. This file does not know what the bytes mean.
 """
 
 from collections.abc import Callable

@@ -1,1 +1,4 @@
-"""What people see of a host in a browser: pages, and the stream that keeps them as things are."""
+"""What people see of a host in a browser: pages, and the stream that keeps them as things are.
+
+May import: `net`, `http`, `host`, `export` and `protocols`.
+"""

@@ -1,9 +1,9 @@
-"""Which live matches hang on a page, side by side, and where.
+"""Which live matches a page shows side by side, and where.
 
-A page has so many places. A match keeps its place to its end and for a moment
-after it, so that one can see how it ended; then the place goes to whatever has
-been played longest elsewhere. Matches that last a blink are passed over: nobody
-could follow them.
+A page has a fixed number of places. A match keeps its place until a moment after
+its end, so that people can see how it ended. Then the place goes to the match that
+has been played longest without one. Very short matches are skipped: nobody could
+follow them.
 """
 
 from collections.abc import Iterable

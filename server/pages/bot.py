@@ -1,7 +1,7 @@
 """What the page of a bot shows: its record by opponent, its rating over time, its matches.
 
-A bot is a name. What was played under it in one game is one story, whichever
-tournament it was played in. Pure functions of records that nobody else changes:
+A bot is a name. Everything played under it in one game is one story, whatever the
+tournament. Pure functions of records that nobody else changes:
 they may run in a thread.
 """
 

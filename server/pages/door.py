@@ -1,7 +1,8 @@
-"""Which page a browser asks for. What is on it is in the file of that name.
+"""Which page a browser asks for. What is on a page is in the file of that name.
 
-Everything here is read with GET and public. `Pages` is not a door by first
-parts alone, for bots have old addresses among them: `shows` says what is a page.
+Everything here is public and read with GET. `Pages` is not a door that has its first
+parts to itself, because some old addresses of bots are among them: `shows` says
+what is a page.
 """
 
 import re
@@ -69,7 +70,7 @@ class Pages:
         return self._addresses.http.rpartition(":")[2]
 
     def shows(self, path: str) -> bool:
-        """Whether there may be a page at a path, for who reads."""
+        """Whether there may be a page at a path, for a request that reads."""
         first, *rest = path.strip("/").split("/")
         return first in FIRST or (first == "games" and len(rest) == 1) or (not rest and first in ROOT)
 

@@ -1,9 +1,9 @@
-"""What is done for those who ask for pages: one thing at a time, and not all the time.
+"""Work for pages, limited to a fair share: one thing at a time, and not all the time.
 
-A page that takes long to make, or a thousand requests for short ones, must cost
-the players nothing. So boards are drawn one after the other, each in a turn of
-its own; and tables are made in a thread, one after the other, with nine times
-as much rest after each as it has taken. Who asks for more waits longer.
+A page that takes long to make, or a thousand requests for quick ones, must cost the
+players nothing. So boards are drawn one after the other, each in a turn of its own.
+Tables are made in a thread, one after the other, with a rest after each that is nine
+times as long as it took. Whoever asks for more waits longer.
 """
 
 from collections.abc import Awaitable, Callable
@@ -31,7 +31,7 @@ class Turns:
         self._run = run
 
     async def aside(self, begin: Callable[[], Work]) -> Any:
-        """Do what takes long. `begin` takes what it needs from what may change, and answers the work."""
+        """Do what takes long. `begin` copies what it needs of whatever may change, and returns the work."""
         async with self._long:
             await trio.sleep_until(self._rested)
             begun = trio.current_time()

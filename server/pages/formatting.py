@@ -1,4 +1,4 @@
-"""How pages put figures, endings and addresses: small functions that the templates call."""
+"""How pages write figures, endings and addresses: small functions that the templates call."""
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence

@@ -1,15 +1,14 @@
 """What the page of a game shows: rules, notation, and how to connect, with a match by hand.
 
-The games of the house have a page of rules each, in `templates/games/`. Of any
-other game the description at the head of its file is shown: who adds a game
-adds nothing here.
+All of it comes from the game itself and from the dialects that can express it:
+whoever adds a game or a dialect adds nothing here.
 """
 
 from collections.abc import Iterator
 from functools import cache
-from inspect import getdoc, getmodule, signature
 from typing import Any
 
+from markdown_it import MarkdownIt
 from markupsafe import Markup
 from msgspec import Struct
 
@@ -17,7 +16,9 @@ from games.brains import greedy
 from games.catalogue import catalogue
 from games.game import Game
 from server.host.host import OPEN
-from server.pages.rendering import ENVIRONMENT
+from server.pages.protocols import SOURCES
+from server.protocols.catalogue import dialects
+from server.protocols.dialect import Dialect, OverHttp, OverTcp, OverWebsocket
 from server.protocols.house import messages
 from tournament.match import Match
 
@@ -25,13 +26,21 @@ SEED = 5  # of the players in the example
 PLIES = 3  # of the example
 DRAWN = 12  # plies of the board that is shown
 
-OLD = {  # the protocols that came with the games, beside that of the house
-    "connect-4": ("connect-4", "c4-arena, over websockets"),
-    "hexagon-dots": ("hexagon-dots", "Hexagon Dots, over HTTP"),
-    "quoridor": ("arena", "the Arena, over HTTP"),
-    "santorini": ("santorini", "Santorini, over TCP"),
-    "tic-tac-toe": ("arena", "the Arena, over HTTP"),
-}
+WAYS = {OverTcp: "TCP", OverWebsocket: "websocket", OverHttp: "HTTP"}  # what carries dialects, in words
+
+
+class Linked(Struct, frozen=True):
+    """A name, and the page on protocols that is about it, if there is one."""
+
+    name: str
+    page: str | None
+
+
+class Spoken(Struct, frozen=True):
+    """A dialect, and what carries it."""
+
+    dialect: Linked
+    over: tuple[Linked, ...]
 
 
 class Said(Struct, frozen=True):
@@ -45,22 +54,34 @@ class Said(Struct, frozen=True):
 def about(name: str) -> dict[str, Any]:
     """All that does not change while the host runs; made once for each game."""
     game = catalogue()[name]
-    template = f"games/{name}.html"
-    rules = None
-    if template in ENVIRONMENT.list_templates():
-        rules = Markup(ENVIRONMENT.get_template(template).render())  # noqa: S704 - a page of our own
-    paragraphs = (getdoc(getmodule(game.start)) or "").split("\n\n")
-    options = {key: option.default for key, option in signature(game.start).parameters.items()}
+    first_paragraph, *_ = game.rules.split("\n\n")
     return {
         "game": game,
-        "rules": rules,
-        "paragraphs": paragraphs,
-        "options": options,
+        "rules": html(game.rules),
+        "description": html(first_paragraph).striptags(),
         "example": list(_example(game)),
         "board": Markup(_board(game)),  # noqa: S704 - a game's own drawing
         "moves": _moves(game),
-        "old": OLD.get(name),
+        "spoken": [*map(_spoken, _dialects(name))],
     }
+
+
+def html(markdown: str) -> Markup:
+    """HTML in it is text, whoever wrote the game."""
+    return Markup(MarkdownIt("commonmark", {"html": False}).render(markdown))  # noqa: S704
+
+
+def _dialects(game: str) -> list[Dialect]:
+    """Those that can express it; first those that can express any game."""
+    able = [each for each in dialects().values() if each.games is None or game in each.games]
+    return sorted(able, key=lambda each: each.games is not None)
+
+
+def _spoken(dialect: Dialect) -> Spoken:
+    """A way of carrying it has its own page where that of the dialect is not enough, as `house-http` is."""
+    ways = {WAYS[type(way)]: f"{dialect.name}-{WAYS[type(way)].lower()}" for way in dialect.carried_by}
+    over = (Linked(way, page if page in SOURCES else None) for way, page in ways.items())
+    return Spoken(Linked(dialect.title, dialect.name if dialect.name in SOURCES else None), tuple(over))
 
 
 def _position(game: Game[Any, Any], plies: int) -> Iterator[tuple[Any, Any]]:

@@ -2,14 +2,14 @@
 
 A page is made of parts, and so is its stream: when a part has changed, its new
 HTML is sent. What a page shows first and what it is sent later is one and the
-same, made once for all who look. Parts are states and not news: who fell behind
-or slept is sent the parts that differ now, and has missed nothing. Only moves
-are a list, of which everybody is sent what it has not had.
+same, made once for all who look. Parts are states and not news: a client that
+fell behind or slept is sent the parts that differ now, and has missed nothing. Only
+moves are a list, of which every client is sent what it does not have.
 
-Spectators must cost the players nothing. Nothing is done for them in anybody's
-move: what they look at is looked at some twenty times a second, in a task of
-its own that gives way after every millisecond and rests ten times as long as it
-has worked. So with many spectators there are fewer frames, and the same moves.
+Spectators must cost the players nothing, so no move does any work for them. A task
+of its own checks what they watch some twenty times a second, gives way after every
+millisecond and rests ten times as long as it has worked. So with many spectators
+there are fewer frames, and the same moves.
 """
 
 import secrets

@@ -1,11 +1,11 @@
 """Compressed once, sent to everybody: gzip streams that are put together from pieces.
 
-What a thousand spectators are sent is the same, but each has a stream of its
-own, begun at another time. A deflate block that refers to nothing before it and
-ends on a whole byte fits into any stream at any place: so a piece is packed
-once, and a stream is a head and pieces. A board shrinks to a tenth.
+A thousand spectators are sent the same things, but each has a stream of its own
+that began at a different time. A deflate block that refers to nothing before it and
+ends on a whole byte fits into any stream at any place. So each piece is packed once,
+and a stream is a head and pieces. A board shrinks to a tenth.
 
-Streams of events have no end, so nobody misses the checksum that would be there.
+Event streams do not end, so nobody misses the checksum at the end.
 """
 
 import struct

@@ -1,7 +1,7 @@
-"""The parts of a page: what it shows first, and what its stream sends, made once for all who look.
+"""The parts of a page: what it shows first, and what its stream sends, made once for everybody.
 
-A part has a place on its page and the tick since which it is as it is, so what
-somebody has to be sent is whatever has changed since the tick that it has.
+A part has a place on its page and the tick of its latest change. So a client has to
+be sent whatever has changed since the tick that it has.
 """
 
 from bisect import bisect_right

@@ -1,4 +1,6 @@
-"""The pages on protocols, which are in `docs/protocols/`, as pages of the host: they are there offline.
+"""The pages on protocols as pages of the host: they are there offline.
+
+Most are in `docs/protocols/`; a dialect of another package brings its own.
 
 They are read when this is imported. HTML in them is text, as everything is.
 """
@@ -11,10 +13,14 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
+from server.protocols.catalogue import dialects
+
 PLACES = (Path(__file__).parent / "protocols", Path(__file__).parents[2] / "docs" / "protocols")
 PLACE = next(place for place in PLACES if place.is_dir())  # of an installed host, or of a checkout
 
-SOURCES = {path.stem: path.read_text(encoding="utf-8") for path in sorted(PLACE.glob("*.md"))}
+_BROUGHT = {name: dialect.page for name, dialect in dialects().items() if dialect.page is not None}
+_PATHS = {path.stem: path for path in sorted(PLACE.glob("*.md"))} | _BROUGHT
+SOURCES = {name: path.read_text(encoding="utf-8") for name, path in _PATHS.items()}
 GRAMMARS = {path.name: path.read_bytes() for path in sorted(PLACE.glob("*.json"))}
 _LINK = re.compile(r"\]\(([^)#:]+)(#[a-z0-9-]+)?\)")
 

@@ -1,4 +1,4 @@
-"""What every page is made on: the templates, and the headers that keep a browser from doing harm.
+"""What all pages share: the templates, and the headers that keep a browser from doing harm.
 
 Templates are read when this is imported, so a host that has run out of files
 can still show a page. Whatever they are given is text and is escaped; what is

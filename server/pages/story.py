@@ -1,9 +1,9 @@
 """A match as pages tell it, live or over: its positions, its moves as people write them, its boards.
 
-A match that is over is played again from its record; a live one is only read,
-never told by, so a spectator adds nothing to anybody's move. Games draw their
-positions from their own names for the seats: nothing that a bot has said is in
-a drawing.
+A finished match is played again from its record. A live one is only read and does
+not notify anybody, so a spectator adds nothing to anybody's move. Games draw their
+positions with their own names for the seats: nothing that a bot has said is in a
+drawing.
 """
 
 from collections.abc import Iterator

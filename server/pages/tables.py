@@ -1,4 +1,4 @@
-"""What a tournament comes to, for its page: the table with ratings, who met whom, what is still to play.
+"""The results of a tournament, for its page: the table with ratings, who met whom, what is still to play.
 
 Pure functions of a record that nobody else changes, so that they may run in a
 thread: a hundred entrants and ten thousand matches take their time.

@@ -1,4 +1,4 @@
-"""What the page of a tournament shows, and keeps as things are."""
+"""What the page of a tournament shows and keeps up to date."""
 
 from collections.abc import Callable, Iterator, Mapping
 

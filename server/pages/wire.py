@@ -13,6 +13,7 @@ from server.http.exchange import Exchange
 from server.http.head import Refusal, form
 from server.http.wire import Headers, Response
 from server.pages.story import Story
+from server.protocols.api import wire_log
 
 PRIVATE = ("Cache-Control", "no-store")
 
@@ -53,7 +54,7 @@ class WirePage:
         asked = form(exchange.request.body)
         token = asked.get("token", "").strip().encode()
         try:
-            tapes = self._reader.open(name, token, exchange.request.peer)
+            tapes = wire_log.tapes(self._reader, name, token, exchange.request.peer)
         except Refusal as refusal:
             await self._pages.wire(exchange, name, refusal.status, why=str(refusal))
             return

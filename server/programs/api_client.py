@@ -1,7 +1,7 @@
-"""A host that runs somewhere, by its HTTP API: what the commands for organisers stand on.
+"""A host that is running somewhere, through its HTTP API: the commands for organisers use it.
 
-Errors come out as a `Failure` in the host's own words; that no host answers is
-one, too.
+Errors are raised as a `Failure` in the host's own words. If no host answers, that
+is a `Failure` too.
 """
 
 import json

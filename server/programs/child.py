@@ -1,8 +1,7 @@
-"""A host of our own in a child process: on free ports, with a folder that goes when it does.
+"""A host of our own in a child process, on free ports, with a folder that is removed when it ends.
 
-What `quintain demo` shows and `quintain check` tries bots out on is the real
-thing, behind the real doors, and shares nothing with what else is here: no
-configuration, no data, no port.
+`quintain demo` and `quintain check` use a real host behind its real doors. It shares
+nothing with any other host on this machine: no configuration, no data, no port.
 """
 
 import os

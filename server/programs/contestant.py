@@ -1,7 +1,7 @@
 """Who plays in a match of our own: a program, or a house brain.
 
-Either is asked with what a bot's `choose` is given by the client: the house
-protocol's `turn`, with the seat, the players, the moves and the options.
+Either is given what the client gives a bot's `choose`: the house protocol's `turn`,
+with the seat, the players, the moves and the options.
 """
 
 import time

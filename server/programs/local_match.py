@@ -1,4 +1,4 @@
-"""Matches without a host: the same referee and the same clocks, and who plays is asked one after another."""
+"""Matches without a host: the same referee and the same clocks; the players are asked in turn."""
 
 import time
 from typing import Any
@@ -20,7 +20,7 @@ def local_match(
     contestants: tuple[Contestant, Contestant],
     pace: Pace | None = None,
 ) -> Match:
-    """Play a match to its end. Who is too slow loses by the clock, and who has gone has left."""
+    """Play a match to its end. Whoever is too slow loses by the clock, and whoever is gone has left."""
     match = Match(game, names, time.monotonic(), name=name, pace=pace)
     refused: str | None = None
     while (seat := match.to_move) is not None:

@@ -1,8 +1,8 @@
-"""A bot that is a program: a position a line into its standard input, a move a line out of its output.
+"""A bot that is a program: it reads a position from each line of input and writes a move as a line.
 
-Here is one such program and the pipes to it. What it is asked and what becomes
-of its answers is up to whoever asks: a host, by `quintain play`, or a referee
-of our own, by `quintain match` and `quintain check`.
+This is one such program and the pipes to it. Whoever asks decides what it is asked
+and what becomes of its answers: a host, through `quintain play`, or a referee of our
+own, in `quintain match` and `quintain check`.
 """
 
 import contextlib

@@ -1,8 +1,8 @@
-"""What a program goes through before it plays for points: one trial for each thing that breaks bots.
+"""Trials of a program before it plays for points: one for each thing that breaks bots.
 
-A trial has the program play against something that is not nice to it, with a
-referee of ours, and raises `Broke` with a sentence for its author. Each begins
-with the program freshly started.
+A trial has the program play against something unkind, with a referee of ours, and
+raises `Broke` with a sentence for its author if it fails. Each trial starts the
+program afresh.
 """
 
 import time

@@ -11,6 +11,7 @@ is here in which state `server/protocols/common/attendance.py`'s.
 """
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Protocol
 
 from msgspec import Struct
@@ -85,3 +86,4 @@ class Dialect(Struct, frozen=True, kw_only=True):
     title: str  # as people call it: "the c4-arena"
     carried_by: tuple[OverTcp | OverWebsocket | OverHttp, ...]
     games: tuple[str, ...] | None = None  # that its wire can express; None: any
+    page: Path | None = None  # for authors of bots, in Markdown; None: `docs/protocols/NAME.md`

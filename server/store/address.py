@@ -1,8 +1,8 @@
-"""The address of a database, fit to be shown: a screen, a log or an error has no password of it.
+"""The address of a database, fit to be shown on a screen, in a log or in an error: without its password.
 
-A password may be before the host or in the query. One that was not written as
-addresses want it (with a bare @ or / in it, say) is anywhere, so of an address
-that does not read as one nothing is shown. Not here: what the parts mean.
+A password may be before the host or in the query. If it is not escaped (and has a
+bare @ or / in it, say), it may be anywhere. So nothing is shown of an address that
+cannot be parsed. Not here: what the parts mean.
 """
 
 import re

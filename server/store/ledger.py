@@ -2,7 +2,7 @@
 
 Whatever has gathered while the last commit was under way, and for a moment after,
 goes into the next one, so a busy host makes few commits and an idle one waits for
-nothing. One thread writes. What an engine cannot keep is kept back and tried again,
+nothing. One thread writes. Whatever an engine cannot keep is held back and tried again,
 for as long as it takes: that is trouble, and the host stands still meanwhile.
 Anything else that goes wrong is a bug of ours and ends the host.
 """

@@ -1,8 +1,8 @@
 """The journal in a PostgreSQL database: for a host whose results belong with an organiser's other data.
 
 One session writes and holds a lock for as long as it lives, so there is one host
-to a database. A session that is lost is opened again; a commit that nobody knows
-the outcome of is tried again, which changes nothing where it went through.
+to a database. A lost session is opened again. A commit whose outcome is unknown is
+repeated, which changes nothing if it had succeeded.
 """
 
 import threading
@@ -142,7 +142,7 @@ class PostgresReader:
         return ConfigError(f"{self._where}: this database cannot be used: {why}")
 
     def _session(self) -> Connection:
-        """One to read with. No server can hold it up for ever."""
+        """One to read with. No server can hold it up forever."""
         return psycopg.connect(
             self._url,
             autocommit=True,

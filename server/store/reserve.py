@@ -1,7 +1,7 @@
-"""Room on the disk that is kept back, to be given up when the disk is full.
+"""Disk space that is kept back, and given up when the disk is full.
 
-What is given up is what is still to be kept of matches in play, and for an
-organiser to look round in; it is no cure.
+It leaves room to keep the matches in play, and for an organiser to look around. It
+is not a cure.
 """
 
 import os
@@ -15,7 +15,7 @@ class Reserve:
         self._held = False
 
     def take(self) -> bool:
-        """Hold it, if the disk has as much again beside it; answers whether it is held."""
+        """Hold it, if the disk has as much again beside it; returns whether it is held."""
         if not self._held and self._free() >= 2 * self._size:
             try:
                 with self._path.open("wb") as file:

@@ -1,7 +1,7 @@
 """The journal in one SQLite file: the store of a host that has nothing set up.
 
 A write-ahead log, and a commit is on the disk when it returns. One connection
-writes and checkpoints; others read beside it and can change nothing.
+writes and checkpoints; others only read.
 """
 
 import os

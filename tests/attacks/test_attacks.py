@@ -12,6 +12,7 @@ import pytest
 import trio
 
 from tests.attacks.attacks import says
+from tests.hang import HANG
 from tests.server.served import ROOT, Served
 from tests.server.test_matrix import TRANSPORTS, open_tournament, play
 
@@ -23,8 +24,13 @@ PAUSE = 0.4  # seconds between two matches
 MATCHES = 30  # at each door, at most: one address may have so many sessions in a minute
 MEMORY = 64  # MiB that the process may grow by: half of that is libraries that standings need, once
 PROBE = 0.1  # seconds between two looks at whether the host answers
-ANSWERS = 5.0  # seconds for that, on a busy machine
-SETTLED = 20.0  # seconds until nothing is left of the attackers
+FLOODED = """
+[limits]
+trust_loopback = false
+hello_seconds = 3600.0  # nobody goes by itself: whoever goes was thrown out
+handshake_seconds = 3600.0
+head_seconds = 3600.0
+"""
 
 
 async def test_it_lives_through_everything_at_once_and_honest_bots_lose_nothing(tmp_path: Path) -> None:
@@ -33,7 +39,7 @@ async def test_it_lives_through_everything_at_once_and_honest_bots_lose_nothing(
 
 
 async def test_it_lives_through_floods_of_connections_and_lets_honest_bots_in(tmp_path: Path) -> None:
-    (tmp_path / "quintain.toml").write_text("limits.trust_loopback = false\n")
+    (tmp_path / "quintain.toml").write_text(FLOODED)
     async with unharmed(Served(tmp_path, "--log-level", "warning")) as host:
         await attack(host, "--floods")
 
@@ -52,15 +58,14 @@ async def unharmed(host: Served) -> AsyncIterator[Served]:
             nursery.start_soon(keep_asking, host)
             yield host
             nursery.cancel_scope.cancel()
-        for _ in range(int(SETTLED / PROBE)):
-            if files(host) <= open_files:
-                break
-            await trio.sleep(PROBE)
+        with trio.move_on_after(HANG):
+            while files(host) > open_files:  # noqa: ASYNC110 - another process tells nobody
+                await trio.sleep(PROBE)
         assert files(host) <= open_files, "it should have let go of all connections"
         assert memory(host, "VmHWM") < before + MEMORY
         assert metric(await answer(host, "/metrics"), "quintain_exceptions") == 0
         for transport, endings in played.items():
-            assert len(endings) > 3, f"next to nothing was played over {transport}"
+            assert endings, f"nothing was played over {transport}"
             assert set(endings) == {"played"}
         host.process.terminate()
         code, _, errors = host.end()
@@ -104,7 +109,7 @@ def keep_playing(host: Served, transport: str, over: threading.Event, endings: l
 async def keep_asking(host: Served) -> None:
     """Whoever asks is answered, whatever else goes on."""
     while True:
-        with trio.fail_after(ANSWERS):
+        with trio.fail_after(HANG):
             assert b'"alive":true' in await answer(host, "/healthz")
         await trio.sleep(PROBE)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from server.net.listening import room_for_files
-from tests.bench import doors, games, ignored, memory, spectators, store
+from tests.bench import doors, games, ignored, memory, spectators, store, tournaments
 
 DOORS = ("tcp", "websocket", "http")
 
@@ -21,6 +21,7 @@ def parts(matches: int) -> Mapping[str, Callable[[], None]]:
         "store": store.bench,
         "spectators": partial(spectators.bench, matches),
         "ignored": ignored.bench,
+        "tournaments": tournaments.bench,
     }
 
 

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -13,9 +14,13 @@ from tests.bench.crowd import Address
 class Server:
     """A server in a process of its own, which says where it is as `quintain serve` does."""
 
-    def __init__(self, *command: str) -> None:
+    def __init__(self, *command: str, checkout: Path | None = None) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", *command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            [sys.executable, "-m", *command],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            cwd=checkout,  # whose modules come first
         )
         assert self.process.stdout is not None
         ready = self.process.stdout.readline().split()
@@ -45,6 +50,8 @@ class Server:
             return int(pages.read().split()[1]) * os.sysconf("SC_PAGESIZE")
 
 
-def quintain(folder: str, *arguments: str) -> Server:
+def quintain(folder: str, *arguments: str, checkout: Path | None = None) -> Server:
+    """Ours; of another checkout, if one is given."""
     ports = ("--tcp", "0", "--websocket", "0", "--http", "0")
-    return Server("server", "serve", *ports, "--data", folder, "--log-level", "error", *arguments)
+    quiet = ("--data", folder, "--log-level", "error")
+    return Server("server", "serve", *ports, *quiet, *arguments, checkout=checkout)

@@ -16,7 +16,8 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 from urllib.parse import urlencode
 
-from tests.blackbox.inspected import PATIENCE, Address
+from tests.blackbox.inspected import Address
+from tests.hang import HANG
 
 SHORT = 0.15  # how long we listen where nothing must come
 _numbers = itertools.count(1)
@@ -31,13 +32,13 @@ class Wire:
     """A socket and what came of it so far."""
 
     def __init__(self, address: Address, source: str = "127.0.0.1") -> None:
-        self.socket = socket.create_connection(address, PATIENCE, (source, 0))
+        self.socket = socket.create_connection(address, HANG, (source, 0))
         self.heard = b""
 
     def send(self, sent: bytes) -> None:
         self.socket.sendall(sent)
 
-    def more(self, seconds: float = PATIENCE) -> bool:
+    def more(self, seconds: float = HANG) -> bool:
         """Reads what comes next; False where the other end has closed."""
         if not select.select([self.socket], [], [], seconds)[0]:
             raise TimeoutError(f"nothing came in {seconds} s, after {self.heard!r}")
@@ -48,7 +49,7 @@ class Wire:
         self.heard += came
         return bool(came)
 
-    def until(self, mark: bytes, seconds: float = PATIENCE) -> bytes:
+    def until(self, mark: bytes, seconds: float = HANG) -> bytes:
         end = time.monotonic() + seconds
         while mark not in self.heard:
             if not self.more(max(0.0, end - time.monotonic())):
@@ -56,14 +57,14 @@ class Wire:
         found, self.heard = self.heard.split(mark, 1)
         return found
 
-    def exactly(self, count: int, seconds: float = PATIENCE) -> bytes:
+    def exactly(self, count: int, seconds: float = HANG) -> bytes:
         while len(self.heard) < count:
             if not self.more(seconds):
                 raise EOFError(f"closed after {self.heard!r}")
         found, self.heard = self.heard[:count], self.heard[count:]
         return found
 
-    def rest(self, seconds: float = PATIENCE) -> bytes:
+    def rest(self, seconds: float = HANG) -> bytes:
         """Everything until the other end closes, which it must."""
         end = time.monotonic() + seconds
         while self.more(max(0.0, end - time.monotonic())):
@@ -94,7 +95,7 @@ class Lines(Wire):
         text = line if isinstance(line, str) else json.dumps(line)
         self.send(text.encode() + b"\n")
 
-    def hear(self, seconds: float = PATIENCE) -> Any:
+    def hear(self, seconds: float = HANG) -> Any:
         return json.loads(self.until(b"\n", seconds))
 
 
@@ -129,7 +130,7 @@ class Frames(Wire):
     def say(self, message: object) -> None:
         self.frame((message if isinstance(message, str) else json.dumps(message)).encode())
 
-    def read(self, seconds: float = PATIENCE) -> tuple[int, bytes]:
+    def read(self, seconds: float = HANG) -> tuple[int, bytes]:
         """The next frame: opcode and payload."""
         first, second = self.exactly(2, seconds)
         assert first & 0x70 == 0, "reserved bits are for extensions, and none was agreed"
@@ -141,12 +142,12 @@ class Frames(Wire):
             (size,) = struct.unpack("!Q", self.exactly(8))
         return first & 0x0F, self.exactly(size)
 
-    def hear(self, seconds: float = PATIENCE) -> Any:
+    def hear(self, seconds: float = HANG) -> Any:
         opcode, payload = self.read(seconds)
         assert opcode == 1, f"a text frame was expected; opcode {opcode}, {payload!r} came"
         return json.loads(payload)
 
-    def closing(self, seconds: float = PATIENCE) -> int:
+    def closing(self, seconds: float = HANG) -> int:
         """The code that the other end closes with, whatever it says before."""
         while True:
             opcode, payload = self.read(seconds)
@@ -202,7 +203,7 @@ class Asking(Wire):
         self.method = method
         self.send(request(method, path, address, body, **headers))
 
-    def answer(self, seconds: float = PATIENCE) -> Answer:
+    def answer(self, seconds: float = HANG) -> Answer:
         self.socket.settimeout(seconds)
         answer = http.client.HTTPResponse(self.socket, method=self.method)
         try:
@@ -231,19 +232,19 @@ class Stream(Wire):
         self.version = first.split()[0]
         self.headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in named)}
 
-    def chunk(self, seconds: float = PATIENCE) -> bytes:
+    def chunk(self, seconds: float = HANG) -> bytes:
         """The next chunk; empty is the end."""
         size = int(self.until(b"\r\n", seconds), 16)
         found = self.exactly(size + 2)
         assert found.endswith(b"\r\n")
         return found[:-2]
 
-    def event(self, seconds: float = PATIENCE) -> Any:
+    def event(self, seconds: float = HANG) -> Any:
         """The next event, which must be one chunk of exactly `data: {json}` and two line ends."""
         came = self.chunk(seconds)
         assert (came[:7], came[-3:]) == (b"data: {", b"}\n\n"), came
         assert came.count(b"\n") == 2, came
         return json.loads(came[6:-2])
 
-    def over(self, seconds: float = PATIENCE) -> bool:
+    def over(self, seconds: float = HANG) -> bool:
         return self.chunk(seconds) == b""

@@ -9,8 +9,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from tests.hang import HANG
+
 COMMAND = Path(sys.executable).with_name("quintain")
-PATIENCE = 10.0  # how long anything that must happen may take on a machine that is busy with other things
 READY = re.compile(r"ready tcp=(\S+):(\d+) websocket=(\S+):(\d+) http=(\S+):(\d+) data=(.*)\n")
 
 Address = tuple[str, int]
@@ -55,7 +56,7 @@ class Inspected:
 
     def ends(self) -> tuple[int, str]:
         """Waits until it has ended by itself: the exit code and what else was on standard output."""
-        out, _ = self.process.communicate(timeout=PATIENCE)
+        out, _ = self.process.communicate(timeout=HANG)
         return self.process.returncode, out
 
     def __enter__(self) -> Self:

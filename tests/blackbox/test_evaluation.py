@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -11,7 +10,8 @@ from typing import Any
 import pytest
 
 from tests.blackbox.ends import Stream, ask, form, fresh
-from tests.blackbox.inspected import PATIENCE, Inspected
+from tests.blackbox.inspected import Inspected
+from tests.hang import wait_for
 
 pytestmark = pytest.mark.slow
 FLIP = "(╯°□°)╯︵ ┻━┻"
@@ -122,9 +122,7 @@ class Team:
 
     def finished(self, count: int) -> list[list[Any]]:
         """What was told in its first battles, once their streams have closed."""
-        end = time.monotonic() + PATIENCE
-        while len(self.heard) < count and time.monotonic() < end:
-            time.sleep(0.02)
+        wait_for(lambda: len(self.heard) >= count, f"the end of {count} battles")
         return self.heard[:count]
 
     def close(self) -> None:
@@ -142,13 +140,16 @@ def team(host: Inspected, game: str = "tic-tac-toe", *, idle: bool = False) -> I
         opened.close()
 
 
-def evaluated(host: Inspected, run: str, seconds: float = 3 * PATIENCE) -> Any:
-    end = time.monotonic() + seconds
-    while True:
+def evaluated(host: Inspected, run: str) -> Any:
+    stands: Any = {}
+
+    def done() -> bool:
+        nonlocal stands
         stands = ask(host.http, "GET", f"/evaluations/{run}").json
-        if stands["done"] or time.monotonic() > end:
-            return stands
-        time.sleep(0.02)
+        return stands["done"]
+
+    wait_for(done, f"the end of the evaluation {run}")
+    return stands
 
 
 def test_a_perfect_bot_that_flips_at_cheats_has_100_points(host: Inspected) -> None:
@@ -176,9 +177,7 @@ def test_a_perfect_bot_that_flips_at_cheats_has_100_points(host: Inspected) -> N
             if any(event.get("action") == FLIP for event in events)
         ]
         assert [set(last) for last in flips] == [{"player", "action"}] * len(CHEATS), "without a winner"
-        end = time.monotonic() + PATIENCE
-        while not bot.told and time.monotonic() < end:
-            time.sleep(0.02)
+        wait_for(lambda: bot.told, "the score")
         ((path, body),) = bot.told
         assert path == "/done"
         assert json.loads(body)["runId"] == run

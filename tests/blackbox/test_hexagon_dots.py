@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from tests.blackbox.ends import Answer, Asking, Stream, ask, fresh
-from tests.blackbox.inspected import PATIENCE, Inspected
+from tests.blackbox.inspected import Inspected
+from tests.hang import HANG
 from tests.oracles import OPEN
 from tests.oracles import hexagondots as oracles
 
@@ -67,7 +68,7 @@ def game(
     one = Bot(host, where, names[0])
     assert one.asking.silent(0.1)
     two = Bot(host, where, names[1])
-    (asking,), _, _ = select.select([one.asking.socket, two.asking.socket], [], [], PATIENCE)
+    (asking,), _, _ = select.select([one.asking.socket, two.asking.socket], [], [], HANG)
     bots = (one, two) if asking is one.asking.socket else (two, one)
     try:
         bots[0].hear()

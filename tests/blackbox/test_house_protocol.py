@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from tests.blackbox.ends import SHORT, Answer, Asking, Frames, Lines, Stream, ask, fresh
-from tests.blackbox.inspected import PATIENCE, Inspected
+from tests.blackbox.inspected import Inspected
+from tests.hang import HANG
 
 pytestmark = pytest.mark.slow
 GAMES = {
@@ -46,14 +47,14 @@ class Streamed:
 
     def _read(self) -> None:
         try:
-            while chunk := self.stream.chunk(60):
+            while chunk := self.stream.chunk():
                 for line in chunk.split(b"\n"):
                     if line.startswith(b"data: "):
                         self.heard.put(json.loads(line[6:]))
         except (OSError, EOFError, ValueError):
             return
 
-    def hear(self, seconds: float = PATIENCE) -> Any:
+    def hear(self, seconds: float = HANG) -> Any:
         return self.heard.get(timeout=seconds)
 
     def silent(self, seconds: float = SHORT) -> bool:
@@ -84,7 +85,7 @@ class Polled(Streamed):
             self.session, self.after = answer.json["session"], 0
         return answer
 
-    def hear(self, seconds: float = PATIENCE) -> Any:
+    def hear(self, seconds: float = HANG) -> Any:
         while self.heard.empty():
             answer = Asking(self.host.http, "GET", f"/play/{self.session}?after={self.after}").answer(seconds)
             assert answer.status == 200, answer
@@ -518,7 +519,7 @@ def test_a_json_line_may_have_4_kib_and_no_more(host: Inspected) -> None:
         mover.say('{"type":"move","move":"e2","padding":"' + "x" * 3900 + '"}')
         seats.both("turn")
         mover.send(b'{"type":"move","padding":"' + b"x" * 5000)
-        mover.rest(3)
+        mover.rest()
 
 
 @any_transport

@@ -10,15 +10,14 @@ from tests.blackbox.ends import Asking, Frames, Lines, Wire, ask, fresh, request
 from tests.blackbox.inspected import Address, Inspected
 
 pytestmark = pytest.mark.slow
-CLOSED = 8.0  # seconds until a connection is closed that may be open for five, on a machine that is busy
 
 
-def said(address: Address, sent: bytes, seconds: float = CLOSED) -> bytes:
+def said(address: Address, sent: bytes) -> bytes:
     """All that comes back on a connection that is closed by the other end."""
     with Wire(address) as wire:
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             wire.send(sent)
-        return wire.rest(seconds)
+        return wire.rest()
 
 
 def alive(host: Inspected) -> bool:
@@ -89,7 +88,7 @@ def test_garbage_ends_its_own_connection_and_nothing_else(host: Inspected, door:
                 wire.send(GARBAGE[kind])
             assert alive(host), kind
         for wire in sent.values():
-            wire.rest(CLOSED)
+            wire.rest()
     assert alive(host)
     assert "Traceback" not in host.said()
 
@@ -146,7 +145,7 @@ def test_ten_wrong_tokens_a_minute_from_an_address_and_no_more(host: Inspected) 
         assert answers[0] == answers[9] != answers[10], "the eleventh is told something else"
         with Lines(host.tcp, source="127.0.0.77") as stranger:
             stranger.say({"type": "hello", "name": name, "token": "y" * 22, "game": "quoridor"})
-            stranger.rest(3)
+            stranger.rest()
         guess = {"type": "hello", "name": name, "token": "z" * 22, "game": "quoridor"}
         answer = Asking(host.http, "POST", "/play", guess, source="127.0.0.77").answer()
         assert answer.status == 429
@@ -222,7 +221,7 @@ def test_messages_beyond_a_hundred_in_twenty_seconds_end_the_connection(host: In
                 bot.say({"type": "state"})
             except (BrokenPipeError, ConnectionResetError):
                 break
-        bot.rest(8)
+        bot.rest()
 
 
 def test_a_fast_bot_is_not_a_chatty_one(host: Inspected) -> None:
@@ -252,7 +251,7 @@ def test_a_bot_that_never_reads_holds_up_nobody(host: Inspected) -> None:
         except (BrokenPipeError, ConnectionResetError, TimeoutError):
             pass
         other.say({"type": "start", "id": fresh("other"), "against": "random"})
-        assert other.hear(3)["type"] == "state"
+        assert other.hear()["type"] == "state"
 
 
 def test_what_a_bot_is_told_is_never_more_than_twice_what_it_said_and_some(host: Inspected) -> None:

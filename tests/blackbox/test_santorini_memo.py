@@ -246,7 +246,7 @@ def test_who_hangs_up_has_lost_and_the_opponent_gets_the_final_state(host: Inspe
     with table(host) as (ann, one, bob, two, state):
         placed(state, {ann: one, bob: two})
         one.close()
-        end = two.hear(seconds=45)
+        end = two.hear()
         assert end[:2] == ["gameOver", bob]
 
 
@@ -273,7 +273,7 @@ def test_half_a_line_and_a_hang_up_are_not_a_move(host: Inspected) -> None:
     with table(host) as (ann, one, bob, two, _):
         one.send(b"0 0")
         one.socket.shutdown(1)
-        end = two.hear(seconds=45)
+        end = two.hear()
         assert end[:2] == ["gameOver", bob]
         assert end[3] == [ann, []]
 
@@ -282,10 +282,10 @@ def test_a_line_without_end_is_cut_off_at_its_cap(host: Inspected) -> None:
     """512 bytes of a bot that has said its name; the first line may be JSON, and that 4 KiB."""
     with Lines(host.tcp) as wire:
         wire.send(b"x" * 5000)
-        assert b"x" * 100 not in wire.rest(3)
+        assert b"x" * 100 not in wire.rest()
     with table(host) as (_, one, bob, two, _):
         one.send(b"1" * 600)
-        one.rest(3)
+        one.rest()
         assert two.hear()[:2] == ["gameOver", bob]
 
 

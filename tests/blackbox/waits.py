@@ -10,16 +10,23 @@ from typing import Any
 
 from tests.blackbox.ends import Asking, Lines, Stream, Wire, ask, fresh
 from tests.blackbox.inspected import Inspected
+from tests.hang import wait_for
 
-LONG = 40.0
+UNOPENED = 12.0  # seconds that a stream is not opened for: of a clock of 18 that ran, little would be left
+LATE = 19.0  # seconds after which whoever had 18 is late
 
 
 def closed_after(address: tuple[str, int], opening: bytes) -> float:
+    began = time.monotonic()  # before the host can know of it
     with Wire(address) as wire:
-        began = time.monotonic()
         wire.send(opening)
-        wire.rest(LONG)
+        wire.rest()
         return time.monotonic() - began
+
+
+def here(host: Inspected, path: str, name: str) -> None:
+    """Until this page knows of that bot: connections are served in any order."""
+    wait_for(lambda: name.encode() in ask(host.http, "GET", path).body, name)
 
 
 def silent_bot(host: Inspected) -> float:
@@ -53,27 +60,28 @@ def half_a_body(host: Inspected) -> float:
 def santorini_retries(host: Inspected) -> tuple[float, Any]:
     """How long a bot that says nonsense every second may go on, and what its opponent is told."""
     with Lines(host.tcp) as one, Lines(host.tcp) as two:
-        one.say(fresh("Ann"))
-        one.silent(0.5)
+        one.say(ann := fresh("Ann"))
+        here(host, "/api/tournaments/open-santorini", ann)
+        began = time.monotonic()  # before there is an opponent, whoever of them is to move
         two.say(fresh("Bob"))
-        two.hear(LONG)
-        began = time.monotonic()
-        state = one.hear(LONG)
+        two.hear()
+        state = one.hear()
         while state[0] != "gameOver":
             if one.silent(1.0):
                 one.say("9 9")
-            state = one.hear(LONG)
-        return time.monotonic() - began, [state[1] == state[4][0], two.hear(LONG) == state]
+            state = one.hear()
+        return time.monotonic() - began, [state[1] == state[4][0], two.hear() == state]
 
 
 def hexagon_late(host: Inspected) -> tuple[float, Any, int]:
     where = ask(host.http, "POST", "/", {"rows": 3, "cols": 3}).headers["location"]
-    one = Asking(host.http, "POST", f"{where}/players", {"name": fresh("JF")})
-    one.silent(0.5)
-    two = Asking(host.http, "POST", f"{where}/players", {"name": fresh("JF")})
-    token = one.answer(LONG).headers["x-turn-token"]
+    first = fresh("JF")
+    one = Asking(host.http, "POST", f"{where}/players", {"name": first})
+    here(host, "/games", first)
     began = time.monotonic()
-    end = two.answer(LONG)
+    two = Asking(host.http, "POST", f"{where}/players", {"name": fresh("JF")})
+    token = one.answer().headers["x-turn-token"]
+    end = two.answer()
     took = time.monotonic() - began
     line = [{"row": 0, "col": 0}, {"row": 0, "col": 1}]
     late = ask(host.http, "POST", f"{where}/moves", line, X_Turn_Token=token)
@@ -85,7 +93,7 @@ def battle(host: Inspected) -> tuple[dict[str, str], dict[str, Stream]]:
     joins = [Asking(host.http, "POST", "/tic-tac-toe/join", {"name": fresh("team")}) for _ in range(2)]
     ids, streams = {}, {}
     for join in joins:
-        battle_id = join.answer(LONG).json["battleId"]
+        battle_id = join.answer().json["battleId"]
         stream = Stream(host.http, f"/tic-tac-toe/start/{battle_id}")
         seat = stream.event()["youAre"]
         ids[seat], streams[seat] = battle_id, stream
@@ -100,29 +108,32 @@ def put(host: Inspected, battle_id: str, position: str) -> Any:
 def arena(host: Inspected) -> dict[str, Any]:
     """One pair after another, so that they are not mixed up; then they are watched at once."""
     seen: dict[str, Any] = {}
+    began = time.monotonic()  # before any clock runs
     late, late_streams = battle(host)
     cheat, cheat_streams = battle(host)
     joins = [Asking(host.http, "POST", "/tic-tac-toe/join", {"name": fresh("team")}) for _ in range(2)]
-    unopened = [join.answer(LONG).json["battleId"] for join in joins]
-    began = time.monotonic()
-    put(host, cheat["O"], "C"), put(host, cheat["X"], "C")
+    unopened = [join.answer().json["battleId"] for join in joins]
+    dealt = time.monotonic()
+    put(host, cheat["O"], "C")
     cheated = time.monotonic()
+    put(host, cheat["X"], "C")
     for stream in cheat_streams.values():
         stream.event(), stream.event()
-    seen["cheat"] = [stream.chunk(LONG) for stream in cheat_streams.values()]
+    seen["cheat"] = [stream.chunk() for stream in cheat_streams.values()]
     seen["cheat closed"] = time.monotonic() - cheated
-    time.sleep(max(0.0, began + 12 - time.monotonic()))
+    time.sleep(max(0.0, dealt + UNOPENED - time.monotonic()))
+    opened = time.monotonic()
     for battle_id in unopened:
         with Stream(host.http, f"/tic-tac-toe/start/{battle_id}") as stream:
             if stream.event()["youAre"] == "O":
                 seen["clock"] = put(host, battle_id, "C").json["clock"]
-    seen["silent"] = late_streams["X"].silent(max(0.0, began + 16 - time.monotonic()))
-    time.sleep(max(0.0, began + 19 - time.monotonic()))
+                seen["clock ran"] = time.monotonic() - opened
+    time.sleep(max(0.0, dealt + LATE - time.monotonic()))
     seen["late status"] = put(host, late["O"], "C").status
     seen["late streams"] = {}
     for seat, stream in late_streams.items():
         events = []
-        while chunk := stream.chunk(LONG):
+        while chunk := stream.chunk():
             events.append(chunk)
         seen["late streams"][seat] = events
     seen["late closed"] = time.monotonic() - began
@@ -156,7 +167,7 @@ class Waits:
         }
 
     def saw(self, name: str) -> Any:
-        return self._seen[name].result(2 * LONG)
+        return self._seen[name].result()
 
     def close(self) -> None:
         self.host.__exit__(None, None, None)

@@ -8,17 +8,19 @@ import json
 import socket
 import time
 from contextlib import suppress
-from threading import Thread
+from threading import Semaphore, Thread
 from typing import Any
 
 from games.brains import greedy, random
 from games.catalogue import catalogue
-
-PATIENCE = 60.0  # seconds of silence after which a bot gives up
+from tests.hang import HANG
 
 
 class Bot(Thread):
-    """Plays until its tournament is over, or until it is told to leave."""
+    """Plays until its tournament is over, or until it is told to leave.
+
+    With `turns` it makes a move each time that they are released.
+    """
 
     def __init__(
         self,
@@ -28,6 +30,7 @@ class Bot(Thread):
         *,
         brain: str = "random",
         think: float = 0.0,
+        turns: Semaphore | None = None,
         token: str | None = None,
     ) -> None:
         super().__init__(daemon=True)
@@ -35,15 +38,16 @@ class Bot(Thread):
         seed = sum(name.encode())
         self._brain = (greedy if brain == "greedy" else random)(self._game, seed)
         self._think = think
+        self._turns = turns
         self._position: Any = None
-        self._connection = socket.create_connection(("127.0.0.1", port), PATIENCE)
+        self._connection = socket.create_connection(("127.0.0.1", port), HANG)
         self._say({"type": "hello", "name": name, "game": game} | ({"token": token} if token else {}))
         self.start()
 
     def leave(self) -> None:
         with suppress(OSError):
             self._connection.shutdown(socket.SHUT_RDWR)
-        self.join(PATIENCE)
+        self.join(HANG)
 
     def run(self) -> None:
         with suppress(OSError, ValueError), self._connection.makefile("r") as lines:
@@ -63,6 +67,8 @@ class Bot(Thread):
                     self._position = self._position.play(self._game.read(last, self._position))
                 if turn == self._game.seats[self._seat]:
                     time.sleep(self._think)
+                    if self._turns is not None:
+                        self._turns.acquire()
                     move = self._brain(self._position, lambda: False)
                     self._say({"type": "move", "ply": ply, "move": self._game.write(move)})
             case {"type": "standings"}:

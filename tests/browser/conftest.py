@@ -6,12 +6,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Semaphore
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.browser.bots import Bot
+from tests.hang import HANG, wait_for
 from tests.lacking import lacking
 from tests.server.served import ROOT, Served
 
@@ -34,6 +36,7 @@ NOTE = """
     window.ran = () => violations.push("a script ran");
     window.alert = window.ran;
 """
+expect.set_options(timeout=1000 * HANG)
 LOOKS: dict[str, dict[str, Any]] = {
     "light": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"},
     "dark": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"},
@@ -70,7 +73,7 @@ class Visitor:
 
     def open(self, path: str) -> Page:
         page = self._context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(1000 * HANG)
         page.on("console", lambda said: self._complain(said.type, said.text))
         page.on("pageerror", lambda error: self._complain("error", str(error)))
         page.on("dialog", lambda dialog: self._complain("error", f"a dialog: {dialog.message}"))
@@ -120,8 +123,20 @@ def look_at(page: Page, axe: str, name: str, whole: bool = True) -> None:
 
 
 @pytest.fixture(scope="session")
-def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A host on which a tournament of every game is over, and a match of Santorini goes on at leisure."""
+def live() -> Semaphore:
+    """Each time that it is released, a move is made in the match that goes on."""
+    return Semaphore(0)
+
+
+def plies(host: Served) -> int:
+    """Moves made so far in the match that goes on."""
+    status, told = host.get("/api/matches/live-1")
+    return len(told["moves"]) if status == 200 else 0
+
+
+@pytest.fixture(scope="session")
+def arena(tmp_path_factory: pytest.TempPathFactory, live: Semaphore) -> Iterator[Served]:
+    """A host on which a tournament of every game is over, and a match of Santorini is being played."""
     host = Served(tmp_path_factory.mktemp("host"), "--log-level", "error")
     try:
         token = (host.data / "organiser-token").read_text().strip()
@@ -131,9 +146,12 @@ def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
                 Bot(host.tcp, name, game, brain=brain, token=token_of(name))
         for game in GAMES:
             wait_for(lambda game=game: host.get(f"/api/tournaments/{game}")[1]["state"] == "finished")
+        order(host, token, "", name="live", game="santorini", entrants=2, pace={"turn": LIVE_TURN})
         for name in ("leo", "mia"):
-            Bot(host.tcp, name, "santorini", think=1.0)
-        wait_for(lambda: host.get("/api/matches/open-santorini-1")[0] == 200)
+            Bot(host.tcp, name, "santorini", turns=live)
+        for _ in range(BEGUN):
+            live.release()
+        wait_for(lambda: plies(host) == BEGUN)
         yield host
     finally:
         host.kill()
@@ -147,6 +165,8 @@ GAMES = {
     "tic-tac-toe": "random",
 }
 BOTS = ("ada", "bela", "coco")
+LIVE_TURN = 1800.0  # seconds: nobody is to lose by the clock while somebody looks on
+BEGUN = 6  # moves in the match that goes on: the workers stand, and have been moved
 
 
 def token_of(bot: str) -> str:
@@ -164,15 +184,6 @@ def order(host: Served, token: str, what: str, **body: Any) -> None:
         f"Authorization: Bearer {token}\r\nContent-Length: {len(content)}\r\n\r\n{content}"
     )
     assert status < 300, told
-
-
-def wait_for(so: Any, seconds: float = 30.0) -> None:
-    import time
-
-    until = time.monotonic() + seconds
-    while not so():
-        assert time.monotonic() < until, "it took too long"
-        time.sleep(0.02)
 
 
 @pytest.fixture(scope="session")

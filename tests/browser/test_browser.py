@@ -1,6 +1,7 @@
 """The pages in a real browser, while real bots play through real doors."""
 
 import xml.etree.ElementTree as ET
+from threading import Semaphore
 from typing import Any
 
 import pytest
@@ -9,8 +10,9 @@ from playwright.sync_api import Browser, Page, expect
 from games.catalogue import catalogue
 from server.pages import formatting
 from tests.browser.bots import Bot
-from tests.browser.conftest import BOTS, GAMES, LOOKS, PICTURES, faults, visitor, wait_for
+from tests.browser.conftest import BOTS, GAMES, LOOKS, PICTURES, faults, visitor
 from tests.browser.hostile import PAYLOADS
+from tests.hang import wait_for
 from tests.server.served import Served
 
 pytestmark = pytest.mark.slow
@@ -19,11 +21,11 @@ QUIET = ("--log-level", "error")  # nobody reads what a host says: a full pipe w
 PAGES = {
     "home": "/",
     "tournament": "/tournaments/quoridor",
-    "open table": "/tournaments/open-santorini",
+    "tournament in play": "/tournaments/live",
     "standings": "/tournaments/connect-4/standings",
     "schedule": "/tournaments/connect-4/schedule",
     "match": "/matches/quoridor-1",
-    "live match": "/matches/open-santorini-1",
+    "live match": "/matches/live-1",
     "embedded": "/embed/matches/santorini-1",
     "bot": "/bots/ada",
     "game": "/games/hexagon-dots",
@@ -58,8 +60,8 @@ def test_boards_move_and_the_standings_settle_to_the_apis(browser: Browser, serv
             )
         for name in ("ada", "bela", "coco", "dot"):
             Bot(served.tcp, name, "connect-4", think=0.02)
-        expect(page.locator("#progress")).to_contain_text("finished", timeout=30_000)
-        expect(home.locator("#tournaments")).to_contain_text("won by", timeout=5_000)
+        expect(page.locator("#progress")).to_contain_text("finished")
+        expect(home.locator("#tournaments")).to_contain_text("won by")
         _, told = served.get("/api/tournaments/cup/standings")
         expected = [
             [
@@ -75,8 +77,8 @@ def test_boards_move_and_the_standings_settle_to_the_apis(browser: Browser, serv
         ratings = [cells[-3].split()[0] for cells in table(page, ".standings")]
         assert ratings == [formatting.signed(row["rating"]) for row in told["rows"]]
         assert len(table(page, ".crosstable")) == 4
-        assert page.evaluate("boards.size") > 8, "boards that were seen in passing"
-        assert home.evaluate("boards.size") > 8
+        assert page.evaluate("boards.size") > 1, "boards that were seen in passing"
+        assert home.evaluate("boards.size") > 1
         for each in (page, home):
             assert each.evaluate("document.querySelectorAll('*').length") <= 2000
             assert spectator.noted(each) == []
@@ -130,23 +132,27 @@ def test_a_replay_plays_by_itself_and_can_be_scrubbed(browser: Browser, arena: S
         assert spectator.complaints == []
 
 
-def test_a_live_match_is_followed_unless_somebody_looks_back(browser: Browser, arena: Served) -> None:
+def test_a_live_match_is_followed_unless_somebody_looks_back(
+    browser: Browser, arena: Served, live: Semaphore
+) -> None:
     with visitor(browser, arena.http) as spectator:
-        page = spectator.open("/matches/open-santorini-1")
+        page = spectator.open("/matches/live-1")
         moves = page.locator("#moves li")
         before = moves.count()
-        expect(moves.nth(before + 1)).to_be_attached(timeout=10_000)
-        _, told = arena.get("/api/matches/open-santorini-1")
+        live.release()
+        expect(moves.nth(before)).to_be_attached()
+        _, told = arena.get("/api/matches/live-1")
         expect(page.locator("[data-where]")).to_contain_text(f"of {len(told['moves'])}")
         page.keyboard.press("Home")
         expect(page.locator("[data-where]")).to_have_text("the beginning")
         still, count = shown(page), moves.count()
-        expect(moves.nth(count + 1)).to_be_attached(timeout=10_000)
+        live.release()
+        expect(moves.nth(count)).to_be_attached()
         assert shown(page) == still
         page.keyboard.press("End")
         expect(page.locator(".clock.running")).to_have_count(1)
         one = page.locator(".clock.running").text_content()
-        wait_for(lambda: page.locator(".clock.running").text_content() != one, 5.0)
+        wait_for(lambda: page.locator(".clock.running").text_content() != one)
         assert spectator.complaints == []
 
 
@@ -159,7 +165,7 @@ def test_a_page_finds_its_host_again_after_a_restart(browser: Browser, serve: An
         expect(page.locator("[data-connection]")).to_contain_text("cannot be reached")
         second = serve(*QUIET, "--tournament", "later", "--game", "quoridor", http=first.http)
         assert second.http == first.http
-        expect(page.locator("#tournaments")).to_contain_text("later", timeout=20_000)
+        expect(page.locator("#tournaments")).to_contain_text("later")
         expect(page.locator("[data-connection]")).to_be_hidden()
 
 
@@ -207,7 +213,7 @@ def test_no_name_and_no_reason_runs_a_script(browser: Browser, hostile: int) -> 
         page = spectator.open("/")
         expect(page.locator(".card")).to_have_count(3)
         board = page.locator(".card").first.inner_html()
-        wait_for(lambda: page.locator(".card").first.inner_html() != board, 10.0)  # over the stream too
+        wait_for(lambda: page.locator(".card").first.inner_html() != board)  # over the stream too
         assert spectator.noted(page) == []
         matches = [
             f"/matches/evil-{number}" for number in range(1, len(PAYLOADS) + 1, 6)

@@ -12,7 +12,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.bots import Bot
-from tests.browser.conftest import LOOKS, Visitor, look_at, visitor, wait_for
+from tests.browser.conftest import LOOKS, Visitor, look_at, visitor
+from tests.hang import wait_for
 from tests.server.served import ROOT, Served
 
 pytestmark = pytest.mark.slow

@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.browser.conftest import LOOKS
+from tests.hang import HANG
 from tests.loopback import HAS_IPV6
 from tests.server.served import ROOT, Served
 
@@ -151,7 +152,7 @@ def page(browser: Browser) -> Iterator[Page]:
     context = browser.new_context(**LOOKS["light"])
     try:
         opened = context.new_page()
-        opened.set_default_timeout(20_000)
+        opened.set_default_timeout(1000 * HANG)
         opened.goto(f"http://127.0.0.1:{site.server_port}/")
         yield opened
     finally:

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 
 from tests.chaos.campaign import Plan, campaign
 from tests.chaos.told import Verdict
-from tests.store.postgresql import running
+from tests.server.store.postgresql import running
 
 HOW = ("kill", "term", "restart-postgres")
 

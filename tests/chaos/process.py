@@ -12,10 +12,9 @@ from pathlib import Path
 
 import trio
 
+from tests.hang import HANG
 from tests.server.served import ROOT
 
-STARTING = 60.0  # seconds that a start may take, on a very busy machine
-STOPPING = 12.0  # seconds from SIGTERM to the end
 LOOK = 0.005  # seconds between looks for the ready line
 
 
@@ -75,7 +74,7 @@ async def nest() -> AsyncIterator[Nest]:
         made = Nest(process)
         nursery.start_soon(made.run)
         try:
-            with trio.fail_after(STARTING):
+            with trio.fail_after(HANG):
                 await made.warm()
             yield made
         finally:
@@ -121,7 +120,7 @@ class Host:
 
     async def ready(self) -> None:
         """Until it says so, on its first line."""
-        with trio.fail_after(STARTING):
+        with trio.fail_after(HANG):
             while not (said := (self.folder / "out").read_bytes()).startswith(b"ready "):
                 assert self.code is None, f"it ended by itself with {self.code}, {said!r}: {self.tail()}"
                 await trio.sleep(LOOK)
@@ -134,7 +133,7 @@ class Host:
         """The exit code, and how many seconds it took."""
         begun = trio.current_time()
         self.send(how)
-        with trio.fail_after(5 * STOPPING):
+        with trio.fail_after(HANG):
             code = await self._nest.ended(self._pid)
         return code, trio.current_time() - begun
 

@@ -19,7 +19,8 @@ import quintain_bot
 from quintain_bot import Leave, Refused, Unreachable
 
 from tests.clients.relay import Relay
-from tests.server.served import PATIENCE, ROOT, Served
+from tests.hang import HANG
+from tests.server.served import ROOT, Served
 
 pytestmark = pytest.mark.slow
 
@@ -121,7 +122,7 @@ def test_a_tournament_over_each_transport_returns_its_standings(
         for name in ("ann", "bob", "cid")
     ]
     for bot in bots:
-        standings = bot.result(PATIENCE)
+        standings = bot.result(HANG)
         assert standings is not None
         assert (standings["tournament"], len(standings["rows"])) == (cup, 3)
         assert all(row["played"] == 2 for row in standings["rows"])
@@ -149,7 +150,7 @@ def test_a_bot_that_is_cut_off_comes_back_and_goes_on_with_its_match(
         url=f"{scheme}://127.0.0.1:{relay.port}",
     )
     quintain_bot.run(open_column, game="connect-4", name=f"{cup}-bob", url=url(host), tournament=cup)
-    assert ann.result(PATIENCE)["tournament"] == cup
+    assert ann.result(HANG)["tournament"] == cup
     relay.close()
     _, match = host.get(f"/api/matches/{cup}-1")
     assert match["ending"] == "played"
@@ -171,7 +172,7 @@ def test_a_refused_move_is_asked_for_again_with_the_reason(host: Served, pool: B
         quintain_bot.run, careless, game="connect-4", name=f"{cup}-ann", url=url(host), tournament=cup
     )
     quintain_bot.run(open_column, game="connect-4", name=f"{cup}-bob", url=url(host, "ws"), tournament=cup)
-    ann.result(PATIENCE)
+    ann.result(HANG)
     assert reasons == ["there is no column 9; the columns are 0 to 6"]
 
 
@@ -188,7 +189,7 @@ def test_a_move_that_loses_the_match_is_not_asked_for_again(host: Served, pool: 
         quintain_bot.run, rude, game="tic-tac-toe", name=f"{cup}-ann", url=url(host, scheme), tournament=cup
     )
     quintain_bot.run(first_free, game="tic-tac-toe", name=f"{cup}-bob", url=url(host), tournament=cup)
-    ann.result(PATIENCE)
+    ann.result(HANG)
     assert len(asked) == 1
 
 
@@ -205,7 +206,7 @@ def test_at_an_open_table_a_bot_plays_as_many_matches_as_it_was_told(host: Serve
     bob = pool.submit(
         quintain_bot.run, first_free, game="tic-tac-toe", name="bob", url=url(host, "http"), matches=2
     )
-    assert ann.result(PATIENCE) is bob.result(PATIENCE) is None
+    assert ann.result(HANG) is bob.result(HANG) is None
     assert len(set(ended)) == 2
 
 
@@ -219,7 +220,7 @@ def test_leaving_loses_the_match_at_once(host: Served, pool: Bots) -> None:
         quintain_bot.run, leave, game="tic-tac-toe", name=f"{cup}-ann", url=url(host, "http"), tournament=cup
     )
     quintain_bot.run(first_free, game="tic-tac-toe", name=f"{cup}-bob", url=url(host), tournament=cup)
-    assert ann.result(PATIENCE) is None
+    assert ann.result(HANG) is None
     assert host.get(f"/api/matches/{cup}-1")[1]["ending"] == "left"
 
 
@@ -260,12 +261,12 @@ def test_a_bot_that_is_taken_over_from_does_not_fight_for_its_place(
         token=token,
         heard=lambda message: here.set(),
     )
-    assert here.wait(PATIENCE)
-    with socket.create_connection(("127.0.0.1", host.tcp), PATIENCE) as other:
+    assert here.wait(HANG)
+    with socket.create_connection(("127.0.0.1", host.tcp), HANG) as other:
         hello = {"type": "hello", "name": "twin", "game": "quoridor", "token": token}
         other.sendall(json.dumps(hello).encode() + b"\n")
         with pytest.raises(Refused, match="taken over"):
-            old.result(PATIENCE)
+            old.result(HANG)
 
 
 def test_no_host_is_said_at_once() -> None:
@@ -290,7 +291,7 @@ class Script:
 
     def __init__(self, *acts: Callable[[socket.socket], None]) -> None:
         self._listener = socket.create_server(("127.0.0.1", 0))
-        self._listener.settimeout(PATIENCE)
+        self._listener.settimeout(HANG)
         self.port: int = self._listener.getsockname()[1]
         self.times: list[float] = []
         self._acts = acts
@@ -302,12 +303,12 @@ class Script:
             for act in self._acts:
                 connection, _ = self._listener.accept()
                 with connection:
-                    connection.settimeout(PATIENCE)
+                    connection.settimeout(HANG)
                     self.times.append(time.monotonic())
                     act(connection)
 
     def join(self) -> None:
-        self._thread.join(PATIENCE)
+        self._thread.join(HANG)
         assert not self._thread.is_alive()
 
 

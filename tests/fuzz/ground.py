@@ -22,7 +22,7 @@ from server.host.host import OPEN, Host
 from server.host.thinker import Thinker
 from server.net.listening import Admission, Visitor
 from server.net.wire import Wire
-from server.protocols.common.tournament_end import Farewells
+from server.protocols.common.tournament_end import TournamentEnds
 from tests.fuzz.mutate import spoilt
 from tests.fuzz.sessions import Tongue, draw
 from tests.fuzz.spectator import Spectator
@@ -251,7 +251,7 @@ class Ground:
 
     def _waiting_for_an_end(self) -> list[object]:
         """Of tournaments that have no end or have had it."""
-        waiting = [each._waiting for each in self._host.told if isinstance(each, Farewells)]
+        waiting = [each._waiting for each in self._host.told if isinstance(each, TournamentEnds)]
         return [
             one
             for by_name in waiting

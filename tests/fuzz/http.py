@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 
+from games import hexagondots
 from server.config import Evaluation
 from server.host.host import Host
 from server.http.routes import routed
@@ -12,8 +13,8 @@ from server.net.addresses import Url
 from server.net.outbound import Caller, Forbidden
 from server.pages.door import Pages
 from server.protocols.api.door import Api
-from server.protocols.arena.battle import FLIP
 from server.protocols.arena.door import Arena
+from server.protocols.arena.messages import FLIP
 from server.protocols.hexagon_dots.door import HexagonDots
 from server.protocols.house.sessions import HouseHttp
 from tests.fuzz.ground import Attended, Door, Served
@@ -247,7 +248,7 @@ async def at_once(make: Callable[[], Any]) -> Any:
 def serve(host: Host) -> Served:
     arena, dots, play = (
         Arena(host, Evaluation(), "127.0.0.1", Telephone()),
-        HexagonDots(host),
+        HexagonDots(host, hexagondots.GAME),
         HouseHttp(host),
     )
     pages = Pages(host, run=at_once)
@@ -260,7 +261,7 @@ def serve(host: Host) -> Served:
 
     def guests(who_are_called: bool = False) -> set[Player]:
         found = (guest for guest in arena._guests._guests.values() if guest.url or not who_are_called)
-        return {guest._visit.player for guest in found if guest._visit}
+        return {guest.visit.player for guest in found if guest.visit}
 
     def called() -> set[Player]:
         return guests(who_are_called=True)

@@ -13,13 +13,14 @@ from server.host.host import Host
 from server.net.guard import PEER_GONE
 from server.net.listening import Visitor
 from server.net.wire import Wire
+from tests.effort import tries
 from tests.fuzz import line
 from tests.fuzz.campaign import BATCH, DOORS, Report, play, run
 from tests.fuzz.ground import REGULAR, Door, Served
 from tests.fuzz.sessions import Say
 
 ROOT = Path(__file__).parents[2]
-QUICK, ALL = 300, 5000  # sessions at each door
+QUICK, ALL = 300, tries(1500, 5000)  # sessions at each door: `python -m tests.fuzz` has as many as one likes
 SEED = 4
 GROWTH = 10_000  # objects, which caches may hold in the end: two for each session would be more
 

@@ -4,7 +4,6 @@ Knows no rules: what is true of one game alone is in the test of that game.
 """
 
 from collections.abc import Mapping, Sequence
-from inspect import signature
 from random import Random
 from typing import Any, NamedTuple
 
@@ -15,16 +14,6 @@ from games.catalogue import catalogue
 from games.game import Game
 
 Options = Mapping[str, Any]
-
-# A game with options is put to the tests under its defaults and under these.
-VARIANTS: dict[str, list[Options]] = {
-    "santorini": [{"stuck": "draws"}],
-    "hexagon-dots": [
-        *({"rows": rows, "cols": cols} for rows, cols in [(3, 3), (3, 5), (5, 3), (7, 6)]),
-        {"end": "hexagons"},
-        {"rows": 3, "cols": 5, "end": "hexagons"},
-    ],
-}
 
 LONG = 2000  # plies: no game whose rules end it lasts longer
 
@@ -41,15 +30,12 @@ class Played(NamedTuple):
 
 
 def variants(game: Game[Any, Any]) -> list[Options]:
-    return [{}, *VARIANTS.get(game.name, [])]
+    """A game with options is put to the tests under its defaults and under these."""
+    return [{}, *game.variants]
 
 
 def titled(game: Game[Any, Any], options: Options) -> str:
     return "-".join([game.name, *(str(value) for value in options.values())])
-
-
-def has_options(game: Game[Any, Any]) -> bool:
-    return bool(signature(game.start).parameters)
 
 
 each_game = pytest.mark.parametrize(

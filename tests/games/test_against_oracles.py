@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from games.catalogue import catalogue
 from games.game import Game, Illegal, typed
+from tests.effort import tries
 from tests.games.play import Options, titled, variants
 from tests.games.rarities import MOODS, RARE, SEEN, chosen
 from tests.oracles import OPEN
@@ -38,6 +39,7 @@ ORACLES: Mapping[str, Callable[..., Any]] = {
 
 NAMES = ("Ann", "Bob")
 # Whole matches for each set of options: enough that all that is rare is among them.
+TRIED = tries(24, 8)  # plies from one position in which every try is compared to the next
 MATCHES = {"tic-tac-toe": 100, "connect-4": 240, "santorini": 36, "quoridor": 16, "hexagon-dots": 15}
 
 each_twin = pytest.mark.parametrize("name", ORACLES)
@@ -135,7 +137,7 @@ def test_a_game_and_its_oracle_agree_in_whole_matches_with_all_that_is_rare(name
         position, oracle = game.opening(options), ORACLES[name](**options)
         for ply in range(game.ply_limit or 300):
             compare(game, position, oracle)
-            if ply % 8 == 0 or oracle.winner != OPEN:
+            if ply % TRIED == 0 or oracle.winner != OPEN:
                 compare_every_try(game, position, oracle)
             if oracle.winner != OPEN:
                 break

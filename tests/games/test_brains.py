@@ -84,8 +84,8 @@ def promise(position: Any) -> float:
     return 0.9 if position.path[:2] == (0, position.answers - 1) else 0.5 - 0.4 * position.path[0]
 
 
-NIM = structs.replace(tictactoe.GAME, name="nim", start=Nim, short=str)  # of the rest nothing is asked
-AGAIN = structs.replace(NIM, name="nim-again", start=lambda: Nim(again=True))
+NIM = structs.replace(tictactoe.GAME, name="heaps", start=Nim, short=str)  # of the rest nothing is asked
+AGAIN = structs.replace(NIM, name="heaps-again", start=lambda: Nim(again=True))
 TRAP = structs.replace(NIM, name="trap", evaluate=promise)
 
 every_game = pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_the_seed_decides_between_moves_that_are_equally_good() -> None:
     assert len({alphabeta(game, seed, depth=1)(game.start(), Patience()) for seed in range(60)}) == 9
 
 
-@pytest.mark.parametrize("game", [tictactoe.GAME, NIM], ids=["tic-tac-toe", "nim"])
+@pytest.mark.parametrize("game", [tictactoe.GAME, NIM], ids=["tic-tac-toe", "heaps"])
 def test_a_single_move_is_played_without_a_question(game: Game[Any, Any]) -> None:
     forced = [
         position
@@ -300,7 +300,7 @@ def test_what_is_remembered_is_bounded_and_forgetting_costs_nothing_but_time(
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("game", [NIM, AGAIN], ids=["nim", "nim-again"])
+@pytest.mark.parametrize("game", [NIM, AGAIN], ids=["heaps", "heaps-again"])
 def test_it_wins_as_soon_and_loses_as_late_as_can_be(game: Game[Any, Any], seed: int) -> None:
     for heaps in combinations_with_replacement(range(5), 3):
         if 0 < sum(heaps) <= 8:

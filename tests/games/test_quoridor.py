@@ -4,10 +4,10 @@
 squares, sets, and one square after another.
 """
 
+from functools import partial
 from itertools import combinations
 from math import exp
 from random import Random
-from time import perf_counter
 from typing import Any
 from xml.etree import ElementTree
 
@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from games import svg
 from games.game import Illegal, Outcome, Pace, typed
 from games.quoridor import GAME, SQUARE, SQUARES, WALLS, Quoridor, distance, evaluate
+from tests.steps import steps_taken
 
 Walls = frozenset[str]
 
@@ -477,7 +478,7 @@ def rounds(before: Quoridor) -> int:
     )
 
 
-def maze(seed: int, tries: int = 3000) -> Quoridor:
+def maze(seed: int, tries: int = 1000) -> Quoridor:
     """A position with nineteen walls at most and two long ways: the best that annealing comes by."""
     random, names = Random(seed), list(WALLS)
     here = best = GAME.start()
@@ -499,26 +500,9 @@ def maze(seed: int, tries: int = 3000) -> Quoridor:
     return best
 
 
-def seconds(before: Quoridor, wall: str) -> float:
-    """What one check and play takes: the best of many, for our time and not the machine's."""
-
-    def once() -> float:
-        began = perf_counter()
-        allowed(before, wall)
-        return perf_counter() - began
-
-    return min(once() for _ in range(50))
-
-
-def dearest_check(seed: int = 0) -> tuple[float, Quoridor, str]:
-    """The seconds that the dearest check takes which a search finds, the position and the wall."""
-    before = maze(seed)
-    cost, wall = max((seconds(before, name), name) for name in WALLS)
-    return cost, before, wall
-
-
 @pytest.mark.slow
-def test_the_dearest_check_that_a_search_finds_takes_far_less_than_a_millisecond() -> None:
-    cost, before, _ = dearest_check()
+def test_the_dearest_check_that_a_search_finds_takes_few_steps() -> None:
+    """Some 3,000 of the interpreter's: far less than a millisecond, which `make bench` measures."""
+    before = maze(seed=0)
     assert rounds(before) > 3 * rounds(GAME.start())
-    assert cost < 0.0005
+    assert max(steps_taken(partial(allowed, before, wall)) for wall in WALLS) < 10_000

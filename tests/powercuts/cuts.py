@@ -14,7 +14,7 @@ from server.store.sqlite import Sqlite
 from tests.crashes.world import FILE, at_once
 from tests.deterministic import take_turns_by
 from tests.powercuts.disk import Connection, Disk, PowerCut, unanswered
-from tests.store.test_laws import PLAYED
+from tests.server.store.test_laws import PLAYED
 from tournament.record import AnyFact, Concluded, Dealt
 
 KEEPERS = 8  # who keep at once

@@ -11,6 +11,7 @@ import trio
 from server.net.guard import Guard
 from server.net.sockets import SocketWire, readiness
 from server.net.wire import StreamWire, Wire
+from tests.hang import HANG
 
 EPOLL, PLAIN, STREAM = "the shared epoll", "trio's own waiting", "a stream"
 linux = pytest.mark.skipif(not hasattr(select, "epoll"), reason="there is no epoll on this system")
@@ -34,7 +35,7 @@ def connection(nursery: trio.Nursery, kind: str) -> tuple[Wire, trio.SocketStrea
 
 @asynccontextmanager
 async def connected(kind: str) -> AsyncIterator[tuple[Wire, trio.SocketStream, trio.Nursery]]:
-    with trio.fail_after(10):
+    with trio.fail_after(HANG):
         async with trio.open_nursery() as nursery:
             wire, client = connection(nursery, kind)
             async with client:

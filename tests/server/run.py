@@ -5,14 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.hang import HANG
 from tests.server.served import ROOT
 
-PATIENCE = 90.0  # seconds for a command to end, on a busy machine
 
-
-def quintain(
-    *arguments: str, folder: Path = ROOT, patience: float = PATIENCE, **environment: str
-) -> tuple[int, str, str]:
+def quintain(*arguments: str, folder: Path = ROOT, **environment: str) -> tuple[int, str, str]:
     """The exit code, standard output and standard error."""
     places = os.pathsep.join((str(ROOT), str(ROOT / "clients/python")))
     done = subprocess.run(
@@ -22,7 +19,7 @@ def quintain(
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=patience,
+        timeout=HANG,
         check=False,
     )
     return done.returncode, done.stdout, done.stderr

@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests.hang import HANG
+
 ROOT = Path(__file__).parents[2]
-PATIENCE = 20.0  # seconds for anything to happen: far more than it takes, on a busy machine too
 READY = re.compile(
     r"ready tcp=(127\.0\.0\.1:\d+) websocket=(127\.0\.0\.1:\d+) http=(127\.0\.0\.1:\d+) data=(\S+)\n"
 )
@@ -21,11 +22,12 @@ class Served:
 
     def __init__(self, folder: Path, *flags: str, http: int = 0) -> None:
         self.folder = folder
+        paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
         ports = ("--tcp", "0", "--websocket", "0", "--http", str(http))
         self.process = subprocess.Popen(
             [sys.executable, "-m", "server", "serve", *ports, *flags],
             cwd=folder,
-            env=os.environ | {"PYTHONPATH": str(ROOT), "QUINTAIN_RESERVE_BYTES": "0"},
+            env=os.environ | {"PYTHONPATH": paths, "QUINTAIN_RESERVE_BYTES": "0"},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -37,7 +39,7 @@ class Served:
         self.data = folder / found[4]
 
     def ask(self, request: str) -> tuple[int, Any]:
-        with socket.create_connection(("127.0.0.1", self.http), PATIENCE) as connection:
+        with socket.create_connection(("127.0.0.1", self.http), HANG) as connection:
             connection.sendall(request.encode())
             answer = b""
             while received := connection.recv(65536):
@@ -50,7 +52,7 @@ class Served:
 
     def end(self) -> tuple[int, str, str]:
         """The exit code, and what was printed since the ready line."""
-        out, errors = self.process.communicate(timeout=PATIENCE)
+        out, errors = self.process.communicate(timeout=HANG)
         return self.process.returncode, out, errors
 
     def kill(self) -> None:

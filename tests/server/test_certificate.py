@@ -7,8 +7,9 @@ from pathlib import Path
 
 import trustme
 
+from tests.hang import HANG
 from tests.lacking import lacking
-from tests.server.served import PATIENCE, Served
+from tests.server.served import Served
 
 
 def issue(authority: trustme.CA, folder: Path) -> None:
@@ -21,7 +22,7 @@ def issue(authority: trustme.CA, folder: Path) -> None:
 def shown(port: int, trust: ssl.SSLContext) -> bytes:
     """The certificate that a client meets with, and believes."""
     with (
-        socket.create_connection(("127.0.0.1", port), PATIENCE) as plain,
+        socket.create_connection(("127.0.0.1", port), HANG) as plain,
         trust.wrap_socket(plain, server_hostname="localhost") as client,
     ):
         return client.getpeercert(binary_form=True) or b""

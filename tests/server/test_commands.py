@@ -2,7 +2,6 @@
 
 import json
 import re
-import resource
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,7 +13,6 @@ from server.commands import COMMANDS
 from server.commands.tournament import app as tournaments
 from tests.server.run import quintain
 from tests.server.served import ROOT
-from tests.slowness import slowness
 
 SUBCOMMANDS = tuple(name for name in tournaments if not name.startswith("-"))
 PAGES = [(), *((name,) for name in COMMANDS), *(("tournament", name) for name in SUBCOMMANDS)]
@@ -72,18 +70,6 @@ def test_every_flag_is_documented(words: tuple[str, ...], helped: Callable[..., 
         "--empty-option",
         *(f"--{name}" for name in ("name", "brain", "bot", "match", "first", "second")),
     }
-
-
-def test_help_comes_at_once() -> None:
-    """In processor time, and the least of several: the machine may have other things to do."""
-    slower = slowness()
-    took: list[float] = []
-    for _ in range(3):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        assert quintain("--help")[0] == 0
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        took.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    assert min(took) < 0.5 * slower
 
 
 def test_help_loads_nothing_that_only_a_command_needs() -> None:

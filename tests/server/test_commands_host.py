@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from server.programs.child import started
+from tests.hang import HANG
 from tests.server.example_programs import command
 from tests.server.run import quintain
-from tests.server.served import PATIENCE, ROOT, Served
+from tests.server.served import ROOT, Served
 
 pytestmark = pytest.mark.slow
 
@@ -71,7 +72,7 @@ def test_from_an_empty_desk_to_the_standings_a_replay_and_a_second_thought(
         assert not ends
     assert "3" in desk("tournament", "start", "cup")[1]
     for thread in threads:
-        thread.join(PATIENCE)
+        thread.join(HANG)
     assert [ends[n][0] for n in range(3)] == [0, 0, 0], ends
     assert "house-greedy takes part in cup" in ends[0][1]
     assert json.loads(ends[1][1].splitlines()[-1])["type"] == "standings"
@@ -164,7 +165,7 @@ def test_check_ends_with_whether_something_broke(name: str, code: int, tmp_path:
 
 @pytest.mark.slow
 def test_the_demo_holds_a_tournament_in_every_game_and_ends_with_the_standings() -> None:
-    code, out, errors = quintain("demo", "--seconds", "3", "--json", patience=180.0)
+    code, out, errors = quintain("demo", "--seconds", "3", "--json")
     assert code == 0, errors
     told = json.loads(out.splitlines()[-1])
     assert re.search(r"Follow it at http://127\.0\.0\.1:\d+/", errors)
@@ -190,6 +191,6 @@ def test_a_demo_that_is_interrupted_leaves_nothing_behind(tmp_path: Path) -> Non
     assert demo.stdout is not None
     assert demo.stdout.readline().startswith("Follow it at")
     demo.send_signal(signal.SIGINT)
-    demo.communicate(timeout=60)
+    demo.communicate(timeout=HANG)
     assert demo.returncode == 130
     assert list(tmp_path.iterdir()) == []

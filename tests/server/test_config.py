@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from games.game import Pace
-from server.config import Settings, TournamentSettings, settings
+from server.config import Settings, settings, with_tournament
 from server.exits import ConfigError
+from server.host.tournament_settings import TournamentSettings
 from tournament.format import Terms
 from tournament.record import Opened
 
@@ -109,3 +110,10 @@ def test_a_file_that_was_asked_for_has_to_be_there(file: Path) -> None:
 def test_every_setting_of_a_tournament_reaches_it() -> None:
     wanted = TournamentSettings("t", "quorum", "swiss", 9, 4, 7, {"a": 1}, Pace(bank=1.0))
     assert wanted.opened() == Opened("quorum", "swiss", 9, Terms(4, 7), {"a": 1}, Pace(bank=1.0))
+
+
+def test_a_tournament_asked_for_by_flags_is_held_beside_those_of_the_file(file: Path) -> None:
+    file.write_text(WHOLE)
+    found = with_tournament(settings(None, {}, {}), {"name": "cup", "game": "quorum", "entrants": 4})
+    assert [each.name for each in found.tournament] == ["friday", "cup"]
+    assert found.tournament[1] == TournamentSettings("cup", "quorum", entrants=4)

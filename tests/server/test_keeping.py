@@ -21,10 +21,11 @@ from server.store import journal
 from server.store.data_folder import locked, prepared
 from server.store.journal import Entry
 from server.store.sqlite import Sqlite, SqliteReader
+from tests.hang import HANG
 from tests.server.exports import exported, simulated, text
-from tests.server.served import PATIENCE, ROOT
-from tests.store.postgresql import Server
-from tests.store.postgresql import running as running_postgresql
+from tests.server.served import ROOT
+from tests.server.store.postgresql import Server
+from tests.server.store.postgresql import running as running_postgresql
 from tournament.record import Claimed, Kept, Ordered
 
 pytestmark = pytest.mark.slow
@@ -161,7 +162,7 @@ def command(folder: Path, *arguments: str, source: bytes = b"") -> "subprocess.C
     run = [sys.executable, "-m", "server", *arguments]
     environment = {"PYTHONPATH": str(ROOT), "PATH": ""}
     return subprocess.run(
-        run, cwd=folder, env=environment, input=source, capture_output=True, timeout=PATIENCE
+        run, cwd=folder, env=environment, input=source, capture_output=True, timeout=HANG
     )
 
 

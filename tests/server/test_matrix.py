@@ -10,7 +10,6 @@ import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from time import monotonic
 from typing import Any, Protocol
 
 import pytest
@@ -19,8 +18,9 @@ from wsproto.events import AcceptConnection, CloseConnection, Request, TextMessa
 from wsproto.utilities import LocalProtocolError
 
 from tests.games.test_against_oracles import ORACLES
+from tests.hang import HANG, wait_for
 from tests.oracles import OPEN
-from tests.server.served import PATIENCE, Served
+from tests.server.served import Served
 
 pytestmark = pytest.mark.slow
 
@@ -39,7 +39,7 @@ class Tcp:
     """A JSON object a line."""
 
     def __init__(self, host: Served) -> None:
-        self._socket = socket.create_connection(("127.0.0.1", host.tcp), PATIENCE)
+        self._socket = socket.create_connection(("127.0.0.1", host.tcp), HANG)
         self._lines = self._socket.makefile("r")
 
     def say(self, message: dict[str, Any]) -> None:
@@ -57,7 +57,7 @@ class Websocket:
     """A JSON object a text message."""
 
     def __init__(self, host: Served, path: str = "/play") -> None:
-        self._socket = socket.create_connection(("127.0.0.1", host.websocket), PATIENCE)
+        self._socket = socket.create_connection(("127.0.0.1", host.websocket), HANG)
         self._wire = WSConnection(ConnectionType.CLIENT)
         self._socket.sendall(self._wire.send(Request(host="127.0.0.1", target=path)))
         self._events = self._read()
@@ -90,7 +90,7 @@ class Http:
     """A session and long polls."""
 
     def __init__(self, host: Served) -> None:
-        self._connection = http.client.HTTPConnection("127.0.0.1", host.http, timeout=PATIENCE)
+        self._connection = http.client.HTTPConnection("127.0.0.1", host.http, timeout=HANG)
         self._session = ""
         self._after = 0
         self._told: list[dict[str, Any]] = []
@@ -144,7 +144,7 @@ def test_a_match_is_played_to_its_end(host: Served, game: str, transports: tuple
             threads.submit(play, TRANSPORTS[transport](host), f"{seat}.{name}"[:32], name, game)
             for seat, transport in zip("ab", transports, strict=True)
         ]
-        stories = [bot.result(PATIENCE * 3) for bot in bots]
+        stories = [bot.result(HANG) for bot in bots]
     (one_end, one_moves), (other_end, other_moves) = stories
     assert one_end == other_end
     assert one_moves == other_moves
@@ -153,13 +153,11 @@ def test_a_match_is_played_to_its_end(host: Served, game: str, transports: tuple
     assert status == 200
     assert [short(game, move) for move in record["moves"]] == one_moves
     assert record["why"] == one_end["why"]
-    until = monotonic() + PATIENCE
-    while (state := host.get(f"/api/tournaments/{name}")[1]["state"]) != "finished":
-        assert monotonic() < until, state  # that it is over is kept a moment after the match is
+    wait_for(lambda: host.get(f"/api/tournaments/{name}")[1]["state"] == "finished", f"the end of {name}")
 
 
 def open_tournament(host: Served, name: str, game: str) -> None:
-    body = json.dumps({"name": name, "game": game, "entrants": 2, "pace": {"turn": PATIENCE}})
+    body = json.dumps({"name": name, "game": game, "entrants": 2, "pace": {"turn": HANG}})
     token = (host.data / "organiser-token").read_text().strip()
     status, answer = host.ask(
         "POST /api/tournaments HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"

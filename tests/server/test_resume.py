@@ -18,7 +18,7 @@ from server.host.reception import Unwelcome, Visit
 from server.store.ledger import RETRY, Ledger
 from server.store.sqlite import Sqlite
 from tests.crashes.world import at_once
-from tests.store.faults import Faulty
+from tests.server.store.faults import Faulty
 from tests.tournament.world import first, play, silent
 from tournament import record
 from tournament.desk import Desk

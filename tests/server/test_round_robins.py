@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from tests.games.test_against_oracles import ORACLES
+from tests.hang import HANG
 from tests.oracles import OPEN
 from tests.server.served import Served
 from tests.server.test_matrix import Http, Tcp, Websocket, choose, short
@@ -25,8 +26,14 @@ from tests.server.test_serve import Bot as Lines
 pytestmark = pytest.mark.slow
 
 NAMES = ("ann", "bob", "cid", "dot")
+LEAGUE = f"""
+[[tournament]]
+name = "t"
+game = "{{game}}"
+entrants = 4
+pace = {{{{ turn = {HANG} }}}}
+"""
 PLIES = 200  # after which Quoridor is drawn
-LONG = 60.0  # seconds for a whole tournament, on a busy machine too
 
 Play = Callable[[Served, str, str], None]  # a bot of that name, in that game, until the tournament is over
 
@@ -150,7 +157,7 @@ class Requests:
     """Somebody who asks one thing at a time."""
 
     def __init__(self, served: Served) -> None:
-        self._connection = http.client.HTTPConnection("127.0.0.1", served.http, timeout=LONG)
+        self._connection = http.client.HTTPConnection("127.0.0.1", served.http, timeout=HANG)
 
     def ask(
         self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None
@@ -200,7 +207,7 @@ def test_a_round_robin_of_four_over_the_seeds_wire_and_over_the_house_protocol(
             for folder, players in (("seed", (SEEDS[game],) * 4), ("house", HOUSE))
         ]
         for each in held:
-            standings = each.result(2 * LONG)
+            standings = each.result()
             assert (standings["tournament"], standings["game"], standings["state"]) == ("t", game, "finished")
             rows = standings["rows"]
             assert sorted(row["name"] for row in rows) == [*NAMES]
@@ -210,8 +217,9 @@ def test_a_round_robin_of_four_over_the_seeds_wire_and_over_the_house_protocol(
 
 
 def hold(folder: Path, game: str, players: tuple[Play, ...]) -> dict[str, Any]:
-    """A tournament, from the command to its last line."""
+    """A tournament, from the command to its last line. The file has what no flag is for: time to think."""
     folder.mkdir()
+    (folder / "quintain.toml").write_text(LEAGUE.format(game=game))
     flags = ("--tournament", "t", "--game", game, "--format", "round-robin", "--entrants", "4")
     served = Served(folder, *flags, "--until-done", "--json", "--log-level", "error")
     try:
@@ -220,7 +228,7 @@ def hold(folder: Path, game: str, players: tuple[Play, ...]) -> dict[str, Any]:
                 threads.submit(play, served, name, game) for play, name in zip(players, NAMES, strict=True)
             ]
             for bot in bots:
-                bot.result(LONG)
+                bot.result(HANG)
         code, out, errors = served.end()
     finally:
         served.kill()

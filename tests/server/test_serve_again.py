@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from tests.server.served import PATIENCE, ROOT, Served
+from tests.hang import HANG
+from tests.server.served import ROOT, Served
 
 pytestmark = pytest.mark.slow
 
@@ -26,7 +27,7 @@ class Bot:
     """Says hello over TCP and plays the first field that is free."""
 
     def __init__(self, host: Served, name: str) -> None:
-        self.connection = socket.create_connection(("127.0.0.1", host.tcp), PATIENCE)
+        self.connection = socket.create_connection(("127.0.0.1", host.tcp), HANG)
         self.lines = self.connection.makefile("r")
         self.say({"type": "hello", "name": name, "game": "tic-tac-toe"})
 
@@ -84,7 +85,7 @@ def run(folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=HANG,
     )
 
 
@@ -144,7 +145,7 @@ def test_a_disk_that_takes_no_more_is_told_of_and_waited_for(serve: Any, tmp_pat
         assert not answers
     finally:
         resource.prlimit(host.process.pid, resource.RLIMIT_FSIZE, (hard, hard))
-    asking.join(PATIENCE)
+    asking.join(HANG)
     assert answers == [201]
     assert host.get("/readyz")[0] == 200
 
@@ -189,7 +190,7 @@ class Posted:
 
 
 def posted(host: Served, path: str, body: dict[str, Any]) -> Posted:
-    connection = socket.create_connection(("127.0.0.1", host.http), PATIENCE)
+    connection = socket.create_connection(("127.0.0.1", host.http), HANG)
     content = json.dumps(body)
     head = f"POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {len(content)}\r\n\r\n"
     connection.sendall((head + content).encode())

@@ -12,6 +12,7 @@ A block fenced as ```transcript is one host and all that is said to it:
     # …                         a remark
     ann> POST /match X-A: b {}  an HTTP request and its answers: `tests/server/http_end.py`
     ‹token›                     what only the host knows: anything the first time, then the same again
+    ‹games›                     the names of all games there are
 
 What follows the word `transcript` are settings: `tournament=friday game=santorini
 format=round-robin entrants=2 turn=5`; without them there are the open tables.
@@ -21,6 +22,7 @@ sends anything more, and nothing else.
 """
 
 import re
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -31,9 +33,11 @@ import trio
 import trio.testing
 from msgspec import Struct
 
+from games.catalogue import catalogue
 from games.game import Pace
 from server.host.host import Host
 from server.net.limits import Limits
+from tests.hang import HANG
 from tests.server.ends import Connect, End
 from tournament.format import Terms
 from tournament.record import Opened
@@ -120,12 +124,21 @@ async def replay(transcript: Transcript, doors: Doors, *, over: str = "tcp", cus
     can run, all has been said. Over real sockets it is seconds of silence, and
     what a message says of clocks is not compared.
     """
+    async with staged(transcript, doors, over=over, cushion=cushion) as (_, stage):
+        for line in transcript.lines:
+            await stage.perform(line)
+        await stage.expect_silence("the end")
+
+
+@asynccontextmanager
+async def staged(
+    transcript: Transcript, doors: Doors, *, over: str, cushion: float = 0.0
+) -> AsyncIterator[tuple[Host, "Stage"]]:
+    """The host, and a stage on which the transcript can be performed line by line."""
     async with hosting(transcript.settings) as (host, nursery):
         stage = Stage(transcript.name, await doors(host, nursery), nursery, over, cushion)
         try:
-            for line in transcript.lines:
-                await stage.perform(line)
-            await stage.expect_silence("the end")
+            yield host, stage
         finally:
             await stage.clear()
 
@@ -140,7 +153,7 @@ class Stage:
         self._over = over
         self._cushion = cushion
         self._bots: dict[str, Bot] = {}
-        self._known: dict[str, str] = {}
+        self._known = {"games": ", ".join(catalogue())}
 
     async def perform(self, line: Line) -> None:
         if line.way == "<":
@@ -157,7 +170,7 @@ class Stage:
                 self._bots[who] = bot = Bot(end)
                 self._nursery.start_soon(bot.listen)
             if line.text == "[closes]":
-                await self._bots.pop(who).close()
+                await self.hang_up(who)
             elif line.text != "[connects]":
                 await self._bots[who].end.say(UNKNOWN.sub(lambda name: self._known[name[1]], line.text))
 
@@ -167,16 +180,21 @@ class Stage:
         for who, bot in self._bots.items():
             assert not bot.heard, f"{self._name}: {who} also got, before {until}: {[*bot.heard]}"
 
+    async def hang_up(self, who: str) -> None:
+        """Lose a bot's connection, whatever it has yet to hear."""
+        if who in self._bots:
+            await self._bots.pop(who).close()
+
     async def clear(self) -> None:
         for bot in self._bots.values():
             await bot.close()
 
     async def _expect(self, who: str, line: Line) -> None:
         bot = self._bots[who]
-        for _ in range(100 if self._cushion else 1):
+        await trio.testing.wait_all_tasks_blocked(self._cushion)
+        until = time.monotonic() + (HANG if self._cushion else 0.0)
+        while not bot.heard and time.monotonic() < until:
             await trio.testing.wait_all_tasks_blocked(self._cushion)
-            if bot.heard:
-                break
         assert bot.heard, f"{self._name}: {who} got nothing where line {line.number} has {line.text}"
         heard = bot.heard.popleft()
         if line.text == "[closed]":

@@ -68,6 +68,20 @@ def test_a_follower_that_fails_is_dropped_and_costs_nobody_else_anything() -> No
     assert len(lines) == 1
 
 
+def test_whoever_stops_is_told_nothing_more_of_what_was_appended_together() -> None:
+    log, told = Log(), list[AnyEvent]()
+
+    def tell(event: AnyEvent) -> None:
+        told.append(event)
+        if event == refused(1):
+            following.stop()
+
+    log.append(BEGAN)
+    following = log.follow(tell)
+    log.append(refused(1), ENDED)
+    assert told == [BEGAN, refused(1)]
+
+
 async def test_a_reader_gets_everything_and_stops_with_the_match() -> None:
     log, read = Log(), list[AnyEvent]()
 

@@ -19,8 +19,8 @@ from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
+from tests.hang import HANG
 from tests.server.served import Served
-from tests.veterans.company import GUARD
 
 FLIP = "(╯°□°)╯︵ ┻━┻"
 Fields = Mapping[str, str]
@@ -112,7 +112,7 @@ class Team:
 
     def finished(self, battles: int) -> list[Fought]:
         """The next so many battles, when they are over."""
-        found = [self.fought.get(timeout=GUARD) for _ in range(battles)]
+        found = [self.fought.get(timeout=HANG) for _ in range(battles)]
         for each in found:
             if isinstance(each, BaseException):
                 raise each
@@ -142,7 +142,7 @@ class Team:
             command(**chosen)
 
     def listen(self, path: str) -> Iterator[Any]:
-        with urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=GUARD) as stream:
+        with urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=HANG) as stream:
             for line in stream:
                 if line.startswith(b"data: "):
                     yield json.loads(line[6:])
@@ -151,7 +151,7 @@ class Team:
         body = self.manners.body(fields).encode()
         kind = {"Content-Type": self.manners.kind}
         try:
-            with urlopen(Request(f"http://127.0.0.1:{self.port}{path}", body, kind), timeout=GUARD) as answer:
+            with urlopen(Request(f"http://127.0.0.1:{self.port}{path}", body, kind), timeout=HANG) as answer:
                 return answer.status, json.load(answer)
         except HTTPError as error:
             return error.code, json.load(error)
@@ -166,12 +166,12 @@ class Team:
     def evaluated(self, game: str, run: str) -> dict[str, Fought]:
         """Ask for an evaluation, and wait until the score has been told: its battles, by their cases."""
         battles = self.ask(game, run)
-        self.told = self.scores.get(timeout=GUARD)
+        self.told = self.scores.get(timeout=HANG)
         return self.cases(run, self.finished(battles))
 
     def cases(self, run: str, fought: list[Fought]) -> dict[str, Fought]:
         """Those battles that are of one run, and how that stands."""
-        with urlopen(f"http://127.0.0.1:{self.port}/evaluations/{run}", timeout=GUARD) as answer:
+        with urlopen(f"http://127.0.0.1:{self.port}/evaluations/{run}", timeout=HANG) as answer:
             self.standing = json.load(answer)
         names = {case["battleId"]: case["caseType"] for case in self.standing["cases"]}
         return {names[each.battle]: each for each in fought if each.battle in names}

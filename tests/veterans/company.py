@@ -5,9 +5,8 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from itertools import combinations
 from typing import Any
 
+from tests.hang import HANG
 from tests.server.served import Served
-
-GUARD = 120.0  # seconds after which a test gives up: far more than anything here takes
 
 
 def together(host: Served, *bots: Callable[[], Any]) -> None:
@@ -15,7 +14,7 @@ def together(host: Served, *bots: Callable[[], Any]) -> None:
     with ThreadPoolExecutor(len(bots)) as threads:
         running = [threads.submit(bot) for bot in bots]
         try:
-            for over in as_completed(running, GUARD):
+            for over in as_completed(running, HANG):
                 over.result()
         except BaseException:
             host.kill()

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-from tests.veterans.company import GUARD
+from tests.hang import HANG
 
 Point = tuple[int, int]
 Line = tuple[Point, Point]
@@ -34,7 +34,7 @@ def ask(
 ) -> tuple[int, Any, Any]:
     data = None if body is None else json.dumps(body).encode()
     try:
-        with urlopen(Request(f"http://127.0.0.1:{port}{path}", data, headers or {}), timeout=GUARD) as answer:
+        with urlopen(Request(f"http://127.0.0.1:{port}{path}", data, headers or {}), timeout=HANG) as answer:
             content = answer.read()
             return answer.status, answer.headers, json.loads(content) if content else None
     except HTTPError as error:
@@ -135,7 +135,7 @@ class Viewer:
 
     def games(self) -> dict[str, str]:
         """The addresses of all games, which it makes of their ids, and how these stand."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=GUARD)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=HANG)
         connection.request("GET", "/", headers=RUBY)
         answer = connection.getresponse()
         content = answer.read()
@@ -146,7 +146,7 @@ class Viewer:
 
     def watch(self, game: str) -> None:
         """Until it is over."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=GUARD)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=HANG)
         connection.request("POST", f"{game}/observers", headers=RUBY)
         answer = connection.getresponse()
         assert answer.status == 200

@@ -10,7 +10,7 @@ import random
 import socket
 from typing import Any
 
-from tests.veterans.company import GUARD
+from tests.hang import HANG
 
 CARELESS = 7  # one answer in so many is wrong at first …
 MOST = 12  # … but for the rest of a match that has had so many: the host gives up at twenty
@@ -22,7 +22,7 @@ class Memo:
     def __init__(self, port: int, name: str) -> None:
         self.name = name
         self.lots = random.Random(name)
-        self.socket = socket.create_connection(("127.0.0.1", port), GUARD)
+        self.socket = socket.create_connection(("127.0.0.1", port), HANG)
         self.results: list[str] = []
         self.again = self.wrong = 0  # how often it was asked to try again, and had reason to be
         self.answers = self.slips = 0

@@ -10,7 +10,7 @@ in its next match. The quitter is such an opponent.
 from typing import Any
 
 from tests.blackbox.ends import Frames
-from tests.veterans.company import GUARD
+from tests.hang import HANG
 
 
 class Client(Frames):
@@ -45,7 +45,7 @@ class Restless(Client):
         """Until so many more matches have ended in that way; then it does not start again."""
         wanted = self.ends[how] + often
         while True:
-            ended = self.react(self.hear(GUARD))
+            ended = self.react(self.hear(HANG))
             if self.ends[how] == wanted:
                 return
             if ended:
@@ -75,6 +75,6 @@ def quit_often(port: int, name: str, against: str, often: int) -> None:
         with Client(port) as client:
             client.tell("start", id=name, against=against)
             for _ in range(1 + time % 5):
-                state = client.hear(GUARD)
+                state = client.hear(HANG)
                 if state["turn"] == state["you"]:
                     client.move(state["state"])

@@ -5,9 +5,10 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.hang import HANG
 from tests.server.served import Served
 from tests.veterans.arena import FLIP, Fields, Fought, Manners, Mind, Team
-from tests.veterans.company import GUARD, matches
+from tests.veterans.company import matches
 from tests.veterans.minds import Pawn, Symbols
 
 GAME = "tic-tac-toe"
@@ -91,7 +92,7 @@ def test_a_team_whose_calls_have_threads_plays_evaluations_of_both_games_at_once
         runs = {"a": GAME, "b": GAME, "c": "quoridor"}
         sizes = {run: team.ask(game, run, f"/{run}") for run, game in runs.items()}
         for _ in runs:
-            team.scores.get(timeout=GUARD)
+            team.scores.get(timeout=HANG)
         fought = team.finished(sum(sizes.values()))
         for run in "ab":
             assert len(team.cases(run, fought)) == sizes[run]

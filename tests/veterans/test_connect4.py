@@ -6,8 +6,9 @@ from functools import partial
 
 import pytest
 
+from tests.hang import HANG
 from tests.server.served import Served
-from tests.veterans.company import GUARD, matches, together
+from tests.veterans.company import matches, together
 from tests.veterans.restless import Restless, quit_often
 
 NAMES = ("Alice", "Bob", "Carl", "Dora")
@@ -21,7 +22,7 @@ def test_clients_that_talk_back_to_every_refusal_play_a_league_to_the_end(
     with ExitStack() as connections:
         bots = [connections.enter_context(Restless(host.websocket, name)) for name in NAMES]
         bots[0].start()
-        bots[0].react(bots[0].hear(GUARD))
+        bots[0].react(bots[0].hear(HANG))
         assert bots[0].reasons == {"Waiting for match"}, "it moved before anybody else was there"
         for bot in bots[1:]:
             bot.start()

@@ -1,8 +1,8 @@
 """Double round robin: everybody meets everybody twice, each once first.
 
-The way back goes through the rounds from the last to the first with sides
+The second half goes through the rounds from the last to the first with sides
 swapped. So everybody is exactly balanced, and where the two halves join nobody
-has one side twice running, as many would if the way back began at the front.
+has the same side twice in a row, as many would if it began with the first round.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
-"""What the formats share: lots, seeds, numbers, and who has been first how often.
+"""What the formats share: lots, seeds, numbers, and how often everybody has been first.
 
-Nothing here decides who meets whom: that is what makes a format.
+Nothing here decides who meets whom: each format does that itself.
 """
 
 from collections import Counter
@@ -13,7 +13,7 @@ Meeting = tuple[str, str | None]  # first and second, or one and a bye: a pairin
 
 
 class Sides:
-    """Who has been first how often, as far as it was drawn; a bye has no sides."""
+    """How often everybody has been first, in all that was drawn; a bye has no sides."""
 
     def __init__(self, drawn: Iterable[Pairing] = ()) -> None:
         self.balance = Counter[str]()  # times first less times second
@@ -30,7 +30,7 @@ class Sides:
             self.running[name] = side + (self.running[name] if self.running[name] * side > 0 else 0)
 
     def fair(self, one: str, other: str) -> tuple[str, str]:
-        """The two, and first who was first less often, less often against the other, less lately."""
+        """Both, beginning with whoever was first less often, less often against the other, less recently."""
         mine = (self.balance[one], self.times[one, other], self.running[one])
         theirs = (self.balance[other], self.times[other, one], self.running[other])
         return (one, other) if mine <= theirs else (other, one)
@@ -42,7 +42,7 @@ def here(entrants: Iterable[Entrant]) -> list[str]:
 
 
 def lots(names: Iterable[str], seed: object) -> list[str]:
-    """The names in an order that nothing but they and the seed decide, the same in every process."""
+    """The names in an order that only they and the seed decide, the same in every process."""
     return sorted(names, key=lambda name: sha256(f"{seed} {name}".encode()).digest())
 
 

@@ -1,9 +1,9 @@
-"""Gauntlet: the first who entered meets all others, and they do not meet one another.
+"""Gauntlet: the first entrant meets all others, and they do not meet one another.
 
-All of it is drawn at the start, `rounds` times round (twice unless told
-otherwise), every other time from the last opponent back to the first: so the
-one's sides alternate throughout, and an even number of times gives every pair
-both sides equally often. Without that one there is no gauntlet.
+Everything is drawn at the start: `rounds` times round (twice unless told
+otherwise), and every second time from the last opponent back to the first. So the
+first entrant's sides alternate throughout, and with an even number of rounds every
+pair has both sides equally often. Without that entrant there is no gauntlet.
 """
 
 from collections import Counter

@@ -1,9 +1,8 @@
-"""Knockout: who loses is out.
+"""Knockout: whoever loses is out.
 
-A round is drawn when the one before it is decided. Where two stand in the
-bracket follows from the first round as it was drawn, so nobody who comes later
-gets in. The place of somebody who has gone stays empty, and whoever would have
-come up against it has a bye.
+A round is drawn when the one before it is decided. The first round, as it was
+drawn, decides everybody's place in the bracket, so nobody can join later. The place
+of an entrant that has gone stays empty, and whoever would have met it has a bye.
 
 A drawn match is played again, at once and with sides swapped. If that is drawn
 too, or if both have lost, the better seed goes through.
@@ -50,7 +49,7 @@ def bracket(seeds: Sequence[str]) -> list[str | None]:
 
 
 def meetings(slots: Sequence[str | None], sides: Sides, terms: Terms) -> list[Meeting]:
-    """Neighbours meet; who has none has a bye."""
+    """Neighbours meet; whoever has none has a bye."""
     found: list[Meeting] = []
     for pair in zip(slots[::2], slots[1::2], strict=False):  # one slot alone has won
         match lots((name for name in pair if name is not None), terms.seed):

@@ -1,13 +1,12 @@
 """Ladder: an endless one, on which whoever is there and free meets somebody of about the same strength.
 
-Who is least known chooses first: somebody near, and rather somebody not met so
-often. Nobody meets the same opponent twice running while anybody else is there,
-be it in a match: such two wait for the next match to end, or they would go on
-for ever beside all others. Two who meet again swap sides.
+Whoever is least known chooses first: an opponent of similar strength, preferably
+one that it has met less often. Nobody meets the same opponent twice in a row while
+anybody else is there, even in a match: two such players wait for the next match to
+end, or they would keep playing each other forever. Two who meet again swap sides.
 
-Strengths and meetings are those of the matches that it is told of, which are
-the latest: whoever has played in none of these is as little known as somebody
-new.
+Strengths and meetings come from the latest matches only: whoever played in none of
+them is as little known as somebody new.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -53,7 +52,7 @@ def draw(
 
 
 def last_pairings(names: Collection[str], drawn: Sequence[Pairing]) -> dict[str, Pairing]:
-    """The last pairing of each who has one."""
+    """The last pairing of everybody who has had one."""
     found: dict[str, Pairing] = {}
     sought = set(names)
     for pairing in reversed(drawn):
@@ -76,7 +75,7 @@ def distance(one: Skill, other: Skill) -> float:
 
 
 def swapped(one: str, other: str, drawn: Sequence[Pairing], times: Times) -> tuple[str, str]:
-    """The two, sides the other way round than when they met; else, first who was first less often."""
+    """The two, with sides swapped since they last met; else beginning with whoever was first less often."""
     if met(times, one, other):
         last = next(pairing for pairing in reversed(drawn) if {one, other} == {*pairing.names})
         return last.second or "", last.first

@@ -1,10 +1,10 @@
 """Open table: an endless one, at which whoever is there meets whoever else is, at once.
 
-Of all who could play, those two begin who have met least; of equals, those who
-came first. Nobody meets itself, nobody meets somebody it is playing already,
-and who came for one opponent meets that one alone. Of two who meet for the
-first time the one who came first is first, and after that they take turns;
-where `terms.lots` says so, sides are by lot.
+Of all who could play, the two who have met least begin; among equals, those who
+came first. Nobody meets itself or somebody whom it is already playing, and whoever
+came for one opponent meets only that one. When two meet for the first time, whoever
+came first is first; after that they take turns. If `terms.lots` says so, sides are
+by lot.
 """
 
 from collections.abc import Sequence

@@ -1,15 +1,15 @@
 """Round robin: everybody meets everybody once.
 
-All of it is drawn at the start. Its rounds are an order to play in and never a
-barrier: what may be played is dealt to whoever is free.
+Everything is drawn at the start. The rounds are an order to play in and never a
+barrier: a match is dealt as soon as both of its players are free.
 
-Names stand for 0, 1, 2 … by lot. Of an odd number m, round r (from 0) is where
-r idles and r + k meets r − k (mod m), the former first where k is odd: seen from
-one player k runs down to 0 and up again, so that its sides alternate without an
-exception, and as many firsts as seconds come of it. One player more, who meets
-whoever would idle, makes it a table for an even number. It costs each player
-but two one repetition of a side, and fewer are not possible: only two rows of
-sides alternate throughout, and those who share a row could never meet.
+Names stand for 0, 1, 2 … by lot. With an odd number m of them, in round r (from 0)
+r idles and r + k meets r − k (mod m), the former being first if k is odd. Seen from
+one player, k runs down to 0 and up again, so its sides always alternate, and it is
+first as often as second. One more player, who meets whoever would idle, makes it a
+table for an even number. That costs each player except two one repetition of a side,
+and fewer are not possible: only two rows of sides alternate throughout, and players
+that share a row could never meet.
 """
 
 from collections.abc import Sequence
@@ -84,7 +84,7 @@ def alternating(name: str, others: Sequence[str], sides: Sides) -> list[tuple[st
     others = sorted(others, key=lambda other: -sides.balance[other])
     spent = [0, *accumulate(sides.balance[other] for other in others)]
 
-    def squares(firsts: int) -> int:  # but for what does not depend on `firsts`
+    def squares(firsts: int) -> int:  # except for what does not depend on `firsts`
         return (sides.balance[name] + 2 * firsts - len(others)) ** 2 - 4 * spent[firsts]
 
     firsts = min(range(len(others) + 1), key=squares)

@@ -1,8 +1,8 @@
 """Swiss: a few rounds, in each of which everybody meets somebody who is doing about as well.
 
-A round is drawn when the one before it is over. Every meeting has a price, in
-which a thing outweighs, over the whole round, all that come after it; the round
-is the perfect matching of the least price. `prices` is all the rules there are.
+A round is drawn when the one before it is over. Every meeting has a price, made so
+that each rule outweighs, over the whole round, all rules after it; the round is the
+perfect matching of least price. `prices` contains all the rules.
 
 Balanced sides come before close scores: in many games to be first is worth so
 much that the scores would otherwise tell who was first more often.
@@ -66,7 +66,7 @@ def prices(
 ) -> dict[Edge, Price]:
     """What each meeting costs, and where their number is odd each bye. In this order of weight:
 
-    1. a bye for who has had more byes than another
+    1. a bye for somebody who has had more byes than another
     2. a meeting, as often as the two have met
     3. a bye for more than the lowest score of those who are due one
     4. sides out of balance: see `strain`

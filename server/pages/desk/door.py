@@ -1,7 +1,7 @@
 """The entrance to the desk at `/admin`: who may come in, and whose forms are taken.
 
-A link shows a page with one button, for programs that look at links before people
-do must not use them up; the button spends it and opens a session. What is seen
+A link shows a page with one button, because programs that follow links before people
+do must not use them up. The button spends the link and opens a session. What is seen
 and ordered inside is in `inside.py` beside this.
 """
 

@@ -1,4 +1,4 @@
-"""What an organiser has filled in, read: a tournament to hold. Errors are sentences about a field."""
+"""Reads the form for a new tournament. Errors are sentences about a field."""
 
 import json
 from collections.abc import Mapping
@@ -6,8 +6,7 @@ from math import isfinite
 from typing import Any
 
 from games.game import Pace
-from tournament.format import Terms
-from tournament.record import Opened
+from server.host.tournament_settings import TournamentSettings
 from tournament.tournament import Refusal
 
 EMPTY: Mapping[str, str] = {
@@ -24,12 +23,18 @@ EMPTY: Mapping[str, str] = {
 }
 
 
-def wanted(fields: Mapping[str, str]) -> tuple[str, Opened]:
-    """The name and all else; raises `Refusal` with what is wrong."""
-    entrants, rounds = _whole(fields, "entrants", 2), _whole(fields, "rounds", 1)
-    terms = Terms(rounds, _whole(fields, "seed", 0) or 0)
-    opened = Opened(fields["game"], fields["format"], entrants, terms, _options(fields), _pace(fields))
-    return fields["name"], opened
+def wanted(fields: Mapping[str, str]) -> TournamentSettings:
+    """What was filled in; raises `Refusal` with what is wrong."""
+    return TournamentSettings(
+        fields["name"],
+        fields["game"],
+        fields["format"],
+        _whole(fields, "entrants", 2),
+        _whole(fields, "rounds", 1),
+        _whole(fields, "seed", 0) or 0,
+        _options(fields),
+        _pace(fields),
+    )
 
 
 def _whole(fields: Mapping[str, str], name: str, least: int) -> int | None:

@@ -1,7 +1,7 @@
 """What an organiser sees at the desk, and what its forms order.
 
-All orders go through the host and `tournament/desk.py`, which keep who gave
-them. Who may come in here has been looked at: that is `door.py` beside this.
+All orders go through the host and `tournament/desk.py`, which record who gave
+them. `door.py` beside this has already checked who may come in.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -195,12 +195,12 @@ class Inside:
     async def _open(self, exchange: Exchange, session: Session, fields: Mapping[str, str]) -> None:
         given = {name: fields.get(name, "") for name in forms.EMPTY}
         try:
-            name, opened = forms.wanted(given)
-            await self._host.open(name, opened, who(exchange))
+            wanted = forms.wanted(given)
+            await self._host.open(wanted.name, wanted.opened(), who(exchange))
         except Refusal as refusal:
             self._create(exchange, session, given, str(refusal))
         else:
-            go(exchange, f"/admin/tournaments/{name}")
+            go(exchange, f"/admin/tournaments/{wanted.name}")
 
     async def _act(
         self,

@@ -1,8 +1,8 @@
-"""Whether a form was sent from this host's own pages, by what browsers say of it.
+"""Whether a form was sent from this host's own pages, according to the browser.
 
-A browser that is lured to send a form from elsewhere says so in headers that no
-page can forge. One that says nothing is old, and has the token of its session to
-show. Pure functions of a request.
+A browser that is lured into sending a form from elsewhere says so in headers that no
+page can forge. A browser that says nothing is old, and has to show the token of its
+session. Pure functions of a request.
 """
 
 import re

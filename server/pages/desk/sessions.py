@@ -1,8 +1,8 @@
 """Who may sit at the desk: links that open it once, and sessions that they open.
 
-There is no password to guess or to keep. A link holds a secret that is good for
-one login; a session another one, in a cookie. Of both only digests are
-remembered, and nothing of it outlives the host. Not here: HTTP.
+There is no password to guess or to keep. A link contains a secret that is good for
+one login, and a session has another one, in a cookie. Only digests of both are
+remembered, and neither outlives the host. Not here: HTTP.
 """
 
 import secrets
@@ -72,7 +72,7 @@ class Sessions:
         self._sessions.pop(digest(secret), None)
 
     def refused(self, now: float) -> int:
-        """Count a refused try; answers how many there were since this was last other than 0."""
+        """Count a refused try; returns how many there were since this was last other than 0."""
         self._refused += 1
         self._told = self._told or Bucket(TOLD, now)
         if not self._told.take(now):

@@ -1,1 +1,1 @@
-"""The Arena's protocol: Tic-Tac-Toe and Quoridor over HTTP, with evaluations against its own opponents."""
+"""The Arena's protocol: games over HTTP, with evaluations in some of them against its own opponents."""

@@ -1,4 +1,4 @@
-"""A battle: one player's side of one match, in the words of the Arena.
+"""A battle: one player's side of one match, in the words of the Arena (`messages.py`).
 
 What happens is told as an event stream, one event a chunk, and kept, so that a
 stream that is opened again begins at the beginning. Moves come in requests of
@@ -12,20 +12,20 @@ Which requests come here is `server/protocols/arena/door.py`'s business, and who
 from collections.abc import Callable, Mapping
 from functools import partial
 from math import inf
-from typing import Any, assert_never
+from typing import Any, Protocol, assert_never
 
 import trio
-from msgspec import UNSET, Struct, UnsetType
 from msgspec.json import encode
 
-from games.game import SHOWN, Illegal, quoted
+from games.game import Illegal
 from server.host.secrets import uuid
-from server.host.wire_log import NO_TAPE
+from server.host.wire_log import NO_TAPE, Tape
 from server.http.exchange import Chunks, Exchange
 from server.http.head import Refusal
-from server.http.wire import JSON, Response, refused
+from server.http.wire import Response, refused
 from server.net.guard import Spawner
 from server.net.limits import Bucket, Limits
+from server.protocols.arena.messages import ANSWER, FLIP, STREAM, Command, ended, refused_move, written
 from server.protocols.common.encode_once import Once
 from server.protocols.common.http_tape import requested, responded
 from tournament.events import AnyEvent, Began, Ended, Ending, Moved, Refused
@@ -33,18 +33,7 @@ from tournament.match import OutOfTurn
 from tournament.player import Seat
 
 once = Once()  # both sides are told of a move in the same words
-FLIP = "(╯°□°)╯︵ ┻━┻"
 WRONG_FLIP = "flipped the table although nothing was wrong"
-PRIVATE = (("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer"))  # addresses are secrets here
-ANSWER = JSON + PRIVATE
-STREAM = (("Content-Type", "text/event-stream"), *PRIVATE, ("X-Accel-Buffering", "no"))
-
-
-class Command(Struct, frozen=True):
-    """What a bot does. Whatever else it sends is passed over."""
-
-    action: str
-    position: str | UnsetType = UNSET
 
 
 class Battle:
@@ -57,10 +46,13 @@ class Battle:
         spawner: Spawner,
         limits: Limits,
         closed: Callable[["Battle"], None],
+        *,
         name: str | None = None,
+        tape: Tape = NO_TAPE,
+        opened: Callable[[], None] = lambda: None,
         wronged: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`closed` is called when nothing more will be told.
+        """`opened` is called when the stream has been, `closed` when nothing more will be told.
 
         `wronged` says whether the opponent has cheated and goes on as if nothing had happened; where the
         referee looks at both sides that cannot be.
@@ -72,12 +64,11 @@ class Battle:
         self.expected: float | None = None  # until then the clock waits for that
         self.over = trio.Event()  # nothing more will be told
         self.told: list[bytes] = []  # every event so far
-        self.tape = NO_TAPE
-        self.on_start: Callable[[], None] = lambda: None
-        self.on_end: Callable[[], None] = lambda: None  # the match is over; more may be told
         self._sides = sides
         self._spawner = spawner
         self._limits = limits
+        self._tape = tape
+        self._opened = opened
         self._closed = closed
         self._wronged = wronged
         self._stream: Chunks | None = None
@@ -100,21 +91,21 @@ class Battle:
         """Tell all so far and go on, over this stream. One that was opened before has had its time."""
         before, stream = self._stream, exchange.stream(200, STREAM)
         self._stream = stream
-        self.tape.heard(requested(exchange.request, self.name), exchange.request.arrived)
+        self._tape.heard(requested(exchange.request, self.name), exchange.request.arrived)
         for event in self.told:
-            self.tape.told(event)
+            self._tape.told(event)
             stream.put(event)
         exchange.on_gone(partial(self._lose, stream))
         if before is not None:
             before.close()
         self.started = True
-        self.on_start()
+        self._opened()
         self.seat.here()
 
     def play(self, exchange: Exchange, read: Callable[[], Command]) -> None:
         """Obey what `read` finds in the request. Raises `Refusal` where that has no effect."""
         request = exchange.request
-        self.tape.heard(requested(request, self.name), request.arrived)
+        self._tape.heard(requested(request, self.name), request.arrived)
         try:
             if self.over.is_set():
                 raise ended()
@@ -129,14 +120,11 @@ class Battle:
             refusal = error
             if not self._junk.take(request.arrived):
                 refusal = Refusal(429, "too many commands without effect: wait until it is your turn")
-            self.tape.told(responded(refused(refusal.status, str(refusal))))
+            self._tape.told(responded(refused(refusal.status, str(refusal))))
             raise refusal from None
 
     def _move(self, exchange: Exchange, command: Command) -> None:
-        match, refusal, at = self.match, None, exchange.request.arrived
-        sent = {"action": command.action}
-        if command.position is not UNSET:
-            sent["position"] = command.position
+        match, refusal, at, sent = self.match, None, exchange.request.arrived, command.move
         try:
             if command.action == FLIP and not self._wronged():
                 self.seat.forfeit(sent, WRONG_FLIP, at)
@@ -168,7 +156,7 @@ class Battle:
         self._respond(exchange, Response(200, ANSWER, encode(answer)))
 
     def _respond(self, exchange: Exchange, response: Response) -> None:
-        self.tape.told(responded(response))
+        self._tape.told(responded(response))
         exchange.respond(response)
 
     # What the bot is told
@@ -186,7 +174,7 @@ class Battle:
     def _send(self, event: bytes) -> None:
         self.told.append(event)
         if self._stream is not None:
-            self.tape.told(event)
+            self._tape.told(event)
             self._stream.put(event)
 
     def _hear(self, event: AnyEvent) -> None:
@@ -198,7 +186,7 @@ class Battle:
             case Began():
                 pass
             case Refused(seat=seat, sent=sent):
-                self._tell_move(seats[seat], _shown(sent))
+                self._tell_move(seats[seat], refused_move(sent))
             case Ended():
                 self._end(event)
             case _:
@@ -224,7 +212,6 @@ class Battle:
             case _:
                 pass  # the flip said it, or nobody has won and it is no draw
         self._answer_undecided()
-        self.on_end()
         if not waits:
             self.close()
 
@@ -274,25 +261,19 @@ class Battle:
                 self.seat.away()
 
 
-def written(message: Mapping[str, Any]) -> bytes:
-    """An event of the stream."""
-    return b"data: %b\n\n" % encode(message)
+class Enrol(Protocol):
+    """Opens the battle of a seat, and has it found by its name."""
+
+    def __call__(
+        self,
+        seat: Seat,
+        *,
+        name: str | None = None,
+        tape: Tape = NO_TAPE,
+        opened: Callable[[], None] = lambda: None,
+        wronged: Callable[[], bool] = lambda: False,
+    ) -> Battle: ...
 
 
 def _moved(event: Moved, seats: tuple[str, str]) -> bytes:
     return written({"player": seats[event.seat], **event.move})
-
-
-def ended() -> Refusal:
-    return Refusal(423, "Battle already ended")
-
-
-def _shown(sent: Any) -> Mapping[str, Any]:
-    """What was no move, as if it were one, cut; bots of other protocols may have sent anything."""
-    match sent:
-        case {"action": str() as action, "position": str() as position}:
-            return {"action": action[:SHOWN], "position": position[:SHOWN]}
-        case {"action": str() as action}:
-            return {"action": action[:SHOWN]}
-        case _:
-            return {"action": quoted(sent)}

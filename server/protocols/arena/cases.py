@@ -1,7 +1,7 @@
 """The Arena's cases: against whom a bot is tried, and what that is worth. Those of a game are worth 100.
 
 The house plays a simple opponent, a strong one, or one that cheats
-(`cheats.py`). That a bot is called, and when, is `evaluation.py`'s business.
+(`cheats.py`). That a bot is invited, and when, is `evaluation.py`'s business.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence

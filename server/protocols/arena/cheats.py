@@ -19,7 +19,7 @@ from games import quoridor, tictactoe
 from games.game import Game, Illegal, Outcome
 from games.quoridor import SIDE, WALLS, Quoridor
 from games.tictactoe import FIELDS, INDEX, TicTacToe
-from server.protocols.arena.battle import FLIP
+from server.protocols.arena.messages import FLIP
 
 
 class Cheat(Struct, frozen=True):

@@ -1,13 +1,14 @@
-"""The Arena over HTTP: which request does what. Tic-Tac-Toe and Quoridor, the same choreography.
+"""The Arena over HTTP: which request does what, in whichever game.
 
 Bots join, or are evaluated; they open the stream of a battle and send commands
 to it. `docs/protocols/arena.md` is the page for their authors. What a battle
-tells is in `battle.py`, who plays in `guest.py`, evaluations in
-`server/protocols/arena/evaluation.py`.
+tells is in `battle.py`, who plays in `guest.py`, evaluations in `evaluation.py`;
+which games there are is in `messages.py`, and in which of them bots are
+evaluated in `cases.py`.
 """
 
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TypeVar
 
 import msgspec
@@ -15,43 +16,50 @@ import msgspec
 from server.config import Evaluation
 from server.exits import ConfigError
 from server.host.host import Host
+from server.host.wire_log import NO_TAPE, Tape
 from server.http.exchange import Exchange
 from server.http.head import Refusal, form
 from server.http.sharing import BOTS
 from server.http.wire import Request, json_response, refused
 from server.net.addresses import callable_networks
 from server.net.outbound import Caller, Outbound
-from server.protocols.arena.battle import PRIVATE, STREAM, Battle, Command, ended
+from server.protocols.arena.battle import Battle
+from server.protocols.arena.cases import CASES
 from server.protocols.arena.evaluation import Evaluate, Evaluations
 from server.protocols.arena.guest import Guests, Join
-from server.protocols.arena.invitations import Calling
+from server.protocols.arena.invitations import Invitations
+from server.protocols.arena.messages import PRIVATE, STREAM, Command, ended, games
 from tournament.match import Match
 from tournament.player import Seat
-
-GAMES = ("tic-tac-toe", "quoridor")
 
 T = TypeVar("T")
 Action = Callable[[Exchange], Awaitable[object] | None]
 
 
-class Arena:
-    paths = frozenset({*GAMES, "evaluations"})
-    sharing = BOTS
-    old_paths = (
-        *(f"/{game}/{what}" for game in GAMES for what in ("play/*", "start/*", "join", "evaluate")),
+def old_paths(games: Iterable[str]) -> tuple[str, ...]:
+    """All that bots know from the old system, in these games."""
+    return (
+        *(f"/{game}/{what}" for game in games for what in ("play/*", "start/*", "join", "evaluate")),
         "/evaluations/*",
     )
 
+
+class Arena:
+    sharing = BOTS
+
     def __init__(self, host: Host, settings: Evaluation, bind: str, caller: Caller | None = None) -> None:
         """`caller` calls bots; without it, as far as the settings allow it, the network is there for that."""
+        self._games = games()
+        self.paths = frozenset({*self._games, "evaluations"})
+        self.old_paths = old_paths(self._games)
         self._host = host
         try:
             networks = callable_networks(settings.networks, bind)
         except ValueError as error:
             raise ConfigError(f"evaluation: networks: {error}") from None
-        calling = Calling(caller or Outbound(host.limits, networks))
-        self._guests = Guests(host, calling, self._enrol)
-        self._evaluations = Evaluations(host, calling, self._enrol)
+        invitations = Invitations(caller or Outbound(host.limits, networks))
+        self._guests = Guests(host, invitations, self._enrol)
+        self._evaluations = Evaluations(host, invitations, self._enrol)
         self._battles: dict[str, Battle] = {}
         self._sides: dict[Match, dict[int, Battle]] = {}
         self._past: OrderedDict[str, tuple[str, list[bytes]]] = OrderedDict()  # the game, and what was told
@@ -71,22 +79,22 @@ class Arena:
     def _action(self, parts: list[str]) -> tuple[Sequence[str], Action | None]:
         """What can be done at a path, and by which methods."""
         match parts:
-            case [game, "play", name] if game in GAMES:
+            case [game, "play", name] if game in self._games:
                 return ("POST",), lambda exchange: self._play(exchange, game, name)
-            case [game, "start", name] if game in GAMES:
+            case [game, "start", name] if game in self._games:
                 return ("GET",), lambda exchange: self._start(exchange, game, name)
             case ["evaluations", name]:
                 return ("GET", "HEAD"), lambda exchange: self._tell_standing(exchange, name)
-            case [game, "join"] if game in GAMES:
+            case [game, "join"] if game in self._games:
                 return ("POST",), lambda exchange: self._join(exchange, game)
-            case [game, "evaluate"] if game in GAMES:
+            case [game, "evaluate"] if game in CASES:
                 return ("POST",), lambda exchange: self._evaluate(exchange, game)
             case _:
                 return (), None
 
     def finds(self, path: str) -> bool:
         match path.split("/")[1:]:
-            case [game, "start", name] if game in GAMES:
+            case [game, "start", name] if game in self._games:
                 past, _ = self._past.get(name, ("", []))
                 here = self._find(game, name) is not None
                 return here or past == game or self._evaluations.awaits(game, name)
@@ -101,11 +109,26 @@ class Arena:
     # Battles
 
     def _enrol(
-        self, seat: Seat, name: str | None = None, wronged: Callable[[], bool] = lambda: False
+        self,
+        seat: Seat,
+        *,
+        name: str | None = None,
+        tape: Tape = NO_TAPE,
+        opened: Callable[[], None] = lambda: None,
+        wronged: Callable[[], bool] = lambda: False,
     ) -> Battle:
-        sides = self._sides.setdefault(seat.match, {})
-        host = self._host
-        battle = Battle(seat, sides, host.guard, host.limits, self._closed, name, wronged)
+        host, sides = self._host, self._sides.setdefault(seat.match, {})
+        battle = Battle(
+            seat,
+            sides,
+            host.guard,
+            host.limits,
+            self._closed,
+            name=name,
+            tape=tape,
+            opened=opened,
+            wronged=wronged,
+        )
         self._battles[battle.name] = battle
         return battle
 

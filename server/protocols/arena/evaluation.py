@@ -1,4 +1,4 @@
-"""Evaluations: a bot is called to the Arena's cases, one after another, and gets its score.
+"""Evaluations: a bot is invited to the Arena's cases, one after another, and gets its score.
 
 These matches are in no tournament and no record. What a run came to is told to
 whoever asked for it, and remembered here for a while. What the cases are and
@@ -6,7 +6,6 @@ what they are worth is in `server/protocols/arena/cases.py`.
 """
 
 import re
-from collections.abc import Callable
 from functools import partial
 from random import Random
 from typing import Any
@@ -21,17 +20,15 @@ from games.game import quoted
 from server.host.host import Host
 from server.http.head import Refusal
 from server.net.addresses import Url
-from server.protocols.arena.battle import Battle
+from server.protocols.arena.battle import Battle, Enrol
 from server.protocols.arena.cases import CASES, Case, oppose, wanted
-from server.protocols.arena.invitations import Calling
+from server.protocols.arena.invitations import Invitations
 from tournament.match import Match
 from tournament.player import Seat
 
 HOUSE, BOT = "the Arena", "the bot"  # what endings call them
 RUN_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 PRECISION = 2  # decimals of a score
-
-Enrol = Callable[[Seat, str, Callable[[], bool]], Battle]  # of a seat, a name, and `Battle`'s `wronged`
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -76,9 +73,9 @@ class Run:
 
 
 class Evaluations:
-    def __init__(self, host: Host, calling: Calling, enrol: Enrol) -> None:
+    def __init__(self, host: Host, invitations: Invitations, enrol: Enrol) -> None:
         self._host = host
-        self._calling = calling
+        self._invitations = invitations
         self._enrol = enrol
         self._runs: dict[str, Run] = {}
 
@@ -98,8 +95,8 @@ class Evaluations:
             raise Refusal(400, f"caseType has to be one of {choices}, and not {quoted(asked.caseType)}")
         if asked.runId is not None and not RUN_ID.fullmatch(asked.runId):
             raise Refusal(400, "runId has to be 1 to 64 letters, digits, _ . or -")
-        bot = await self._calling.checked(asked.teamUrl, game)
-        callback = None if asked.callbackUrl is None else await self._calling.checked(asked.callbackUrl)
+        bot = await self._invitations.checked(asked.teamUrl, game)
+        callback = None if asked.callbackUrl is None else await self._invitations.checked(asked.callbackUrl)
         name = asked.runId or str(uuid4())
         running = [run for run in self._runs.values() if not run.done]
         if name in self._runs:
@@ -117,7 +114,7 @@ class Evaluations:
     async def _run(self, run: Run) -> None:
         try:
             for battle, case in run.cases.items():
-                async with self._calling.turn(run.bot):
+                async with self._invitations.turn(run.bot):
                     if not await self._play(run, battle, case):
                         break
         finally:
@@ -126,7 +123,7 @@ class Evaluations:
         log.info("evaluated", game=run.game, run=run.name, score=run.score)
         if run.callback is not None:
             told = ", ".join(f"{played.caseType} {played.score:g} ({played.why})" for played in run.played)
-            await self._calling.tell(
+            await self._invitations.post(
                 run.callback, encode({"runId": run.name, "score": run.score, "message": told})
             )
 
@@ -137,7 +134,8 @@ class Evaluations:
         names = (BOT, HOUSE) if house else (HOUSE, BOT)
         match = Match(case.rules, names, trio.current_time())
         host.timekeeper.watch(match)
-        battle = self._enrol(Seat(match, 1 - house, host.timekeeper), name, partial(case.wronged, match))
+        seat = Seat(match, 1 - house, host.timekeeper)
+        battle = self._enrol(seat, name=name, wronged=partial(case.wronged, match))
         battle.expect(trio.current_time() + host.limits.start_seconds)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._invite, run.bot, battle)
@@ -149,7 +147,7 @@ class Evaluations:
         return battle.started
 
     async def _invite(self, bot: Url, battle: Battle) -> None:
-        if not await self._calling.invite(bot, battle) and not battle.started:
+        if not await self._invitations.invite(bot, battle) and not battle.started:
             battle.seat.leave()
 
     def _forget_old(self) -> None:

@@ -1,8 +1,9 @@
-"""How a bot is called to its battle: the Arena tells it the battle's name, and then it has to come.
+"""How a bot is invited to its battle: the Arena tells it the battle's name, and then it has to come.
 
 Coming is the answer, and the only one that counts: what an address answers to
-the call is not looked at, and an address whose owner does not come is not called
-again. A bot plays one battle at a time, and so it is called to one at a time.
+the invitation is not looked at, and an address whose owner does not come is not
+called again. A bot plays one battle at a time, and so it is invited to one at a
+time.
 """
 
 from weakref import WeakValueDictionary
@@ -19,7 +20,7 @@ TRIES = 2
 PAUSE = 10.0  # seconds before the second
 
 
-class Calling:
+class Invitations:
     def __init__(self, caller: Caller) -> None:
         self._caller = caller
         self._turns: WeakValueDictionary[Url, trio.Lock] = WeakValueDictionary()
@@ -46,9 +47,9 @@ class Calling:
 
     async def invite(self, url: Url, battle: Battle) -> bool:
         """Tell a bot its battle; whether it can have heard of it."""
-        return await self.tell(url, encode({"battleId": battle.name}))
+        return await self.post(url, encode({"battleId": battle.name}))
 
-    async def tell(self, url: Url, message: bytes) -> bool:
+    async def post(self, url: Url, message: bytes) -> bool:
         """Send a message, and once more if the first could not be sent."""
         for attempt in range(TRIES):
             if attempt:

@@ -1,6 +1,6 @@
 """The c4-arena's protocol as a dialect: Connect-4 over a websocket, at its root."""
 
-from server.host.house_players import GAME
+from games.connect4 import GAME
 from server.net.frames import POLICY
 from server.protocols.c4arena.talk import C4Arena
 from server.protocols.dialect import Dialect, OverWebsocket
@@ -9,5 +9,5 @@ DIALECT = Dialect(
     name="connect-4",
     title="the c4-arena",
     carried_by=(OverWebsocket(speak=C4Arena, path="/", code=POLICY),),  # it hangs up on floods alone
-    games=(GAME,),
+    games=(GAME.name,),
 )

@@ -18,10 +18,10 @@ import structlog
 import trio
 from msgspec import UNSET, UnsetType
 
-from games.game import Illegal
+from games.connect4 import GAME
+from games.game import Illegal, Opponent
 from server.host.host import OPEN
-from server.host.house_players import GAME, HousePlayer, challenge
-from server.host.names import HOUSE
+from server.host.house_players import HousePlayer, challenge
 from server.host.reception import Visit
 from server.net.limits import Bucket
 from server.protocols.c4arena.messages import (
@@ -58,6 +58,7 @@ from tournament.events import AnyEvent, Began, Ended, Ending, Moved, Refused
 from tournament.match import Match, OutOfTurn
 from tournament.player import Seat
 
+OPPONENTS = {opponent.name: opponent for opponent in GAME.opponents}
 TOO_MANY = "too many messages"
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -141,13 +142,13 @@ class C4Arena:
         name, against = said.id, said.against
         if not isinstance(name, str) or not name.strip():
             return NO_ID
-        if name in HOUSE[GAME]:
+        if name in OPPONENTS:
             return RESERVED.format(name)
         if not isinstance(against, str | None):
             return AGAINST
         self.attendance.come(
             name,
-            GAME,
+            GAME.name,
             partial(self._enter, against),
             lambda why: self._ignore(message, str(why), trio.current_time()),
             keeps=False,
@@ -159,11 +160,12 @@ class C4Arena:
     def _enter(self, against: str | None, visit: Visit) -> None:
         self._tarpit.row = 0
         self._channel.authenticated()
-        if against in HOUSE[GAME] and (visit.player.place or "").startswith(OPEN):
-            self._host.guard.start_soon(self._challenge, visit, against)
+        wanted = OPPONENTS.get(against or "")
+        if wanted is not None and (visit.player.place or "").startswith(OPEN):
+            self._host.guard.start_soon(self._challenge, visit, wanted)
 
-    async def _challenge(self, visit: Visit, against: str) -> None:
-        opponent = await challenge(self._host, against, visit.player.name)
+    async def _challenge(self, visit: Visit, wanted: Opponent) -> None:
+        opponent = await challenge(self._host, GAME.name, wanted, visit.player.name)
         if self.attendance.visit is visit and self.attendance.seat is None:
             self._opponent = opponent
         else:

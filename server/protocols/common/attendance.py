@@ -1,8 +1,9 @@
 """Who is here: one state machine for the attendance of a bot, whatever dialect it speaks.
 
-    silent ──came──▶ arriving ──admitted──▶ in ──dealt──▶ playing
+    silent ──came──▶ arriving ──admitted──▶ in ──dealt──▶ playing ◀─hung up, came back─▶ away
        ▲                │ refused            │ left  ◀─ended─┘ │ left
        └────────────────┴────────────────────┴─────────────────┘
+    away: also from in; ended and left lead from there to where they lead from playing
     over: from anywhere, when the connection is lost, the bot is cut or the host stops
 
 Two rules for whoever edits this file:
@@ -24,12 +25,12 @@ from typing import TypedDict, Unpack
 import trio
 
 from server.host.host import Host
-from server.host.reception import Unwelcome, Visit
+from server.host.reception import REPLACED, Unwelcome, Visit
 from server.host.wire_log import NO_TAPE
 from server.protocols.common.talk_budget import TalkBudget
 from server.protocols.common.tournament_end import when_over
 from tournament.log import Follower, Tell
-from tournament.player import Seat
+from tournament.player import GRACE, Seat
 from tournament.record import AnyFact
 from tournament.tournament import Tournament
 
@@ -39,6 +40,7 @@ class State(Enum):
     ARRIVING = "arriving"  # it has said so, and is about to be admitted or refused
     IN = "in"  # it has a place, and waits for a match
     PLAYING = "playing"  # it has a seat
+    AWAY = "away"  # it has a place, perhaps a seat, and nobody is there: over HTTP a bot may come back
     OVER = "over"  # nothing more is heard or said
 
 
@@ -47,9 +49,11 @@ class Happening(Enum):
     ADMITTED = "admitted"
     REFUSED = "refused"
     DEALT = "dealt"  # it was dealt a seat, or came back to one
+    HUNG_UP = "hung up"  # nobody is there, and somebody may be again
+    CAME_BACK = "came back"
     ENDED = "ended"  # the match has
     LEFT = "left"  # the bot let go of its place, and may come again
-    REPLACED = "replaced"  # somebody with its token plays on over another connection
+    REPLACED = "replaced"  # somebody with its token, which may be itself, plays on over another connection
     TOURNAMENT_OVER = "tournament over"
     CUT = "cut"  # we hang up: a budget is spent, or nothing is left to say
     STOPPING = "stopping"  # the host is about to
@@ -64,16 +68,27 @@ TABLE: Mapping[State, Mapping[Happening, State]] = {
     _S.ARRIVING: {_H.ADMITTED: _S.IN, _H.REFUSED: _S.SILENT, **_ENDS},
     _S.IN: {
         _H.DEALT: _S.PLAYING,
+        _H.HUNG_UP: _S.AWAY,
         _H.LEFT: _S.SILENT,
         _H.REPLACED: _S.OVER,
         _H.TOURNAMENT_OVER: _S.IN,
         **_ENDS,
     },
     _S.PLAYING: {
+        _H.HUNG_UP: _S.AWAY,
         _H.ENDED: _S.IN,
         _H.LEFT: _S.SILENT,
         _H.REPLACED: _S.OVER,
         _H.TOURNAMENT_OVER: _S.PLAYING,
+        **_ENDS,
+    },
+    _S.AWAY: {
+        _H.DEALT: _S.AWAY,  # the match was on its way
+        _H.CAME_BACK: _S.PLAYING,
+        _H.ENDED: _S.IN,
+        _H.LEFT: _S.SILENT,
+        _H.REPLACED: _S.OVER,
+        _H.TOURNAMENT_OVER: _S.AWAY,
         **_ENDS,
     },
     _S.OVER: _ENDS,  # hanging up twice is hanging up once
@@ -102,12 +117,16 @@ class Attendance:
     """The attendance of one bot. A dialect makes one for each connection or session that it serves."""
 
     __slots__ = (
+        "_away_since",
+        "_dealt",
         "_early",
         "_follower",
+        "_grace",
         "_host",
         "_replaced",
         "_resumed",
         "_stop_waiting",
+        "_successor",
         "_tell",
         "_tournament_over",
         "asked",
@@ -126,15 +145,17 @@ class Attendance:
         peer: str,
         *,
         tell: Tell,
+        dealt: Callable[[Seat], None] = lambda seat: None,
         resumed: Callable[[Seat], None] | None = None,
         replaced: Callable[[str], None] = lambda why: None,
         tournament_over: WhenOver = lambda tournament, fact: None,
     ) -> None:
         """`tell` hears every event of the bot's match.
 
-        `resumed` is called with a seat whose match has begun before it came: after that, `tell` hears what
-        is new. Without it, `tell` hears everything again. `replaced` is called with the reason, before all
-        is let go of; `tournament_over` from within the scheduler, so it must not fail.
+        `dealt` is called with a seat before `tell` hears of its match, `resumed` with one whose match has
+        begun before it came: after that, `tell` hears what is new. Without it, `tell` hears everything again.
+        `replaced` is called with the reason, before all is let go of; `tournament_over` from within the
+        scheduler, so it must not fail.
         """
         self.state = State.SILENT
         self.peer = peer
@@ -146,16 +167,30 @@ class Attendance:
         self.tape = NO_TAPE  # of its match
         self._host = host
         self._tell = tell
+        self._dealt = dealt
         self._resumed = resumed
         self._replaced = replaced
         self._tournament_over = tournament_over
         self._follower: Follower | None = None
         self._early: list[tuple[bytes, float]] = []  # what came while it was arriving
         self._stop_waiting: Callable[[], None] = _nothing
+        self._successor: Attendance | None = None  # of the same bot, which is arriving
+        self._grace = GRACE  # seconds of its match that the bot may yet be away
+        self._away_since = 0.0
 
     @property
     def over(self) -> bool:
         return self.state is State.OVER
+
+    @property
+    def current(self) -> bool:
+        """The bot is here: it has not hung up, and nobody else has come in its place."""
+        return self.visit is not None and self.visit.current
+
+    @property
+    def succeeded(self) -> bool:
+        """The same bot is arriving anew, in the place of this."""
+        return self._successor is not None
 
     @property
     def name(self) -> str | None:
@@ -208,17 +243,33 @@ class Attendance:
         while self._early and self.state not in (State.ARRIVING, State.OVER):
             early(*self._early.pop(0))
 
-    async def arrive(self, name: str, game: str, **wishes: Unpack[Wishes]) -> Visit | None:
+    async def arrive(
+        self, name: str, game: str, *, succeeds: "Attendance | None" = None, **wishes: Unpack[Wishes]
+    ) -> Visit | None:
         """The same for whoever waits for it; raises `Unwelcome`. None: it was over before that was decided.
 
-        When the bot has been told, it is to `take_place`.
+        When the bot has been told, it is to `take_place`. A bot without a connection comes anew with each
+        request: this one `succeeds` the one before, which attends until the bot has been admitted.
         """
         self.happens(Happening.CAME)
-        return await self._decided(name, game, wishes)
+        if succeeds is None:
+            return await self._decided(name, game, wishes)
+        succeeds._successor = self
+        try:
+            visit = await self._decided(name, game, wishes)
+        finally:
+            if succeeds._successor is self:
+                succeeds._successor = None
+        if visit is not None and succeeds.visit is not None:
+            succeeds.happens(Happening.REPLACED)
+            succeeds._let_go(for_good=False)
+        return visit
 
     async def _decided(self, name: str, game: str, wishes: Wishes) -> Visit | None:
         try:
             visit = await self._host.arrive(name, game, peer=self.peer, **wishes)
+            if not visit.current:  # somebody with the same token came meanwhile
+                raise Unwelcome(REPLACED)
         except Unwelcome:
             if not self.over:
                 self.happens(Happening.REFUSED)
@@ -252,9 +303,12 @@ class Attendance:
         if self.over:
             return  # the player leaves with the connection, and its seat with the player
         self.happens(Happening.DEALT)
+        self._grace = GRACE
         self.seat, self.tape = seat, self._host.wires.tape(seat, self.visit)
         start = 0
-        if back and self._resumed is not None:
+        if not back:
+            self._dealt(seat)
+        elif self._resumed is not None:
             self._resumed(seat)
             start = len(seat.match.log.events)
         self._follower = seat.follow(self._tell, start)
@@ -264,9 +318,28 @@ class Attendance:
         self.asked += 1
         self.budget.asked()
 
+    def away(self) -> None:
+        """Nobody is there. In the middle of a match the clock waits, for what is left of the grace.
+
+        Without a match, none is dealt to the bot until it comes anew, but for one that is on its way.
+        """
+        self.happens(Happening.HUNG_UP)
+        self._away_since = trio.current_time()
+        if self.seat is not None:
+            self.seat.hold(self._grace)
+        elif self.visit is not None:
+            self.visit.leave()
+
+    def back(self) -> None:
+        """Somebody is there again. A grace is for the whole match, or hanging up would be a way to think."""
+        self.happens(Happening.CAME_BACK)
+        self._grace = max(0.0, self._grace - (trio.current_time() - self._away_since))
+        if self.seat is not None:
+            self.seat.here()
+
     def ended(self) -> None:
         """The match has, and the bot has been told."""
-        if self.state is State.PLAYING:
+        if self.state in (State.PLAYING, State.AWAY):
             self.happens(Happening.ENDED)
         self.seat = self._follower = None
         self.tape = NO_TAPE
@@ -282,6 +355,8 @@ class Attendance:
     def hang_up(self, why: Happening = Happening.CUT) -> None:
         """Nothing more is heard or said. What the bot holds is let go of when its connection is lost."""
         self.happens(why)
+        if self._follower is not None:
+            self._follower.stop()
 
     def lost(self, *, for_good: bool = False) -> None:
         """The connection is."""
@@ -297,15 +372,17 @@ class Attendance:
         self.seat = self._follower = None
         self.tape = NO_TAPE
         if visit is not None:
-            visit.player.dealt = _nobody
+            if visit.player.dealt == self.take_seat:  # else somebody has come in its place
+                visit.player.dealt = _nobody
             visit.leave(for_good=for_good)
 
     def _give_way(self, why: str) -> None:
         """Somebody with the same token has taken over."""
         self._replaced(why)
-        if not self.over:
-            self.happens(Happening.REPLACED)
-        self._let_go(for_good=False)
+        if self._successor is None:
+            if not self.over:
+                self.happens(Happening.REPLACED)
+            self._let_go(for_good=False)
 
     def _hear_the_end(self, tournament: Tournament, fact: AnyFact) -> None:
         if not self.over:

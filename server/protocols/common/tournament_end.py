@@ -7,7 +7,7 @@ for one, so that a thousand bots do not hear of a thousand others' matches.
 from collections.abc import Callable
 from functools import partial
 
-from server.host.host import Host
+from server.host.host import OPEN, Host
 from tournament.record import AnyFact, State, Turned
 from tournament.tournament import Tournament
 
@@ -15,18 +15,20 @@ Tell = Callable[[Tournament, AnyFact], None]
 
 
 def when_over(host: Host, tournament: str, tell: Tell) -> Callable[[], None]:
-    """Have `tell` called when that tournament is over; answers how to stop waiting.
+    """Have `tell` called when that tournament is over; returns how to stop waiting.
 
     It is called with the fact that says so, from within the scheduler: it must not fail.
     """
-    farewells = next((listener for listener in host.told if isinstance(listener, Farewells)), None)
-    if farewells is None:
-        farewells = Farewells()
-        host.told.append(farewells)
-    return farewells.wait(tournament, tell)
+    if tournament.startswith(OPEN):
+        return _nothing
+    ends = next((listener for listener in host.told if isinstance(listener, TournamentEnds)), None)
+    if ends is None:
+        ends = TournamentEnds()
+        host.told.append(ends)
+    return ends.wait(tournament, tell)
 
 
-class Farewells:
+class TournamentEnds:
     """One listener of a host, for all that wait for an end."""
 
     def __init__(self) -> None:
@@ -44,3 +46,7 @@ class Farewells:
 
     def _forget(self, tournament: str, mine: object) -> None:
         self._waiting[tournament].pop(mine, None)
+
+
+def _nothing() -> None:
+    """An open table is never over."""

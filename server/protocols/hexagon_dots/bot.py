@@ -2,8 +2,8 @@
 
 A bot has no connection of its own. It is there while a request of it is held,
 and while it is its turn: then its clock runs, from the moment that the answer
-was sent. When a held request is hung up, the clock waits with its turn, for
-half a minute in a match, until the same request is made again.
+was sent. When a held request is hung up, the bot is away until it makes the
+same request again; whether it is, and how long it may be, `Attendance` knows.
 
 What it says with a move is a token that it was given for that one turn. What
 has another token is somebody else's and has no effect.
@@ -12,21 +12,25 @@ has another token is somebody else's and has no effect.
 from collections.abc import Callable
 
 import structlog
-import trio
 from msgspec import MsgspecError
 from msgspec.json import decode, encode
 
 from games.game import Illegal
 from server.host import secrets
+from server.host.host import OPEN, Host
 from server.host.reception import Visit
-from server.host.wire_log import NO_TAPE, WireLog
+from server.host.wire_log import NO_TAPE
 from server.http.exchange import Exchange
 from server.http.wire import JSON, Response, json_response
+from server.protocols.common.attendance import Attendance, State
 from server.protocols.common.http_tape import TURN, requested, responded
-from server.protocols.hexagon_dots.gate import Gate, Guest, delta, standing, whole
-from tournament.events import AnyEvent, Ended, Ending, Refused
+from server.protocols.hexagon_dots.gate import Gate, Guest
+from server.protocols.hexagon_dots.messages import delta, standing, whole
+from tournament.events import AnyEvent, Began, Ended, Ending, Refused
 from tournament.match import Match, OutOfTurn
-from tournament.player import GRACE, Seat
+from tournament.player import Seat
+from tournament.record import AnyFact
+from tournament.tournament import Tournament
 
 PLAIN = (("Content-Type", "text/plain; charset=utf-8"), ("X-Content-Type-Options", "nosniff"))
 
@@ -47,61 +51,75 @@ class Bot(Guest):
 
     def __init__(
         self,
-        visit: Visit,
+        host: Host,
+        name: str,
         gate: Gate,
-        led: bool,
+        peer: str,
         tokens: dict[str, "Bot"],
         done: Callable[["Bot"], None],
-        wires: WireLog,
     ) -> None:
-        self.name = visit.player.name
+        self.attendance = Attendance(host, peer, tell=self._tell, tournament_over=self._tournament_over)
+        self.name = name
         self.gate = gate
-        self.led = led  # to a match that its tournament deals, whatever is played at this gate
-        self.home = gate if gate.fixed and not led else None  # the game that somebody made, if it plays one
-        self.player = visit.player
-        self.stop_waiting: Callable[[], None] = lambda: None
-        self._visit = visit
+        self._came_to = gate  # where it joined first
         self._tokens = tokens
         self._done = done
-        self._seat: Seat | None = None
-        self._wires = wires
-        self._tape = NO_TAPE
+        self._tape = NO_TAPE  # of its match, also after the end: what comes late belongs there as well
         self._token: str | None = None  # of the turn that it has
         self._held: Exchange | None = None  # the request that is to be answered
         self._request = ("", b"")  # token and body of the last one; the join has none
         self._since: int | None = None  # the ply at which that began; None: it was the join, and knew nothing
         self._answer: Response | None = None  # to it
-        self._over = ""  # how it ended, in words
-        self._farewell: Response | None = None  # after the end: to whoever was not told of it
         self._violation = ""
-        self._gone: float | None = None  # since when nobody has waited for the answer
-        self._grace = GRACE  # seconds that this may yet be so
-        gate.enter(self)
-        visit.player.dealt = self._dealt
+        self._ending = ""  # how it ended, in words
+        self._last_answer: Response | None = None  # after the end: to whoever was not told of it
+
+    @property
+    def led(self) -> bool:
+        """To a match that its tournament deals, whatever is played at this gate."""
+        visit = self.attendance.visit
+        return visit is not None and not (visit.player.place or "").startswith(OPEN)
 
     @property
     def waits(self) -> bool:
-        return self._seat is None and not (self.led and self.gate.fixed)
+        return self.attendance.seat is None and self._plays_here
 
     @property
     def away(self) -> bool:
         """It has hung up, and may come back."""
-        return self._gone is not None
+        return self.attendance.state is State.AWAY
+
+    @property
+    def home(self) -> Gate | None:
+        """The game that somebody made, if it plays one."""
+        return self._came_to if self._came_to.fixed and not self.led else None
+
+    @property
+    def has_played(self) -> bool:
+        """It has tokens, and may come with one once more."""
+        return bool(self._token or self._request[0])
+
+    @property
+    def _plays_here(self) -> bool:
+        """The game of its gate, and does not just pass through on its way to a tournament."""
+        return not (self.led and self.gate.fixed)
 
     def is_at(self, gate: Gate) -> bool:
         return gate in (self.gate, self.home)
 
-    def join(self, exchange: Exchange) -> None:
-        """Answer that when it is to move for the first time."""
+    def join(self, exchange: Exchange, visit: Visit) -> None:
+        """It is in. Answer when it is to move for the first time."""
+        exchange.authenticated()
+        self.gate.enter(self, visit.player)
         self._hold(exchange)
 
     def join_again(self, exchange: Exchange, gate: Gate) -> None:
         """It was away, and knows nothing any more: tell it everything, from now on at this gate."""
-        self.gate.leave(self)
+        player = self.gate.leave(self)
         self.gate = gate
-        gate.enter(self)
-        if self._seat is not None:
-            gate.begin(self._seat.match)
+        gate.enter(self, player)
+        if (seat := self.attendance.seat) is not None:
+            gate.begin(seat.match)
         self._tokens.pop(self._request[0], None)
         self._request, self._since = ("", b""), None
         self._come_back(exchange)
@@ -114,7 +132,7 @@ class Bot(Guest):
             self._move(exchange, token)
         elif (token, exchange.request.body) != self._request:
             why = "this token has been used for another move"
-            self._respond(exchange, plain(410, self._over) if self._over else plain(403, why))
+            self._respond(exchange, plain(410, self._ending) if self._ending else plain(403, why))
         elif self._answer is not None:
             self._respond(exchange, self._answer)
         elif self._held is not None:
@@ -124,28 +142,17 @@ class Bot(Guest):
         else:
             self._come_back(exchange)
 
-    @property
-    def has_played(self) -> bool:
-        """It has tokens, and may come with one once more."""
-        return bool(self._token or self._request[0])
-
     def forget(self) -> None:
         """Whatever it comes with, it comes too late."""
         for used in (self._request[0], self._token or ""):
             self._tokens.pop(used, None)
 
-    def dismiss(self, why: str) -> None:
-        """There will be no match."""
-        if self._seat is None and self._held is not None:
-            self._reply(plain(410, why))
-            self._leave()
-
     # What it says
 
     def _move(self, exchange: Exchange, token: str) -> None:
-        seat, body = self._seat, exchange.request.body
+        seat, body = self.attendance.seat, exchange.request.body
         if seat is None:
-            self._respond(exchange, self._farewell or plain(410, self._over))
+            self._respond(exchange, self._last_answer or plain(410, self._ending))
             return
         try:
             sent = decode(body)
@@ -169,63 +176,69 @@ class Bot(Guest):
 
     def _hung_up(self) -> None:
         self._held = None
-        if self._seat is None:
+        if self.attendance.seat is None:
             self._leave()
         else:
-            self._gone = trio.current_time()
-            self._seat.hold(self._grace)
+            self.attendance.away()
 
     def _come_back(self, exchange: Exchange) -> None:
-        if self._gone is not None:
-            self._grace = max(0.0, self._grace - (trio.current_time() - self._gone))
-            self._gone = None
-        self._hold(exchange)
-        if self._seat is not None and self._held is not None:
-            self._seat.here()
+        if not exchange.gone:
+            self._hold(exchange)
+            self.attendance.back()
             self._ask()
 
     # What it is told
 
-    def _dealt(self, seat: Seat) -> None:
-        if self.waits:
-            self.gate.taken = True
-        self._seat, self._tape = seat, self._wires.tape(seat, self._visit)
-        seat.follow(self._tell)
-        self.gate.begin(seat.match)
-
     def _tell(self, event: AnyEvent) -> None:
-        seat = self._seat
-        if seat is None:
-            return
-        if isinstance(event, Ended):
-            self._end(seat, event)
-        elif isinstance(event, Refused):
-            self._violation = event.why if event.seat == seat.index else ""
-        else:
-            self._ask()
+        seat = self.attendance.seat
+        match event:
+            case _ if seat is None:
+                pass
+            case Began():
+                self._begin(seat)
+            case Refused():
+                self._violation = event.why if event.seat == seat.index else ""
+            case Ended():
+                self._end(seat, event)
+            case _:
+                self._ask()
+
+    def _begin(self, seat: Seat) -> None:
+        self._tape = self.attendance.tape
+        if self._plays_here:
+            self.gate.taken = True
+        self._ask()
+        self.gate.begin(seat.match)
 
     def _ask(self) -> None:
         """Say that it is its turn, if that is so and it can be told."""
-        seat = self._seat
+        seat = self.attendance.seat
         if seat is not None and seat.to_move and self._held is not None:
+            self.attendance.ask()
             self._token = token = secrets.token()
             self._tokens[token] = self
             self._reply(Response(200, JSON, encode(self._news(seat.match, self._since)), ((TURN, token),)))
 
     def _end(self, seat: Seat, ended: Ended) -> None:
         match = seat.match
-        self._over = f"the game is over: {ended.why}"
+        self._ending = f"the game is over: {ended.why}"
         if self._violation:
             answer = plain(403, self._violation)
         elif ended.ending is Ending.TIME and ended.winner != seat.index:
-            answer = plain(410, self._over)
+            answer = plain(410, self._ending)
         else:
             answer = json_response(200, self._news(match, self._since if self._token is None else match.ply))
         if self._token is None:
             self._reply(answer)
-        self._farewell = answer
-        self._seat = None
+        self._last_answer = answer
+        self.attendance.ended()
         self._leave()
+
+    def _tournament_over(self, tournament: Tournament, fact: AnyFact) -> None:
+        """There will be no match, if it still waits for one that the tournament would have dealt."""
+        if self.attendance.state is State.IN:
+            self._reply(plain(410, f"{tournament.record.name} is over"))
+            self._leave()
 
     def _news(self, match: Match, since: int | None) -> object:
         return whole(*standing(match)) if since is None else delta(match, since)
@@ -241,8 +254,6 @@ class Bot(Guest):
         exchange.respond(answer)
 
     def _leave(self) -> None:
-        self._gone = None
         self.gate.leave(self)
-        self.stop_waiting()
-        self._visit.leave()
+        self.attendance.leave()
         self._done(self)

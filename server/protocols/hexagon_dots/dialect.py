@@ -7,6 +7,6 @@ from server.protocols.hexagon_dots.door import HexagonDots
 DIALECT = Dialect(
     name="hexagon-dots",
     title="Hexagon Dots",
-    carried_by=(OverHttp(serve=lambda host, settings: HexagonDots(host)),),
+    carried_by=(OverHttp(serve=lambda host, settings: HexagonDots(host, GAME)),),
     games=(GAME.name,),
 )

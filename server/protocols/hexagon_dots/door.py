@@ -10,8 +10,8 @@ open table; a name may play several of those at once. At an address that
 `GET /match` gave the host deals the match, to whoever has a name for itself; and
 a bot whose name a tournament awaits, or may take, is led there from any address.
 
-What a bot is told is in `hexagon_bot.py`, what anybody sees of a game in
-`hexagon_gate.py`; `docs/protocols/hexagon-dots.md` is the page for authors.
+What a bot is told is in `bot.py`, what anybody sees of a game in `gate.py`;
+`docs/protocols/hexagon-dots.md` is the page for authors.
 """
 
 import secrets
@@ -22,40 +22,25 @@ from typing import Any, TypeVar
 
 import msgspec
 import trio
-from msgspec import Struct
 
-from games.game import BadOption
-from games.hexagondots import GAME
-from server.host.host import OPEN, Host
+from games.game import BadOption, Game
+from server.host.host import Host
 from server.host.names import BadName, checked, key
 from server.host.reception import Unwelcome
 from server.http.exchange import Exchange
 from server.http.sharing import BOTS
 from server.http.wire import JSON, Response, json_response
 from server.protocols.common.http_tape import TURN
-from server.protocols.common.tournament_end import when_over
 from server.protocols.hexagon_dots.bot import Bot, plain
 from server.protocols.hexagon_dots.gate import Gate
+from server.protocols.hexagon_dots.messages import FOUND, Joiner, Wanted
 
 FRESH = 60.0  # seconds for which a game that somebody made is offered before anybody has joined it
 SIZES = 512  # boards that are known to be in order: more than there are
-FOUND = {"rows": 5, "cols": 5, "end": "hexagons"}  # `GET /match`, which bots of 2011 use: as it was then
 
 T = TypeVar("T")
 Action = Callable[[Exchange], Awaitable[object] | None]
 ActionAt = Callable[[Gate, Exchange], Awaitable[object] | None]
-
-
-class Wanted(Struct, frozen=True, omit_defaults=True):
-    """A game, as somebody wants it."""
-
-    rows: int
-    cols: int
-    end: Any = "lines"  # anything: what it may be is the game's to say
-
-
-class Joiner(Struct, frozen=True):
-    name: str
 
 
 class Bad(Exception):
@@ -67,8 +52,10 @@ class HexagonDots:
     sharing = BOTS
     old_paths = ("/match", "/games", "/g/*", "/g/*/players", "/g/*/moves", "/g/*/observers")
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: Host, game: Game[Any, Any]) -> None:
         self._host = host
+        self._game = game
+        self._in_order = lru_cache(SIZES)(self._check)
         self._gates: dict[str, Gate] = {}  # by path, in the order of their making
         self._idle: dict[Gate, None] = {}  # of these
         self._bots: dict[str, list[Bot]] = {}  # that wait or play, by the key of their name
@@ -120,11 +107,15 @@ class HexagonDots:
     def _create(self, exchange: Exchange) -> None:
         wanted = _read(exchange, Wanted, '{"rows":5,"cols":5}')
         try:
-            _check(wanted.rows, wanted.cols)
-            GAME.opening({"end": wanted.end})
+            self._in_order(wanted.rows, wanted.cols)
+            self._game.opening({"end": wanted.end})
         except BadOption as error:
             raise Bad(str(error)) from None
         self._locate(exchange, self._make(msgspec.to_builtins(wanted), fixed=True))
+
+    def _check(self, rows: int, cols: int) -> None:
+        """Raise `BadOption` for a board that cannot be. Building the largest takes 30 ms: once is enough."""
+        self._game.opening({"rows": rows, "cols": cols})
 
     def _find(self, exchange: Exchange) -> None:
         """Somebody who waits is first; then what was made just now; else the host finds an opponent."""
@@ -169,14 +160,14 @@ class HexagonDots:
 
     def _join(self, gate: Gate, exchange: Exchange) -> Awaitable[object] | None:
         try:
-            name = checked(_read(exchange, Joiner, '{"name":"ann"}').name, GAME.name)
+            name = checked(_read(exchange, Joiner, '{"name":"ann"}').name, self._game.name)
         except BadName as error:
             raise Bad(str(error)) from None
         if (back := self._coming_back(gate, name)) is not None:
             back.join_again(exchange, gate)
         elif self._is_at(gate, name):
             exchange.respond(_twice(name))
-        elif gate.open or self._host.tournament_for(name, GAME.name) is not None:
+        elif gate.open or self._host.tournament_for(name, self._game.name) is not None:
             return self._arrive(exchange, gate, name)
         else:
             exchange.respond(plain(410, gate.why_not))
@@ -192,40 +183,34 @@ class HexagonDots:
         return any(bot.is_at(gate) for bot in self._bots.get(key(name), ()))
 
     async def _arrive(self, exchange: Exchange, gate: Gate, name: str) -> None:
-        shared = gate.fixed and self._host.tournament_for(name, GAME.name) is None
+        game = self._game.name
+        shared = gate.fixed and self._host.tournament_for(name, game) is None
+        bot = Bot(self._host, name, gate, exchange.request.peer, self._tokens, self._leave)
         try:
-            visit = await self._host.arrive(
-                name, GAME.name, keeps=False, shared=shared, reserved=True, peer=exchange.request.peer
-            )
+            visit = await bot.attendance.arrive(name, game, keeps=False, shared=shared, reserved=True)
         except Unwelcome as refusal:
             exchange.respond(plain(503 if self._host.draining else 409, str(refusal)))
             return
-        player, place = visit.player, visit.player.place or ""
-        led = not place.startswith(OPEN)
-        if exchange.gone or not (led or gate.open):
-            visit.leave()
+        if visit is None or exchange.gone or not (bot.led or gate.open):
+            bot.attendance.leave()
             exchange.respond(plain(410, gate.why_not))
             return
         if self._is_at(gate, name):  # it was quicker, by another request
-            visit.leave()
+            bot.attendance.leave()
             exchange.respond(_twice(name))
             return
-        exchange.authenticated()
         self._gates[gate.path] = gate  # it may have been dropped meanwhile, as nobody was there
-        bot = Bot(visit, gate, led, self._tokens, self._leave, self._host.wires)
         self._bots.setdefault(key(name), []).append(bot)
-        bot.join(exchange)
-        if led:
-            bot.stop_waiting = when_over(
-                self._host, place, lambda tournament, fact: bot.dismiss(f"{tournament.record.name} is over")
-            )
+        bot.join(exchange, visit)
+        player = visit.player
+        if bot.led:
             player.free()
         elif not gate.fixed:
             player.options = gate.options
             player.free()
-        elif len(both := [bot for bot in gate.guests if bot.waits]) == 2:
+        elif len(both := gate.waiting) == 2:
             gate.taken = True
-            self._host.tournaments[place].challenge(both[0].player, both[1].player, gate.options)
+            self._host.tournaments[player.place or ""].challenge(both[0], both[1], gate.options)
 
     def _move(self, gate: Gate, exchange: Exchange) -> None:
         token = exchange.request.headers.get(TURN.lower(), "")
@@ -258,9 +243,3 @@ def _read(exchange: Exchange, kind: type[T], example: str) -> T:
 
 def _twice(name: str) -> Response:
     return plain(409, f"the name {name} is taken: somebody is in this game under it")
-
-
-@lru_cache(SIZES)
-def _check(rows: int, cols: int) -> None:
-    """Raise `BadOption` for a board that cannot be. Building the largest takes 30 ms: once is enough."""
-    GAME.opening({"rows": rows, "cols": cols})

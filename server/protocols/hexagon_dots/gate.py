@@ -4,33 +4,35 @@ A `Gate` is an address that bots may join a game at. Before the match it says
 what is waited for, then it shows the match, and afterwards how that ended.
 Whoever observes is streamed the Game and then every change, a line of JSON each.
 
-What a Game and a Delta look like is here too; who may do what at a gate is
-`server/protocols/hexagon_dots/door.py`'s business, and what a bot is told
-`server/protocols/hexagon_dots/bot.py`'s.
+What a Game looks like is in `messages.py`; who may do what at a gate is
+`door.py`'s business, and what a bot is told `bot.py`'s.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Protocol
 
 from msgspec.json import encode
 
-from games.hexagondots import HexagonDots, hexagons_shown, lines_shown, players_shown
 from server.http.exchange import Chunks, Exchange
-from tournament.events import AnyEvent, Ended, Ending, Moved
+from server.protocols.hexagon_dots.messages import (
+    Standing,
+    delta,
+    initiating,
+    offer,
+    outline,
+    standing,
+    whole,
+)
+from tournament.events import AnyEvent, Ended, Moved
 from tournament.match import Match
 from tournament.player import Player
-
-Standing = tuple[HexagonDots, tuple[str, str], Ended | None]  # a position, the players' names, the end
 
 LINES = (("Content-Type", "application/x-ndjson"), ("X-Content-Type-Options", "nosniff"))
 
 
 class Guest(Protocol):
     """A bot that has come through a gate and is not done."""
-
-    name: str
-    player: Player
 
     @property
     def waits(self) -> bool:
@@ -50,7 +52,7 @@ class Gate:
         self.options = options
         self.fixed = fixed
         self.at = at  # when it was made
-        self.guests: dict[Guest, None] = {}  # in the order of coming; see `enter` and `leave`
+        self._guests: dict[Guest, Player] = {}  # in the order of coming
         self.taken = False  # its game has begun
         self._match: Match | None = None  # the last that began for somebody who joined here, while it goes on
         self._told = 0  # so much of it was told to the observers, if there are any
@@ -63,8 +65,9 @@ class Gate:
         self._settle()
 
     @property
-    def waiting(self) -> list[Guest]:
-        return [guest for guest in self.guests if guest.waits]
+    def waiting(self) -> list[Player]:
+        """Whoever has a place in the game of this address, which has not begun."""
+        return [player for guest, player in self._guests.items() if guest.waits]
 
     @property
     def open(self) -> bool:
@@ -84,13 +87,19 @@ class Gate:
     def over(self) -> bool:
         return self._end is not None
 
-    def enter(self, guest: Guest) -> None:
-        self.guests[guest] = None
+    @property
+    def _names(self) -> list[str]:
+        return [player.name for player in self.waiting]
+
+    def enter(self, guest: Guest, player: Player) -> None:
+        self._guests[guest] = player
         self._settle()
 
-    def leave(self, guest: Guest) -> None:
-        del self.guests[guest]
+    def leave(self, guest: Guest) -> Player:
+        """Returns whose guest it was."""
+        player = self._guests.pop(guest)
         self._settle()
+        return player
 
     def game(self) -> bytes:
         """The Game as it stands."""
@@ -99,25 +108,16 @@ class Gate:
         elif self._last is not None:
             self._game, self._last = encode(whole(*self._last)), None
         elif self._match is None and self._end is None:
-            return encode(initiating(self.options, (guest.name for guest in self.waiting)))
+            return encode(initiating(self.options, self._names))
         return self._game
 
-    def offer(self) -> dict[str, Any]:
+    def offer(self) -> object:
         """What somebody is told of it who looks for a game to join."""
-        rows, cols = self.options["rows"], self.options["cols"]
-        players = [guest.name for guest in self.waiting]
-        return {"game": self.path, "rows": rows, "cols": cols, "players": players}
+        return offer(self.path, self.options, self._names)
 
-    def outline(self) -> dict[str, Any]:
-        """The Game without what was drawn in it, and an `id`: the path as the viewer of 2011 wants it."""
-        if self._match is None:
-            rows, cols = self.options["rows"], self.options["cols"]
-            players, state = _newcomers(guest.name for guest in self.waiting), "initiating"
-        else:
-            position, names, ended = standing(self._match)
-            rows, cols = position.board.rows, position.board.cols
-            players, state = _players(position, names, ended), _state(ended)
-        return {"id": self.path[1:], "rows": rows, "cols": cols, "players": players, "state": state}
+    def outline(self) -> object:
+        """The Game without what was drawn in it."""
+        return outline(self.path, self.options, self._names, self._match)
 
     def begin(self, match: Match) -> None:
         """A match has begun for somebody who joined here."""
@@ -157,7 +157,7 @@ class Gate:
             self.close()
 
     def _settle(self) -> None:
-        if self.guests or self._match is not None:
+        if self._guests or self._match is not None:
             self._idle.pop(self, None)
         else:
             self._idle[self] = None
@@ -169,68 +169,3 @@ class Gate:
             self._told = match.ply
             for chunks in tuple(self._observers):
                 chunks.put(line)
-
-
-def initiating(options: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """The Game before it begins."""
-    return {
-        "rows": options["rows"],
-        "cols": options["cols"],
-        "lines": [],
-        "hexagons": [],
-        "players": _newcomers(names),
-        "state": "initiating",
-    }
-
-
-def standing(match: Match) -> Standing:
-    """What makes the Game of it."""
-    return match.position, match.names, match.result
-
-
-def whole(position: HexagonDots, names: tuple[str, str], ended: Ended | None) -> dict[str, Any]:
-    """The Game."""
-    board, players = position.board, _players(position, names, ended)
-    opening = HexagonDots(board)
-    return {
-        "rows": board.rows,
-        "cols": board.cols,
-        "lines": lines_shown(opening, position, players),
-        "hexagons": hexagons_shown(opening, position, players),
-        "players": players,
-        "state": _state(ended),
-    }
-
-
-def delta(match: Match, since: int) -> dict[str, Any]:
-    """What has come to the Game after so many plies, in the order of its coming."""
-    ended, positions = match.result, match.positions[since:]
-    players = _players(positions[-1], match.names, ended)
-    return {
-        "lines": [
-            {"endpoints": move, "owner": players[before.turn]}
-            for move, before in zip(match.moves[since:], positions, strict=False)
-        ],
-        "hexagons": hexagons_shown(positions[0], positions[-1], players),
-        "players": players,
-        "state": _state(ended),
-    }
-
-
-def _newcomers(names: Iterable[str]) -> list[object]:
-    return [{"name": name, "score": 0} for name in names]
-
-
-def _players(position: HexagonDots, names: tuple[str, str], ended: Ended | None) -> list[object]:
-    """With their scores; who lost in another way than by these is disqualified."""
-    players = players_shown(position, names)
-    if ended is None or ended.ending in (Ending.PLAYED, Ending.VOID):
-        return players
-    return [
-        player if seat == ended.winner else {"name": name, "score": "disqualified"}
-        for seat, (player, name) in enumerate(zip(players, names, strict=True))
-    ]
-
-
-def _state(ended: Ended | None) -> str:
-    return "in play" if ended is None else "completed"

@@ -13,12 +13,14 @@ import pytest
 
 from server.export.read import lines as read_lines
 from server.export.verify import Verdict, verify
+from tests.effort import tries
+from tests.hang import HANG
 from tests.server.exports import exported, simulated, text
-from tests.server.served import PATIENCE, ROOT
+from tests.server.served import ROOT
 
 SEEDS = range(1, 31)
 CHANGED = (2, 7, 11, 19)  # worlds in which every field is changed
-EACH = 12  # changes of one field, in different lines
+EACH = tries(4, 12)  # changes of one field, in different lines
 Path_ = tuple[str | int, ...]
 
 # What cannot be told from a file with facts, because nothing follows from it …
@@ -304,7 +306,7 @@ def test_a_hostile_number_of_rounds_is_not_drawn() -> None:
 
 def command(*arguments: str, source: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
     run = [sys.executable, "-m", "server", "verify", *arguments]
-    return subprocess.run(run, cwd=ROOT, input=source, capture_output=True, timeout=PATIENCE)
+    return subprocess.run(run, cwd=ROOT, input=source, capture_output=True, timeout=HANG)
 
 
 def test_the_command_says_what_does_not_follow_and_ends_with_one(tmp_path: Path) -> None:

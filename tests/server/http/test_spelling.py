@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from server.http.spelling import ID, Spelling
-from server.protocols.arena.door import Arena
+from server.protocols.arena.door import old_paths
+from server.protocols.arena.messages import games
 from server.protocols.hexagon_dots.door import HexagonDots
 
-OLD_PATHS = (*Arena.old_paths, *HexagonDots.old_paths)
+OLD_PATHS = (*old_paths(games()), *HexagonDots.old_paths)
 SPELLING = Spelling(OLD_PATHS)
 
 ids = st.text(min_size=1).filter(lambda text: "/" not in text)

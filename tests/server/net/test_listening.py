@@ -33,6 +33,7 @@ from server.net.listening import (
 )
 from server.net.sockets import readiness
 from server.net.wire import Wire
+from tests.hang import HANG
 from tests.loopback import HAS_IPV6, ipv6
 from tests.server.web import HEAD, echo, get
 from tests.server.windowed import End, windowed_pair
@@ -159,7 +160,7 @@ async def listening(
     """Something that listens on a free port, and the guard of its connections."""
     limits = Limits()
     (listener,) = await listeners("127.0.0.1", 0, limits)
-    with trio.fail_after(20):
+    with trio.fail_after(HANG):
         async with trio.open_nursery() as nursery:
             guard = Guard(nursery)
             handler = Http(echo, guard, limits).attend if http else attend
@@ -347,7 +348,7 @@ async def test_a_free_port_is_the_same_on_both_and_leads_to_the_same_host() -> N
     first, other = map(where, sockets)
     assert (first.rpartition(":")[0], other.rpartition(":")[0]) == ("127.0.0.1", "[::1]")
     assert first.rpartition(":")[2] == other.rpartition(":")[2] != "0"
-    with trio.fail_after(20):
+    with trio.fail_after(HANG):
         async with trio.open_nursery() as nursery:
             limits = Limits()
             admission = Admission(limits)

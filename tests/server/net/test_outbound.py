@@ -17,6 +17,7 @@ from trio.testing import MockClock
 from server.net.addresses import IP, LOOPBACK, taken_apart
 from server.net.limits import Limits
 from server.net.outbound import Forbidden, Outbound, over_sockets
+from tests.hang import HANG
 from tests.server.windowed import End, windowed_pair
 
 EVERYTHING = (ip_network("0.0.0.0/0"), ip_network("::/0"))
@@ -454,7 +455,7 @@ async def test_no_way_of_writing_it_leads_to_what_is_nobodys_to_call() -> None:
             return await over_sockets(address, port)
         raise OSError("a test does not connect to that")
 
-    with trio.fail_after(60):
+    with trio.fail_after(HANG):
         async with trio.open_nursery() as nursery:
             canary = Canary()
             port = await canary.listen(nursery)
@@ -476,7 +477,7 @@ async def test_no_way_of_writing_it_leads_to_what_is_nobodys_to_call() -> None:
 
 
 async def test_no_proxy_of_the_environment_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    with trio.fail_after(10):
+    with trio.fail_after(HANG):
         async with trio.open_nursery() as nursery:
             bot, proxy = Canary(), Canary()
             port, elsewhere = await bot.listen(nursery), await proxy.listen(nursery)

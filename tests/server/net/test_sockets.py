@@ -13,6 +13,7 @@ from server.net.limits import Limits
 from server.net.outbox import PIECE, Outbox
 from server.net.sockets import Readiness, SocketWire, readiness
 from server.net.wire import READ, Wire
+from tests.hang import HANG
 from tests.server.connected import EPOLL, connected, linux, sockets, wires
 
 
@@ -167,7 +168,7 @@ async def test_what_came_for_one_that_was_cancelled_before_its_turn_is_there_for
         with scopes[wire]:
             await wire.pump(take)
 
-    with trio.fail_after(10), ExitStack() as stack:
+    with trio.fail_after(HANG), ExitStack() as stack:
         for wire, theirs in ends.items():
             stack.enter_context(closing(wire))
             stack.enter_context(theirs)

@@ -12,6 +12,7 @@ import trustme
 
 from server.net.guard import PEER_GONE
 from server.net.wire import READ, StreamWire, WireStream
+from tests.hang import HANG
 from tests.server.connected import connected, everything, send, wires
 from tests.server.windowed import windowed_pair
 
@@ -212,7 +213,7 @@ async def test_to_say_the_end_to_one_that_is_gone_is_no_mistake() -> None:
     with there:
         here.setblocking(False)
         stream = trio.SocketStream(trio.socket.from_stdlib_socket(here))
-        with trio.fail_after(10):
+        with trio.fail_after(HANG):
             async with trio.open_nursery() as nursery:  # whatever a task of the wire raises is raised here
                 wire = StreamWire(stream, nursery)
                 await stream.aclose()

@@ -10,6 +10,7 @@ import msgspec
 import trio
 import trio.testing
 
+from games import hexagondots
 from server.host.host import Host
 from server.host.wire_reader import WireReader
 from server.http.routes import routed
@@ -135,7 +136,11 @@ async def gallery(limits: Limits | None = None) -> AsyncIterator[Gallery]:
     async with hosting({}, limits) as (host, nursery):
         addresses = Addresses("127.0.0.1:7000", "127.0.0.1:7001", "127.0.0.1:7080")
         pages = Pages(host, addresses, run=at_once, timer=trio.current_time)
-        doors = (HexagonDots(host), Api(host, TOKEN), WirePage(pages, WireReader(host, TOKEN)))
+        doors = (
+            HexagonDots(host, hexagondots.GAME),
+            Api(host, TOKEN),
+            WirePage(pages, WireReader(host, TOKEN)),
+        )
         async with serving(routed(doors, pages), limits) as server:
             yield Gallery(host, nursery, server, pages)
             assert not server.guard.caught

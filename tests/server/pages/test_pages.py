@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from html import unescape
 from itertools import pairwise
 
 import pytest
@@ -10,9 +11,10 @@ from trio.testing import MockClock
 
 from games.catalogue import catalogue
 from server.http.routes import routed
-from server.pages import formatting, match, protocols
+from server.pages import formatting, game, match, protocols
 from server.pages.fair_share import REST, Turns
 from server.pages.story import Story
+from server.protocols.catalogue import dialects
 from tests.server.pages.gallery import GAME, TAG, Gallery, gallery
 from tests.server.web import get, serving
 from tests.tournament.world import silent
@@ -142,14 +144,24 @@ async def test_every_game_has_a_page_with_rules_and_a_match_to_type(
     async with gallery() as here:
         request = f"GET /games/{name} HTTP/1.1\r\nHost: arena.example:9\r\n\r\n".encode()
         page = (await here.server.connect().ask(request)).body.decode()
-    game = catalogue()[name]
-    assert f"<h1>{game.title}</h1>" in page
+    rules = catalogue()[name]
+    assert f"<h1>{rules.title}</h1>" in page
     assert f"&#34;game&#34;:&#34;{name}&#34;" in page
     assert "nc arena.example 7000" in page
     assert f"quintain bot greedy --game {name} --url tcp://arena.example:7000" in page
     typed = re.findall(r'<li class="typed"><b>(.*?)</b>', page)
     assert len(typed) > 1
     assert "<svg" in page
+    text = " ".join(unescape(re.sub("<[^>]*>", "", page)).split())
+    assert " ".join(re.sub("[`*]", "", rules.rules).split()) in text
+    for dialect in dialects().values():
+        able = dialect.games is None or name in dialect.games
+        assert (f"{dialect.title} over " in text) == able, dialect.name
+
+
+def test_html_and_scripts_in_the_rules_of_a_game_are_text() -> None:
+    shown = game.html("<b>Nim</b> <script>go()</script> [take](javascript:go())")
+    assert re.findall("<.*?>", shown) == ["<p>", "</p>"]
 
 
 async def test_the_addresses_are_those_of_this_host(autojump_clock: MockClock) -> None:

@@ -13,8 +13,9 @@ import trio
 import trio.testing
 from trio.testing import MockClock
 
-from server.host.wire_reader import NOT_KEPT
+from server.host.wire_reader import NOT_KEPT, Unreadable
 from server.net.limits import Limits, Rate
+from server.protocols.api.wire_log import STATUS
 from server.protocols.dialect import Channel
 from server.protocols.house.talk import House
 from server.protocols.santorini_memo import Memo
@@ -103,6 +104,10 @@ async def test_without_a_token_or_with_a_wrong_one_nothing_is_shown(autojump_clo
             assert page.status == status
             assert b"<table" not in page.body
             assert page.headers["cache-control"] == "no-store"
+
+
+def test_every_reason_why_a_log_cannot_be_read_has_a_status() -> None:
+    assert set(STATUS) == set(Unreadable.__subclasses__())
 
 
 async def test_wrong_tokens_are_counted_and_right_ones_are_not(autojump_clock: MockClock) -> None:

@@ -12,7 +12,7 @@ from games.brains import alphabeta
 from games.catalogue import catalogue
 from games.game import Illegal
 from games.quoridor import distance
-from server.protocols.arena.battle import FLIP
+from server.protocols.arena.messages import FLIP
 from tests.server.protocols.lists import Lists, Stream
 
 Choose = Callable[[Any], Any]  # of a position

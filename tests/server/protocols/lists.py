@@ -19,8 +19,8 @@ from server.http.service import Http
 from server.net.addresses import Url
 from server.net.limits import Limits
 from server.net.outbound import Caller, Forbidden
-from server.protocols.arena.battle import FLIP
 from server.protocols.arena.door import Arena
+from server.protocols.arena.messages import FLIP
 from tests.server.ends import End
 from tests.server.transcripts import hosting
 from tests.server.web import Answer, Client, Server, get

@@ -10,6 +10,7 @@ import msgspec
 import trio
 import trio.testing
 
+from games import hexagondots
 from server.host.host import Host
 from server.http.routes import HttpDoor, routed
 from server.net.limits import Limits
@@ -194,7 +195,7 @@ async def table(
     *more: Callable[[Host], HttpDoor],
 ) -> AsyncIterator[Table]:
     async with hosting(settings or {}, limits) as (host, _):
-        doors = (door.HexagonDots(host), HouseHttp(host), *(door(host) for door in more))
+        doors = (door.HexagonDots(host, hexagondots.GAME), HouseHttp(host), *(door(host) for door in more))
         async with serving(routed(doors), limits) as server:
             yield Table(host, server)
             assert not server.guard.caught, "something failed that nobody expected"

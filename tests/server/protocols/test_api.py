@@ -13,6 +13,8 @@ from games.catalogue import catalogue
 from server.host.host import STOPPING, Host
 from server.http.routes import routed
 from server.protocols.api.door import Api
+from server.protocols.api.routes import Caller, Route
+from server.protocols.api.table import ROUTES
 from tests.server.transcripts import hosting
 from tests.server.web import Client, Server, get, serving
 from tests.server.windowed import Weather
@@ -132,6 +134,29 @@ async def test_control_wants_the_organisers_token(autojump_clock: MockClock) -> 
             await here.tell("/api/tournaments", 401, token, name="cup", game=GAME)
             await here.tell("/api/tournaments/cup/start", 401, token)
         assert not here.host.tournaments
+
+
+@pytest.mark.parametrize(
+    "route", [route for route in ROUTES if route.who is Caller.ORGANISER], ids=lambda route: route.path
+)
+async def test_every_route_of_the_organiser_wants_the_token(autojump_clock: MockClock, route: Route) -> None:
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="cup", game=GAME)
+        path = route.path.format(name="cup", order="explode")
+        assert "organiser's token" in (await here.tell(path, 401, None))["error"]
+
+
+async def test_where_a_method_is_not_taken_those_are_named_that_are(autojump_clock: MockClock) -> None:
+    expected = {
+        "/api/tournaments": "GET, HEAD, POST",
+        "/api/tournaments/cup/standings": "GET, HEAD",
+        "/api/tournaments/cup/start": "POST",
+        "/api/nothing": "",
+    }
+    async with office() as here:
+        for path, allowed in expected.items():
+            answer = await here.server.connect().ask(get(path, method="DELETE"))
+            assert (answer.status, answer.headers["allow"]) == (405, allowed)
 
 
 async def test_a_tournament_is_paused_resumed_and_started_by_hand(autojump_clock: MockClock) -> None:
@@ -303,7 +328,7 @@ async def test_the_openapi_document_names_every_address(autojump_clock: MockCloc
             if "get" in operations and not path.endswith(("/events", "/export", "/metrics", "/wire")):
                 await here.read(path.format(name="cup", match="cup-1"))
     assert document["openapi"].startswith("3.")
-    assert "Wanted" in document["components"]["schemas"]
+    assert "TournamentSettings" in document["components"]["schemas"]
 
 
 async def test_a_large_answer_reaches_a_slow_reader_whole(autojump_clock: MockClock) -> None:

@@ -14,19 +14,22 @@ from urllib.parse import urlencode
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from trio.testing import MockClock
 
 from games.brains import alphabeta
 from games.catalogue import catalogue
+from games.connect4 import GAME as CONNECT_4
 from games.game import Game, Illegal
 from server.config import Evaluation
 from server.exits import ConfigError
 from server.host.host import Host
-from server.protocols.arena.battle import FLIP
 from server.protocols.arena.door import Arena
+from server.protocols.arena.messages import FLIP, expressible, games
+from tests.hang import HANG
 from tests.server.protocols.knight import runner
-from tests.server.protocols.lists import lists, put
-from tests.server.served import PATIENCE, Served
+from tests.server.protocols.lists import flipped, lists, put
+from tests.server.served import Served
 from tests.server.windowed import on_virtual_time
 
 QUICK = "[limits]\ncall_pause_seconds = 0.0\n"
@@ -86,6 +89,85 @@ def test_no_body_is_a_fault_of_the_hosts(body: bytes, action: str) -> None:
 def test_networks_that_are_none_are_the_organisers_fault() -> None:
     with pytest.raises(ConfigError, match=r"evaluation: networks: .*everybody"):
         Arena(Host(), Evaluation(("everybody",)), "127.0.0.1")
+
+
+# Games
+
+
+def read_drop(sent: object, position: Any) -> Any:
+    match sent:
+        case {"action": "drop", "position": str(column)} if column.isdecimal():
+            return CONNECT_4.read(int(column), position)
+        case _:
+            raise Illegal("a disc is dropped")
+
+
+DROPS = replace(
+    CONNECT_4,
+    name="drops",
+    read=read_drop,
+    write=lambda move: {"action": "drop", "position": str(move)},
+    lots=False,
+    faults="forfeit",
+)
+
+
+@pytest.fixture
+def planted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """One more game in the catalogue, whose moves are commands."""
+    monkeypatch.setattr("games.catalogue._others", lambda: [("a package of somebody's", DROPS)])
+    catalogue.cache_clear()
+    yield
+    catalogue.cache_clear()
+
+
+def test_of_our_games_those_are_served_whose_moves_are_commands() -> None:
+    assert set(games()) >= {"tic-tac-toe", "quoridor"}
+    assert not {"connect-4", "hexagon-dots", "santorini"} & set(games())
+
+
+@pytest.mark.parametrize(
+    ("game", "served"),
+    [
+        (DROPS, True),
+        (replace(DROPS, write=lambda move: {"action": f"drop{move}"}), True),
+        (replace(DROPS, write=lambda move: {"action": "drop", "position": move}), False),
+        (replace(DROPS, write=lambda move: {"action": "drop", "position": "a", "colour": "red"}), False),
+        (replace(DROPS, write=lambda move: {"drop": "a"}), False),
+        (replace(DROPS, write=lambda move: "drop a"), False),
+        (replace(DROPS, faults="retry"), False),
+    ],
+)
+def test_a_game_is_served_if_commands_can_say_its_moves_and_a_bad_one_ends_it(
+    game: Game[Any, Any], served: bool
+) -> None:
+    assert expressible(game) == served
+
+
+@pytest.mark.usefixtures("planted")
+async def test_any_game_of_commands_is_played_like_ours(autojump_clock: MockClock) -> None:
+    async with lists() as here:
+        ann, bob = await here.pair("drops")
+        assert (ann.side, bob.side) == CONNECT_4.seats
+        assert (await ann.command(action="drop", position="3"))[0] == 200
+        assert (await bob.command(action="drop", position="9"))[0] == 200
+        told = [
+            {"player": side, "action": "drop", "position": column}
+            for side, column in zip(CONNECT_4.seats, ("3", "9"), strict=True)
+        ]
+        assert await bob.told() == told
+        assert (await ann.flip())[0] == 200
+        assert await ann.told() == [*told, flipped(ann.side)]
+        assert ann.stream.over
+
+
+@pytest.mark.usefixtures("planted")
+async def test_where_there_are_no_cases_nobody_is_evaluated(autojump_clock: MockClock) -> None:
+    async with lists() as here:
+        assert await here.says("/drops/evaluate", {"teamUrl": "http://192.0.2.7"}) == (
+            404,
+            {"error": "there is nothing at /drops/evaluate"},
+        )
 
 
 # A bot as people write it
@@ -149,7 +231,7 @@ class Bot:
                 self.send(battle, {"action": FLIP})
 
     def events(self, path: str) -> Iterator[dict[str, Any]]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.host.http, timeout=PATIENCE)
+        connection = http.client.HTTPConnection("127.0.0.1", self.host.http, timeout=HANG)
         connection.request("GET", path)
         answer = connection.getresponse()
         assert answer.headers["Content-Type"] == "text/event-stream"
@@ -163,7 +245,7 @@ class Bot:
 
 
 def ask(host: Served, path: str, body: Any = None) -> tuple[int, Any]:
-    connection = http.client.HTTPConnection("127.0.0.1", host.http, timeout=PATIENCE)
+    connection = http.client.HTTPConnection("127.0.0.1", host.http, timeout=HANG)
     content = body if isinstance(body, str | None) else json.dumps(body)
     connection.request("GET" if body is None else "POST", path, content)
     answer = connection.getresponse()
@@ -196,7 +278,7 @@ def test_a_bot_is_evaluated_over_the_network(
         asked = {"teamUrl": bot.url, "callbackUrl": f"{bot.url}/score", "runId": "run"}
         status, said = ask(host, f"/{game}/evaluate", asked)
         assert (status, len(said["battleIds"])) == (200, cases)
-        until = time.monotonic() + 3 * PATIENCE
+        until = time.monotonic() + 3 * HANG
         while not (run := ask(host, "/evaluations/run")[1])["done"]:
             assert time.monotonic() < until
             time.sleep(0.05)

@@ -17,7 +17,8 @@ from server.http.exchange import Exchange
 from server.http.wire import Request
 from server.net.guard import Guard
 from server.net.limits import Limits
-from server.protocols.arena.battle import FLIP, Battle, Command
+from server.protocols.arena.battle import Battle
+from server.protocols.arena.messages import FLIP, Command
 from tests.server.protocols.lists import (
     CUP,
     LAST_CHUNK,

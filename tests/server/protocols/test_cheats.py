@@ -10,9 +10,9 @@ from games.catalogue import catalogue
 from games.game import Game, Illegal
 from games.quoridor import WALLS
 from server.host.thinker import Thinker
-from server.protocols.arena.battle import FLIP
 from server.protocols.arena.cases import CASES
 from server.protocols.arena.cheats import TRICKS, Cheat, rigged
+from server.protocols.arena.messages import FLIP
 from tests.server.protocols.knight import runner
 from tournament.match import Match
 

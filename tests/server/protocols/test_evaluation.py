@@ -17,8 +17,8 @@ from games.tictactoe import GAME as TIC_TAC_TOE
 from server.host.thinker import Busy, Failed
 from server.net.limits import Limits
 from server.protocols.arena.advanced import advanced
-from server.protocols.arena.battle import FLIP
 from server.protocols.arena.cases import CASES, oppose
+from server.protocols.arena.messages import FLIP
 from tests.server.protocols.knight import Knight, runner
 from tests.server.protocols.lists import Fighter, Lists, dead, flipped, lists, put
 from tournament.events import Ending
@@ -245,7 +245,7 @@ async def test_a_perfect_bot_gets_all_100_of_tic_tac_toe(autojump_clock: MockClo
         assert (message["runId"], message["score"]) == ("17", 100)
         assert "C_AI_DUP 4 (the table was flipped, and rightly)" in message["message"]
         assert not here.arena._sides
-        assert not here.arena._evaluations._calling._turns
+        assert not here.arena._evaluations._invitations._turns
         assert here.host.tournaments == {}, "these matches are in no record"
 
 

@@ -8,13 +8,13 @@ import trio
 from trio.testing import MockClock
 
 from server.net.limits import Limits
-from server.protocols.arena.battle import FLIP
+from server.protocols.arena.messages import FLIP
 from tests.server.protocols.knight import Knight
 from tests.server.protocols.lists import CUP, Fighter, Lists, Slow, answered, dead, flipped, lists, put
 from tests.server.protocols.room import Room
 from tests.server.web import Client
 from tournament.events import Ending
-from tournament.record import State
+from tournament.record import State, Turned
 
 OWN = "a-token-of-ones-own"
 DOUBLE = {**CUP, "format": "double-round-robin"}
@@ -211,6 +211,20 @@ async def test_who_joins_again_while_its_tournament_ends_hears_of_that(autojump_
         assert await here.waits(await here.join("ann", token=OWN + "ann")), "it has heard that, once"
 
 
+async def test_who_has_gone_on_to_another_tournament_hears_of_no_end_but_that_ones(
+    autojump_clock: MockClock,
+) -> None:
+    async with lists(CUP) as here:
+        cup = here.host.tournaments["cup"]
+        await here.host.open("league", cup.record.opened)
+        await here.join("ann", token=OWN, tournament="cup")
+        ann = await here.join("ann", token=OWN, tournament="league")
+        await cup.keep(Turned(State.FINISHED))
+        assert await here.waits(ann)
+        await here.host.tournaments["league"].keep(Turned(State.FINISHED))
+        assert await said(ann) == (410, {"error": "league is over"})
+
+
 async def test_of_two_that_arrive_with_one_token_the_second_stays(autojump_clock: MockClock) -> None:
     async with lists() as here:
         here.host.store = Slow()
@@ -220,6 +234,44 @@ async def test_of_two_that_arrive_with_one_token_the_second_stays(autojump_clock
         await here.join("bob")
         await trio.sleep(5.0)
         assert await answered(second)
+
+
+async def test_of_two_that_join_again_with_one_token_the_second_stays(autojump_clock: MockClock) -> None:
+    """Both want to go on from the open table to a tournament, which takes a moment."""
+    async with lists(CUP) as here:
+        here.host.tournaments["cup"]._store = Slow()
+        await here.host.table("tic-tac-toe")
+        waiting = await here.join("ann", token=OWN, tournament="open-tic-tac-toe")
+        first, second = [await here.join("ann", token=OWN, tournament="cup") for _ in range(2)]
+        assert await said(waiting) == (409, {"error": "somebody with the same token has taken over"})
+        await trio.sleep(5.0)
+        assert await said(first) == (409, {"error": "somebody with the same token has taken over"})
+        await here.join("bob", tournament="cup")
+        await trio.sleep(5.0)
+        assert await answered(second)
+
+
+async def test_who_joins_again_while_its_match_is_dealt_has_its_clock_wait(autojump_clock: MockClock) -> None:
+    """It has asked to go on to a tournament, which is decided after the match was dealt."""
+    async with lists(CUP) as here:
+        await here.host.table("tic-tac-toe")
+        await here.join("ann", token=OWN, tournament="open-tic-tac-toe")
+        for tournament in here.host.tournaments.values():
+            tournament._store = Slow()
+        bob = await here.join("bob", tournament="open-tic-tac-toe")
+        await trio.sleep(0.8)
+        again = await here.join("ann", token=OWN, tournament="cup")
+        assert await here.waits(bob), "the match is not dealt yet"
+        await trio.sleep(0.4)
+        assert not await here.waits(bob), "now it is"
+        assert await here.waits(again)
+        await trio.sleep(1.0)
+        ann = Fighter(here, await answered(again))
+        await Fighter(here, await answered(bob)).start()
+        await trio.sleep(25.0)
+        assert await ann.start() == []
+        assert ann.side == "O"
+        assert await ann.put("C") == (200, 20000)
 
 
 async def test_who_hangs_up_while_its_match_is_dealt_may_come_back_for_a_while(
@@ -564,6 +616,20 @@ async def test_who_has_gone_elsewhere_while_it_is_called_has_its_clock_running(
         await Room(here.host, here.nursery).hello("ann", token=OWN)
         await trio.sleep(18.1)
         assert await bob.told() == [{"winner": "X"}]
+
+
+async def test_who_comes_here_while_it_arrives_elsewhere_stays_here(autojump_clock: MockClock) -> None:
+    async with lists(CUP) as here:
+        here.host.tournaments["cup"]._store = Slow()
+        elsewhere = await Room(here.host, here.nursery).hello("ann", token=OWN)
+        ann = await here.join("ann", token=OWN)
+        await trio.sleep(2.0)
+        assert [(told["type"], told["reason"]) for told in await elsewhere.messages()] == [
+            ("refused", "somebody with the same token has taken over")
+        ]
+        await here.join("bob")
+        await trio.sleep(5.0)
+        assert await answered(ann)
 
 
 async def test_a_command_that_is_being_decided_is_answered_all_the_same(autojump_clock: MockClock) -> None:

@@ -27,6 +27,7 @@ from tests.server.protocols.table import (
     table,
 )
 from tournament.events import Ending
+from tournament.player import GRACE
 
 NO_TOKEN = b"a move needs the X-Turn-Token of the last answer"
 REUSED = b"this token has been used for another move"
@@ -527,6 +528,25 @@ async def test_half_a_minute_in_a_match_is_all_that_a_bot_may_be_away(autojump_c
         assert drawn(await bob.end()) == SIDES[1:3], "whoever comes too late is told how it ended"
         (result,) = results(here)
         assert (result.winner, result.ending) == (0, Ending.LEFT)
+        assert not list(here.host.lobby.players("hexagon-dots")), "both are gone"
+        await bob.join(await here.made())
+        assert await bob.heard() is None, "and may come again, as everybody who waits"
+
+
+async def test_who_comes_back_a_moment_too_late_is_told_the_end_at_once(autojump_clock: MockClock) -> None:
+    async with table() as here:
+        ann, bob = await here.pair()
+        await ann.move(SIDES[0])
+        await bob.turn()
+        await bob.move(SIDES[1])
+        await ann.turn()
+        await bob.hang_up()
+        gone = trio.current_time()
+        await ann.move(SIDES[2])
+        await trio.sleep_until(nextafter(gone + GRACE, inf))
+        await bob.move(SIDES[1])
+        assert drawn(await bob.end()) == SIDES[1:3]
+        assert scores(await ann.end()) == [0, "disqualified"]
 
 
 async def test_nobody_takes_the_place_of_somebody_who_waits_or_thinks(autojump_clock: MockClock) -> None:

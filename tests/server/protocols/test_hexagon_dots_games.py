@@ -12,6 +12,7 @@ import trio
 import trio.testing
 from trio.testing import MockClock
 
+from games import hexagondots
 from server.host.host import Host
 from server.http.routes import routed
 from server.http.service import Http
@@ -21,6 +22,7 @@ from server.net.wire import Wire
 from server.protocols.api.door import Api
 from server.protocols.hexagon_dots.bot import Bot
 from server.protocols.hexagon_dots.door import HexagonDots
+from tests.hang import HANG, SLOWLY
 from tests.server.ends import over_sockets
 from tests.server.protocols.table import (
     AROUND,
@@ -328,6 +330,20 @@ async def test_who_waits_for_a_match_that_will_not_be_is_told(autojump_clock: Mo
         assert await ann.heard() is None, "there is the open table"
 
 
+async def test_a_match_goes_on_when_its_tournament_is_over_whether_a_bot_is_there_or_away(
+    autojump_clock: MockClock,
+) -> None:
+    async with table(CUP | {"entrants": "2"}) as here:
+        ann, bob = await here.pair()
+        await bob.hang_up()
+        await here.host.tournaments["cup"].keep(Turned(State.FINISHED))
+        await ann.move(SIDES[0])
+        await bob.join(bob.game)
+        assert drawn(said(await bob.turn())) == SIDES[:1]
+        await bob.move(SIDES[1])
+        assert drawn(said(await ann.turn())) == SIDES[:2]
+
+
 async def test_a_match_that_the_organiser_voids_disqualifies_nobody_and_is_played_again(
     autojump_clock: MockClock,
 ) -> None:
@@ -468,10 +484,10 @@ async def test_what_was_answered_last_is_forgotten_where_there_were_too_many_sin
             assert (await bot.told()).status == status
 
 
-async def test_a_whole_game_over_real_sockets() -> None:
-    with trio.fail_after(20):
+async def test_a_whole_game_over_real_sockets(slow_clock: MockClock) -> None:
+    with trio.fail_after(HANG * SLOWLY):
         async with hosting({}) as (host, nursery):
-            http = Http(routed((HexagonDots(host),)), host.guard, host.limits)
+            http = Http(routed((HexagonDots(host, hexagondots.GAME),)), host.guard, host.limits)
 
             def attend(host: Host, wire: Wire, visitor: Visitor) -> Awaitable[None]:
                 return http.attend(wire, visitor)

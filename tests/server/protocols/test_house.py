@@ -451,7 +451,7 @@ async def test_a_hello_says_what_it_needs_and_where_it_has_come(autojump_clock: 
     [
         (
             {"game": "chess"},
-            'there is no game "chess"; there are: connect-4, hexagon-dots, quoridor, santorini',
+            f'there is no game "chess"; there are: {", ".join(catalogue())}',
         ),
         ({"protocol": 2}, "this host speaks protocol 1, not 2"),
         ({"tournament": "nowhere"}, "there is no tournament 'nowhere' of tic-tac-toe"),

@@ -158,6 +158,20 @@ async def test_hexagon_dots(autojump_clock: MockClock) -> None:
         assert text == f"200 {turn} {answer.body.decode()}"
 
 
+async def test_what_comes_after_the_end_of_a_game_is_in_its_log(autojump_clock: MockClock) -> None:
+    """An author whose bot was late finds its move there, and what it was told."""
+    async with table() as here:
+        ann, bob = await here.pair()
+        await trio.sleep(5.1)
+        await bob.end()
+        await ann.move(SIDES[0])
+        answer = await ann.told()
+        assert answer.status == 410
+        (_, late), told = noted(here.host, "open-hexagon-dots-1", 0)[-2:]
+        assert late.endswith(msgspec.json.encode(SIDES[0]).decode())
+        assert told == ("host", f"410 {answer.body.decode()}")
+
+
 async def test_the_house_protocol_over_http(autojump_clock: MockClock) -> None:
     async with table() as here:
         ann, bob = House(here.server.connect), House(here.server.connect)

@@ -18,6 +18,7 @@ from server.net.limits import Limits, Rate
 from server.protocols.house.talk import House
 from server.protocols.santorini_memo import Memo
 from server.protocols.tcp import Connection, attend
+from tests.hang import HANG, SLOWLY
 from tests.server.cutting import cut, places
 from tests.server.ends import Connect, End, in_memory, over_sockets
 from tests.server.protocols.room import FLAT, Guest, Room, SlowToEnter, room
@@ -398,10 +399,10 @@ async def test_everybody_plays_everybody_over_one_connection(autojump_clock: Moc
         await everybody_plays(connect, hall.host)
 
 
-async def test_over_real_sockets_it_is_the_same() -> None:
+async def test_over_real_sockets_it_is_the_same(slow_clock: MockClock) -> None:
     async with hosting(CUP | {"entrants": "4"}) as (host, nursery):
         connect = await over_sockets(host, nursery, attend)
-        with trio.fail_after(30.0):
+        with trio.fail_after(HANG * SLOWLY):
             await everybody_plays(connect, host)
 
 

@@ -27,6 +27,7 @@ from server.net.listening import NO_PROXIES, Admission, listeners, serve
 from server.net.proxies import Proxies
 from server.net.wire import READ
 from server.protocols.websocket import attend
+from tests.hang import HANG
 from tests.server.cutting import cut, places
 from tests.server.ends import LOST, in_memory
 from tests.server.net.test_frames import FORBIDDEN, frame, part
@@ -574,7 +575,7 @@ async def test_somebody_who_has_started_is_no_stranger_any_more(autojump_clock: 
 
 @asynccontextmanager
 async def real_door(limits: Limits | None = None) -> AsyncIterator[tuple[Host, trio.Nursery, int]]:
-    with trio.fail_after(30):
+    with trio.fail_after(HANG):
         async with hosting({}, limits) as (host, nursery):
             (listener,) = await listeners("127.0.0.1", 0, host.limits)
             port = listener.getsockname()[1]

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import trio
 
-from server.protocols.arena.battle import FLIP
+from server.protocols.arena.messages import FLIP
 from tests.simulation.doors.talk import NOTHING, Asked, Done, Heard, Misled, Over, Shut, Town, encoded
 from tests.simulation.doors.web import Web
 from tournament.events import Ending

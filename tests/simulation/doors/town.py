@@ -8,6 +8,7 @@ from typing import Any
 
 import trio
 
+from games import hexagondots
 from server.config import Evaluation
 from server.host.host import Host
 from server.host.thinker import Thinker
@@ -58,7 +59,7 @@ class Town(talk.Town):
         """Open the doors and the tournament. The host has to run."""
         host, plan = self.host, self._plan
         self._arena = Arena(host, Evaluation(), "127.0.0.1", self._telephone)
-        self._dots, self._house = HexagonDots(host), HouseHttp(host)
+        self._dots, self._house = HexagonDots(host, hexagondots.GAME), HouseHttp(host)
         doors = (self._arena, self._dots, self._house, Api(host, "the organiser's token"))
         self._http = Http(routed(doors), host.guard, host.limits)
         self._doors: dict[str, Callable[[Wire, Visitor], Awaitable[object]]] = {
@@ -132,8 +133,8 @@ class Town(talk.Town):
     def left(self) -> dict[str, int]:
         """But for who is called from an open table, and would be for an hour after the next match there."""
         host, reception = self.host, self.host.reception
-        guests = [guest for guest in self._arena._guests._guests.values() if guest._visit is not None]
-        called = {guest._visit.player for guest in guests if guest.url is not None}
+        guests = [guest for guest in self._arena._guests._guests.values() if guest.visit is not None]
+        called = {guest.visit.player for guest in guests if guest.url is not None}
         return {
             "connections": len(self._admission),
             "tasks": len(host.guard._nursery.child_tasks),

@@ -18,9 +18,9 @@ from pathlib import Path
 
 import psycopg
 
+from tests.hang import HANG
 from tests.lacking import lacking
 
-PATIENCE = 60.0  # seconds until it answers, on a busy machine
 MISSING = "there is no PostgreSQL server here: install Debian's package postgresql"
 USER = "postgres"  # that Debian's package has made: the server refuses to run as root
 
@@ -50,12 +50,12 @@ class Server:
         """At once, as in a crash: what was not committed is gone, and sessions are cut."""
         if self.process is not None:
             self.process.send_signal(how)
-            self.process.wait(PATIENCE)
+            self.process.wait(HANG)
             self.process = None
 
     def expect(self) -> None:
         """Until it answers."""
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + HANG
         while True:
             try:
                 psycopg.connect(self.url("postgres")).close()

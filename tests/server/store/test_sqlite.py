@@ -12,7 +12,7 @@ from server.store import journal, sqlite
 from server.store.journal import Entry, Jot, Unavailable
 from server.store.reserve import Reserve
 from server.store.sqlite import MIGRATIONS, Connection, Sqlite, connected
-from tests.store.test_laws import EVERY_KIND, WON
+from tests.server.store.test_laws import EVERY_KIND, WON
 from tournament.record import Entered
 from tournament.store import Conflict
 

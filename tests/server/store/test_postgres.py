@@ -14,7 +14,7 @@ from server.exits import ConfigError
 from server.store.journal import Entry, Jot, Unavailable
 from server.store.postgres import Postgres, where
 from tests.server.served import ROOT
-from tests.store.postgresql import Server
+from tests.server.store.postgresql import Server
 from tournament.store import Conflict
 
 pytestmark = pytest.mark.slow
@@ -208,7 +208,7 @@ def test_what_psycopg_is_missing_for_is_said_in_a_line(tmp_path: Path) -> None:
         text=True,
     )
     assert run.stderr.splitlines()[-1] == (
-        "server.config.ConfigError: a store at postgresql:// needs psycopg: "
+        "server.exits.ConfigError: a store at postgresql:// needs psycopg: "
         "install quintain with the extra postgres (planted)"
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.store.postgresql import Server, running
+from tests.server.store.postgresql import Server, running
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ import pytest
 import trio
 
 from games.game import Pace
-from tests.store.shelves import SHELVES, Shelf, postgres
+from tests.server.store.shelves import SHELVES, Shelf, postgres
 from tournament.events import Ending
 from tournament.format import Pairing, Terms
 from tournament.record import (

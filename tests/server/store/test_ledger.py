@@ -16,7 +16,7 @@ from server.store.journal import Jot
 from server.store.ledger import ENOUGH, REST, RETRY, SOON, Ledger
 from server.store.sqlite import Sqlite
 from tests.crashes.world import FAST, Contest, World, at_once
-from tests.store.faults import Faulty
+from tests.server.store.faults import Faulty
 from tournament.events import Ending
 from tournament.record import AnyFact, Concluded, Entered, Kept, State, Turned
 

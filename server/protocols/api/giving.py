@@ -1,0 +1,34 @@
+"""How an answer is given: at once, or bit by bit where it is larger than what is kept for a slow reader."""
+
+from collections.abc import Awaitable
+
+from server.http.exchange import Chunks, Exchange
+from server.http.wire import Response
+
+LARGE = 262_144  # bytes: an answer of more is given bit by bit
+
+
+def give(exchange: Exchange, response: Response) -> Awaitable[None] | None:
+    if len(response.body) <= LARGE or exchange.request.method == "HEAD":
+        exchange.respond(response)
+        return None
+    return _give_slowly(exchange, response)
+
+
+async def give_later(exchange: Exchange, answer: Awaitable[Response | None]) -> None:
+    """When it is there; nothing where it was given already."""
+    response = await answer
+    if response is not None and (rest := give(exchange, response)) is not None:
+        await rest
+
+
+async def put(chunks: Chunks, content: bytes) -> None:
+    for start in range(0, len(content), LARGE):
+        chunks.put(content[start : start + LARGE])
+        await chunks.drained()
+
+
+async def _give_slowly(exchange: Exchange, response: Response) -> None:
+    chunks = exchange.stream(response.status, response.headers)
+    await put(chunks, response.body)
+    chunks.close()

@@ -1,0 +1,120 @@
+"""What an organiser orders over the API: to hold a tournament, and what becomes of it.
+
+Each function answers one route of `table.py`. That the organiser's token has
+been brought is looked at before.
+"""
+
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
+
+from msgspec import Struct
+
+from server.host.tournament_settings import TournamentSettings
+from server.http.head import Refusal
+from server.http.wire import Response, json_response
+from server.protocols.api.call import Call
+from server.protocols.api.reading import summary
+from tournament import tournament as live
+from tournament.desk import Desk
+from tournament.record import AnyFact
+from tournament.tournament import Tournament
+
+
+class Order(Struct, frozen=True, forbid_unknown_fields=True):
+    """What to do with whom. With `preview` nothing is done: the answer is the standings before and after."""
+
+    name: str | None = None  # of an entrant to withdraw or disqualify, of a bot to invite or enter
+    match: str | None = None  # to void
+    why: str = ""
+    preview: bool = False
+
+
+async def hold(call: Call, settings: TournamentSettings) -> Response:
+    try:
+        tournament = await call.host.open(settings.name, settings.opened(), call.by)
+    except live.Refusal as refusal:
+        raise Refusal(409 if settings.name in call.host.tournaments else 400, str(refusal)) from None
+    location = ("Location", f"/api/tournaments/{settings.name}")
+    return json_response(201, summary(tournament), location)
+
+
+def simply(do: Callable[[Desk], Awaitable[None]]) -> Callable[..., Awaitable[Response]]:
+    """An order that says all by its name."""
+
+    async def answer(call: Call, tournament: Tournament, order: Order) -> Response:
+        with as_conflict():
+            await do(Desk(tournament, call.by))
+        return json_response(200, summary(tournament))
+
+    return answer
+
+
+async def invite(call: Call, tournament: Tournament, order: Order) -> Response:
+    name = _named(order, "the bot to invite")
+    with as_conflict():
+        token = await call.host.invite(tournament, name, call.by)
+    return json_response(201, {"name": name, "token": token})
+
+
+async def enter(call: Call, tournament: Tournament, order: Order) -> Response:
+    asked = _named(order, "the bot to enter")
+    with as_conflict():
+        await Desk(tournament, call.by).enter(call.host.entrant_name(tournament, asked))
+    return json_response(200, summary(tournament))
+
+
+async def withdraw(call: Call, tournament: Tournament, order: Order) -> Response:
+    name, desk = _named(order, "the entrant to withdraw"), Desk(tournament, call.by)
+    with as_conflict():
+        if order.preview:
+            return _preview(desk, desk.withdrawal(name))
+        await desk.withdraw(name)
+    return json_response(200, summary(tournament))
+
+
+async def disqualify(call: Call, tournament: Tournament, order: Order) -> Response:
+    name, desk = _named(order, "the entrant to disqualify"), Desk(tournament, call.by)
+    with as_conflict():
+        if order.preview:
+            return _preview(desk, desk.disqualification(name, order.why))
+        await desk.disqualify(name, order.why)
+    return json_response(200, summary(tournament))
+
+
+async def void(call: Call, tournament: Tournament, order: Order) -> Response:
+    match, desk = order.match, Desk(tournament, call.by)
+    if match is None:
+        raise Refusal(400, 'expected {"match": …}, the match to void')
+    with as_conflict():
+        if order.preview:
+            in_play = match in tournament.matches  # it counts for nothing yet
+            return _preview(desk, [] if in_play else desk.voiding(match, order.why))
+        await desk.void(match, order.why)
+    return json_response(200, summary(tournament))
+
+
+async def admin_link(call: Call) -> Response:
+    if call.login is None:
+        raise Refusal(409, "this host has no desk: it wants loopback, TLS, or admin_anywhere = true")
+    await call.host.note(call.by, "admin-link")
+    return json_response(201, {"path": call.login()}, ("Cache-Control", "no-store"))
+
+
+@contextmanager
+def as_conflict() -> Generator[None]:
+    """What the tournament refuses is not to be done as things are."""
+    try:
+        yield
+    except live.Refusal as refusal:
+        raise Refusal(409, str(refusal)) from None
+
+
+def _named(order: Order, who: str) -> str:
+    if order.name is None:
+        raise Refusal(400, f'expected {{"name": …}}, {who}')
+    return order.name
+
+
+def _preview(desk: Desk, changes: list[AnyFact]) -> Response:
+    before, after = desk.preview(changes)
+    return json_response(200, {"before": before, "after": after})

@@ -1,0 +1,116 @@
+"""What a route of the API is, and which one a request takes.
+
+The table itself is in `table.py`. A route is found part by part: a path is
+split at its slashes, and each part is either a word of the table or the value
+of a parameter. So finding costs a look into a dictionary for each part, however
+long the table is.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import Enum
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from server.http.head import Refusal
+from server.http.sharing import READS
+from server.http.wire import Request
+from server.protocols.api.call import Answer
+
+Values = list[tuple[str, str]]  # what a path has for the parameters of its route, in their order
+
+
+class Caller(Enum):
+    ANYONE = "anyone"
+    ORGANISER = "the organiser"
+    BOT = "whoever has the token of a bot in it, or the organiser"  # the function that answers looks
+
+
+class Route(Struct, frozen=True):
+    method: Literal["GET", "POST"]  # what answers GET answers HEAD too
+    path: str  # "/api/tournaments/{name}/standings"
+    does: str  # in one sentence
+    answer: Callable[..., Answer]  # is given the call, what its parameters name, and what it takes
+    who: Caller = Caller.ANYONE
+    takes: type[Struct] | None = None  # the body, as JSON
+    status: int = 200  # when it was done
+    query: Mapping[str, Any] = {}  # what may be asked besides, each with its JSON Schema
+    listed: bool = True  # with what may be called; False: it only says what is wrong
+
+    @property
+    def parameters(self) -> list[str]:
+        return [name for part in _parts(self.path) if (name := _parameter(part))]
+
+
+class Place:
+    """A place that a path leads to: what may come next, and the route that ends here."""
+
+    __slots__ = ("other", "parameter", "route", "words")
+
+    def __init__(self) -> None:
+        self.words: dict[str, Place] = {}
+        self.other: Place | None = None  # behind any other word, …
+        self.parameter = ""  # … which is the value of this
+        self.route: Route | None = None
+
+    def after(self, part: str) -> "Place":
+        """The next place of a pattern, which is there from then on."""
+        name = _parameter(part)
+        if not name:
+            return self.words.setdefault(part, Place())
+        if self.other is None:
+            self.other, self.parameter = Place(), name
+        if self.parameter != name:
+            raise ValueError(f"expected {{{self.parameter}}} here, as in the routes before, not {part}")
+        return self.other
+
+
+class Routes:
+    def __init__(self, table: Iterable[Route]) -> None:
+        self._roots: dict[str, Place] = {}  # by the method
+        for route in table:
+            place = self._roots.setdefault(route.method, Place())
+            for part in _parts(route.path):
+                place = place.after(part)
+            if place.route is not None:
+                raise ValueError(f"there are two routes {route.method} {route.path}")
+            place.route = route
+        self._roots["HEAD"] = self._roots["GET"]
+
+    def find(self, request: Request) -> tuple[Route, Values]:
+        """The route of a request, and what its path says; raises `Refusal`."""
+        route, values = self._at(request.method, request.path)
+        if route is not None:
+            return route, values
+        if request.method in READS:  # also where something could be posted
+            raise Refusal(404, f"there is nothing at {request.path[:80]}; see /openapi.json")
+        allowed = ("Allow", ", ".join(sorted(self._methods(request.path))))
+        raise Refusal(405, f"the API is read with GET and changed with POST, not {request.method}", allowed)
+
+    def _at(self, method: str, path: str) -> tuple[Route | None, Values]:
+        place, values = self._roots.get(method), Values()
+        for part in _parts(path):
+            if place is None:
+                break
+            if part in place.words:
+                place = place.words[part]
+            else:
+                values.append((place.parameter, part))
+                place = place.other
+        return None if place is None else place.route, values
+
+    def _methods(self, path: str) -> Iterator[str]:
+        """Those by which there is something."""
+        for method in self._roots:
+            route, _ = self._at(method, path)
+            if route is not None and route.listed:
+                yield method
+
+
+def _parameter(part: str) -> str:
+    """The name of the parameter that a part of a pattern stands for; "" is a word."""
+    return part[1:-1] if part.startswith("{") else ""
+
+
+def _parts(path: str) -> list[str]:
+    return path.strip("/").split("/")

@@ -1,0 +1,105 @@
+"""The routes of the API, each listed once.
+
+Requests are dispatched by this table (`routes.py`), `GET /openapi.json` is made
+from it (`openapi.py`), and so is the list in `docs/api.md`: a test keeps that
+equal to what `python -m server.protocols.api.table` prints.
+"""
+
+import sys
+from functools import partial
+from typing import NoReturn
+
+from server.host.tournament_settings import TournamentSettings
+from server.http.head import Refusal
+from server.http.wire import Response, json_response
+from server.protocols.api import orders, reading, wire_log
+from server.protocols.api.call import Call
+from server.protocols.api.openapi import openapi
+from server.protocols.api.orders import Order, simply
+from server.protocols.api.routes import Caller, Route
+from tournament.desk import Desk
+from tournament.tournament import Tournament
+
+ONE = "/api/tournaments/{name}"
+AFTER = {"after": {"type": "integer", "minimum": 0}}  # for clients that cannot send `Last-Event-ID`
+
+
+def description(call: Call) -> Response:
+    return json_response(200, openapi(ROUTES))
+
+
+def no_such_order(call: Call, tournament: Tournament, asked: str, body: Order) -> NoReturn:
+    known = [route.path.rpartition("/")[2] for route in ROUTES if route.takes is Order and route.listed]
+    raise Refusal(404, f"a tournament can be told to {', '.join(known)}, not {asked[:40]!r}")
+
+
+get = partial(Route, "GET")
+post = partial(Route, "POST", who=Caller.ORGANISER)
+order = partial(post, takes=Order)
+
+ROUTES: tuple[Route, ...] = (
+    get("/api/games", "The games, with their options, paces and formats.", reading.games),
+    get("/api/tournaments", "All tournaments; open tables are those named open-GAME.", reading.tournaments),
+    get(ONE, "One tournament, with its entrants.", reading.tournament),
+    get(
+        f"{ONE}/standings",
+        "The standings; with ?format=csv as CSV.",
+        reading.standings,
+        query={"format": {"enum": ["csv"]}},
+    ),
+    get(f"{ONE}/matches", "Its matches, without their moves.", reading.matches),
+    get(f"{ONE}/export", "All of it, as JSON Lines.", reading.export),
+    get("/api/matches/{match}", "One match, with its moves and the seconds spent on each.", reading.match),
+    get(
+        "/api/matches/{match}/events",
+        "Event stream of a match, resumable by Last-Event-ID.",
+        reading.match_events,
+        query=AFTER,
+    ),
+    get(
+        "/api/matches/{match}/wire",
+        "What a bot in it and the host said to each other.",
+        wire_log.side,
+        who=Caller.BOT,
+        query={"seat": {"enum": [0, 1]}},
+    ),
+    get("/api/events", "Event stream of everything: begin, end, standings.", reading.all_events, query=AFTER),
+    get("/api/status", "What keeps the host from going on, if anything does.", reading.status),
+    get("/healthz", "Whether the host is alive.", reading.alive),
+    get("/readyz", "Whether it takes players.", reading.ready),
+    get("/metrics", "Figures for a monitor.", reading.metrics),
+    get("/openapi.json", "This list, as an OpenAPI document.", description),
+    post("/api/tournaments", "Hold a tournament.", orders.hold, takes=TournamentSettings, status=201),
+    order(f"{ONE}/start", "Start it with the entrants that it has.", simply(Desk.start)),
+    order(f"{ONE}/pause", "Deal nothing more; what is being played goes on.", simply(Desk.pause)),
+    order(f"{ONE}/resume", "Go on after a pause.", simply(Desk.resume)),
+    order(
+        f"{ONE}/freeze",
+        "Show the public the standings as they are now, until they thaw.",
+        simply(Desk.freeze),
+    ),
+    order(f"{ONE}/unfreeze", "Show the public the standings as they come.", simply(Desk.unfreeze)),
+    order(
+        f"{ONE}/invite",
+        "Enter a bot that is to come with the token that this returns.",
+        orders.invite,
+        status=201,
+    ),
+    order(f"{ONE}/enter", "Take a bot in that comes late, where the format does that.", orders.enter),
+    order(f"{ONE}/withdraw", "Take an entrant out.", orders.withdraw),
+    order(f"{ONE}/disqualify", "Take an entrant out, and give its matches to the others.", orders.disqualify),
+    order(f"{ONE}/void", "Have a match count for nothing and be played again.", orders.void),
+    order(f"{ONE}/{{order}}", "Say which orders there are.", no_such_order, listed=False),
+    post("/api/admin-link", "Make a link that opens the desk, once.", orders.admin_link, status=201),
+)
+
+
+def listing() -> str:
+    """The routes as a table in Markdown."""
+    lines = ["| route | for | what it does |", "|---|---|---|"]
+    lines += [f"| `{r.method} {r.path}` | {r.who.value} | {r.does} |" for r in ROUTES if r.listed]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(listing())

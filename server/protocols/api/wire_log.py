@@ -1,0 +1,37 @@
+"""The wire log of a match over HTTP: which status each reason has why somebody may not read it.
+
+The API answers with one seat's side; the page, which is `server/pages/wire.py`,
+asks here for the same tapes.
+"""
+
+from collections.abc import Mapping
+
+from server.host.wire_log import Tape
+from server.host.wire_reader import NotKept, NoToken, TooManyGuesses, Unreadable, WireReader, WrongToken, told
+from server.http.head import Refusal
+from server.http.wire import Response, json_response
+from server.protocols.api.call import Call
+from tournament.tournament import Tournament
+
+STATUS: Mapping[type[Unreadable], int] = {NoToken: 401, WrongToken: 403, NotKept: 404, TooManyGuesses: 429}
+
+
+def tapes(reader: WireReader, match: str, token: bytes, peer: str) -> Mapping[int, Tape]:
+    """The seats that whoever has a token may read; raises HTTP's `Refusal` if there are none."""
+    try:
+        return reader.open(match, token, peer)
+    except Unreadable as why:
+        raise Refusal(STATUS[type(why)], str(why)) from None
+
+
+def side(call: Call, tournament: Tournament, match: str) -> Response:
+    """What was said over a seat; without `seat` over the first that the token opens."""
+    request = call.exchange.request
+    readable = tapes(call.wires, match, call.token, request.peer)
+    asked = request.query.get("seat", str(min(readable)))
+    if asked not in ("0", "1"):
+        raise Refusal(400, f"seat is 0 or 1, not {asked[:40]!r}")
+    if (tape := readable.get(int(asked))) is None:
+        raise Refusal(403, f"what was said over seat {asked} is not yours to read, or was not noted")
+    shown = {"match": match, "seat": int(asked), "name": tape.name, "messages": told(tape)}
+    return json_response(200, shown | {"omitted": tape.omitted}, ("Cache-Control", "no-store"))

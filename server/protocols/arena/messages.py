@@ -1,0 +1,76 @@
+"""What is said on the Arena's wire: commands, the events of a stream, answers.
+
+The Arena serves any game whose moves its commands can express and that an
+illegal move ends: its wire has no way to ask for another. Nothing else here, nor
+in the choreography around it, knows one game from another; cases for
+evaluations (`cases.py`) are made for some of them.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import UNSET, Struct, UnsetType, ValidationError, convert
+from msgspec.json import encode
+
+from games.catalogue import catalogue
+from games.game import SHOWN, Game, quoted
+from server.http.head import Refusal
+from server.http.wire import JSON
+
+FLIP = "(╯°□°)╯︵ ┻━┻"
+PRIVATE = (("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer"))  # addresses are secrets here
+ANSWER = JSON + PRIVATE
+STREAM = (("Content-Type", "text/event-stream"), *PRIVATE, ("X-Accel-Buffering", "no"))
+
+
+class Command(Struct, frozen=True):
+    """What a bot does. Whatever else it sends is passed over."""
+
+    action: str
+    position: str | UnsetType = UNSET
+
+    @property
+    def move(self) -> dict[str, str]:
+        """As a game is to read it."""
+        move = {"action": self.action}
+        if self.position is not UNSET:
+            move["position"] = self.position
+        return move
+
+
+def games() -> tuple[str, ...]:
+    """The games that the Arena serves."""
+    return tuple(name for name, game in catalogue().items() if expressible(game))
+
+
+def expressible(game: Game[Any, Any]) -> bool:
+    """Whether bots can play it by commands, as far as its first moves show."""
+    first = (game.write(move) for move in game.opening({}).moves())
+    return game.faults == "forfeit" and all(map(_is_command, first))
+
+
+def written(message: Mapping[str, Any]) -> bytes:
+    """An event of the stream."""
+    return b"data: %b\n\n" % encode(message)
+
+
+def refused_move(sent: Any) -> Mapping[str, Any]:
+    """What was no move, as if it were one, cut; bots of other protocols may have sent anything."""
+    match sent:
+        case {"action": str() as action, "position": str() as position}:
+            return {"action": action[:SHOWN], "position": position[:SHOWN]}
+        case {"action": str() as action}:
+            return {"action": action[:SHOWN]}
+        case _:
+            return {"action": quoted(sent)}
+
+
+def ended() -> Refusal:
+    return Refusal(423, "Battle already ended")
+
+
+def _is_command(move: object) -> bool:
+    try:
+        return convert(move, Command).move == move
+    except ValidationError:
+        return False

@@ -1,0 +1,104 @@
+"""The example of `docs/add-a-dialect.md` is a dialect as good as those that are there.
+
+It is installed as other people's dialects are, by entry point, in `tests/planted`.
+"""
+
+import re
+import socket
+from collections.abc import Callable
+from configparser import ConfigParser
+from typing import TextIO
+
+import msgspec
+import pytest
+
+from server.protocols.dialect import Channel, Dialect, OverHttp, OverTcp, OverWebsocket
+from tests.docs.test_add_a_game import PLANTED, ROOT, python
+from tests.hang import HANG
+from tests.server.served import Served
+from tests.server.transcripts import transcripts
+
+PAGE = (ROOT / "docs/add-a-dialect.md").read_text()
+
+
+def test_the_example_on_the_page_is_the_planted_dialect() -> None:
+    (example,) = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+    assert example == (PLANTED / "plain_words.py").read_text()
+
+
+def test_its_page_on_the_page_is_the_planted_one() -> None:
+    (page,) = re.findall(r"^````markdown\n(.*?)^````", PAGE, re.DOTALL | re.MULTILINE)
+    assert page == (PLANTED / "plain-words.md").read_text()
+
+
+def test_the_declaration_on_the_page_is_how_it_is_planted() -> None:
+    (declared,) = re.findall(r"^```toml\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+    (entries,) = PLANTED.glob("*.dist-info/entry_points.txt")
+    planted = ConfigParser()
+    planted.read(entries)
+    (entry,) = planted["quintain.dialects"].items()
+    assert declared == '[project.entry-points."quintain.dialects"]\n{} = "{}"\n'.format(*entry)
+
+
+@pytest.mark.parametrize("part", [Dialect, OverTcp, OverWebsocket, OverHttp, Channel])
+def test_every_part_of_a_dialect_is_on_the_page(part: type[msgspec.Struct]) -> None:
+    first_column = " ".join(re.findall(r"^\| (`.*?) \|", PAGE, re.MULTILINE))
+    described = set(re.findall(r"`(?:channel\.)?(\w+)", first_column))
+    known = {"host", "peer"} if part is Channel else set[str]()  # what a dialect only hands on
+    assert {field.name for field in msgspec.structs.fields(part)} - known <= described
+
+
+def test_the_example_is_a_dialect_where_it_is_installed_and_nowhere_else() -> None:
+    listing = ("-c", "from server.protocols.catalogue import dialects; print(*dialects())")
+    without, found = python(None, *listing).split(), python(PLANTED, *listing).split()
+    assert "plain-words" not in without
+    assert found == sorted([*without, "plain-words"])
+
+
+@pytest.mark.slow
+def test_the_example_keeps_every_law_of_dialects() -> None:
+    quiet = ("-q", "-p", "no:cacheprovider")
+    said = python(
+        PLANTED, "-m", "pytest", *quiet, "tests/server/protocols/test_dialect_laws.py", "-k", "plain"
+    )
+    passed = re.search(r"(\d+) passed", said)
+    assert passed is not None
+    assert int(passed[1]) >= 10, "too few laws were put to it"
+
+
+@pytest.fixture
+def planted(serve: Callable[..., Served], monkeypatch: pytest.MonkeyPatch) -> Served:
+    """A host in a process of its own that knows the example."""
+    monkeypatch.setenv("PYTHONPATH", str(PLANTED))
+    return serve()
+
+
+def said_by(end: TextIO) -> str:
+    return end.readline().rstrip("\n")
+
+
+def test_the_match_on_the_page_is_played_with_a_host_that_is_served(planted: Served) -> None:
+    """By two ends such as `nc`."""
+    match = transcripts(PLANTED / "plain-words.md")[0]
+    ends: dict[str, TextIO] = {}
+    for line in match.lines:
+        for who in line.who:
+            if who not in ends:
+                connection = socket.create_connection(("127.0.0.1", planted.tcp), HANG)
+                ends[who] = connection.makefile("rw", newline="\n", encoding="utf-8")
+                connection.close()
+            if line.way == ">":
+                ends[who].write(line.text + "\n")
+                ends[who].flush()
+            else:
+                assert said_by(ends[who]) == line.text, line.number
+    for end in ends.values():
+        end.close()
+
+
+def test_its_page_is_a_page_of_the_host(planted: Served) -> None:
+    with socket.create_connection(("127.0.0.1", planted.http), HANG) as browser:
+        browser.sendall(b"GET /protocols/plain-words HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        page = b"".join(iter(lambda: browser.recv(65536), b""))
+    assert page.startswith(b"HTTP/1.1 200 ")
+    assert b"<h1>Plain words</h1>" in page

@@ -1,0 +1,41 @@
+"""Who waits for the end of a tournament: it is told once, and nobody waits for what never comes."""
+
+from trio.testing import MockClock
+
+from server.protocols.common.tournament_end import Tell, when_over
+from tests.server.protocols.lists import CUP
+from tests.server.transcripts import hosting
+from tournament.record import AnyFact, State, Turned
+from tournament.tournament import Tournament
+
+
+async def test_whoever_waits_hears_of_the_end_of_its_own_tournament_alone(autojump_clock: MockClock) -> None:
+    told: list[tuple[str, str]] = []
+
+    def tell(who: str) -> Tell:
+        def hear(tournament: Tournament, fact: AnyFact) -> None:
+            told.append((who, tournament.record.name))
+
+        return hear
+
+    async with hosting(CUP) as (host, _):
+        cup = host.tournaments["cup"]
+        league = await host.open("league", cup.record.opened)
+        for who, where in (("ann", "cup"), ("bob", "cup"), ("cas", "league")):
+            when_over(host, where, tell(who))
+        stop_waiting = when_over(host, "cup", tell("dee"))
+        stop_waiting()
+        assert not told
+        await cup.keep(Turned(State.FINISHED))
+        assert told == [("ann", "cup"), ("bob", "cup")]
+        await league.keep(Turned(State.FINISHED))
+        assert told[2:] == [("cas", "league")]
+
+
+async def test_nobody_waits_for_the_end_of_an_open_table(autojump_clock: MockClock) -> None:
+    """Catches listeners that are kept for ever: a bot that hangs up there may never be heard of again."""
+    async with hosting({}) as (host, _):
+        table = await host.table("tic-tac-toe")
+        before = len(host.told)
+        when_over(host, table.record.name, lambda tournament, fact: None)()
+        assert len(host.told) == before

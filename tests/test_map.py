@@ -1,0 +1,165 @@
+"""Where each module is tested: in a file of its name, in the folder that mirrors its own or above that.
+
+    server/net/outbox.py              tests/server/net/test_outbox.py
+    server/protocols/arena/battle.py  tests/server/protocols/test_battle.py
+
+The others are in `ELSEWHERE`, which is kept complete here: a newcomer finds the
+test of any module by its name, or by looking it up below. Most
+modules are tested by far more than that one file.
+"""
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+LAYERS = ("games", "tournament", "server")
+NO_MODULES = {"__init__.py", "__main__.py"}
+
+ELSEWHERE = {
+    "games/connect4.py": "games/test_against_oracles.py",
+    "games/svg.py": "games/test_laws.py",
+    "games/tictactoe.py": "games/test_against_oracles.py",
+    # Tournaments
+    "tournament/desk.py": "tournament/test_tournament.py",
+    "tournament/events.py": "tournament/test_match.py",
+    "tournament/format.py": "tournament/test_pairing.py",
+    "tournament/pairing/double_round_robin.py": "tournament/test_round_robin.py",
+    "tournament/pairing/drawing.py": "tournament/test_pairing.py",
+    "tournament/player.py": "tournament/test_presence.py",
+    "tournament/settling.py": "server/test_resume.py",
+    "tournament/store.py": "tournament/test_tournament.py",
+    # What people type
+    "server/commands/bot.py": "server/test_commands_host.py",
+    "server/commands/check.py": "server/test_commands_host.py",
+    "server/commands/configuration.py": "server/test_commands.py",
+    "server/commands/demo.py": "server/test_commands_host.py",
+    "server/commands/doctor.py": "server/test_keeping.py",
+    "server/commands/flags.py": "server/test_commands.py",
+    "server/commands/games.py": "server/test_commands.py",
+    "server/commands/hosts.py": "server/test_commands_host.py",
+    "server/commands/match.py": "server/test_commands_host.py",
+    "server/commands/play.py": "server/test_commands_host.py",
+    "server/commands/playing.py": "server/test_commands_host.py",
+    "server/commands/results.py": "server/test_commands_host.py",
+    "server/commands/tournament.py": "server/test_commands_host.py",
+    "server/commands/verifying.py": "server/export/test_verify.py",
+    "server/doctor.py": "server/test_keeping.py",
+    "server/exits.py": "server/test_commands.py",
+    "server/logs.py": "server/test_serve.py",
+    # What is exported and imported
+    "server/export/read.py": "server/test_keeping.py",
+    "server/export/transfer.py": "server/test_keeping.py",
+    "server/export/verify_facts.py": "server/export/test_verify.py",
+    "server/export/verify_lines.py": "server/export/test_verify.py",
+    "server/export/verify_match.py": "server/export/test_verify.py",
+    "server/export/write.py": "server/test_keeping.py",
+    # The host
+    "server/host/metrics.py": "server/protocols/test_api.py",
+    "server/host/tournament_settings.py": "server/test_config.py",
+    "server/host/wire_reader.py": "server/host/test_wire_log.py",
+    # HTTP
+    "server/http/connection.py": "server/http/test_http.py",
+    "server/http/exchange.py": "server/http/test_http.py",
+    "server/http/head.py": "server/http/test_http_framing.py",
+    "server/http/service.py": "server/http/test_http_endings.py",
+    # Pages
+    "server/pages/board_grid.py": "server/pages/test_live.py",
+    "server/pages/bot.py": "server/pages/test_pages.py",
+    "server/pages/desk/changes.py": "server/pages/test_desk_orders.py",
+    "server/pages/desk/door.py": "server/pages/test_desk.py",
+    "server/pages/desk/forms.py": "server/pages/test_desk_orders.py",
+    "server/pages/desk/inside.py": "server/pages/test_desk_orders.py",
+    "server/pages/desk/origin.py": "server/pages/test_desk.py",
+    "server/pages/desk/sessions.py": "server/pages/test_desk.py",
+    "server/pages/door.py": "server/pages/test_pages.py",
+    "server/pages/drawings.py": "server/pages/test_pages.py",
+    "server/pages/fair_share.py": "server/pages/test_pages.py",
+    "server/pages/files.py": "server/pages/test_pages.py",
+    "server/pages/formatting.py": "server/pages/test_pages.py",
+    "server/pages/game.py": "server/pages/test_pages.py",
+    "server/pages/home.py": "server/pages/test_pages.py",
+    "server/pages/match.py": "server/pages/test_pages.py",
+    "server/pages/parts.py": "server/pages/test_live.py",
+    "server/pages/protocols.py": "server/pages/test_pages.py",
+    "server/pages/rendering.py": "server/pages/test_pages.py",
+    "server/pages/story.py": "server/pages/test_pages.py",
+    "server/pages/tables.py": "server/pages/test_pages.py",
+    "server/pages/tournament.py": "server/pages/test_pages.py",
+    # Programs that are bots
+    "server/programs/api_client.py": "server/test_commands_host.py",
+    "server/programs/child.py": "server/test_commands_host.py",
+    "server/programs/contestant.py": "server/programs/test_program.py",
+    "server/programs/local_match.py": "server/programs/test_program.py",
+    "server/programs/report.py": "server/test_commands_host.py",
+    "server/programs/terminal.py": "server/net/test_escaping.py",
+    "server/programs/trials.py": "server/programs/test_program.py",
+    # Dialects
+    "server/protocols/api/call.py": "server/protocols/test_api.py",
+    "server/protocols/api/door.py": "server/protocols/test_api.py",
+    "server/protocols/api/giving.py": "server/protocols/test_api.py",
+    "server/protocols/api/openapi.py": "server/protocols/test_api_routes.py",
+    "server/protocols/api/orders.py": "server/protocols/test_api.py",
+    "server/protocols/api/reading.py": "server/protocols/test_api.py",
+    "server/protocols/api/routes.py": "server/protocols/test_api_routes.py",
+    "server/protocols/api/streams.py": "server/protocols/test_api.py",
+    "server/protocols/api/table.py": "server/protocols/test_api_routes.py",
+    "server/protocols/api/wire_log.py": "server/host/test_wire_log.py",
+    "server/protocols/arena/cases.py": "server/protocols/test_evaluation.py",
+    "server/protocols/arena/dialect.py": "server/protocols/test_dialect_laws.py",
+    "server/protocols/arena/door.py": "server/protocols/test_arena.py",
+    "server/protocols/arena/invitations.py": "server/protocols/test_guest.py",
+    "server/protocols/arena/messages.py": "server/protocols/test_battle.py",
+    "server/protocols/c4arena/dialect.py": "server/protocols/test_dialect_laws.py",
+    "server/protocols/c4arena/messages.py": "server/protocols/test_c4arena.py",
+    "server/protocols/c4arena/talk.py": "server/protocols/test_c4arena.py",
+    "server/protocols/c4arena/tarpit.py": "server/protocols/test_c4arena_ignored.py",
+    "server/protocols/catalogue.py": "server/protocols/test_dialect_laws.py",
+    "server/protocols/common/encode_once.py": "server/protocols/test_c4arena.py",
+    "server/protocols/common/talk_budget.py": "server/protocols/test_tcp.py",
+    "server/protocols/dialect.py": "server/protocols/test_dialect_laws.py",
+    "server/protocols/handshake.py": "server/protocols/test_websocket.py",
+    "server/protocols/hexagon_dots/bot.py": "server/protocols/test_hexagon_dots.py",
+    "server/protocols/hexagon_dots/dialect.py": "server/protocols/test_dialect_laws.py",
+    "server/protocols/hexagon_dots/door.py": "server/protocols/test_hexagon_dots.py",
+    "server/protocols/hexagon_dots/gate.py": "server/protocols/test_hexagon_dots_games.py",
+    "server/protocols/hexagon_dots/messages.py": "server/protocols/test_hexagon_dots.py",
+    "server/protocols/house/dialect.py": "server/protocols/test_dialect_laws.py",
+    "server/protocols/house/messages.py": "server/protocols/test_house.py",
+    "server/protocols/house/sessions.py": "server/protocols/test_house_http.py",
+    "server/protocols/house/talk.py": "server/protocols/test_house.py",
+    "server/protocols/santorini_memo.py": "server/protocols/test_tcp.py",
+    # What is kept
+    "server/store/choice.py": "server/store/test_postgres.py",
+    "server/store/data_folder.py": "server/test_keeping.py",
+    "server/store/journal.py": "server/store/test_laws.py",
+    "server/store/reserve.py": "server/store/test_sqlite.py",
+    "server/store/restore.py": "server/test_resume.py",
+    "server/store/schema.py": "server/store/test_sqlite.py",
+}
+
+
+def modules() -> list[Path]:
+    """All of the project, as paths from its root."""
+    found = (source.relative_to(ROOT) for layer in LAYERS for source in (ROOT / layer).rglob("*.py"))
+    return sorted(module for module in found if module.name not in NO_MODULES)
+
+
+def named_after(module: Path) -> Path | None:
+    """The test file that has the module's name, in the folder that mirrors its own or above that one."""
+    folders = (ROOT / "tests" / above for above in module.parents if above != Path())
+    return next((there for each in folders if (there := each / f"test_{module.stem}.py").exists()), None)
+
+
+@pytest.mark.parametrize("module", modules(), ids=str)
+def test_each_module_has_a_test_of_its_name_or_is_in_the_map(module: Path) -> None:
+    assert named_after(module) or str(module) in ELSEWHERE, (
+        f"{module} has no test: call it tests/{module.parent}/test_{module.name}, or add it to ELSEWHERE"
+    )
+
+
+@pytest.mark.parametrize(("module", "test"), ELSEWHERE.items())
+def test_the_map_names_what_is_there_and_nothing_that_needs_no_map(module: str, test: str) -> None:
+    assert (ROOT / module).is_file(), f"{module} is gone: take it out of ELSEWHERE"
+    assert (ROOT / "tests" / test).is_file(), f"the test of {module} is not in tests/{test}"
+    assert not named_after(Path(module)), f"{module} has a test of its name: take it out of ELSEWHERE"
