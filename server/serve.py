@@ -35,8 +35,7 @@ from server.pages.wire import WirePage
 from server.programs.report import report
 from server.protocols import tcp, websocket
 from server.protocols.api.door import Api
-from server.protocols.arena.advanced import prepare
-from server.protocols.catalogue import carried
+from server.protocols.catalogue import carried, dialects
 from server.protocols.dialect import OverHttp
 from server.store.choice import opened
 from server.store.data_folder import OrganiserToken, locked, organiser_token, prepared
@@ -194,9 +193,11 @@ async def _open(settings: Settings) -> dict[str, list[socket.socket]]:
 
 
 async def _warm_up() -> None:
-    """Import what is slow to import, compile the pages, search what is always searched: on nobody's time."""
+    """Do what is slow before somebody needs it, in a thread: pages, what dialects prepare, imports."""
     await trio.to_thread.run_sync(warm, abandon_on_cancel=True)
-    await trio.to_thread.run_sync(prepare, abandon_on_cancel=True)
+    for dialect in dialects().values():
+        if dialect.prepare is not None:
+            await trio.to_thread.run_sync(dialect.prepare, abandon_on_cancel=True)
     for name in ("numpy", "networkx"):
         await trio.to_thread.run_sync(import_module, name, abandon_on_cancel=True)
 

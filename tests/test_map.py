@@ -116,6 +116,7 @@ ELSEWHERE = {
     "server/protocols/c4arena/tarpit.py": "server/protocols/test_c4arena_ignored.py",
     "server/protocols/catalogue.py": "server/protocols/test_dialect_laws.py",
     "server/protocols/common/encode_once.py": "server/protocols/test_c4arena.py",
+    "server/protocols/common/states.py": "server/protocols/test_attendance.py",
     "server/protocols/common/talk_budget.py": "server/protocols/test_tcp.py",
     "server/protocols/dialect.py": "server/protocols/test_dialect_laws.py",
     "server/protocols/handshake.py": "server/protocols/test_websocket.py",

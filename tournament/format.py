@@ -64,7 +64,7 @@ class Terms(Struct, frozen=True):
     lots: bool = False  # sides by lot, where the format leaves that open
 
 
-def digest(moves: Sequence[object]) -> bytes:
+def moves_digest(moves: Sequence[object]) -> bytes:
     """Of moves as a game writes them: a result outlives its match, whose moves would fill the memory."""
     return blake2b(msgpack.encode(moves), digest_size=16).digest() if moves else b""
 

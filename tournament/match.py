@@ -92,13 +92,13 @@ class Match:
         """The next instant after which `flag` may have something to decide."""
         if self.verdict is not None:
             return inf
-        return self.clock.deadline if self._due == PRESENT else min(self.clock.deadline, self._patience)
+        return self.clock.deadline if self._due == PRESENT else min(self.clock.deadline, self._absent_until)
 
     def left(self, at: float) -> tuple[float | None, float | None]:
         """Seconds on both clocks."""
         return self.clock.left(0, at), self.clock.left(1, at)
 
-    def story(self) -> tuple[tuple[Any, ...], tuple[float, ...]]:
+    def moves_and_times(self) -> tuple[tuple[Any, ...], tuple[float, ...]]:
         """Every move and the seconds spent on each, the last one too, which may not have been announced."""
         moves, times = tuple(self.moves), tuple(self.times)
         if self._last is not None and isinstance(last := self._last[0], Moved) and not self.log.closed:
@@ -194,7 +194,7 @@ class Match:
         if self.verdict is not None or at <= self.deadline:
             return
         mover = self.position.turn
-        if self.clock.deadline <= self._patience:
+        if self.clock.deadline <= self._absent_until:
             self._end(Ended(at, 1 - mover, Ending.TIME, f"{self.names[mover]} ran out of time"))
         elif None in self._due:
             seat = 0 if self._due[1] is None else 1
@@ -244,7 +244,7 @@ class Match:
     # Within
 
     @property
-    def _patience(self) -> float:
+    def _absent_until(self) -> float:
         """Until when the match waits for whoever is absent; while both are, for the later of them."""
         one, other = self._due
         if (one is None and other is None) or self._paused is not None:

@@ -69,9 +69,9 @@ class Seat:
         self.match.away(self.index, trio.current_time() + grace)
         self._timekeeper.expect(self.match.deadline)
 
-    def hold(self, patience: float) -> None:
+    def hold(self, seconds: float) -> None:
         """Not there yet: the clock waits for it, for so many seconds."""
-        self.match.hold(self.index, trio.current_time() + patience)
+        self.match.hold(self.index, trio.current_time() + seconds)
         self._timekeeper.expect(self.match.deadline)
 
     def here(self) -> None:

@@ -78,7 +78,7 @@ class Presence:
                     before = self._missing.get(number, {})
                     begun = now - self._timekeeper.stalled
                     waiting[number] = {name: before.get(name, begun) for name in names & absent}
-        over = [number for number, since in waiting.items() if now >= self._patience(since)]
+        over = [number for number, since in waiting.items() if now >= self._waits_until(since)]
         self._missing = {number: since for number, since in waiting.items() if number not in over}
         return [self._record.open[number] for number in over]
 
@@ -87,11 +87,11 @@ class Presence:
         self._missing.clear()
 
     @property
-    def patience(self) -> float:
+    def waits_until(self) -> float:
         """Until when there is nothing to decide about absence, if nobody comes or goes."""
-        return min(map(self._patience, self._missing.values()), default=inf)
+        return min(map(self._waits_until, self._missing.values()), default=inf)
 
-    def _patience(self, since: Mapping[str, float]) -> float:
+    def _waits_until(self, since: Mapping[str, float]) -> float:
         """Until when a pairing waits; `since` is by a clock that stands still whenever the host does."""
         return max(since.values()) + self._grace + self._timekeeper.stalled
 

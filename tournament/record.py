@@ -17,7 +17,7 @@ from msgspec import Struct, structs
 
 from games.game import Pace
 from tournament.events import NOBODY, Ending
-from tournament.format import Entrant, Format, Pairing, Result, Score, Terms, digest, formats
+from tournament.format import Entrant, Format, Pairing, Result, Score, Terms, formats, moves_digest
 from tournament.latest import Latest
 from tournament.standings import Row, adjusted, standings
 
@@ -261,7 +261,7 @@ class Record:
         else:
             self._counted[fact.pairing] = fact.match
             pairing = self.drawn[fact.pairing]
-            self._decide(Result(pairing, fact.score, bool(fact.moves), digest(fact.moves)))
+            self._decide(Result(pairing, fact.score, bool(fact.moves), moves_digest(fact.moves)))
 
     def _decide(self, result: Result) -> None:
         self._results[result.pairing.number] = result

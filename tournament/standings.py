@@ -49,7 +49,7 @@ class Entry(Struct, frozen=True):
     played: bool
 
 
-class Ledger:
+class Accounts:
     """The results, entered on the account of each entrant."""
 
     def __init__(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> None:
@@ -98,18 +98,18 @@ class Ledger:
 class Criterion(Struct, frozen=True):
     title: str
     explanation: str  # one sentence, for the page
-    values: Callable[[Sequence[str], Ledger], list[float]]  # of those who are still equal; more is better
+    values: Callable[[Sequence[str], Accounts], list[float]]  # of those who are still equal; more is better
 
 
 def standings(entrants: Sequence[Entrant], results: Sequence[Result], order: Sequence[str]) -> list[Row]:
     """The table, best first; equals in the order of entry. All results must be of these entrants."""
-    ledger = Ledger(entrants, results)
-    tie_breaks: dict[str, list[float]] = {name: [] for name in ledger.points}
-    groups = [list(ledger.points)]
+    accounts = Accounts(entrants, results)
+    tie_breaks: dict[str, list[float]] = {name: [] for name in accounts.points}
+    groups = [list(accounts.points)]
     for criterion in order:
         parted: list[list[str]] = []
         for tied in groups:
-            values = dict(zip(tied, CRITERIA[criterion].values(tied, ledger), strict=True))
+            values = dict(zip(tied, CRITERIA[criterion].values(tied, accounts), strict=True))
             if criterion != "points":
                 for name, value in values.items():
                     tie_breaks[name].append(value)
@@ -119,7 +119,7 @@ def standings(entrants: Sequence[Entrant], results: Sequence[Result], order: Seq
     rows: list[Row] = []
     for tied in groups:
         rank = len(rows) + 1
-        rows += (_row(rank, name, ledger, tuple(tie_breaks[name])) for name in tied)
+        rows += (_row(rank, name, accounts, tuple(tie_breaks[name])) for name in tied)
     return rows
 
 
@@ -136,7 +136,7 @@ def rated(rows: Iterable[Row], ratings: Iterable[Rating]) -> list[Row]:
 
 def crosstable(entrants: Sequence[Entrant], results: Sequence[Result]) -> dict[str, dict[str, list[Entry]]]:
     """What each (row) made against each other (column), in the order of the results; byes have no column."""
-    entries = Ledger(entrants, results).entries
+    entries = Accounts(entrants, results).entries
     table: dict[str, dict[str, list[Entry]]] = {
         row: {column: [] for column in entries if column != row} for row in entries
     }
@@ -169,19 +169,19 @@ def adjusted(
     return counting
 
 
-def _row(rank: int, name: str, ledger: Ledger, tie_breaks: tuple[float, ...]) -> Row:
-    wins, losses = ledger.scored(name, 1), ledger.scored(name, 0)
-    played = sum(entry.opponent is not None for entry in ledger.entries[name])
-    return Row(rank, name, ledger.points[name], played, wins, played - wins - losses, losses, tie_breaks)
+def _row(rank: int, name: str, accounts: Accounts, tie_breaks: tuple[float, ...]) -> Row:
+    wins, losses = accounts.scored(name, 1), accounts.scored(name, 0)
+    played = sum(entry.opponent is not None for entry in accounts.entries[name])
+    return Row(rank, name, accounts.points[name], played, wins, played - wins - losses, losses, tie_breaks)
 
 
-def _each(value: Callable[[str, Ledger], float]) -> Callable[[Sequence[str], Ledger], list[float]]:
-    return lambda tied, ledger: [float(value(name, ledger)) for name in tied]
+def _each(value: Callable[[str, Accounts], float]) -> Callable[[Sequence[str], Accounts], list[float]]:
+    return lambda tied, accounts: [float(value(name, accounts)) for name in tied]
 
 
-def _direct_encounter(tied: Sequence[str], ledger: Ledger) -> list[float]:
+def _direct_encounter(tied: Sequence[str], accounts: Accounts) -> list[float]:
     equals = set(tied)
-    among = [[e for e in ledger.entries[name] if e.opponent in equals] for name in tied]
+    among = [[e for e in accounts.entries[name] if e.opponent in equals] for name in tied]
     counts = [Counter(e.opponent for e in account) for account in among]
     times = {number for count in counts for number in count.values()}
     if len(times) != 1 or any(len(count) != len(tied) - 1 for count in counts):
@@ -189,23 +189,25 @@ def _direct_encounter(tied: Sequence[str], ledger: Ledger) -> list[float]:
     return [sum(e.score for e in account) for account in among]
 
 
-def _sonneborn_berger(name: str, ledger: Ledger) -> float:
-    return sum(e.score * ledger.points[e.opponent] for e in ledger.entries[name] if e.opponent is not None)
+def _sonneborn_berger(name: str, accounts: Accounts) -> float:
+    return sum(
+        e.score * accounts.points[e.opponent] for e in accounts.entries[name] if e.opponent is not None
+    )
 
 
-def _buchholz(name: str, ledger: Ledger) -> float:
-    return sum(ledger.opposition(name))
+def _buchholz(name: str, accounts: Accounts) -> float:
+    return sum(accounts.opposition(name))
 
 
-def _buchholz_cut_1(name: str, ledger: Ledger) -> float:
-    return sum(sorted(ledger.opposition(name))[1:])
+def _buchholz_cut_1(name: str, accounts: Accounts) -> float:
+    return sum(sorted(accounts.opposition(name))[1:])
 
 
 CRITERIA: Mapping[str, Criterion] = {
     "points": Criterion(
         "Points",
         "1 for a win, ½ for a draw, 0 for a loss, and what a bye gives.",
-        _each(lambda name, ledger: ledger.points[name]),
+        _each(lambda name, accounts: accounts.points[name]),
     ),
     "direct-encounter": Criterion(
         "Direct encounter",
@@ -230,21 +232,21 @@ CRITERIA: Mapping[str, Criterion] = {
     "wins": Criterion(
         "Wins",
         "Matches won, forfeits among them and byes not.",
-        _each(lambda name, ledger: ledger.scored(name, 1)),
+        _each(lambda name, accounts: accounts.scored(name, 1)),
     ),
     "wins-as-second": Criterion(
         "Wins as second",
         "Matches won by who did not begin.",
-        _each(lambda name, ledger: ledger.scored(name, 1, (1,))),
+        _each(lambda name, accounts: accounts.scored(name, 1, (1,))),
     ),
     "reached": Criterion(
         "Rounds won",
         "Rounds of a knockout that it went on from, byes among them; of the last round, whether it won that.",
-        _each(lambda name, ledger: ledger.rounds_won[name]),
+        _each(lambda name, accounts: accounts.rounds_won[name]),
     ),
     "rating": Criterion(
         "Rating",
         "What it can do at the least, all but certainly, by its matches in their order: μ − 3σ of its skill.",
-        _each(lambda name, ledger: ledger.skills[name].conservative),
+        _each(lambda name, accounts: accounts.skills[name].conservative),
     ),
 }

@@ -87,8 +87,8 @@ class Tournament:
                     while self.record.state is not State.FINISHED:
                         self._news = trio.Event()
                         async with self.deciding:
-                            patience = await self._step()
-                        with trio.move_on_at(patience):
+                            until = await self._step()
+                        with trio.move_on_at(until):
                             await self._news.wait()
                 finally:
                     self._nursery = None  # what is decided from now on was cut short
@@ -234,7 +234,7 @@ class Tournament:
             self._presence.wait_for_nobody()
         elif overdue := self._presence.overdue():
             await self._settle(overdue, self._presence.absent())
-        return self._presence.patience
+        return self._presence.waits_until
 
     async def _take_up(self) -> None:
         """Begin the matches that players agreed on, in the order of their asking."""
@@ -349,7 +349,7 @@ class Tournament:
         self.wake()
 
     def _concluded(self, match: Match, verdict: Ended) -> Concluded:
-        moves, times = match.story()
+        moves, times = match.moves_and_times()
         return Concluded(
             match.name,
             self.record.dealt[match.name],

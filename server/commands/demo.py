@@ -14,12 +14,12 @@ from server.commands.flags import Flag
 from server.exits import DONE, FAILED
 from server.net.escaping import json_line
 from server.programs.child import ChildHost, child_host, ended, started
-from server.programs.report import told
+from server.programs.report import rendered
 from server.programs.terminal import note, progress, say
 
 MOVES = 300  # that a demo lasts, if those who think do so one after another
 LOOK = 0.25  # seconds between looks at how it stands
-PATIENCE = 4  # times as long as it should take; then something is wrong
+SLACK = 4  # times as long as it should take; then something is wrong
 
 
 def demo(
@@ -54,7 +54,7 @@ def demo(
         bots: list[subprocess.Popen[bytes]] = []
         try:
             names = [_begin(host, game, seconds / MOVES, bots) for game in games]
-            done = _until_over(host, names, bots, seconds * PATIENCE + 30)
+            done = _until_over(host, names, bots, seconds * SLACK + 30)
         finally:
             for bot in bots:
                 bot.kill()
@@ -64,7 +64,7 @@ def demo(
     if json:
         say(json_line({"page": page, "tournaments": standings}))
     else:
-        say("\n\n".join(told(each, as_json=False) for each in standings))
+        say("\n\n".join(rendered(each, as_json=False) for each in standings))
     return DONE if done else FAILED
 
 
@@ -80,10 +80,10 @@ def _begin(host: ChildHost, game: str, think: float, bots: list[subprocess.Popen
 
 
 def _until_over(
-    host: ChildHost, names: list[str], bots: list[subprocess.Popen[bytes]], patience: float
+    host: ChildHost, names: list[str], bots: list[subprocess.Popen[bytes]], timeout: float
 ) -> bool:
     """Wait for all tournaments to end; False if they do not, or a bot fails."""
-    until = time.monotonic() + patience
+    until = time.monotonic() + timeout
     pairs = len(BRAINS) * (len(BRAINS) - 1) // 2
     with progress("matches", len(names) * pairs) as step:
         shown = 0
@@ -96,7 +96,7 @@ def _until_over(
                 note("quintain: a house bot has failed: what it says of that is above")
                 return False
             time.sleep(LOOK)
-    note(f"quintain: this was not over after {patience:.0f} s")
+    note(f"quintain: this was not over after {timeout:.0f} s")
     return False
 
 

@@ -14,7 +14,7 @@ from server.programs.contestant import Contestant, Hired, contestant
 from server.programs.local_match import Two, local_match
 from server.programs.terminal import progress, say
 from tournament.events import Ended, Ending
-from tournament.format import Pairing, Result, digest
+from tournament.format import Pairing, Result, moves_digest
 from tournament.match import Match
 from tournament.ratings import bradley_terry
 
@@ -157,7 +157,7 @@ def _result(number: int, match: Match) -> Result:
     winner = _ended(match).winner
     score = (0.5, 0.5) if winner is None else (1.0 - winner, float(winner))
     pairing = Pairing(number, number, *match.names)
-    return Result(pairing, score, played=bool(match.moves), digest=digest(match.moves))
+    return Result(pairing, score, played=bool(match.moves), digest=moves_digest(match.moves))
 
 
 def _lost_by(match: Match, name: str, ending: Ending) -> bool:
@@ -167,7 +167,7 @@ def _lost_by(match: Match, name: str, ending: Ending) -> bool:
 
 def _shown(match: Match) -> dict[str, Any]:
     ended = _ended(match)
-    _, times = match.story()
+    _, times = match.moves_and_times()
     return {
         "match": match.name,
         "players": match.names,

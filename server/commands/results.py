@@ -8,7 +8,7 @@ from server.commands.flags import Flag
 from server.commands.hosts import Host
 from server.exits import DONE, Failure, Misuse
 from server.net.escaping import json_line
-from server.programs.report import told
+from server.programs.report import rendered
 from server.programs.terminal import say, table
 
 
@@ -34,7 +34,7 @@ def standings(name: str, *, host: Host | None = None, json: Flag = False, csv: F
     if csv:
         say(remote.text("tournaments", name, "standings", query="?format=csv").replace("\r\n", "\n").rstrip())
     else:
-        say(told(remote.get("tournaments", name, "standings"), as_json=json))
+        say(rendered(remote.get("tournaments", name, "standings"), as_json=json))
     return DONE
 
 

@@ -197,7 +197,7 @@ def journal(section: Section, findings: list[Finding]) -> list[tuple[int, Kept]]
     return found
 
 
-def told(section: Section) -> list[tuple[int, AnyFact]]:
+def facts_of(section: Section) -> list[tuple[int, AnyFact]]:
     """The facts that the other lines amount to: not those there were, but with the same outcome."""
     first = section.opened
     opened = Opened(first.game, first.format, first.entrants, first.terms, first.options, first.pace)

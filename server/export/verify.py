@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from games.catalogue import catalogue
 from games.game import quoted
-from server.export.read import LONGEST, Finding, MatchLine, Section, journal, sections, told
+from server.export.read import LONGEST, Finding, MatchLine, Section, facts_of, journal, sections
 from server.export.verify_facts import can_be_added, decided, is_over, objections
 from server.export.verify_lines import differences
 from server.export.verify_match import ending_objections, options_objection, replayed
@@ -71,7 +71,7 @@ def _checked(section: Section) -> Iterator[Finding]:
     ]
     yield from findings
     in_order = bool(numbered)  # these are the facts as they came, and not only what they came to
-    numbered = numbered or told(section)
+    numbered = numbered or facts_of(section)
     facts = [fact for _, fact in numbered]
     opened, wrong = facts[0], list(_opening_objections(facts[0]))
     yield from (Finding(numbered[0][0], why) for why in wrong)

@@ -17,7 +17,7 @@ from games.catalogue import catalogue
 from games.game import BadOption, Game, quoted
 from server.host.names import BadName, checked, key
 from server.host.reception import Reception, Unwelcome, Visit
-from server.host.secrets import digest
+from server.host.secrets import token_digest
 from server.host.thinker import Thinker
 from server.host.wire_log import WireLog
 from server.net.guard import Guard
@@ -39,7 +39,7 @@ NAME = re.compile(
 OPEN = "open-"  # how the names of open tables begin
 NOWHERE = "(nowhere)"  # no name of a tournament
 STOPPING = "the host is about to stop: come again later"
-PATIENCE = 600.0  # seconds that a name is kept for a bot that is gone and awaited nowhere
+NAME_KEPT = 600.0  # seconds that a name is kept for a bot that is gone and awaited nowhere
 
 Told = Callable[[Tournament, AnyFact], None]
 Begun = Callable[[Tournament, Match], None]
@@ -85,10 +85,10 @@ class Host:
         self.reception = Reception(self.lobby, self.limits)
         self.wires = WireLog(self.limits)
         self.tournaments: dict[str, Tournament] = {}
-        self.told: list[Told] = []  # who wants to hear of every fact, once it is safe
-        self.begun: list[Begun] = []  # and of every match that begins
+        self.on_fact: list[Told] = []  # who wants to hear of every fact, once it is safe
+        self.on_begun: list[Begun] = []  # and of every match that begins
         self.audit: list[Kept] = []  # what organisers did, newest last
-        self.farewells: dict[object, Callable[[], None]] = {}  # connections that are told when the host goes
+        self.on_stop: dict[object, Callable[[], None]] = {}  # connections that are told when the host goes
         self.draining = False
         self._at_once = at_once
         self._wall = wall
@@ -159,7 +159,7 @@ class Host:
         def claim() -> str:
             nonlocal token
             token = self.reception.invite(name, record.opened.game, record.name)
-            return digest(token).hex()
+            return token_digest(token).hex()
 
         try:
             await Desk(tournament, by).invite(name, claim)
@@ -299,7 +299,7 @@ class Host:
             scope.cancel()
         if self._held:
             await self._let_go.wait()
-        for say_goodbye in tuple(self.farewells.values()):
+        for say_goodbye in tuple(self.on_stop.values()):
             say_goodbye()
 
     # Within
@@ -341,11 +341,11 @@ class Host:
         def tell(fact: AnyFact) -> None:
             if isinstance(fact, Ordered):
                 self.audit.append(Kept(record.name, self._wall(), fact))
-            for each in tuple(self.told):
+            for each in tuple(self.on_fact):
                 each(tournament, fact)
 
         def tell_begun(match: Match) -> None:
-            for each in tuple(self.begun):
+            for each in tuple(self.on_begun):
                 each(tournament, match)
 
         tournament = Tournament(
@@ -381,4 +381,4 @@ class Host:
     async def _tidy(self) -> None:
         while True:
             await trio.sleep(60.0)
-            self.reception.forget(self.awaited, PATIENCE)
+            self.reception.forget(self.awaited, NAME_KEPT)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import trio
 
 from server.host.names import BadName, checked, key
-from server.host.secrets import digest
+from server.host.secrets import token_digest
 from server.net.limits import Bucket, Limits
 from tournament.lobby import Lobby
 from tournament.player import Player
@@ -54,7 +54,7 @@ class Visit:
     @property
     def digest(self) -> bytes | None:
         """By which its token can be known again."""
-        return None if self.token is None else digest(self.token)
+        return None if self.token is None else token_digest(self.token)
 
     @property
     def current(self) -> bool:
@@ -110,7 +110,7 @@ class Reception:
             raise Unwelcome(str(error)) from None
         where = (game, key(name))
         claim, here = self._claims.get(where), self._visits.get(where, [])
-        if claim is not None and token is not None and hmac.compare_digest(claim.digest, digest(token)):
+        if claim is not None and token is not None and hmac.compare_digest(claim.digest, token_digest(token)):
             return self._back(where, claim, token, peer)
         if claim is not None and (claim.acknowledged or here):
             self.failed(peer, token)
@@ -124,7 +124,7 @@ class Reception:
         if not keeps:
             return self._visit(where, self._lobby.enter(name, game), None, peer, shared)
         token = token if token is not None and len(token) >= SHORTEST else secrets.token_urlsafe(16)
-        claim = self._claims[where] = Claim(name, digest(token), trio.current_time(), self._limits)
+        claim = self._claims[where] = Claim(name, token_digest(token), trio.current_time(), self._limits)
         claim.player = self._lobby.enter(name, game)
         return self._visit(where, claim.player, token, peer)
 
@@ -160,9 +160,9 @@ class Reception:
         if self._visits.get(where):
             raise Unwelcome(f"{name} is here already, and needs no invitation")
         if (claim := self._claims.get(where)) is not None:
-            claim.digest, claim.acknowledged = digest(token), True
+            claim.digest, claim.acknowledged = token_digest(token), True
         else:
-            self.restore(name, game, digest(token).hex(), place)
+            self.restore(name, game, token_digest(token).hex(), place)
         return token
 
     def leave(self, visit: Visit, for_good: bool) -> None:
@@ -179,12 +179,12 @@ class Reception:
         else:
             visit.player.away()
 
-    def forget(self, awaited: Callable[[Player], bool], patience: float) -> None:
+    def forget(self, awaited: Callable[[Player], bool], kept: float) -> None:
         """Give names free whose bots have been gone for so many seconds and are awaited nowhere."""
         now = trio.current_time()
         for where, claim in tuple(self._claims.items()):
             player, gone = claim.player, claim.gone_since
-            if player is None or gone is None or now - gone < patience or awaited(player):
+            if player is None or gone is None or now - gone < kept or awaited(player):
                 continue
             player.retire()
             del self._claims[where]

@@ -40,7 +40,7 @@ def _uuid(digits: str) -> str:
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
 
 
-def digest(secret: str | bytes) -> bytes:
+def token_digest(secret: str | bytes) -> bytes:
     """What is kept of a token: it can be known again by that, and not be found out."""
     if isinstance(secret, str):
         secret = secret.encode("utf-8", "surrogatepass")  # somebody brought it along: it may be any text

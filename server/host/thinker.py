@@ -31,7 +31,7 @@ ROOT = Path(__file__).parents[2]  # where `server` and `games` lie
 COMMAND = (sys.executable, "-m", "server.host.thinker")
 CHILDREN = 2
 WAITING = 100  # tasks that wait for a child: at half a second each, 25 seconds for the last of them
-PATIENCE = 10.0  # seconds beyond the time allowed, for a machine that is busy
+SLACK = 10.0  # seconds beyond the time allowed, for a machine that is busy
 TRIES = 3  # children that one task may cost
 ANSWER = 65536  # bytes that an answer may have
 NICENESS = 5  # the host goes first
@@ -69,12 +69,12 @@ class Thinker:
         self,
         children: int = CHILDREN,
         waiting: int = WAITING,
-        patience: float = PATIENCE,
+        slack: float = SLACK,
         command: Sequence[str] = COMMAND,
     ) -> None:
         self._turns = trio.Semaphore(children)
         self._most = waiting
-        self._patience = patience
+        self._slack = slack
         self._command = command
         self._waiting = 0
         self._running = False
@@ -110,7 +110,7 @@ class Thinker:
         await self._turn()
         try:
             for _ in range(TRIES):
-                if (thought := await self._ask(task, seconds + self._patience)) is not None:
+                if (thought := await self._ask(task, seconds + self._slack)) is not None:
                     if thought.wrong is not None:
                         raise Failed(thought.wrong)
                     return thought.move
@@ -131,12 +131,12 @@ class Thinker:
             finally:
                 self._waiting -= 1
 
-    async def _ask(self, task: bytes, patience: float) -> Thought | None:
+    async def _ask(self, task: bytes, seconds: float) -> Thought | None:
         """Give a task to a child; None if it dies of it, or takes too long."""
         child = self._idle.pop() if self._idle else await self._start()
         thought = None
         try:
-            with trio.move_on_after(patience):
+            with trio.move_on_after(seconds):
                 thought = await child.ask(task)
         finally:
             if thought is not None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from server.host.host import Host
 from server.host.reception import Guessing
-from server.host.secrets import digest
+from server.host.secrets import token_digest
 from server.host.wire_log import Message, Tape, masked
 
 NOT_KEPT = (
@@ -63,7 +63,7 @@ class WireReader:
         if hmac.compare_digest(token, self._organiser):
             readable = tapes
         else:
-            given = digest(token)
+            given = token_digest(token)
             readable = {
                 seat: tape
                 for seat, tape in tapes.items()
@@ -80,7 +80,7 @@ class WireReader:
         return dict(sorted(readable.items()))
 
 
-def told(tape: Tape) -> list[dict[str, Any]]:
+def messages_of(tape: Tape) -> list[dict[str, Any]]:
     """The messages, oldest first: seconds since the match began, who said it, and what."""
     return [
         {

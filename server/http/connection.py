@@ -16,7 +16,7 @@ import trio
 from msgspec.structs import replace
 
 from server.http.exchange import Answers, App, Exchange
-from server.http.head import Refusal
+from server.http.head import HttpError
 from server.http.wire import (
     CONTINUE,
     LAST_CHUNK,
@@ -203,7 +203,7 @@ class Connection(Answers):
                     self._requests.feed(received)
                 else:
                     break
-        except Refusal as refusal:
+        except HttpError as refusal:
             self._refuse(refusal)
         finally:
             self._advancing = False
@@ -251,9 +251,9 @@ class Connection(Answers):
 
     def _fail(self, exchange: Exchange, error: Exception) -> None:
         """The application raised `error` over a request."""
-        if not isinstance(error, Refusal):
+        if not isinstance(error, HttpError):
             self._http.guard.report(error)
-            error = Refusal(500, "the fault is this host's, and it is logged")
+            error = HttpError(500, "the fault is this host's, and it is logged")
         if exchange is self._exchange:
             if self._streaming:
                 self._outbox.cut("its stream failed")
@@ -284,7 +284,7 @@ class Connection(Answers):
                 await self._turn.wait()
         await self._outbox.drained(limits.outbox_seconds)
 
-    def _refuse(self, refusal: Refusal) -> None:
+    def _refuse(self, refusal: HttpError) -> None:
         self._outbox.put(written(refused(refusal.status, str(refusal), *refusal.headers), last=True))
         self._part()
 
@@ -307,7 +307,7 @@ class Connection(Answers):
         elif self._requests.stage == "idle":
             self._part()
         else:
-            self._refuse(Refusal(408, "the request did not come to its end in time"))
+            self._refuse(HttpError(408, "the request did not come to its end in time"))
 
     def drain(self, why: str) -> None:
         """Take leave; whoever waits for an answer is to ask again when the host is back."""

@@ -50,7 +50,7 @@ _PLAIN_VALUES: Mapping[str, re.Pattern[str]] = {  # of the headers that say some
 }
 
 
-class Refusal(Exception):
+class HttpError(Exception):
     """The client's fault: it is answered with `status` and the message, a sentence for its author.
 
     After it nobody knows where the next request begins, so the connection ends.
@@ -88,9 +88,9 @@ def check_begun(begun: bytes, limits: Limits) -> RequestLine | None:
     else:
         _check_line(begun.removesuffix(b"\r"), limits.target_bytes)
     if begun.count(b"\n", 0, limits.head_bytes) > begun.count(b"\r\n", 0, limits.head_bytes):
-        raise Refusal(400, "lines of a head end with CR LF, and here is one with LF alone")
+        raise HttpError(400, "lines of a head end with CR LF, and here is one with LF alone")
     if len(begun) > limits.head_bytes:
-        raise Refusal(431, f"request line and headers may have {limits.head_bytes} bytes together")
+        raise HttpError(431, f"request line and headers may have {limits.head_bytes} bytes together")
     return found
 
 
@@ -107,7 +107,7 @@ def _plain(raw: bytes, limits: Limits) -> Head | None:
     try:
         method, path, query, asked = _plain_request_line(line, limits.target_bytes)
         headers = dict(map(_plain_header, lines))
-    except (_NotPlain, Refusal):
+    except (_NotPlain, HttpError):
         return None
     if "host" not in headers or not len(headers) == len(lines) <= limits.headers:  # a name may come twice
         return None
@@ -142,9 +142,9 @@ def _careful(raw: bytes, limits: Limits) -> Head:
     headers = _headers(raw, limits)
     host = headers.get("host")
     if (host is None and not old) or (host and not _HOST.fullmatch(host)):
-        raise Refusal(400, "a request names one host: `Host: example.org`, in HTTP/1.1 always")
+        raise HttpError(400, "a request names one host: `Host: example.org`, in HTTP/1.1 always")
     if (expected := headers.get("expect", "").lower()) not in ("", "100-continue"):
-        raise Refusal(417, "the only expectation that can be met is 100-continue")
+        raise HttpError(417, "the only expectation that can be met is 100-continue")
     path, query, asked = _address(target)
     return Head(
         method,
@@ -175,7 +175,7 @@ def _check_line(line: bytes, most: int) -> None:
     if not _BEGUN_LINE.fullmatch(line, 0, longest):
         raise _no_request(line)
     if len(line) > longest:
-        raise Refusal(414, f"an address may have {most} bytes")
+        raise HttpError(414, f"an address may have {most} bytes")
 
 
 @lru_cache(KNOWN)
@@ -186,18 +186,18 @@ def _request_line(line: bytes, most: int) -> RequestLine:
         raise _no_request(line)
     method, target, version = found.groups()
     if version not in (b"1.0", b"1.1"):
-        raise Refusal(505, f"HTTP/1.1 and HTTP/1.0 are spoken here, not HTTP/{version.decode()}")
+        raise HttpError(505, f"HTTP/1.1 and HTTP/1.0 are spoken here, not HTTP/{version.decode()}")
     if len(target) > most:
-        raise Refusal(414, f"an address may have {most} bytes")
+        raise HttpError(414, f"an address may have {most} bytes")
     if method.decode() not in METHODS:
         allowed = ", ".join(sorted(METHODS))
         sentence = f"{method.decode()} is not a method of this host; these are: {allowed}"
-        raise Refusal(405, sentence, ("Allow", allowed))
+        raise HttpError(405, sentence, ("Allow", allowed))
     return method.decode(), target, version == b"1.0"
 
 
-def _no_request(line: bytes) -> Refusal:
-    return Refusal(400, f"expected a line such as GET / HTTP/1.1, not {ascii(line[:40])[1:]}")
+def _no_request(line: bytes) -> HttpError:
+    return HttpError(400, f"expected a line such as GET / HTTP/1.1, not {ascii(line[:40])[1:]}")
 
 
 def _headers(raw: bytes, limits: Limits) -> dict[str, str]:
@@ -208,19 +208,19 @@ def _headers(raw: bytes, limits: Limits) -> dict[str, str]:
     except httptools.HttpParserUpgrade:
         pass  # offered, not demanded: answering in HTTP/1.1 declines it
     except httptools.HttpParserError as error:
-        raise Refusal(400, f"the headers cannot be read: {error}") from None
+        raise HttpError(400, f"the headers cannot be read: {error}") from None
     if not ended.headers:
-        raise Refusal(400, "the headers cannot be read")
+        raise HttpError(400, "the headers cannot be read")
     lines = raw.decode("latin-1").split("\r\n")[1:-2]  # now each is a token, a colon and a value
     if len(lines) > limits.headers:
-        raise Refusal(431, f"a request may have {limits.headers} headers, and this one has {len(lines)}")
+        raise HttpError(431, f"a request may have {limits.headers} headers, and this one has {len(lines)}")
     headers: dict[str, str] = {}
     for line in lines:
         name, _, value = line.partition(":")
         key, text = name.lower(), value.strip(" \t")
         if key in headers:
             if key in _ONCE:
-                raise Refusal(400, f"{key} may come once, and it came twice")
+                raise HttpError(400, f"{key} may come once, and it came twice")
             text = f"{headers[key]}, {text}"
         headers[key] = text
     return headers
@@ -231,14 +231,14 @@ def _length(headers: Mapping[str, str], old: bool) -> int | None:
     length = headers.get("content-length")
     if (coding := headers.get("transfer-encoding")) is not None:
         if coding.lower() != "chunked" or length is not None or old:
-            raise Refusal(
+            raise HttpError(
                 400, "Transfer-Encoding may be chunked and nothing else, in HTTP/1.1, without Content-Length"
             )
         return None
     if length is None:
         return 0
     if not (length.isascii() and length.isdigit() and len(length) < 16):
-        raise Refusal(400, "Content-Length is a number of bytes")
+        raise HttpError(400, "Content-Length is a number of bytes")
     return int(length)
 
 
@@ -254,10 +254,10 @@ def _address(target: bytes) -> Address:
         if not target.startswith(b"/"):
             target = b"/" + target
     if b"#" in target or not (target.startswith(b"/") or target == b"*"):
-        raise Refusal(400, "an address is a path that begins with /, and a query after a ?")
+        raise HttpError(400, "an address is a path that begins with /, and a query after a ?")
     path, _, query = target.partition(b"?")
     if b"%" in path and _NOT_IN_PATHS.search(path):
-        raise Refusal(400, "a path holds neither control characters nor an escaped slash")
+        raise HttpError(400, "a path holds neither control characters nor an escaped slash")
     return _unescaped(path), form(query), query.decode()
 
 
@@ -267,10 +267,10 @@ def _unescaped(text: bytes) -> str:
         decoded = text.decode()
         if "%" in decoded:
             if _BAD_ESCAPE.search(decoded):
-                raise Refusal(400, "after a percent sign come two hexadecimal digits")
+                raise HttpError(400, "after a percent sign come two hexadecimal digits")
             decoded = unquote(decoded, errors="strict")
     except UnicodeDecodeError:
-        raise Refusal(400, "text has to be UTF-8") from None
+        raise HttpError(400, "text has to be UTF-8") from None
     return decoded
 
 

@@ -16,7 +16,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from server.http.head import Head, Refusal, check_begun, read_head
+from server.http.head import Head, HttpError, check_begun, read_head
 from server.net.limits import Limits
 
 Headers = tuple[tuple[str, str], ...]
@@ -76,14 +76,14 @@ def check_coding(request: Request) -> None:
     coding = request.headers["content-encoding"]
     if request.body and not _PLAIN.issuperset(each.strip(" \t").lower() for each in coding.split(",")):
         sentence = f"expected a body as it is, without Content-Encoding, and this one came as {coding[:40]}"
-        raise Refusal(415, sentence, ("Accept-Encoding", "identity"))
+        raise HttpError(415, sentence, ("Accept-Encoding", "identity"))
 
 
 class Requests:
     """The requests of one connection, one after the other.
 
     However the bytes are cut, the same requests come out, and then the same
-    `Refusal`; after that it is not to be asked again.
+    `HttpError`; after that it is not to be asked again.
     """
 
     __slots__ = (
@@ -122,7 +122,7 @@ class Requests:
         self._buffer = self._buffer + received if self._buffer else received
 
     def next(self, arrived: float) -> Request | None:
-        """The next request, if all of it was fed; `arrived` is when its last byte was. Raises `Refusal`."""
+        """The next request, if all of it was fed; `arrived` is when its last byte was. Raises `HttpError`."""
         if not self._buffer:
             return None
         if self.stage != "body" and not self._begin():
@@ -176,7 +176,7 @@ class Requests:
 
     def _measure(self, head: Head, length: int) -> None:
         if length > (room := self._room(head.method, head.path)):
-            raise Refusal(413, f"a body may have {room} bytes here")
+            raise HttpError(413, f"a body may have {room} bytes here")
 
     def _counted(self, length: int) -> bytes | None:
         buffer = self._buffer
@@ -210,8 +210,8 @@ class Requests:
             self._body += rest[:size]
 
 
-def _bad_chunk() -> Refusal:
-    return Refusal(400, "a chunk is its size in hexadecimal digits and its bytes, each with CR LF after it")
+def _bad_chunk() -> HttpError:
+    return HttpError(400, "a chunk is its size in hexadecimal digits and its bytes, each with CR LF after it")
 
 
 def opening(

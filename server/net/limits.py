@@ -26,7 +26,7 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     backlog: int = 1024  # connections that wait in the kernel: a whole tournament may connect at once
 
     # What is read.
-    line_bytes: int = 512  # the longest legal line of a seed is some 50 bytes; the rest is patience
+    line_bytes: int = 512  # the longest legal line of a seed is some 50 bytes; the rest is slack
     json_line_bytes: int = 4096  # a house message with everything in it is below 1 KiB
     message_bytes: int = 65536  # a websocket message
     frames_per_message: int = 64  # the library bounds neither empty nor tiny fragments

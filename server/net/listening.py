@@ -263,9 +263,9 @@ async def _attended(
         if tls is not None:
             stream = trio.SSLStream(WireStream(wire), tls, server_side=True)
             wire = StreamWire(stream, guard, peer=wire.peer, secure=True)
-            with trio.move_on_after(limits.handshake_seconds) as patience:
+            with trio.move_on_after(limits.handshake_seconds) as deadline:
                 await stream.do_handshake()
-            if patience.cancelled_caught:
+            if deadline.cancelled_caught:
                 return
         await attend(wire, visitor)
     finally:

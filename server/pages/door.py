@@ -208,7 +208,7 @@ class Pages:
             await self.live.ready(address, MatchLook(record, story))
         async with self._turns.short:
             live = self.live.show(address) if goes_on else None
-            seen = match.page(record, await match.told(story), _number(exchange, "ply"))
+            seen = match.page(record, await match.completed(story), _number(exchange, "ply"))
             exchange.respond(self.page(template, exchange, framed=framed, live=live, **seen))
 
     async def wire(
@@ -235,7 +235,7 @@ class Pages:
             self.missing(exchange)
             return
         async with self._turns.short:
-            story = await match.told(found[1])
+            story = await match.completed(found[1])
         first, size, frames = min(_number(exchange, "from") or 0, len(story.plies)), 0, list[Any]()
         for ply in range(first, len(story.plies) + 1):
             async with self._turns.short:
@@ -251,7 +251,7 @@ class Pages:
             self.missing(exchange)
             return
         async with self._turns.short:
-            story = await match.told(found[1])
+            story = await match.completed(found[1])
             asked = _number(exchange, "ply")
             ply = len(story.plies) if asked is None else min(asked, len(story.plies))
             exchange.respond(match.picture(story.drawing(ply)))

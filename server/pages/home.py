@@ -19,7 +19,7 @@ from tournament.tournament import Tournament
 PLACES = 8  # boards side by side: all of them together are some thousand elements
 MOST = 30  # tournaments that are listed: those that go on, then the latest that are over
 LATELY = 8  # matches that have just ended
-PATIENCE = 0.5  # seconds between two looks at everything but the boards
+REFRESH = 0.5  # seconds between two looks at everything but the boards
 ORDER = (State.RUNNING, State.PAUSED, State.REGISTERING, State.FINISHED)
 
 
@@ -66,10 +66,10 @@ class HomeLook:
         self._host = host
         self._wall = Wall(PLACES)
         self._hung: list[object] = [()] * PLACES  # what is shown at each place
-        self._looked = -PATIENCE
+        self._looked = -REFRESH
         self._winners: dict[str, tuple[int, tuple[str, ...]]] = {}
         self._lately: deque[Over] = deque(maxlen=LATELY)
-        host.told.append(self._told)
+        host.on_fact.append(self._told)
         for tournament in host.tournaments.values():
             for concluded in list(tournament.record.matches.values())[-LATELY:]:
                 self._told(tournament, concluded)
@@ -83,7 +83,7 @@ class HomeLook:
     def parts(self, now: float) -> Iterator[tuple[str, Markup]]:
         self._wall.arrange(self._host.tournaments.values(), now)
         yield from hung(self._wall, self._hung)
-        if now >= self._looked + PATIENCE:
+        if now >= self._looked + REFRESH:
             self._looked = now
             yield "tournaments", part("tournaments", {"tournaments": self._summaries()})
             yield "tables", part("tables", {"tables": self._tables()})

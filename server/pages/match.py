@@ -48,7 +48,7 @@ class MatchLook:
         self._last: object = None
 
     async def prepare(self) -> None:
-        await told(self.story)
+        await completed(self.story)
 
     def parts(self, now: float) -> Iterator[tuple[str, Markup]]:
         looked = state(self.story)
@@ -65,7 +65,7 @@ class MatchLook:
         return {"moves": self._items}
 
 
-async def told(story: Story) -> Story:
+async def completed(story: Story) -> Story:
     """The story to its end. A long one is told in pieces, between which others have their turn."""
     for ply in story.tell():
         if ply.number % STEP == 0:

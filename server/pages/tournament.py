@@ -14,7 +14,7 @@ from tournament.record import Record
 from tournament.tournament import Tournament
 
 PLACES = 4  # boards: with the tables they are all that a page should hold
-PATIENCE = 0.25  # seconds between two results that the tables are made for anew, at the least
+REFRESH = 0.25  # seconds between two results that the tables are made for anew, at the least
 
 Parts = dict[str, Markup]
 
@@ -55,7 +55,7 @@ class TournamentLook:
         try:
             self._made = await self._turns.aside(self._begin)
         finally:
-            self._busy, self._due = False, trio.current_time() + PATIENCE
+            self._busy, self._due = False, trio.current_time() + REFRESH
 
     def _begin(self) -> Work:
         self._stamp = stamp(self._tournament.record)

@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Mapping
 from typing import Any, Protocol
 
 from server.host.wire_log import Tape
-from server.host.wire_reader import WireReader, escaped, told
+from server.host.wire_reader import WireReader, escaped, messages_of
 from server.http.exchange import Exchange
-from server.http.head import Refusal, form
+from server.http.head import HttpError, form
 from server.http.wire import Headers, Response
 from server.pages.story import Story
 from server.protocols.api import wire_log
@@ -55,7 +55,7 @@ class WirePage:
         token = asked.get("token", "").strip().encode()
         try:
             tapes = wire_log.tapes(self._reader, name, token, exchange.request.peer)
-        except Refusal as refusal:
+        except HttpError as refusal:
             await self._pages.wire(exchange, name, refusal.status, why=str(refusal))
             return
         if asked.get("as") == "text":
@@ -99,4 +99,4 @@ def private(page: Response) -> Response:
 
 
 def _lines(tape: Tape) -> list[tuple[str, str, str]]:
-    return [(f"{each['at']:9.3f}", each["from"], escaped(each["text"])) for each in told(tape)]
+    return [(f"{each['at']:9.3f}", each["from"], escaped(each["text"])) for each in messages_of(tape)]

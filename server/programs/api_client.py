@@ -15,7 +15,7 @@ from urllib.request import ProxyHandler, Request, build_opener
 from server.exits import Failure, Misuse
 from server.store.data_folder import TOKEN, VARIABLE
 
-PATIENCE = 30.0  # seconds: a large export takes some
+TIMEOUT = 30.0  # seconds: a large export takes some
 _open = build_opener(ProxyHandler({})).open  # a proxy of the environment knows nothing of 127.0.0.1
 
 
@@ -47,7 +47,7 @@ class Remote:
 
     def _answer(self, request: Request) -> bytes:
         try:
-            with _open(request, timeout=PATIENCE) as answer:
+            with _open(request, timeout=TIMEOUT) as answer:
                 return answer.read()
         except HTTPError as error:
             with error:

@@ -19,7 +19,7 @@ from server.exits import Failure
 from server.programs.api_client import Remote
 from server.store.data_folder import TOKEN
 
-PATIENCE = 15.0  # seconds for a child to end when it is told to
+TIMEOUT = 15.0  # seconds for a child to end when it is told to
 ROOT = Path(__file__).parents[2]
 PLACES = (str(ROOT), str(ROOT / "clients/python"))  # where a checkout that is not installed has its modules
 DOORS = {"tcp": "tcp", "ws": "websocket", "http": "http"}  # by the scheme of their addresses
@@ -71,7 +71,7 @@ def ended(child: subprocess.Popen[bytes]) -> None:
     if child.poll() is None:
         child.send_signal(signal.SIGTERM)
         try:
-            child.wait(PATIENCE)
+            child.wait(TIMEOUT)
         except subprocess.TimeoutExpired:
             child.kill()
     child.wait()

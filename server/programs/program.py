@@ -24,7 +24,7 @@ from server.net.escaping import json_line
 
 LONGEST = 65536  # bytes of a line: the longest move is below 200
 LAST_WORDS = 5  # lines of standard error that are kept, to be told when it has ended
-FAREWELL = 0.5  # seconds to end by itself when its standard input has ended
+EXIT_TIMEOUT = 0.5  # seconds to end by itself when its standard input has ended
 KEPT = 20  # of the lines that nobody asked for
 
 
@@ -88,7 +88,7 @@ class Program:
             if self._process.stdin is not None:
                 self._process.stdin.close()
         try:
-            self._process.wait(FAREWELL)
+            self._process.wait(EXIT_TIMEOUT)
         except subprocess.TimeoutExpired:
             willing = False
         else:
@@ -96,7 +96,7 @@ class Program:
         self._kill()
         self._process.wait()
         for thread in self._threads:
-            thread.join(FAREWELL)
+            thread.join(EXIT_TIMEOUT)
         for pipe in (self._process.stdout, self._process.stderr):
             if pipe is not None:
                 pipe.close()
@@ -151,10 +151,10 @@ class Program:
 
     def _how_it_ended(self) -> str:
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(FAREWELL)
+            self._process.wait(EXIT_TIMEOUT)
         code = self._process.poll()
         for thread in self._threads[1:]:
-            thread.join(FAREWELL)
+            thread.join(EXIT_TIMEOUT)
         words = f"; its last words: {' / '.join(self._words)}" if self._words else ""
         match code:
             case None:

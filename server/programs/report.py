@@ -16,10 +16,10 @@ def report(record: "Record", *, as_json: bool) -> str:
     """One JSON object on one line, or a table."""
     from server.export.json_views import standings_shown
 
-    return told(standings_shown(record), as_json=as_json)
+    return rendered(standings_shown(record), as_json=as_json)
 
 
-def told(standings: dict[str, Any], *, as_json: bool) -> str:
+def rendered(standings: dict[str, Any], *, as_json: bool) -> str:
     """The same of standings as the API has them."""
     title = "{tournament}: {game}, {format}, {state}".format_map(standings)
     return json_line(standings) if as_json else standings_table(standings["rows"], title)

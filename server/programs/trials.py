@@ -34,10 +34,10 @@ class Broke(Exception):
 class Ground:
     """Where a program is tried out: a game, and how long it may take for an answer."""
 
-    def __init__(self, command: str, game: Game[Any, Any], patience: float) -> None:
+    def __init__(self, command: str, game: Game[Any, Any], timeout: float) -> None:
         self.game = game
         self._command = command
-        self._patience = patience
+        self._timeout = timeout
         self._matches = 0
 
     @contextmanager
@@ -65,10 +65,10 @@ class Ground:
         """What the program answers, as the game reads it: a legal move, or it broke."""
         asked = question(match, refused) | dict(more or {})
         try:
-            sent = program.ask(asked, self._patience)
+            sent = program.ask(asked, self._timeout)
         except TimeoutError:
             raise Broke(
-                f"nothing came within {self._patience:g} s at ply {match.ply}: a move is one line, "
+                f"nothing came within {self._timeout:g} s at ply {match.ply}: a move is one line, "
                 "and its output has to be flushed"
             ) from None
         except Gone as gone:

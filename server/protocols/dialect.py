@@ -87,3 +87,4 @@ class Dialect(Struct, frozen=True, kw_only=True):
     carried_by: tuple[OverTcp | OverWebsocket | OverHttp, ...]
     games: tuple[str, ...] | None = None  # that its wire can express; None: any
     page: Path | None = None  # for authors of bots, in Markdown; None: `docs/protocols/NAME.md`
+    prepare: Callable[[], object] | None = None  # slow work, done in a thread when the host has started

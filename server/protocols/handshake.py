@@ -47,11 +47,11 @@ async def shake_hands(wire: Wire, spoken: Mapping[str, str], limits: Limits) -> 
     `spoken` says what is spoken at which path.
     """
     view = _View(wire, limits.head_bytes)
-    patience = trio.move_on_after(limits.handshake_seconds)
+    deadline = trio.move_on_after(limits.handshake_seconds)
     asked = accepted = None
     forwarded = ""
     try:
-        with patience:
+        with deadline:
             async with trio.open_nursery() as nursery:
                 view.let_go = nursery.cancel_scope.cancel
                 request = await wrap_server_stream(nursery, view, receive_buffer_size=None)
@@ -68,7 +68,7 @@ async def shake_hands(wire: Wire, spoken: Mapping[str, str], limits: Limits) -> 
         return Accepted(accepted, forwarded, view.answer, view.rest)
     if view.gone:
         return Refused(b"")
-    if patience.cancelled_caught:
+    if deadline.cancelled_caught:
         return Refused(_refusal(408, f"a handshake takes {limits.handshake_seconds:g} s at most"))
     if view.too_long:
         return Refused(_refusal(431, f"the head of a request has {limits.head_bytes} bytes at most"))

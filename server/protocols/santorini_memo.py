@@ -19,8 +19,9 @@ from games.game import Illegal
 from server.host.names import BadName
 from server.host.reception import Visit
 from server.net.limits import Limits
-from server.protocols.common.attendance import Attendance, State
+from server.protocols.common.attendance import Attendance
 from server.protocols.common.encode_once import Once
+from server.protocols.common.states import State
 from server.protocols.dialect import Channel, Dialect, OverTcp
 from tournament.events import AnyEvent, Began, Ended, Moved, Refused
 from tournament.match import Match, OutOfTurn

@@ -14,7 +14,7 @@ from server.net.listening import Visitor
 from server.net.outbox import Outbox
 from server.net.wire import Wire
 from server.protocols.catalogue import lines
-from server.protocols.common.attendance import State
+from server.protocols.common.states import State
 from server.protocols.dialect import Channel, Talk
 
 
@@ -40,14 +40,14 @@ class Connection:
         self._over = False  # we have hung up
 
     async def attend(self) -> None:
-        self._host.farewells[self] = self._say_goodbye
+        self._host.on_stop[self] = self._say_goodbye
         try:
             await self._listen()
         except Exception:
             self._gone()
             raise
         finally:
-            del self._host.farewells[self]
+            del self._host.on_stop[self]
         self._gone()  # but not when the host stops, which cancels us: that is no bot's fault
         self._outbox.finish()
         with trio.move_on_after(self._host.limits.linger_seconds):

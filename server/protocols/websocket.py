@@ -74,7 +74,7 @@ class _Connection:
         self._controls = Bucket(host.limits.control_frames, trio.current_time())
         self._unheard = Bucket(host.limits.messages, trio.current_time())
         self._reading = trio.CancelScope()  # until it is paused
-        self._patience = trio.CancelScope()  # with a peer that is to go
+        self._linger = trio.CancelScope()  # with a peer that is to go
         self._open = True
         way = frames()[path]
         self._host = host
@@ -83,10 +83,10 @@ class _Connection:
         )
 
     async def run(self, begun: bytes) -> None:
-        self._host.farewells[self] = partial(self._close, GOING_AWAY, STOPPING)
+        self._host.on_stop[self] = partial(self._close, GOING_AWAY, STOPPING)
         try:
             self._take(begun)
-            with self._patience:
+            with self._linger:
                 await self._read()
             # A host that stops cancels us, and no bot has left its match by that, if its end comes just then.
             await trio.lowlevel.checkpoint_if_cancelled()
@@ -94,7 +94,7 @@ class _Connection:
             self._gone()
             raise
         finally:
-            del self._host.farewells[self]
+            del self._host.on_stop[self]
         self._gone()
 
     async def _read(self) -> None:
@@ -142,7 +142,7 @@ class _Connection:
             log.debug("closed", peer=self._wire.peer, code=code, why=why)
             self._outbox.put(closing(code, why))
             self._outbox.finish()
-            self._patience.deadline = trio.current_time() + self._limits.linger_seconds
+            self._linger.deadline = trio.current_time() + self._limits.linger_seconds
             self._gone()
 
     def _gone(self) -> None:

@@ -24,7 +24,7 @@ from tournament.store import Conflict, concluded_key
 
 MIGRATIONS = sorted((Path(__file__).parent / "migrations").glob("*.sql"))
 SOUND = (3, 51, 3)  # the first version without a rare fault in resetting the write-ahead log
-PATIENCE = 5000  # milliseconds for whoever else has locked the database
+BUSY_TIMEOUT = 5000  # milliseconds for whoever else has locked the database
 WAL_BYTES = 64 << 20  # that the write-ahead log may go on taking up, once it had to grow
 BATCH = 200  # rows in a statement: SQLite takes some thousand values
 PASSING = {  # errors after which trying again makes sense, by SQLite's primary code
@@ -57,7 +57,7 @@ Connect = Callable[[Path], Connection]
 
 
 def connected(path: Path) -> Connection:
-    return sqlite3.connect(path, timeout=PATIENCE / 1000, isolation_level=None, check_same_thread=False)
+    return sqlite3.connect(path, timeout=BUSY_TIMEOUT / 1000, isolation_level=None, check_same_thread=False)
 
 
 class SqliteReader:
@@ -241,7 +241,7 @@ class Sqlite(SqliteReader):
             "journal_mode = WAL",
             "synchronous = FULL",
             "foreign_keys = ON",
-            f"busy_timeout = {PATIENCE}",
+            f"busy_timeout = {BUSY_TIMEOUT}",
             "mmap_size = 0",
             f"journal_size_limit = {WAL_BYTES}",
         ):

@@ -63,10 +63,10 @@ async def gone(port: int, content: bytes) -> None:
 async def told(stream: trio.SocketStream, seconds: float = HANG) -> bytes:
     """All that the host says until it hangs up, which has to be so soon."""
     said = b""
-    with trio.move_on_after(seconds) as patience, suppress(trio.BrokenResourceError):  # also a way to hang up
+    with trio.move_on_after(seconds) as deadline, suppress(trio.BrokenResourceError):  # also a way to hang up
         while received := await stream.receive_some():
             said += received
-    assert not patience.cancelled_caught, f"the host does not hang up; it said {said[:100]!r}"
+    assert not deadline.cancelled_caught, f"the host does not hang up; it said {said[:100]!r}"
     return said
 
 
@@ -201,12 +201,12 @@ async def endless_line(host: Ports) -> None:
 
     async def pour(port: int, begun: bytes) -> None:
         async with await connected(port) as stream:
-            with trio.move_on_after(HANG) as patience, suppress(trio.BrokenResourceError):
+            with trio.move_on_after(HANG) as deadline, suppress(trio.BrokenResourceError):
                 await stream.send_all(begun)
                 for _ in range(LINE >> 20):
                     await stream.send_all(bytes(1 << 20))
                 await told(stream)
-        assert not patience.cancelled_caught, "it should hang up on so long a line"
+        assert not deadline.cancelled_caught, "it should hang up on so long a line"
 
     await together(*(partial(pour, port, begun) for port in astuple(host) for begun in (b"", b"{", b"GET /")))
 
@@ -216,11 +216,11 @@ async def deaf_readers(host: Ports) -> None:
 
     async def ask(port: int, hello: bytes, asked: bytes) -> None:
         async with await connected(port) as stream:
-            with trio.move_on_after(HANG) as patience, suppress(trio.BrokenResourceError):
+            with trio.move_on_after(HANG) as deadline, suppress(trio.BrokenResourceError):
                 await stream.send_all(hello)
                 while True:
                     await stream.send_all(asked)
-        assert not patience.cancelled_caught, "it should be cut"
+        assert not deadline.cancelled_caught, "it should be cut"
 
     await together(
         partial(ask, host.http, b"", b"GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n" * 50),

@@ -62,9 +62,9 @@ class Bot:
             await self._say(stream, {**self._hello, "tournament": tournament})
             unread = b""
             while True:
-                with trio.move_on_after(SILENCE) as patience:
+                with trio.move_on_after(SILENCE) as deadline:
                     received = await stream.receive_some(65536)
-                if patience.cancelled_caught or not received:
+                if deadline.cancelled_caught or not received:
                     return
                 *lines, unread = (unread + received).split(b"\n")
                 for line in lines:

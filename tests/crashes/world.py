@@ -160,7 +160,7 @@ class World:
 
     async def _live(self) -> tuple[tuple[object, ...], bool]:
         host = Host(store=Ledger(self._engine, at_once), timekeeper=Timekeeper(inf), wall=trio.current_time)
-        host.told.append(self._hear)
+        host.on_fact.append(self._hear)
         self._scope.deadline = trio.current_time() + BOUND
         rows: tuple[object, ...] = ()
         with self._scope:

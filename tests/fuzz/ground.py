@@ -115,7 +115,7 @@ class Ground:
             timekeeper=Timekeeper(inf), thinker=Thinker(children=0, waiting=0), wall=trio.current_time
         )
         self._admission = Admission(host.limits)
-        host.begun.append(self._spectator.watch)
+        host.on_begun.append(self._spectator.watch)
         with _overheard(self._complain):
             async with trio.open_nursery() as nursery:
                 await nursery.start(host.run)
@@ -251,7 +251,7 @@ class Ground:
 
     def _waiting_for_an_end(self) -> list[object]:
         """Of tournaments that have no end or have had it."""
-        waiting = [each._waiting for each in self._host.told if isinstance(each, TournamentEnds)]
+        waiting = [each._waiting for each in self._host.on_fact if isinstance(each, TournamentEnds)]
         return [
             one
             for by_name in waiting

@@ -14,7 +14,8 @@ import msgspec
 from games.catalogue import catalogue
 from games.game import Illegal, quoted, typed
 from server.host.reception import Visit
-from server.protocols.common.attendance import Attendance, State
+from server.protocols.common.attendance import Attendance
+from server.protocols.common.states import State
 from server.protocols.dialect import Channel, Dialect, OverTcp
 from tournament.events import AnyEvent, Began, Ended, Moved, Refused
 from tournament.match import OutOfTurn

@@ -1,6 +1,6 @@
 """What the server makes of the bytes that a client sends, without a connection."""
 
-from server.http.head import Refusal
+from server.http.head import HttpError
 from server.http.wire import Request, Requests
 from server.net.limits import Limits
 
@@ -21,7 +21,7 @@ def served(pieces: list[bytes], limits: Limits = LIMITS) -> tuple[list[Request],
             reader.feed(piece)
             while (request := reader.next(0.0)) is not None:
                 got.append(request)
-    except Refusal as refusal:
+    except HttpError as refusal:
         return got, refusal.status
     return got, None
 

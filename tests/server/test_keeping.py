@@ -161,9 +161,7 @@ def test_a_damaged_or_missing_backup_is_not_restored(tmp_path: Path) -> None:
 def command(folder: Path, *arguments: str, source: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
     run = [sys.executable, "-m", "server", *arguments]
     environment = {"PYTHONPATH": str(ROOT), "PATH": ""}
-    return subprocess.run(
-        run, cwd=folder, env=environment, input=source, capture_output=True, timeout=HANG
-    )
+    return subprocess.run(run, cwd=folder, env=environment, input=source, capture_output=True, timeout=HANG)
 
 
 def test_the_commands_work_together(tmp_path: Path) -> None:

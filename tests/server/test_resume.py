@@ -273,7 +273,7 @@ async def test_what_bots_do_when_the_host_says_goodbye_costs_them_nothing(
         visits = [await house.come(host, name, silent, keeps=False) for name in ("ann", "bob")]
         await trio.sleep(1.0)
         for visit in visits:
-            host.farewells[visit] = visit.leave
+            host.on_stop[visit] = visit.leave
         with trio.move_on_after(5.0):
             await host.drain()
         await host.stop()

@@ -124,7 +124,7 @@ def leaving_flags_the_other() -> Patches:
 
 def waiting_goes_on_in_a_stall() -> Patches:
     """Whoever came back while the host stood still did not come."""
-    return {(Presence, "_patience"): lambda self, since: max(since.values()) + self._grace}
+    return {(Presence, "_waits_until"): lambda self, since: max(since.values()) + self._grace}
 
 
 def one_grace_for_both() -> Patches:
@@ -133,7 +133,7 @@ def one_grace_for_both() -> Patches:
     def patience(self: Presence, since: dict[str, float]) -> float:
         return min(since.values()) + self._grace + self._timekeeper.stalled
 
-    return {(Presence, "_patience"): patience}
+    return {(Presence, "_waits_until"): patience}
 
 
 def known_in_the_order_of_waking() -> Patches:

@@ -90,7 +90,7 @@ async def test_a_stall_is_not_charged_to_an_answer_that_is_in_time_all_the_same(
         await trio.testing.wait_all_tasks_blocked()
         mock_clock.jump(60.0)
         Seat(match, 0, timekeeper).play("C")
-        assert match.story()[1] == pytest.approx((0.0,), abs=BEAT)
+        assert match.moves_and_times()[1] == pytest.approx((0.0,), abs=BEAT)
         nursery.cancel_scope.cancel()
 
 

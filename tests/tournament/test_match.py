@@ -169,13 +169,13 @@ def test_nothing_shows_that_a_match_is_over_until_that_is_announced() -> None:
     assert played.result is None
     assert played.position.outcome is None
     assert len(told) == 5
-    assert played.story()[0][-1] == {"action": "putSymbol", "position": "SE"}
+    assert played.moves_and_times()[0][-1] == {"action": "putSymbol", "position": "SE"}
     assert played.deadline == inf
     played.announce()
     played.announce()
     assert [type(event) for event in told[5:]] == [Moved, Ended]
     assert played.position.outcome is not None
-    assert len(played.story()[0]) == 5
+    assert len(played.moves_and_times()[0]) == 5
 
 
 def test_a_refusal_that_decides_is_told_with_the_ending_too() -> None:

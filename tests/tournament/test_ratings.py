@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.steps import steps_taken
-from tournament.format import Entrant, Pairing, Result, Terms, digest
+from tournament.format import Entrant, Pairing, Result, Terms, moves_digest
 from tournament.pairing import swiss
 from tournament.ratings import ELO, PRIOR, Rating, bradley_terry, duplicates, probability_first
 
@@ -22,7 +22,7 @@ Draws = Callable[[float], float]  # from the expected score of a game to the cha
 
 
 def game(first: str, second: str | None, score: float, *moves: object, played: bool = True) -> Result:
-    return Result(Pairing(1, 1, first, second), (score, 1 - score), played, digest(moves))
+    return Result(Pairing(1, 1, first, second), (score, 1 - score), played, moves_digest(moves))
 
 
 def ratings(results: Sequence[Result]) -> dict[str, Rating]:
@@ -153,7 +153,7 @@ def test_what_was_not_played_says_nothing_of_strength() -> None:
     silent = [
         game("ada", None, 1, played=False),
         game("bob", "ada", 1, played=False),
-        Result(Pairing(1, 1, "bob", "ada"), (0.0, 0.0), True, digest((1, 2))),
+        Result(Pairing(1, 1, "bob", "ada"), (0.0, 0.0), True, moves_digest((1, 2))),
         game("cyd", "ada", 1, played=False),
     ]
     assert bradley_terry(base + silent) == bradley_terry(base)
@@ -174,7 +174,7 @@ def test_a_game_played_two_hundred_times_is_worth_one_and_is_reported() -> None:
 
 def test_each_repetition_is_found_with_the_game_that_it_repeats() -> None:
     numbered = [
-        Result(Pairing(number, 1, first, second), (1.0, 0.0), True, digest(moves))
+        Result(Pairing(number, 1, first, second), (1.0, 0.0), True, moves_digest(moves))
         for number, (first, second, moves) in enumerate(
             [
                 ("ada", "bob", (1, 2)),

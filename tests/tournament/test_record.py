@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from tournament.events import NOBODY, Ending
-from tournament.format import Pairing, Result, digest
+from tournament.format import Pairing, Result, moves_digest
 from tournament.record import (
     AnyFact,
     Concluded,
@@ -55,8 +55,8 @@ def test_a_pairing_is_open_until_it_is_dealt_or_decided() -> None:
     assert list(known.open) == [3]
     assert known.dealt == {}
     assert known.results() == [
-        Result(PAIRINGS[1], (1.0, 0.0), True, digest((1, 2))),
-        Result(PAIRINGS[0], (1.0, 0.0), True, digest((1, 2))),
+        Result(PAIRINGS[1], (1.0, 0.0), True, moves_digest((1, 2))),
+        Result(PAIRINGS[0], (1.0, 0.0), True, moves_digest((1, 2))),
     ]
 
 

@@ -10,7 +10,7 @@ from collections import OrderedDict
 
 from msgspec import Struct
 
-from server.host.secrets import digest
+from server.host.secrets import token_digest
 from server.net.limits import Bucket, Rate
 
 LINK_SECONDS = 900.0  # from a terminal into a browser, with a coffee in between
@@ -41,7 +41,7 @@ class Sessions:
     def link(self, now: float) -> str:
         """A new secret for a link."""
         secret = secrets.token_urlsafe(BYTES)
-        self._links[digest(secret)] = now + LINK_SECONDS
+        self._links[token_digest(secret)] = now + LINK_SECONDS
         while len(self._links) > LINKS:
             self._links.popitem(last=False)
         return secret
@@ -56,20 +56,20 @@ class Sessions:
 
     def open(self, secret: str, now: float) -> str | None:
         """The secret of a new session, for that of a link, which is good for nothing more."""
-        if self._links.pop(digest(secret), now) <= now:
+        if self._links.pop(token_digest(secret), now) <= now:
             return None
         opened = secrets.token_urlsafe(BYTES)
-        self._sessions[digest(opened)] = Session(now + SESSION_SECONDS, secrets.token_urlsafe(BYTES))
+        self._sessions[token_digest(opened)] = Session(now + SESSION_SECONDS, secrets.token_urlsafe(BYTES))
         while len(self._sessions) > SESSIONS:
             self._sessions.popitem(last=False)
         return opened
 
     def find(self, secret: str, now: float) -> Session | None:
-        session = self._sessions.get(digest(secret))
+        session = self._sessions.get(token_digest(secret))
         return session if session is not None and now < session.until else None
 
     def close(self, secret: str) -> None:
-        self._sessions.pop(digest(secret), None)
+        self._sessions.pop(token_digest(secret), None)
 
     def refused(self, now: float) -> int:
         """Count a refused try; returns how many there were since this was last other than 0."""

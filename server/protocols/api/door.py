@@ -15,7 +15,7 @@ import msgspec
 from server.host.host import Host
 from server.host.wire_reader import WireReader
 from server.http.exchange import Exchange
-from server.http.head import Refusal
+from server.http.head import HttpError
 from server.http.sharing import reading
 from server.http.wire import Request, Response
 from server.protocols.api.call import Call
@@ -45,7 +45,7 @@ class Api:
         route, values = self._routes.find(request)
         call = Call(exchange, self._host, self._feed, self._wires, self._login, self._token)
         if route.who is Caller.ORGANISER and not call.organiser:
-            raise Refusal(401, "this wants the organiser's token: `Authorization: Bearer TOKEN`")
+            raise HttpError(401, "this wants the organiser's token: `Authorization: Bearer TOKEN`")
         given: list[Any] = []
         for name, value in values:
             given += NAMED[name](self._host, value)
@@ -60,7 +60,7 @@ class Api:
 def _tournament(host: Host, name: str) -> tuple[Any, ...]:
     found = host.tournaments.get(name)
     if found is None:
-        raise Refusal(404, f"there is no tournament {name[:64]!r}")
+        raise HttpError(404, f"there is no tournament {name[:64]!r}")
     return (found,)
 
 
@@ -68,7 +68,7 @@ def _match(host: Host, name: str) -> tuple[Any, ...]:
     """The tournament of a match, and the match's name, which begins with the tournament's."""
     found = host.tournaments.get(name.rpartition("-")[0])
     if found is None or not (name in found.matches or name in found.record.matches):
-        raise Refusal(404, f"there is no match {name[:80]!r}")
+        raise HttpError(404, f"there is no match {name[:80]!r}")
     return found, name
 
 
@@ -88,4 +88,4 @@ def _decoded(request: Request, kind: type[Any]) -> Any:
     try:
         return msgspec.json.decode(request.body or b"{}", type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise Refusal(400, f"the body cannot be taken: {error}") from None
+        raise HttpError(400, f"the body cannot be taken: {error}") from None

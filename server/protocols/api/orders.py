@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from msgspec import Struct
 
 from server.host.tournament_settings import TournamentSettings
-from server.http.head import Refusal
+from server.http.head import HttpError
 from server.http.wire import Response, json_response
 from server.protocols.api.call import Call
 from server.protocols.api.reading import summary
@@ -33,7 +33,7 @@ async def hold(call: Call, settings: TournamentSettings) -> Response:
     try:
         tournament = await call.host.open(settings.name, settings.opened(), call.by)
     except live.Refusal as refusal:
-        raise Refusal(409 if settings.name in call.host.tournaments else 400, str(refusal)) from None
+        raise HttpError(409 if settings.name in call.host.tournaments else 400, str(refusal)) from None
     location = ("Location", f"/api/tournaments/{settings.name}")
     return json_response(201, summary(tournament), location)
 
@@ -84,7 +84,7 @@ async def disqualify(call: Call, tournament: Tournament, order: Order) -> Respon
 async def void(call: Call, tournament: Tournament, order: Order) -> Response:
     match, desk = order.match, Desk(tournament, call.by)
     if match is None:
-        raise Refusal(400, 'expected {"match": …}, the match to void')
+        raise HttpError(400, 'expected {"match": …}, the match to void')
     with as_conflict():
         if order.preview:
             in_play = match in tournament.matches  # it counts for nothing yet
@@ -95,7 +95,7 @@ async def void(call: Call, tournament: Tournament, order: Order) -> Response:
 
 async def admin_link(call: Call) -> Response:
     if call.login is None:
-        raise Refusal(409, "this host has no desk: it wants loopback, TLS, or admin_anywhere = true")
+        raise HttpError(409, "this host has no desk: it wants loopback, TLS, or admin_anywhere = true")
     await call.host.note(call.by, "admin-link")
     return json_response(201, {"path": call.login()}, ("Cache-Control", "no-store"))
 
@@ -106,12 +106,12 @@ def as_conflict() -> Generator[None]:
     try:
         yield
     except live.Refusal as refusal:
-        raise Refusal(409, str(refusal)) from None
+        raise HttpError(409, str(refusal)) from None
 
 
 def _named(order: Order, who: str) -> str:
     if order.name is None:
-        raise Refusal(400, f'expected {{"name": …}}, {who}')
+        raise HttpError(400, f'expected {{"name": …}}, {who}')
     return order.name
 
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from server.http.head import Refusal
+from server.http.head import HttpError
 from server.http.sharing import READS
 from server.http.wire import Request
 from server.protocols.api.call import Answer
@@ -78,14 +78,14 @@ class Routes:
         self._roots["HEAD"] = self._roots["GET"]
 
     def find(self, request: Request) -> tuple[Route, Values]:
-        """The route of a request, and what its path says; raises `Refusal`."""
+        """The route of a request, and what its path says; raises `HttpError`."""
         route, values = self._at(request.method, request.path)
         if route is not None:
             return route, values
         if request.method in READS:  # also where something could be posted
-            raise Refusal(404, f"there is nothing at {request.path[:80]}; see /openapi.json")
+            raise HttpError(404, f"there is nothing at {request.path[:80]}; see /openapi.json")
         allowed = ("Allow", ", ".join(sorted(self._methods(request.path))))
-        raise Refusal(405, f"the API is read with GET and changed with POST, not {request.method}", allowed)
+        raise HttpError(405, f"the API is read with GET and changed with POST, not {request.method}", allowed)
 
     def _at(self, method: str, path: str) -> tuple[Route | None, Values]:
         place, values = self._roots.get(method), Values()

@@ -78,8 +78,8 @@ class Feed:
         self._count = 0
         self._streams: dict[Chunks, None] = {}
         self._beating = False
-        host.begun.append(self._begun)
-        host.told.append(self._told)
+        host.on_begun.append(self._begun)
+        host.on_fact.append(self._told)
 
     def stream(self, exchange: Exchange) -> None:
         exchange.authenticated()

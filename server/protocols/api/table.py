@@ -10,7 +10,7 @@ from functools import partial
 from typing import NoReturn
 
 from server.host.tournament_settings import TournamentSettings
-from server.http.head import Refusal
+from server.http.head import HttpError
 from server.http.wire import Response, json_response
 from server.protocols.api import orders, reading, wire_log
 from server.protocols.api.call import Call
@@ -30,7 +30,7 @@ def description(call: Call) -> Response:
 
 def no_such_order(call: Call, tournament: Tournament, asked: str, body: Order) -> NoReturn:
     known = [route.path.rpartition("/")[2] for route in ROUTES if route.takes is Order and route.listed]
-    raise Refusal(404, f"a tournament can be told to {', '.join(known)}, not {asked[:40]!r}")
+    raise HttpError(404, f"a tournament can be told to {', '.join(known)}, not {asked[:40]!r}")
 
 
 get = partial(Route, "GET")

@@ -7,8 +7,16 @@ asks here for the same tapes.
 from collections.abc import Mapping
 
 from server.host.wire_log import Tape
-from server.host.wire_reader import NotKept, NoToken, TooManyGuesses, Unreadable, WireReader, WrongToken, told
-from server.http.head import Refusal
+from server.host.wire_reader import (
+    NotKept,
+    NoToken,
+    TooManyGuesses,
+    Unreadable,
+    WireReader,
+    WrongToken,
+    messages_of,
+)
+from server.http.head import HttpError
 from server.http.wire import Response, json_response
 from server.protocols.api.call import Call
 from tournament.tournament import Tournament
@@ -17,11 +25,11 @@ STATUS: Mapping[type[Unreadable], int] = {NoToken: 401, WrongToken: 403, NotKept
 
 
 def tapes(reader: WireReader, match: str, token: bytes, peer: str) -> Mapping[int, Tape]:
-    """The seats that whoever has a token may read; raises HTTP's `Refusal` if there are none."""
+    """The seats that whoever has a token may read; raises HTTP's `HttpError` if there are none."""
     try:
         return reader.open(match, token, peer)
     except Unreadable as why:
-        raise Refusal(STATUS[type(why)], str(why)) from None
+        raise HttpError(STATUS[type(why)], str(why)) from None
 
 
 def side(call: Call, tournament: Tournament, match: str) -> Response:
@@ -30,8 +38,8 @@ def side(call: Call, tournament: Tournament, match: str) -> Response:
     readable = tapes(call.wires, match, call.token, request.peer)
     asked = request.query.get("seat", str(min(readable)))
     if asked not in ("0", "1"):
-        raise Refusal(400, f"seat is 0 or 1, not {asked[:40]!r}")
+        raise HttpError(400, f"seat is 0 or 1, not {asked[:40]!r}")
     if (tape := readable.get(int(asked))) is None:
-        raise Refusal(403, f"what was said over seat {asked} is not yours to read, or was not noted")
-    shown = {"match": match, "seat": int(asked), "name": tape.name, "messages": told(tape)}
+        raise HttpError(403, f"what was said over seat {asked} is not yours to read, or was not noted")
+    shown = {"match": match, "seat": int(asked), "name": tape.name, "messages": messages_of(tape)}
     return json_response(200, shown | {"omitted": tape.omitted}, ("Cache-Control", "no-store"))

@@ -21,7 +21,7 @@ from games.game import Illegal
 from server.host.secrets import uuid
 from server.host.wire_log import NO_TAPE, Tape
 from server.http.exchange import Chunks, Exchange
-from server.http.head import Refusal
+from server.http.head import HttpError
 from server.http.wire import Response, refused
 from server.net.guard import Spawner
 from server.net.limits import Bucket, Limits
@@ -72,7 +72,7 @@ class Battle:
         self._closed = closed
         self._wronged = wronged
         self._stream: Chunks | None = None
-        self._undecided: list[tuple[Exchange, Refusal | None]] = []  # are answered when the result is told
+        self._undecided: list[tuple[Exchange, HttpError | None]] = []  # are answered when the result is told
         self._flipping = False  # the match is over by the opponent's fault, and this side may flip the table
         self._flipped = False  # the last that was told was a flip
         self._junk = Bucket(limits.junk, trio.current_time())
@@ -103,7 +103,7 @@ class Battle:
         self.seat.here()
 
     def play(self, exchange: Exchange, read: Callable[[], Command]) -> None:
-        """Obey what `read` finds in the request. Raises `Refusal` where that has no effect."""
+        """Obey what `read` finds in the request. Raises `HttpError` where that has no effect."""
         request = exchange.request
         self._tape.heard(requested(request, self.name), request.arrived)
         try:
@@ -111,15 +111,15 @@ class Battle:
                 raise ended()
             command = read()
             if not self.started:
-                raise Refusal(409, "battle not started")
+                raise HttpError(409, "battle not started")
             if self.match.log.closed:
                 self._flip_last(exchange, command)
             else:
                 self._move(exchange, command)
-        except Refusal as error:
+        except HttpError as error:
             refusal = error
             if not self._junk.take(request.arrived):
-                refusal = Refusal(429, "too many commands without effect: wait until it is your turn")
+                refusal = HttpError(429, "too many commands without effect: wait until it is your turn")
             self._tape.told(responded(refused(refusal.status, str(refusal))))
             raise refusal from None
 
@@ -131,7 +131,7 @@ class Battle:
             else:
                 self.seat.play(sent, at)
         except OutOfTurn:
-            refusal = Refusal(409, "not your turn") if match.verdict is None else ended()
+            refusal = HttpError(409, "not your turn") if match.verdict is None else ended()
         except Illegal:
             pass  # it was a move as good as any other, but that it has lost by it
         if match.verdict is not None and not match.log.closed:

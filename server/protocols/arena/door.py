@@ -18,7 +18,7 @@ from server.exits import ConfigError
 from server.host.host import Host
 from server.host.wire_log import NO_TAPE, Tape
 from server.http.exchange import Exchange
-from server.http.head import Refusal, form
+from server.http.head import HttpError, form
 from server.http.sharing import BOTS
 from server.http.wire import Request, json_response, refused
 from server.net.addresses import callable_networks
@@ -164,13 +164,15 @@ class Arena:
         return battle if battle is not None and battle.match.game.name == game else None
 
     def _told(self, game: str, name: str) -> list[bytes]:
-        """All that was told in a battle that is over; raises `Refusal` if there was none."""
+        """All that was told in a battle that is over; raises `HttpError` if there was none."""
         of, told = self._past.get(name, ("", []))
         if of == game:
             return told
         if self._evaluations.awaits(game, name):
-            raise Refusal(409, "battle not started: the cases of an evaluation are played one after another")
-        raise Refusal(404, "Battle not found")
+            raise HttpError(
+                409, "battle not started: the cases of an evaluation are played one after another"
+            )
+        raise HttpError(404, "Battle not found")
 
     # Evaluations
 
@@ -183,7 +185,7 @@ class Arena:
     def _tell_standing(self, exchange: Exchange, name: str) -> None:
         run = self._evaluations.find(name)
         if run is None:
-            raise Refusal(404, "there is no evaluation with this runId, or it was long ago")
+            raise HttpError(404, "there is no evaluation with this runId, or it was long ago")
         exchange.respond(json_response(200, run.standing(), *PRIVATE))
 
 
@@ -196,5 +198,5 @@ def _read(request: Request, kind: type[T]) -> T:
         if body and "json" not in request.headers.get("content-type", ""):
             return msgspec.convert(form(body), kind)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise Refusal(400, f"the body cannot be read: {error}") from None
-    raise Refusal(400, "expected a JSON object or a form as the body")
+        raise HttpError(400, f"the body cannot be read: {error}") from None
+    raise HttpError(400, "expected a JSON object or a form as the body")

@@ -18,7 +18,7 @@ from msgspec.json import encode
 
 from games.game import quoted
 from server.host.host import Host
-from server.http.head import Refusal
+from server.http.head import HttpError
 from server.net.addresses import Url
 from server.protocols.arena.battle import Battle, Enrol
 from server.protocols.arena.cases import CASES, Case, oppose, wanted
@@ -88,23 +88,23 @@ class Evaluations:
         return any(battle in run.cases for run in running)
 
     async def begin(self, game: str, asked: Evaluate) -> Run:
-        """Begin a run; raises `Refusal`."""
+        """Begin a run; raises `HttpError`."""
         cases = wanted(game, asked.caseType)
         if not cases:
             choices = ", ".join(CASES[game])
-            raise Refusal(400, f"caseType has to be one of {choices}, and not {quoted(asked.caseType)}")
+            raise HttpError(400, f"caseType has to be one of {choices}, and not {quoted(asked.caseType)}")
         if asked.runId is not None and not RUN_ID.fullmatch(asked.runId):
-            raise Refusal(400, "runId has to be 1 to 64 letters, digits, _ . or -")
+            raise HttpError(400, "runId has to be 1 to 64 letters, digits, _ . or -")
         bot = await self._invitations.checked(asked.teamUrl, game)
         callback = None if asked.callbackUrl is None else await self._invitations.checked(asked.callbackUrl)
         name = asked.runId or str(uuid4())
         running = [run for run in self._runs.values() if not run.done]
         if name in self._runs:
-            raise Refusal(409, "there is a run with this runId already")
+            raise HttpError(409, "there is a run with this runId already")
         if any(run.bot == bot for run in running):
-            raise Refusal(409, "this bot is being evaluated: wait until that is over")
+            raise HttpError(409, "this bot is being evaluated: wait until that is over")
         if len(running) >= self._host.limits.evaluations:
-            raise Refusal(
+            raise HttpError(
                 429, f"{len(running)} evaluations are going on, which is the most: come again later"
             )
         run = self._runs[name] = Run(name, game, bot, callback, cases)

@@ -20,7 +20,7 @@ from server.host.host import OPEN, Host
 from server.host.names import BadName, checked, key
 from server.host.reception import REPLACED, Key, Unwelcome, Visit
 from server.http.exchange import Exchange
-from server.http.head import Refusal
+from server.http.head import HttpError
 from server.http.wire import Response, json_response, refused
 from server.net.addresses import Url
 from server.protocols.arena.battle import Battle, Enrol
@@ -55,11 +55,11 @@ class Guests:
         self._untold: OrderedDict[Key, tuple[str, str]] = OrderedDict()  # the token, and what is over
 
     async def join(self, exchange: Exchange, game: str, asked: Join) -> None:
-        """Let a bot in, or back; raises `Refusal`. The exchange is answered now or with a match."""
+        """Let a bot in, or back; raises `HttpError`. The exchange is answered now or with a match."""
         try:
             where = (game, key(checked(asked.name)))
         except BadName as error:
-            raise Refusal(400, str(error)) from None
+            raise HttpError(400, str(error)) from None
         self._expect_something_to_play(where, asked)
         url = None if asked.teamUrl is None else await self.invitations.checked(asked.teamUrl, game)
         if url is not None:
@@ -87,20 +87,20 @@ class Guests:
     def _expect_one_name(self, where: Key, url: Url) -> None:
         invited = [guest for guest in self._guests.values() if guest.url is not None and guest.where != where]
         if any(guest.url == url for guest in invited):
-            raise Refusal(409, "a bot plays under one name, and somebody has joined with this teamUrl")
+            raise HttpError(409, "a bot plays under one name, and somebody has joined with this teamUrl")
         if len(invited) >= self.host.limits.called_bots:
-            raise Refusal(
+            raise HttpError(
                 429, f"{len(invited)} bots are here to be called, which is the most: come again later"
             )
 
     def _expect_something_to_play(self, where: Key, asked: Join) -> None:
         wanted = self.host.tournaments.get(asked.tournament or "")
         if wanted is not None and wanted.record.state is State.FINISHED:
-            raise Refusal(410, f"{wanted.record.name} is over")
+            raise HttpError(410, f"{wanted.record.name} is over")
         token, tournament = self._untold.get(where, ("", ""))
         if token and _same(token, asked.token):
             self.has_been_told(where)
-            raise Refusal(410, f"{tournament} is over")
+            raise HttpError(410, f"{tournament} is over")
 
 
 class Guest:
@@ -134,7 +134,7 @@ class Guest:
     # Coming
 
     async def arrive(self, peer: str, asked: Join) -> Visit:
-        """Have the host decide whether it may come in; raises `Refusal`."""
+        """Have the host decide whether it may come in; raises `HttpError`."""
         here, before = self._attending(peer), self.attendance
         try:
             visit = await here.arrive(
@@ -148,15 +148,15 @@ class Guest:
         except Unwelcome as refusal:
             if before is self.attendance and not (before.current or before.succeeded):
                 self._go()
-            raise Refusal(503 if self._host.draining else 409, str(refusal)) from None
+            raise HttpError(503 if self._host.draining else 409, str(refusal)) from None
         if visit is None:
-            raise Refusal(409, REPLACED)
+            raise HttpError(409, REPLACED)
         self.attendance = here
         place = visit.player.place or ""
         if self._host.tournaments[place].record.state is State.FINISHED:  # since it began to arrive
             self._guests.has_been_told(self.where)
             self._go(for_good=True)
-            raise Refusal(410, f"{place} is over")
+            raise HttpError(410, f"{place} is over")
         return visit
 
     def enter(self, visit: Visit, exchange: Exchange, url: Url | None) -> None:

@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 import trio
 from msgspec.json import encode
 
-from server.http.head import Refusal
+from server.http.head import HttpError
 from server.net.addresses import BadUrl, Url, taken_apart
 from server.net.outbound import Caller, Forbidden
 from server.protocols.arena.battle import Battle
@@ -26,16 +26,16 @@ class Invitations:
         self._turns: WeakValueDictionary[Url, trio.Lock] = WeakValueDictionary()
 
     async def checked(self, address: str, *path: str) -> Url:
-        """What a stranger gave as an address, with `path` after it; raises `Refusal` if it is not called."""
+        """What a stranger gave as an address, with `path` after it; raises `HttpError` if not called."""
         try:
             if path and "?" in address:
                 raise BadUrl("the address of a bot has no query: the name of the game comes after it")
             url = taken_apart("/".join((address.rstrip("/") if path else address, *path)))
             await self._caller.check(url)
         except BadUrl as error:
-            raise Refusal(400, str(error)) from None
+            raise HttpError(400, str(error)) from None
         except Forbidden as error:
-            raise Refusal(403, str(error)) from None
+            raise HttpError(403, str(error)) from None
         return url
 
     def turn(self, url: Url) -> trio.Lock:

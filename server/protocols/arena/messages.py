@@ -14,7 +14,7 @@ from msgspec.json import encode
 
 from games.catalogue import catalogue
 from games.game import SHOWN, Game, quoted
-from server.http.head import Refusal
+from server.http.head import HttpError
 from server.http.wire import JSON
 
 FLIP = "(╯°□°)╯︵ ┻━┻"
@@ -65,8 +65,8 @@ def refused_move(sent: Any) -> Mapping[str, Any]:
             return {"action": quoted(sent)}
 
 
-def ended() -> Refusal:
-    return Refusal(423, "Battle already ended")
+def ended() -> HttpError:
+    return HttpError(423, "Battle already ended")
 
 
 def _is_command(move: object) -> bool:

@@ -50,7 +50,7 @@ from server.protocols.c4arena.messages import (
     repeated,
 )
 from server.protocols.c4arena.tarpit import LONGEST, Tarpit
-from server.protocols.common import attendance
+from server.protocols.common import states
 from server.protocols.common.attendance import Attendance
 from server.protocols.common.encode_once import Once
 from server.protocols.dialect import Channel
@@ -116,7 +116,7 @@ class C4Arena:
         here = self.attendance
         if here.seat is not None:
             return self._play(here.seat, said, at, fresh)
-        if here.state is not attendance.State.SILENT:
+        if here.state is not states.State.SILENT:
             return WAITING
         return self._start(said, message) if isinstance(said, Start) else ONLY_START
 

@@ -1,25 +1,15 @@
-"""Who is here: one state machine for the attendance of a bot, whatever dialect it speaks.
+"""Who is here: the attendance of one bot, whatever dialect it speaks.
 
-    silent ──came──▶ arriving ──admitted──▶ in ──dealt──▶ playing ◀─hung up, came back─▶ away
-       ▲                │ refused            │ left  ◀─ended─┘ │ left
-       └────────────────┴────────────────────┴─────────────────┘
-    away: also from in; ended and left lead from there to where they lead from playing
-    over: from anywhere, when the connection is lost, the bot is cut or the host stops
-
-Two rules for whoever edits this file:
-
-1. Whatever may happen stands in `TABLE`, and nothing else may: an `Attendance`
-   raises `Impossible` rather than guess.
-2. Nothing here reads, writes or formats a byte. A dialect is called back when
-   its bot has been admitted, refused, dealt a seat or replaced, and puts that
-   into its own words.
+The states it can be in, and what may happen in each, are the table in
+`states.py`. Nothing here reads, writes or formats a byte: a dialect is called
+back when its bot has been admitted, refused, dealt a seat or replaced, and puts
+that into its own words.
 
 A dialect keeps no flag of its own for any of this: it asks `state`, `visit` and
 `seat`.
 """
 
-from collections.abc import Callable, Mapping
-from enum import Enum
+from collections.abc import Callable
 from typing import TypedDict, Unpack
 
 import trio
@@ -27,72 +17,13 @@ import trio
 from server.host.host import Host
 from server.host.reception import REPLACED, Unwelcome, Visit
 from server.host.wire_log import NO_TAPE
+from server.protocols.common.states import Happening, Impossible, State, after
 from server.protocols.common.talk_budget import TalkBudget
 from server.protocols.common.tournament_end import when_over
 from tournament.log import Follower, Tell
 from tournament.player import GRACE, Seat
 from tournament.record import AnyFact
 from tournament.tournament import Tournament
-
-
-class State(Enum):
-    SILENT = "silent"  # nobody has said who it is
-    ARRIVING = "arriving"  # it has said so, and is about to be admitted or refused
-    IN = "in"  # it has a place, and waits for a match
-    PLAYING = "playing"  # it has a seat
-    AWAY = "away"  # it has a place, perhaps a seat, and nobody is there: over HTTP a bot may come back
-    OVER = "over"  # nothing more is heard or said
-
-
-class Happening(Enum):
-    CAME = "came"  # the bot has said who it is
-    ADMITTED = "admitted"
-    REFUSED = "refused"
-    DEALT = "dealt"  # it was dealt a seat, or came back to one
-    HUNG_UP = "hung up"  # nobody is there, and somebody may be again
-    CAME_BACK = "came back"
-    ENDED = "ended"  # the match has
-    LEFT = "left"  # the bot let go of its place, and may come again
-    REPLACED = "replaced"  # somebody with its token, which may be itself, plays on over another connection
-    TOURNAMENT_OVER = "tournament over"
-    CUT = "cut"  # we hang up: a budget is spent, or nothing is left to say
-    STOPPING = "stopping"  # the host is about to
-    LOST = "lost"  # the connection is
-
-
-_S, _H = State, Happening
-_ENDS = {_H.CUT: _S.OVER, _H.STOPPING: _S.OVER, _H.LOST: _S.OVER}
-
-TABLE: Mapping[State, Mapping[Happening, State]] = {
-    _S.SILENT: {_H.CAME: _S.ARRIVING, **_ENDS},
-    _S.ARRIVING: {_H.ADMITTED: _S.IN, _H.REFUSED: _S.SILENT, **_ENDS},
-    _S.IN: {
-        _H.DEALT: _S.PLAYING,
-        _H.HUNG_UP: _S.AWAY,
-        _H.LEFT: _S.SILENT,
-        _H.REPLACED: _S.OVER,
-        _H.TOURNAMENT_OVER: _S.IN,
-        **_ENDS,
-    },
-    _S.PLAYING: {
-        _H.HUNG_UP: _S.AWAY,
-        _H.ENDED: _S.IN,
-        _H.LEFT: _S.SILENT,
-        _H.REPLACED: _S.OVER,
-        _H.TOURNAMENT_OVER: _S.PLAYING,
-        **_ENDS,
-    },
-    _S.AWAY: {
-        _H.DEALT: _S.AWAY,  # the match was on its way
-        _H.CAME_BACK: _S.PLAYING,
-        _H.ENDED: _S.IN,
-        _H.LEFT: _S.SILENT,
-        _H.REPLACED: _S.OVER,
-        _H.TOURNAMENT_OVER: _S.AWAY,
-        **_ENDS,
-    },
-    _S.OVER: _ENDS,  # hanging up twice is hanging up once
-}
 
 
 class Wishes(TypedDict, total=False):
@@ -107,10 +38,6 @@ class Wishes(TypedDict, total=False):
 
 
 WhenOver = Callable[[Tournament, AnyFact], None]
-
-
-class Impossible(Exception):
-    """Something happened that may not happen in this state: a fault of ours."""
 
 
 class Attendance:
@@ -199,10 +126,7 @@ class Attendance:
 
     def happens(self, what: Happening) -> None:
         """Go on to the next state; raises `Impossible`."""
-        after = TABLE[self.state].get(what)
-        if after is None:
-            raise Impossible(f"{what.value} cannot happen to a bot that is {self.state.value}")
-        self.state = after
+        self.state = after(self.state, what)
 
     # Coming
 
@@ -332,10 +256,11 @@ class Attendance:
 
     def back(self) -> None:
         """Somebody is there again. A grace is for the whole match, or hanging up would be a way to think."""
+        if (seat := self.seat) is None:
+            raise Impossible("a bot without a seat has nothing to come back to: it comes anew")
         self.happens(Happening.CAME_BACK)
         self._grace = max(0.0, self._grace - (trio.current_time() - self._away_since))
-        if self.seat is not None:
-            self.seat.here()
+        seat.here()
 
     def ended(self) -> None:
         """The match has, and the bot has been told."""

@@ -21,10 +21,10 @@ def when_over(host: Host, tournament: str, tell: Tell) -> Callable[[], None]:
     """
     if tournament.startswith(OPEN):
         return _nothing
-    ends = next((listener for listener in host.told if isinstance(listener, TournamentEnds)), None)
+    ends = next((listener for listener in host.on_fact if isinstance(listener, TournamentEnds)), None)
     if ends is None:
         ends = TournamentEnds()
-        host.told.append(ends)
+        host.on_fact.append(ends)
     return ends.wait(tournament, tell)
 
 

@@ -22,8 +22,9 @@ from server.host.reception import Visit
 from server.host.wire_log import NO_TAPE
 from server.http.exchange import Exchange
 from server.http.wire import JSON, Response, json_response
-from server.protocols.common.attendance import Attendance, State
+from server.protocols.common.attendance import Attendance
 from server.protocols.common.http_tape import TURN, requested, responded
+from server.protocols.common.states import State
 from server.protocols.hexagon_dots.gate import Gate, Guest
 from server.protocols.hexagon_dots.messages import delta, standing, whole
 from tournament.events import AnyEvent, Began, Ended, Ending, Refused

@@ -19,7 +19,7 @@ import trio
 
 from server.host.host import Host
 from server.http.exchange import Chunks, Exchange
-from server.http.head import Refusal
+from server.http.head import HttpError
 from server.http.sharing import BOTS
 from server.http.wire import JSON, Response, json_response
 from server.net.listening import network_of
@@ -55,9 +55,9 @@ class HouseHttp:
             case ["play", name] if name in self._sessions:
                 self._at(self._sessions[name], exchange)
             case ["play", _]:
-                raise Refusal(404, "there is no such session; say hello again, with your token: POST /play")
+                raise HttpError(404, "there is no such session; say hello again, with your token: POST /play")
             case _:
-                raise Refusal(404, f"there is nothing at {path[:80]}")
+                raise HttpError(404, f"there is nothing at {path[:80]}")
 
     def _at(self, session: "Session", exchange: Exchange) -> None:
         exchange.authenticated()
@@ -74,14 +74,14 @@ class HouseHttp:
         try:
             said = messages.read(exchange.request.body, limits.json_line_bytes)
         except messages.Unreadable as error:
-            raise Refusal(400, str(error)) from None
+            raise HttpError(400, str(error)) from None
         if not isinstance(said, messages.Hello):
-            raise Refusal(400, HELLO)
+            raise HttpError(400, HELLO)
         origin = network_of(exchange.request.peer, limits.trust_loopback)
         if origin and self._from(origin) >= limits.connections_per_address:
-            raise Refusal(429, "too many sessions were opened from your address: end some with a bye")
+            raise HttpError(429, "too many sessions were opened from your address: end some with a bye")
         if len(self._sessions) >= limits.sessions:
-            raise Refusal(503, "too many sessions are open: come again later")
+            raise HttpError(503, "too many sessions are open: come again later")
         session = Session(self._host, origin, self._forget)
         self._sessions[session.name] = session
         if not self._sweeping:
@@ -148,7 +148,7 @@ class Session:
         """Take a message; the answer is the number of the last one that this bot was told."""
         request = exchange.request
         if self._house is None:
-            raise Refusal(410, f"the session is over: {self._over}")
+            raise HttpError(410, f"the session is over: {self._over}")
         self._stay(request.arrived)
         self._note_question()
         tape = self._house.attendance.tape
@@ -165,12 +165,12 @@ class Session:
         )
         oldest = self._last - len(self._kept)
         if after is None and polls:
-            raise Refusal(400, "after is the number of the last message that you have, or 0")
+            raise HttpError(400, "after is the number of the last message that you have, or 0")
         if after is not None and after < oldest:
-            raise Refusal(410, f"messages up to {oldest} are gone; say hello again, with your token")
+            raise HttpError(410, f"messages up to {oldest} are gone; say hello again, with your token")
         behind = list(self._kept)[max(0, (after or 0) - oldest) :]
         if not behind and self._over is not None:
-            raise Refusal(410, f"the session is over: {self._over}")
+            raise HttpError(410, f"the session is over: {self._over}")
         self._stop_listening()
         if self._house is not None:
             tape, request = self._house.attendance.tape, exchange.request

@@ -17,8 +17,9 @@ from games.game import Illegal, quoted
 from server.export.json_views import rows
 from server.host.host import OPEN
 from server.host.reception import Guessing, Unwelcome, Visit
-from server.protocols.common.attendance import Attendance, State
+from server.protocols.common.attendance import Attendance
 from server.protocols.common.encode_once import Once
+from server.protocols.common.states import State
 from server.protocols.dialect import Channel
 from server.protocols.house import messages
 from server.protocols.house.messages import (

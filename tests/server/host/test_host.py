@@ -149,8 +149,8 @@ async def test_listeners_hear_of_matches_and_facts(autojump_clock: MockClock) ->
         begun.append(match.name)
 
     async with running() as (host, nursery):
-        host.begun.append(hear)
-        host.told.append(lambda tournament, fact: facts.append(fact))
+        host.on_begun.append(hear)
+        host.on_fact.append(lambda tournament, fact: facts.append(fact))
         await host.open("cup", Opened(GAME, "round-robin", 2))
         for name in ("ann", "bob"):
             await come(host, nursery, name)

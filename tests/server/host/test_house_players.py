@@ -193,7 +193,7 @@ async def test_a_thought_that_comes_too_late_is_not_played(autojump_clock: MockC
     async with place() as host:
         host.thinker = Inside()
         ann, seen = Bot(host), list[Match]()
-        host.begun.append(lambda tournament, match: seen.append(match))
+        host.on_begun.append(lambda tournament, match: seen.append(match))
         await ann.tell("start", id="Ann", against="aima")
         if ann.seat() == 1:
             await ann.tell("move", move=3)

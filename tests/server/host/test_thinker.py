@@ -161,7 +161,7 @@ async def test_a_child_that_died_while_it_was_idle_is_replaced() -> None:
     ],
 )
 async def test_a_task_that_no_child_answers_is_given_up(child: str) -> None:
-    async with thinking(patience=1.0, command=[sys.executable, "-c", child]) as (here, _):
+    async with thinking(slack=1.0, command=[sys.executable, "-c", child]) as (here, _):
         with pytest.raises(Failed, match="3 child processes gave no answer"):
             await here.think("connect-4", {}, WINS, "first", 0.0)
         assert pids(here) == []

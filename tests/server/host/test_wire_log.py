@@ -11,7 +11,7 @@ from trio.testing import MockClock
 
 from games.catalogue import catalogue
 from server.host.wire_log import BESIDES, NO_TAPE, PIECE, TAPE, Tape, WireLog
-from server.host.wire_reader import escaped, told, unmarked
+from server.host.wire_reader import escaped, messages_of, unmarked
 from server.net.limits import Limits
 from tournament.match import Match
 from tournament.player import Seat
@@ -45,7 +45,7 @@ async def test_messages_are_in_the_order_of_their_coming_with_seconds_since_the_
     tape.heard(b"b2", began + 1.25)  # it was read only now
     await trio.sleep(2.0)
     tape.told(b"well\r\n")
-    assert told(tape) == [
+    assert messages_of(tape) == [
         {"at": 1.5, "from": "host", "text": "your turn"},
         {"at": 1.25, "from": "bot", "text": "b2"},
         {"at": 3.5, "from": "host", "text": "well\r"},

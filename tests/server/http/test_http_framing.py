@@ -10,7 +10,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
-from server.http.head import PLAIN, Head, Refusal, read_head
+from server.http.head import PLAIN, Head, HttpError, read_head
 from server.net.limits import Limits
 from tests.server.cutting import cut, places
 from tests.server.reading import CHUNKED, LIMITS, get, post, requests, served, status
@@ -131,7 +131,7 @@ def ours(content: bytes) -> list[tuple[str, bytes]]:
             got.append((request.method, request.body))
             if reader.head is not None and reader.head.last:
                 break
-    except Refusal:
+    except HttpError:
         pass
     return got
 
@@ -205,7 +205,7 @@ def understood(head: bytes) -> Head | int:
     """What a head says, without the padding, or the status that it is refused with."""
     try:
         found = read_head(head, LIMITS)
-    except Refusal as refusal:
+    except HttpError as refusal:
         return refusal.status
     return structs.replace(found, headers={k: v for k, v in found.headers.items() if k != "x-padding"})
 

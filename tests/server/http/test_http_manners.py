@@ -4,7 +4,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from server.http.exchange import Exchange
-from server.http.head import Refusal
+from server.http.head import HttpError
 from server.http.wire import Response
 from tests.server.web import STREAM, TRIED, echo, get, post, serving
 
@@ -64,7 +64,7 @@ async def test_an_answer_is_marked_for_pages_of_any_site_where_the_application_s
                 chunks.put(b"one")
                 chunks.close()
             case "/refused":
-                raise Refusal(409, "no")
+                raise HttpError(409, "no")
             case "/broken":
                 raise KeyError("a mistake")
             case "/nothing":

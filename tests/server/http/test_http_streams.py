@@ -8,7 +8,7 @@ import trio.testing
 from structlog.testing import capture_logs
 
 from server.http.exchange import Exchange
-from server.http.head import Refusal
+from server.http.head import HttpError
 from server.http.wire import json_response
 from server.net.limits import Limits
 from tests.server.web import STREAM, TRIED, Streams, echo, get, serving
@@ -212,7 +212,7 @@ async def test_a_mistake_of_who_is_told_harms_nobody() -> None:
 
 async def test_an_application_refuses_by_raising_and_the_connection_stays() -> None:
     def app(exchange: Exchange) -> None:
-        raise Refusal(404, f"there is no {exchange.request.path}")
+        raise HttpError(404, f"there is no {exchange.request.path}")
 
     async def later(exchange: Exchange) -> None:
         await trio.lowlevel.checkpoint()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.http.head import Refusal, form, read_head
+from server.http.head import HttpError, form, read_head
 from server.http.wire import Request, Response, chunk, json_response, opening, refused, written
 from tests.server.reading import CHUNKED, LIMITS, get, post, requests, served, status
 
@@ -122,7 +122,7 @@ def test_each_refusal_says_whose_fault_it_is(content: bytes, expected: int) -> N
 
 @pytest.mark.parametrize("begun", [b"", b"GET", b"GET / HTTP/1.1\r\n", b"GET / HTTP/1.1\r\nHost: a\r\n"])
 def test_what_is_not_a_whole_head_is_none(begun: bytes) -> None:
-    with pytest.raises(Refusal):
+    with pytest.raises(HttpError):
         read_head(begun, LIMITS)
 
 
@@ -171,7 +171,7 @@ def test_forms_are_read_strictly() -> None:
     assert form("flip=(╯°□°)╯︵ ┻━┻".encode()) == {"flip": "(╯°□°)╯︵ ┻━┻"}
     assert form(b"flip=%28%E2%95%AF") == {"flip": "(╯"}
     for bad in (b"a=%", b"%g1=1", b"a=\xff", b"a=%ff"):
-        with pytest.raises(Refusal):
+        with pytest.raises(HttpError):
             form(bad)
 
 

@@ -467,7 +467,7 @@ async def test_one_story_may_be_told_to_several_at_once(autojump_clock: MockCloc
         story = Story(record, record.matches["cup-1"])
         async with trio.open_nursery() as nursery:
             for _ in range(3):
-                nursery.start_soon(match.told, story)
+                nursery.start_soon(match.completed, story)
     assert [ply.number for ply in story.plies] == list(range(1, len(record.matches["cup-1"].moves) + 1))
     assert story.positions[-1].outcome is not None
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from server.http.head import Refusal
+from server.http.head import HttpError
 from server.http.wire import Request, Response
 from server.protocols.api.door import NAMED, Api
 from server.protocols.api.openapi import openapi
@@ -63,7 +63,7 @@ def test_a_word_goes_before_a_parameter_and_only_for_its_own_method() -> None:
 
 @pytest.mark.parametrize("path", ["/", "/a", "/a/b/c", "/a//", "/a//b", "/{one}/b/c"])
 def test_nothing_is_found_beyond_a_route_or_short_of_it(path: str) -> None:
-    with pytest.raises(Refusal, match="there is nothing at") as refusal:
+    with pytest.raises(HttpError, match="there is nothing at") as refusal:
         Routes((route("/{one}/b"),)).find(request("GET", path))
     assert refusal.value.status == 404
 

@@ -11,8 +11,9 @@ from trio.testing import MockClock
 from server.host.host import Host
 from server.host.reception import Unwelcome, Visit
 from server.net.limits import Limits
-from server.protocols.common import attendance
-from server.protocols.common.attendance import TABLE, Attendance, Happening, Impossible, State
+from server.protocols.common import states as machine
+from server.protocols.common.attendance import Attendance
+from server.protocols.common.states import TABLE, Happening, Impossible, State
 from tests.server.protocols.room import SlowToEnter
 from tests.server.transcripts import hosting
 from tournament import record
@@ -73,7 +74,7 @@ def test_every_state_can_be_come_to_from_silence() -> None:
 
 def test_the_drawing_is_one_of_the_table() -> None:
     """Each arrow that is drawn from left to right is a row, and whatever leads to another state is in it."""
-    drawing = "\n".join(re.findall(r"^    .*", attendance.__doc__ or "", re.MULTILINE))
+    drawing = "\n".join(re.findall(r"^    .*", machine.__doc__ or "", re.MULTILINE))
     steps = STEP.findall(drawing)
     assert len(steps) >= 3
     for state, happening, after in steps:
@@ -275,7 +276,7 @@ async def test_the_end_of_its_tournament_is_told_once_to_whoever_is_in_and_to_no
         ann = await into(state, host)
 
         def end() -> None:
-            for tell in tuple(host.told):
+            for tell in tuple(host.on_fact):
                 tell(host.tournaments["cup"], Turned(record.State.RUNNING))
                 tell(host.tournaments["cup"], Turned(record.State.FINISHED))
 

@@ -21,7 +21,7 @@ from trio.testing import MockClock
 from server.host.host import STOPPING, Host
 from server.host.reception import Unwelcome
 from server.protocols import catalogue, tcp, websocket
-from server.protocols.common.attendance import TABLE, Happening, State
+from server.protocols.common.states import TABLE, Happening, State
 from server.protocols.dialect import Channel, Speak, Talk
 from tests.server.doors import Page, Stream, in_memory_with, memory, pages
 from tests.server.transcripts import Stage, Transcript, replay, staged
@@ -176,7 +176,7 @@ class Witness:
         return watched
 
     def meet(self, host: Host) -> None:
-        host.begun.append(lambda tournament, match: self.matches.append(match))
+        host.on_begun.append(lambda tournament, match: self.matches.append(match))
 
     def shows_a_position(self, message: bytes) -> bool:
         """However a dialect puts it: the state is in there as the game shows it."""
@@ -292,7 +292,7 @@ async def suffer(blow: Blow, page: Page, transcript: Transcript, after: int, wit
             await stage.clear()
             await trio.sleep(LONG)
             witness.check(host)
-            assert not host.farewells, "a connection that is gone waits for a goodbye"
+            assert not host.on_stop, "a connection that is gone waits for a goodbye"
             for tournament in host.tournaments.values():
                 again = fold(host.store.kept())[tournament.record.name]
                 assert again.standings() == tournament.record.standings()

@@ -7,7 +7,7 @@ import trio
 from trio.testing import MockClock
 
 from server.host.host import Host
-from server.host.wire_reader import told
+from server.host.wire_reader import messages_of
 from tests.server.protocols import fours
 from tests.server.protocols.lists import lists
 from tests.server.protocols.room import room
@@ -18,7 +18,7 @@ Noted = list[tuple[str, str]]
 
 
 def noted(host: Host, match: str, seat: int) -> Noted:
-    return [(each["from"], each["text"]) for each in told(host.wires.of(match)[seat])]
+    return [(each["from"], each["text"]) for each in messages_of(host.wires.of(match)[seat])]
 
 
 def heard(notes: Noted) -> list[str]:
@@ -38,7 +38,7 @@ async def test_santorini_as_the_memo_has_it(autojump_clock: MockClock) -> None:
         assert heard(his) == await bob.lines()
         assert [text for who, text in hers if who == "bot"] == ["0 0", "9 9", " 0 1 "]
         assert [text for who, text in his if who == "bot"] == ["3 3", "3 4", "1 1 1"]
-        said = [each for each in told(here.host.wires.of(match)[0]) if each["from"] == "bot"]
+        said = [each for each in messages_of(here.host.wires.of(match)[0]) if each["from"] == "bot"]
         assert [round(each["at"] - said[0]["at"], 6) for each in said] == [0.0, 0.25, 0.5]
         await bob.wire.aclose()  # and so the match is over, which is the last that is noted
         await trio.sleep(40.0)
@@ -97,7 +97,7 @@ async def test_connect_4_as_the_arena_speaks_it(autojump_clock: MockClock) -> No
             await first.send(message)
         await trio.sleep(5.0)
         (match,) = host.tournaments["open-connect-4"].matches.values()
-        notes = told(host.wires.of(match.name)[index])
+        notes = messages_of(host.wires.of(match.name)[index])
         began = match.log.events[0].at
         assert [(n["at"], n["text"]) for n in notes if n["from"] == "host"] == [
             (round(at - began, 6), text.decode()) for at, text in first.told

@@ -36,6 +36,6 @@ async def test_nobody_waits_for_the_end_of_an_open_table(autojump_clock: MockClo
     """Catches listeners that are kept for ever: a bot that hangs up there may never be heard of again."""
     async with hosting({}) as (host, _):
         table = await host.table("tic-tac-toe")
-        before = len(host.told)
+        before = len(host.on_fact)
         when_over(host, table.record.name, lambda tournament, fact: None)()
-        assert len(host.told) == before
+        assert len(host.on_fact) == before

@@ -555,7 +555,7 @@ async def test_a_player_that_never_reads_is_cut_and_its_opponent_waits_for_nothi
 async def test_when_the_host_stops_nobody_has_left_a_match(autojump_clock: MockClock) -> None:
     begun = list[Match]()
     async with door() as (host, connect):
-        host.begun.append(lambda tournament, match: begun.append(match))
+        host.on_begun.append(lambda tournament, match: begun.append(match))
         await pair(connect)
     assert begun[0].verdict is None
 

@@ -94,7 +94,7 @@ def test_a_disk_that_takes_no_more_is_trouble_that_passes(engine: Sqlite, path: 
 def test_what_somebody_else_has_locked_is_trouble_that_passes(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "PATIENCE", 50)
+    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT", 50)
     engine, other = Sqlite(path), connected(path)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(Unavailable, match="somebody else has locked it"):

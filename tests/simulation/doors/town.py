@@ -48,7 +48,7 @@ class Town(talk.Town):
             thinker=Thinker(children=0, waiting=0),
             wall=trio.current_time,
         )
-        host.told.append(self._told)
+        host.on_fact.append(self._told)
         self._plan = plan
         self._telephone = Telephone()
         self._admission = Admission(host.limits)
