@@ -6,6 +6,7 @@ The exit code is the command's.
 """
 
 import argparse
+import signal
 import subprocess
 import sys
 
@@ -20,6 +21,7 @@ def main() -> int:
     chosen = parser.parse_args()
     if not chosen.command:
         parser.error("expected a command, such as: make test")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the loops end with it
     loops = [subprocess.Popen([sys.executable, "-c", LOOP]) for _ in range(chosen.loops)]
     try:
         return subprocess.run(chosen.command).returncode
