@@ -5,13 +5,13 @@ is whatever another package declares under the entry point group
 `quintain.games`, which is how other people's games get in.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pkgutil import iter_modules
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import games
 from games.game import Game
@@ -19,22 +19,48 @@ from games.game import Game
 GROUP = "quintain.games"
 
 
+class Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+T = TypeVar("T", bound=Named)
+
+
 class BadCatalogue(Exception):
-    """A game that was installed but cannot be used: the organiser's to mend."""
+    """Something was installed that cannot be used: the organiser's to mend."""
 
 
 @cache
 def catalogue() -> Mapping[str, Game[Any, Any]]:
     """Every game by its name."""
-    found: dict[str, Game[Any, Any]] = {}
+    kind: type[Game[Any, Any]] = Game
+    return by_name(kind, (*_own(), *_others()))
+
+
+def by_name(kind: type[T], declared: Iterable[tuple[str, object]]) -> Mapping[str, T]:
+    """What was declared, each with where, by its `name`; raises `BadCatalogue`."""
+    found: dict[str, T] = {}
     origin: dict[str, str] = {}
-    for where, game in (*_own(), *_others()):
-        if not isinstance(game, Game):
-            raise BadCatalogue(f"{where}: expected a Game, found a {type(game).__name__}")
-        if game.name in found:
-            raise BadCatalogue(f"{where}: there is a game {game.name!r} already, from {origin[game.name]}")
-        found[game.name], origin[game.name] = game, where
+    for where, each in declared:
+        if not isinstance(each, kind):
+            raise BadCatalogue(f"{where}: expected a {kind.__name__}, found a {type(each).__name__}")
+        name = each.name
+        if name in found:
+            what = kind.__name__.lower()
+            raise BadCatalogue(f"{where}: there is a {what} {name!r} already, from {origin[name]}")
+        found[name], origin[name] = each, where
     return MappingProxyType(dict(sorted(found.items())))
+
+
+def installed(group: str) -> Iterator[tuple[str, object]]:
+    """What other packages declare under an entry point group; raises `BadCatalogue`."""
+    for entry in entry_points(group=group):
+        where = f"entry point {entry.name} = {entry.value}"
+        try:
+            yield where, entry.load()
+        except Exception as error:
+            raise BadCatalogue(f"{where}: cannot be loaded: {error}") from error
 
 
 def _own() -> Iterator[tuple[str, object]]:
@@ -46,9 +72,4 @@ def _own() -> Iterator[tuple[str, object]]:
 
 
 def _others() -> Iterator[tuple[str, object]]:
-    for entry in entry_points(group=GROUP):
-        where = f"entry point {entry.name} = {entry.value}"
-        try:
-            yield where, entry.load()
-        except Exception as error:
-            raise BadCatalogue(f"{where}: cannot be loaded: {error}") from error
+    return installed(GROUP)

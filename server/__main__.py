@@ -62,7 +62,7 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except* KeyboardInterrupt:
         code = INTERRUPTED
-    except* bad_catalogues() as faults:
+    except* bad_catalogue() as faults:
         from server.programs.terminal import note
 
         note(f"quintain: {_first(faults)}")
@@ -70,10 +70,10 @@ def main() -> None:
     sys.exit(code)
 
 
-def bad_catalogues() -> tuple[type[Exception], ...]:
+def bad_catalogue() -> tuple[type[Exception], ...]:
     """What is raised if an installed game or dialect cannot be used; nothing where none was looked for."""
-    modules = (sys.modules.get(name) for name in ("games.catalogue", "server.protocols.catalogue"))
-    return tuple(module.BadCatalogue for module in modules if module is not None)
+    module = sys.modules.get("games.catalogue")
+    return () if module is None else (module.BadCatalogue,)
 
 
 def _first(errors: ExceptionGroup[Raised]) -> Raised:

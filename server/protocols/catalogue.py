@@ -8,13 +8,13 @@ package declares under the entry point group `quintain.dialects`.
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pkgutil import iter_modules
 from types import MappingProxyType
 from typing import TypeVar
 
 import server.protocols
+from games.catalogue import BadCatalogue, by_name, installed
 from server.protocols.dialect import Dialect, OverHttp, OverTcp, OverWebsocket
 
 GROUP = "quintain.dialects"
@@ -22,24 +22,10 @@ GROUP = "quintain.dialects"
 Way = TypeVar("Way", OverTcp, OverWebsocket, OverHttp)
 
 
-class BadCatalogue(Exception):
-    """A dialect that was installed but cannot be used: the organiser's to mend."""
-
-
 @cache
 def dialects() -> Mapping[str, Dialect]:
     """Every dialect by its name."""
-    found: dict[str, Dialect] = {}
-    origin: dict[str, str] = {}
-    for where, dialect in (*_own(), *_others()):
-        if not isinstance(dialect, Dialect):
-            raise BadCatalogue(f"{where}: expected a Dialect, found a {type(dialect).__name__}")
-        if dialect.name in found:
-            raise BadCatalogue(
-                f"{where}: there is a dialect {dialect.name!r} already, from {origin[dialect.name]}"
-            )
-        found[dialect.name], origin[dialect.name] = dialect, where
-    return MappingProxyType(dict(sorted(found.items())))
+    return by_name(Dialect, (*_own(), *installed(GROUP)))
 
 
 def carried(by: type[Way]) -> Iterator[tuple[Dialect, Way]]:
@@ -83,12 +69,3 @@ def _own() -> Iterator[tuple[str, object]]:
             declared = getattr(import_module(name), "DIALECT", None)
             if declared is not None:
                 yield name, declared
-
-
-def _others() -> Iterator[tuple[str, object]]:
-    for entry in entry_points(group=GROUP):
-        where = f"entry point {entry.name} = {entry.value}"
-        try:
-            yield where, entry.load()
-        except Exception as error:
-            raise BadCatalogue(f"{where}: cannot be loaded: {error}") from error

@@ -7,6 +7,7 @@ import re
 import socket
 from collections.abc import Callable
 from configparser import ConfigParser
+from pathlib import Path
 from typing import TextIO
 
 import msgspec
@@ -102,3 +103,17 @@ def test_its_page_is_a_page_of_the_host(planted: Served) -> None:
         page = b"".join(iter(lambda: browser.recv(65536), b""))
     assert page.startswith(b"HTTP/1.1 200 ")
     assert b"<h1>Plain words</h1>" in page
+
+
+def test_a_dialect_that_cannot_be_used_is_said_in_a_line(tmp_path: Path) -> None:
+    """The page promises that it stops the start."""
+    described = tmp_path / "broken-1.dist-info"
+    described.mkdir()
+    (described / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1\n")
+    (described / "entry_points.txt").write_text("[quintain.dialects]\nwords = nowhere.words:DIALECT\n")
+    ports = ("--tcp", "0", "--websocket", "0", "--http", "0", "--data", str(tmp_path / "data"))
+    said = python(tmp_path, "-m", "server", "serve", *ports, code=2)
+    why = "cannot be loaded: No module named 'nowhere'"
+    assert f"quintain: entry point words = nowhere.words:DIALECT: {why}\n" in said
+    assert "Traceback" not in said
+    assert "ready" not in said

@@ -203,8 +203,7 @@ class Guest:
         self._let_know()
 
     def _open(self, seat: Seat) -> Battle:
-        tape = self._host.wires.tape(seat, self.visit)
-        self._battle = self._guests.enrol(seat, tape=tape, opened=self._acknowledge)
+        self._battle = self._guests.enrol(seat, tape=self.attendance.tape, opened=self._acknowledge)
         return self._battle
 
     def _let_know(self) -> None:
