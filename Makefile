@@ -11,7 +11,10 @@ IN := $(VENV)/bin/
 RUN := $(VENV)/.run
 DEV := $(VENV)/.dev
 COMMAND := $(VENV)/.command
-WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
+# Half as many again as there are processors: a third of the time tests wait for something else than a processor.
+WORKERS ?= $(shell expr $$(nproc 2>/dev/null || echo 2) '*' 3 / 2)
+# Bytecode is kept, not beside the sources: tests start hundreds of processes, and none is to compile everything.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX=$(CURDIR)/.cache/bytecode $(IN)python -m pytest --dist loadgroup
 
 .PHONY: help serve demo test quick busy planted campaign bench lint docs matrix lock clean
 
@@ -27,24 +30,26 @@ demo: $(COMMAND)  ## a tournament of house bots in every game; `make demo ARGS="
 test: lint  ## lint, types and every test; ends with the slowest twenty
 	@tests/browser/prepare.sh $(abspath $(IN))/python
 	@tests/server/store/prepare.sh
-	$(IN)python -m pytest -n $(WORKERS) --durations=20 $(ARGS)
+	$(PYTEST) -n $(WORKERS) --durations=20 $(ARGS)
 
 quick: lint  ## lint, types and the fast tests: for the daily loop
-	$(IN)python -m pytest -n $(WORKERS) -m "not slow" $(ARGS)
+	$(PYTEST) -n $(WORKERS) -m "not slow" $(ARGS)
 
 planted: $(DEV) $(COMMAND)  ## the fast tests with a sixth game and a sixth dialect, which are in tests/planted
-	PYTHONPATH=$(abspath tests/planted) $(IN)python -m pytest -n $(WORKERS) -m "not slow" $(ARGS)
+	PYTHONPATH=$(abspath tests/planted) $(PYTEST) -n $(WORKERS) -m "not slow" $(ARGS)
 
 busy: $(DEV)  ## `make test` beside four busy loops: no test takes a busy machine for a fault
 	$(IN)python -m tests.busy $(MAKE) test
 
 campaign: $(DEV)  ## all that can be tried at length, for hours; `make campaign ARGS="-k laws"` narrows the tests
-	HYPOTHESIS_PROFILE=campaign $(IN)python -m pytest -n $(WORKERS) $(ARGS)
+	HYPOTHESIS_PROFILE=campaign $(PYTEST) -n $(WORKERS) $(ARGS)
 	$(IN)python -m tests.fuzz --sessions 100000
 	$(IN)python -m tests.simulation --seeds 1-20000 --jobs $(WORKERS)
 	$(IN)python -m tests.chaos --kills 1000
 	$(IN)python -m tests.chaos --kills 100 --how term
 	$(IN)python -m tests.chaos --kills 50 --how restart-postgres
+	$(IN)python -m tests.soak --minutes 30
+	$(IN)python -m tests.adversaries --seconds 20
 
 bench: $(VENV)/.bench  ## speed, as ratios in one run
 	$(IN)python -m tests.bench $(ARGS)

@@ -1,17 +1,17 @@
 """House brains: moves for any game of the contract.
 
 A brain is given a position and `stop`, which says whether its time is up. It
-asks often, and after a yes it answers at once with the best it has found: a
-move comes even where the first answer is yes. The position is one with a move
-to make; whoever asks sees to that.
+calls `stop` often, and once that returns true it returns the best move that it
+has found: there is one even if the first call returns true. The caller makes
+sure that the position has a move.
 
-No clock, no connection and no knowledge of any one game is in here: what makes
-a position good is the game's own `evaluate`. Where there is none, whatever is
-not over counts as even, and only forced wins and losses are seen.
+There is no clock, no connection and no knowledge of any one game in here: what
+makes a position good is the game's own `evaluate`. If a game has none, every
+position that is not over counts as even, and only forced wins and losses are seen.
 
-The same game, seed and position, and the same number of questions to `stop`,
-give the same move. `random` and `greedy` go on drawing lots from their seed, so
-with them it is the same positions in the same order.
+The same game, seed and position, and the same number of calls to `stop`, give
+the same move. `random` and `greedy` go on drawing lots from their seed, so they
+need the same positions in the same order.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -52,8 +52,8 @@ def first(game: Game[Any, Any], seed: int = 0) -> Brain:
 def greedy(game: Game[Any, Any], seed: int = 0) -> Brain:
     """One move ahead: a win, else the best position, but no move that lets the other seat win at once.
 
-    Only the best move is asked whether it does that; where it does, the next best, and so on. That costs
-    little, where asking all of them would be a search of two plies.
+    Only the best move is checked for that; if it fails, the next best, and so on. That costs little, while
+    checking all of them would be a search of two plies.
     """
     lots, evaluate = Random(seed), game.evaluate or _even
 
@@ -111,7 +111,7 @@ class _Search:
         self.choice = moves[0]
         self.recent: dict[Any, Entry] = {}
         self.older: dict[Any, Entry] = {}
-        self.guesses = 0  # how often something short of the end of a game was taken for an answer
+        self.guesses = 0  # how often a position short of the end of a game was given a value
         self.narrow = False
 
     def deepen(self, limit: int) -> None:
@@ -138,7 +138,7 @@ class _Search:
         seat, before = position.turn, self.guesses
         best, choice, least = -inf, None, low
         for move, child, spare in self.children(position, depth, ply, entry):
-            if spare and best > -SURE:  # that all is lost is believed only when everything has been tried
+            if spare and best > -SURE:  # a loss counts as forced only when everything has been tried
                 self.guesses += 1
                 break
             if depth == 1 or child.outcome is not None:
@@ -165,13 +165,13 @@ class _Search:
     def children(
         self, position: Any, depth: int, ply: int, entry: Entry | None
     ) -> Iterator[tuple[Any, Any, bool]]:
-        """The moves, where they lead and whether they can be spared; what promises most comes first."""
+        """The moves, where they lead and whether they may be left out, the most promising first."""
         if entry is not None:
             yield entry[3], self.played(position, entry[3]), False
         moves: Iterable[Any] = position.moves() if ply else self.moves
         if entry is not None:
             moves = (move for move in moves if move != entry[3])
-        if depth == 1:  # to put them in order would cost as much as to be done with them
+        if depth == 1:  # putting them in order would cost as much as searching them
             for move in moves:
                 yield move, self.played(position, move), False
             return

@@ -28,7 +28,7 @@ T = TypeVar("T", bound=Named)
 
 
 class BadCatalogue(Exception):
-    """Something was installed that cannot be used: the organiser's to mend."""
+    """Something was installed that cannot be used: the organiser has to mend it."""
 
 
 @cache
@@ -39,7 +39,7 @@ def catalogue() -> Mapping[str, Game[Any, Any]]:
 
 
 def by_name(kind: type[T], declared: Iterable[tuple[str, object]]) -> Mapping[str, T]:
-    """What was declared, each with where, by its `name`; raises `BadCatalogue`."""
+    """What was declared, by `name`; `declared` also says where. Raises `BadCatalogue`."""
     found: dict[str, T] = {}
     origin: dict[str, str] = {}
     for where, each in declared:

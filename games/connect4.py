@@ -3,7 +3,7 @@
 A side's discs are a bitboard of 49 bits: seven to a column, the lowest is the
 bottom row and the seventh stays empty, so that a shift by 1, 6, 7 or 8 never
 runs round an edge and four in a line is found by two shifts a direction.
-`next` holds, a bit a column, where the next disc of that column will fall.
+`next` holds one bit for each column: where its next disc will fall.
 """
 
 from collections.abc import Iterable

@@ -96,7 +96,7 @@ class Game(Struct, Generic[P, M], frozen=True, kw_only=True):
     short: Callable[[M], str]  # a move as people write it; `read(typed(…))` takes it back
     show: Callable[[P, tuple[str, str]], object]  # a position and the players' names → JSON, by msgspec
     draw: Callable[..., str]  # draw(position, last=None): a position, and the move that led there → SVG
-    pace: Pace  # of the game's seed; a tournament may choose its own
+    pace: Pace  # the default; a tournament may choose its own
     faults: Literal["retry", "forfeit"]  # what an illegal move costs: another try, or the match
     ply_limit: int | None = None  # a match is drawn after so many plies; None where the rules end it
     evaluate: Callable[[P], float] | None = None  # how good for seat 0: −1 … 1; helps the house brains
@@ -106,7 +106,7 @@ class Game(Struct, Generic[P, M], frozen=True, kw_only=True):
 
     @property
     def options(self) -> Mapping[str, object]:
-        """Its options, each with its default."""
+        """The game's options, each with its default."""
         return _options(self.start)
 
     def opening(self, options: Mapping[str, object]) -> P:
@@ -120,13 +120,21 @@ class Game(Struct, Generic[P, M], frozen=True, kw_only=True):
 
 @cache
 def _options(start: Callable[..., object]) -> Mapping[str, object]:
-    """Asked for once: `signature` takes as long as a move of a match."""
+    """Cached, because `signature` takes as long as a move of a match."""
     return {name: option.default for name, option in signature(start).parameters.items()}
+
+
+class Quoted(str):
+    """What a bot sent, quoted already."""
+
+    __slots__ = ()
 
 
 def quoted(sent: Any) -> str:
     """What a bot sent, as a message may repeat it: escaped, short, and never an error itself."""
     match sent:
+        case Quoted():
+            return sent
         case int() if abs(sent) >= 10**SHOWN:
             return f"a number of more than {SHOWN} digits"
         case str():

@@ -1,4 +1,4 @@
-"""Hexagon Dots: who draws the last side of a hexagon captures it and draws again.
+"""Hexagon Dots: whoever draws the last side of a hexagon captures it and draws again.
 
 Points lie in rows, short and long by turns, and are (row, column); a line joins
 two neighbours, the earlier point first. A hexagon is named by its centre. Its
@@ -39,7 +39,7 @@ DASHES = (None, "11 5")  # of the lines of seat 0 and of seat 1
 
 
 class Hexagon(Struct, frozen=True):
-    """`seen & drawn == sides` says it all: six sides are there and no hexagon that overlaps is captured."""
+    """`seen & drawn == sides`: all six sides are drawn, and no hexagon that overlaps is captured."""
 
     bit: int
     sides: int
@@ -245,7 +245,7 @@ def lines_shown(since: HexagonDots, position: HexagonDots, owners: Sequence[obje
 def hexagons_shown(since: HexagonDots, position: HexagonDots, owners: Sequence[object]) -> list[object]:
     """The hexagons captured between two positions of a match, row by row."""
     if (fresh := _fresh(since, position)) <= position.board.every_line:
-        return []  # as mostly: it is lines alone, whose bits are the lower ones
+        return []  # the usual case: only lines, whose bits are the lower ones
     return [
         {"center": point_shown(centre), "owner": owners[0 if position.first & hexagon.bit else 1]}
         for centre, hexagon in position.board.hexagons.items()

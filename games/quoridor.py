@@ -37,7 +37,7 @@ BOARD = (1 << UPRIGHT) - 1
 LOWER = BOARD >> SIDE  # the squares with a neighbour to the north
 LEFT = sum(0b11111111 << SIDE * row for row in range(SIDE))  # those with a neighbour to the east
 GOALS = (0b111111111 << 8 * SIDE, 0b111111111)  # row 9 for seat 0, row 1 for seat 1
-FAR = len(SQUARES)  # more steps than any way has: there is none
+FAR = len(SQUARES)  # more steps than any way has; means that there is none
 SUPPLY = 10  # walls of each seat at the start
 SEATS = ("first", "second")
 WON = (Outcome(0, "first has reached row 9"), Outcome(1, "second has reached row 1"))
@@ -228,7 +228,7 @@ def evaluate(position: Quoridor) -> float:
 
 
 def walls(position: Quoridor) -> list[str]:
-    """Those on the board, in the order of their names."""
+    """The walls on the board, in the order of their names."""
     return [name for name, wall in WALLS.items() if position.walls & wall.bit]
 
 

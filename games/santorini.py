@@ -1,9 +1,9 @@
 """Santorini: two workers each climb what both build; the third floor wins.
 
-First, second, first, second, the seats place their workers. Then a turn is a
-worker's move and a build with that worker: two moves of the same seat, one
-after the other. The rules are those of the course this game was played in, on
-6×6 fields and without gods.
+The seats place their workers in turn: first, second, first, second. After that a
+turn is a worker's move and a build with that worker: two moves of the same seat,
+one after the other. The rules are those of the course this game was played in,
+on 6×6 fields and without gods.
 
 A set of fields is a byte a row, bit 0 at (0, 0); a worker is the one bit of its
 field. `floors[n]` are the fields with more than n floors, so the fields that are
@@ -142,7 +142,7 @@ class Santorini(Struct, frozen=True, gc=False):
 
 
 def raised(floors: Floors, field: int) -> Floors:
-    """With one floor more on a field."""
+    """The floors with one more on a field."""
     one, two, three, four, text = floors
     return one | field, two | one & field, three | two & field, four | three & field, text + RISE[field]
 

@@ -35,7 +35,7 @@ def _version() -> str:
 
 
 def command_line(words: Sequence[str]) -> App:
-    """What understands these words: of the commands, only those that they name are looked into."""
+    """The parser of these words, which imports only the commands that they name."""
     app = App(name="quintain", help=HELP, help_format="plaintext", version=_version)
     app["--help"].group = app["--version"].group = "Also"
     for name, (where, summary) in COMMANDS.items():
@@ -71,7 +71,7 @@ def main() -> None:
 
 
 def bad_catalogue() -> tuple[type[Exception], ...]:
-    """What is raised if an installed game or dialect cannot be used; nothing where none was looked for."""
+    """What is raised if an installed game or dialect cannot be used; nothing if none was looked for."""
     module = sys.modules.get("games.catalogue")
     return () if module is None else (module.BadCatalogue,)
 

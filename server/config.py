@@ -7,7 +7,7 @@ wrong with it.
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct, structs
@@ -15,6 +15,8 @@ from msgspec import Meta, Struct, structs
 from server.exits import ConfigError
 from server.host.host import check
 from server.host.tournament_settings import TournamentSettings
+from server.http.origins import Origins
+from server.net.hosts import Hosts
 from server.net.limits import Limits
 from server.net.proxies import Proxies
 from tournament.tournament import Refusal
@@ -44,7 +46,9 @@ class Tls(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Evaluation(Struct, frozen=True, forbid_unknown_fields=True):
-    """Whom the Arena may call. With no networks: loopback, while the host itself listens on loopback only."""
+    """Whom the Arena may call. With no networks: nobody; but whoever is on the machine of a host that listens
+    on loopback only may have loopback called.
+    """
 
     networks: tuple[str, ...] = ()  # as CIDR: "10.1.0.0/16"
 
@@ -59,10 +63,14 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
         None  # in one tournament; None: all that can be played
     )
     reserve_bytes: Annotated[int, Meta(ge=0)] = RESERVE_BYTES  # of the disk, given up when it is full
+    grace: Annotated[float, Meta(ge=0)] = 2.0  # seconds, at a stop, for matches that cannot be resumed
     tls: Tls | None = None
     proxies: tuple[str, ...] = ()  # as CIDR: whose `X-Forwarded-For` is believed
+    hosts: tuple[str, ...] = ()  # names for this host, beside its own, while it listens on loopback only
+    origins: tuple[str, ...] = ()  # "https://…": sites whose pages may order what pages of the host may
     admin_anywhere: bool = False  # the desk also where its cookies cross a network in the clear
     evaluation: Evaluation = Evaluation()
+    show: Literal[0, 1] = 1  # processes for pages and whatever only looks; 0: the one that plays does it
     limits: Limits = Limits()
     tournament: tuple[TournamentSettings, ...] = ()  # opened at the start, if there is none of that name
 
@@ -114,10 +122,15 @@ def _checked(values: Mapping[str, Any], origin: str) -> Settings:
         found = msgspec.convert(values, Settings)
     except msgspec.ValidationError as error:
         raise ConfigError(f"{origin}: {error}") from None
-    try:
-        Proxies(found.proxies)
-    except ValueError as error:
-        raise ConfigError(f"{origin}: proxies: {error}") from None
+    for key, listed, reads in (
+        ("proxies", found.proxies, Proxies),
+        ("hosts", found.hosts, Hosts),
+        ("origins", found.origins, Origins),
+    ):
+        try:
+            reads(listed)
+        except ValueError as error:
+            raise ConfigError(f"{origin}: {key}: {error}") from None
     for wanted in found.tournament:
         try:
             check(wanted.name, wanted.opened())

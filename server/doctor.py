@@ -4,9 +4,9 @@ It changes nothing, except that it writes an empty file and removes it again.
 """
 
 import fcntl
+import math
 import os
 import platform
-import resource
 import shutil
 import socket
 import sqlite3
@@ -21,6 +21,8 @@ from msgspec import Struct
 
 from server.config import Settings
 from server.exits import ConfigError
+from server.net.limits import Limits
+from server.net.open_files import room_for_files, shortage, too_few
 from server.store.choice import beside
 from server.store.data_folder import JOURNAL, LOCK
 from server.store.sqlite import SOUND
@@ -28,7 +30,6 @@ from server.store.sqlite import SOUND
 OLDEST = (3, 11)  # of Python
 SCARCE = 1 << 30  # bytes on the disk: a week of busy tournaments
 TOO_LITTLE = 256 << 20  # bytes: less than some hours
-FILES = 4096  # open at once: a thousand bots, their spectators, and the host's own
 LATE = 0.1  # seconds that a sleep of a hundredth may take longer, on a machine that has time for us
 AHEAD = 60.0  # seconds that the newest fact may be ahead of the clock
 
@@ -60,7 +61,7 @@ def examination(settings: Settings) -> Iterator[Answer]:
     yield _space(Path(settings.data))
     yield from _ports(settings, running is not None)
     yield _clock()
-    yield _files()
+    yield _files(settings.limits)
 
 
 def _python() -> Answer:
@@ -159,7 +160,7 @@ def _bind(address: str, port: int) -> None:
 
 
 def _clock(sleep: Callable[[float], None] = time.sleep) -> Answer:
-    """Bots are judged by hundredths of a second."""
+    """Whether sleeps are exact: bots are judged by hundredths of a second."""
     begun = time.perf_counter()
     for _ in range(5):
         sleep(0.01)
@@ -172,11 +173,8 @@ def _clock(sleep: Callable[[float], None] = time.sleep) -> Answer:
     return Answer("clock", State.OK, f"a sleep is late by {late * 1000:.1f} ms")
 
 
-def _files() -> Answer:
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if most != resource.RLIM_INFINITY and most < FILES:
-        advice = "raise it (LimitNOFILE in a systemd unit, ulimit -n in a shell): each connection is a file"
-        return Answer("files", State.WARNING, f"{most} may be open at once", advice)
-    return Answer(
-        "files", State.OK, f"{'any number' if most == resource.RLIM_INFINITY else most} may be open"
-    )
+def _files(limits: Limits) -> Answer:
+    files = room_for_files()
+    if why := shortage(files, limits):
+        return Answer("files", State.FAULT if too_few(files, limits) else State.WARNING, why)
+    return Answer("files", State.OK, f"{'any number' if files == math.inf else f'{files:.0f}'} may be open")

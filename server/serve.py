@@ -1,6 +1,7 @@
 """`quintain serve`: the host with its doors open, from the ready line to the last one.
 
-The first signal gives the matches in play some time to finish; a second one stops
+At the first signal the matches in play are kept as they stand, and go on at the next
+start; those that cannot be resumed then get some time to finish. A second signal stops
 the host at once. Either way the standings so far are printed, and nothing that was
 announced is lost.
 """
@@ -9,10 +10,11 @@ import gc
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import closing
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 
 import structlog
 import trio
@@ -21,11 +23,15 @@ from server import certificate
 from server.config import Settings
 from server.exits import ConfigError
 from server.host.host import OPEN, STOPPING, Host
+from server.host.measures import watch_lag
 from server.host.wire_reader import WireReader
 from server.http.exchange import App
-from server.http.routes import routed
+from server.http.origins import Origins
+from server.http.routes import HttpDoor, routed
 from server.http.service import Http
 from server.net import listening
+from server.net.hosts import expected_hosts
+from server.net.open_files import room_for_files, shortage, too_few
 from server.net.proxies import Proxies
 from server.pages.desk.door import DeskDoor, has_desk, login_path
 from server.pages.desk.sessions import Sessions
@@ -37,6 +43,13 @@ from server.protocols import tcp, websocket
 from server.protocols.api.door import Api
 from server.protocols.catalogue import carried, dialects
 from server.protocols.dialect import OverHttp
+from server.show.begin import Begin, zero
+from server.show.conduit import POSSIBLE
+from server.show.draws import in_a_thread
+from server.show.lending import Lending
+from server.show.process import Show
+from server.show.which import Which
+from server.store import snapshots
 from server.store.choice import opened
 from server.store.data_folder import OrganiserToken, locked, organiser_token, prepared
 from server.store.journal import Engine
@@ -45,7 +58,7 @@ from server.store.sqlite import warn_of_faults
 from tournament.record import State
 from tournament.tournament import Refusal, Tournament
 
-GRACE = 10.0  # seconds for what is being played when the host is asked to stop
+SOON_READ = 200_000  # entries of a journal that show has read within some seconds
 LINGER = 1.0  # seconds for bots to take in how it ended before their connections go
 SWITCH = 0.0005  # seconds that the thread which writes waits for a busy event loop, at each of its steps
 DONE, INTERRUPTED = 0, 130  # exit codes
@@ -54,7 +67,8 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 async def serve(settings: Settings, *, until_done: str | None = None, as_json: bool = False) -> int:
-    """Until `until_done` is over, or until somebody stops us; answers the exit code."""
+    """Serve until `until_done` is over or somebody stops the host; returns the exit code."""
+    files = _files(settings)
     folder = prepared(settings.data)
     with locked(folder):
         token = organiser_token(folder)
@@ -62,17 +76,36 @@ async def serve(settings: Settings, *, until_done: str | None = None, as_json: b
             print(f"the organiser's token is in {token.path}", file=sys.stderr)  # noqa: T201
         warn_of_faults()
         with closing(opened(settings, folder)) as engine:
-            return await _serve(settings, engine, token, until_done, as_json)
+            return await _serve(settings, engine, token, files, until_done, as_json)
 
 
 async def _serve(
-    settings: Settings, engine: Engine, token: OrganiserToken, until_done: str | None, as_json: bool
+    settings: Settings,
+    engine: Engine,
+    token: OrganiserToken,
+    files: float,
+    until_done: str | None,
+    as_json: bool,
 ) -> int:
     tls = None if settings.tls is None else certificate.context(settings.tls)
-    host = Host(settings.limits, Ledger(engine), at_once=settings.matches_at_once)
+    ledger = Ledger(engine)
+    beside = bool(settings.show) and POSSIBLE  # whatever only looks is another process
+    load = partial(snapshots.load, engine, Path(settings.data)) if beside else None
+    host = Host(settings.limits, ledger, at_once=settings.matches_at_once, load=load)
+    ledger.committed = host.measures.commits.observe
+    host.elsewhere = in_a_thread
+    admission = listening.Admission(
+        settings.limits,
+        files,
+        Proxies(settings.proxies),
+        expected_hosts(settings.bind, settings.hosts),
+    )
+    lending = Lending(settings.limits, admission)
+    show = Show(host, lambda: ledger.safe, lending) if beside else None
     doors = await _open(settings)
     async with trio.open_nursery() as nursery:
         await nursery.start(host.run)
+        nursery.start_soon(partial(trio.to_thread.run_sync, engine.examine, abandon_on_cancel=True))
         for wanted in settings.tournament:
             if wanted.name not in host.tournaments:
                 try:
@@ -82,11 +115,19 @@ async def _serve(
         where = {name: listening.where(sockets[0]) for name, sockets in doors.items()}
         desk = has_desk(settings.bind, tls=tls is not None, anywhere=settings.admin_anywhere)
         sessions = Sessions() if desk else None
-        app = _application(host, settings, token.text, sessions, Addresses(**where))
+        addresses = Addresses(**where)
+        spoken = [way.serve(host, settings) for _, way in carried(OverHttp)]
+        app = _application(host, settings, token.text, sessions, addresses, spoken, looks=show is None)
+        if show is not None:
+            which = Which(door_at_root=any("" in door.paths for door in spoken))
+            app = show.lending.beside(app, which.is_shown)
+            begin = partial(Begin, settings, addresses, token.text, which.door_at_root, zero())
+            if ledger.safe <= SOON_READ:
+                await nursery.start(show.run, begin)
+            else:  # bots need not wait for pages
+                log.info("pages come when the journal has been read", entries=ledger.safe)
+                nursery.start_soon(show.run, begin)
         http = Http(app, host.guard, settings.limits)
-        admission = listening.Admission(
-            settings.limits, listening.room_for_files(), Proxies(settings.proxies)
-        )
         attend = {
             "tcp": partial(tcp.attend, host),
             "websocket": partial(websocket.attend, host),
@@ -107,26 +148,39 @@ async def _serve(
                 )
         if tls is not None and settings.tls is not None:
             await nursery.start(certificate.renew, tls, settings.tls)
-        nursery.start_soon(_warm_up)
+        nursery.start_soon(partial(_warm_up, rates=not beside))
+        nursery.start_soon(watch_lag, host.measures.lag)
         _calm_the_collector()
         if sessions is not None and token.made:
             link = f"http{'s' if tls else ''}://{where['http']}{login_path(sessions, trio.current_time())}"
             print(f"the desk opens once, within 15 minutes, at {link}", file=sys.stderr)  # noqa: T201
-        addresses = " ".join(f"{name}={address}" for name, address in where.items())
+        listens = " ".join(f"{name}={address}" for name, address in where.items())
         with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-            print(f"ready {addresses} data={settings.data}", flush=True)  # noqa: T201
-            code = await _until_the_end(host, until_done, signals)
+            print(f"ready {listens} data={settings.data}", flush=True)  # noqa: T201
+            code = await _until_the_end(host, until_done, signals, settings.grace)
             _print_standings(host, until_done, as_json)
-            if not host.draining:  # nobody is in a hurry, and who polls has yet to ask how it ended
+            if not host.draining:  # there is time, and whoever polls has yet to ask how it ended
                 with trio.move_on_after(LINGER):
                     await _until_all_are_gone(admission)
             with trio.move_on_after(LINGER):
                 await host.stop()
                 http.drain(STOPPING)
+                if show is not None:
+                    show.lending.drain(STOPPING)
                 await _until_all_are_gone(admission)
         nursery.cancel_scope.cancel()
         return code
     return DONE  # pragma: no cover - a cancelled nursery ends above
+
+
+def _files(settings: Settings) -> float:
+    """How many files may be open; raises `ConfigError` if no host can work with so few."""
+    files = room_for_files()
+    if too_few(files, settings.limits):
+        raise ConfigError(f"files: {shortage(files, settings.limits)}")
+    if why := shortage(files, settings.limits):
+        log.warning("some bots may find no room", why=why)
+    return files
 
 
 async def _until_all_are_gone(admission: listening.Admission) -> None:
@@ -134,8 +188,10 @@ async def _until_all_are_gone(admission: listening.Admission) -> None:
         await trio.sleep(LINGER / 20)
 
 
-async def _until_the_end(host: Host, until_done: str | None, signals: AsyncIterator[int]) -> int:
-    """Wait for the tournament, or for a signal and then for what is being played; answers the exit code."""
+async def _until_the_end(
+    host: Host, until_done: str | None, signals: AsyncIterator[int], grace: float
+) -> int:
+    """Wait for the tournament, or for a signal and then for what cannot be resumed; returns the exit code."""
     code = DONE
     async with trio.open_nursery() as nursery:
 
@@ -143,9 +199,9 @@ async def _until_the_end(host: Host, until_done: str | None, signals: AsyncItera
             nonlocal code
             number = await anext(signals)
             code = INTERRUPTED if number == signal.SIGINT else DONE
-            log.info("stopping", signal=signal.Signals(number).name, grace=GRACE)
+            log.info("stopping", signal=signal.Signals(number).name, grace=grace)
             nursery.start_soon(stop_now)
-            with trio.move_on_after(GRACE):
+            with trio.move_on_after(grace):
                 await host.drain()
             nursery.cancel_scope.cancel()
 
@@ -163,16 +219,24 @@ async def _until_the_end(host: Host, until_done: str | None, signals: AsyncItera
 
 
 def _application(
-    host: Host, settings: Settings, token: str, sessions: Sessions | None, addresses: Addresses
+    host: Host,
+    settings: Settings,
+    token: str,
+    sessions: Sessions | None,
+    addresses: Addresses,
+    spoken: Sequence[HttpDoor],
+    *,
+    looks: bool,
 ) -> App:
-    pages = Pages(host, addresses)
+    pages, origins = Pages(host, addresses), Origins(settings.origins)
+    login = None if sessions is None else lambda: login_path(sessions, trio.current_time())
     doors = (
-        *(way.serve(host, settings) for _, way in carried(OverHttp)),
-        Api(host, token, None if sessions is None else lambda: login_path(sessions, trio.current_time())),
+        *spoken,
+        Api(host, token, login, origins, looks=looks),
         WirePage(pages, WireReader(host, token)),
-        DeskDoor(host, pages, sessions),
+        DeskDoor(host, pages, sessions, origins),
     )
-    return routed(doors, pages)
+    return routed(doors, pages, origins)
 
 
 async def _open(settings: Settings) -> dict[str, list[socket.socket]]:
@@ -192,18 +256,18 @@ async def _open(settings: Settings) -> dict[str, list[socket.socket]]:
     return opened
 
 
-async def _warm_up() -> None:
+async def _warm_up(*, rates: bool) -> None:
     """Do what is slow before somebody needs it, in a thread: pages, what dialects prepare, imports."""
     await trio.to_thread.run_sync(warm, abandon_on_cancel=True)
     for dialect in dialects().values():
         if dialect.prepare is not None:
             await trio.to_thread.run_sync(dialect.prepare, abandon_on_cancel=True)
-    for name in ("numpy", "networkx"):
-        await trio.to_thread.run_sync(import_module, name, abandon_on_cancel=True)
+    if rates:
+        await trio.to_thread.run_sync(import_module, "numpy", abandon_on_cancel=True)
 
 
 def _calm_the_collector() -> None:
-    """What is here now stays; and with a thousand matches most objects live long: look less often."""
+    """Collect less often: what is here now stays, and with a thousand matches most objects live long."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 50, 1_000)
@@ -216,12 +280,12 @@ def _print_standings(host: Host, until_done: str | None, as_json: bool) -> None:
 
 
 def _worth_telling(host: Host, until_done: str | None) -> Iterable[Tournament]:
-    """The one that was waited for; else whatever is not over and has results."""
+    """The tournament that was waited for; else all that are not over and have results."""
     if until_done is not None:
         return (host.tournaments[until_done],)
     return (
         each
         for each in host.tournaments.values()
         if each.record.state is not State.FINISHED
-        and (each.record.matches or not each.record.name.startswith(OPEN))
+        and (each.record.ended or not each.record.name.startswith(OPEN))
     )

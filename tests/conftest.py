@@ -19,6 +19,10 @@ EXAMPLES = 30  # for each law and each game: the laws take some seconds in all
 SAME = bool(os.environ.get("CI"))
 BUSY = [HealthCheck.too_slow]  # a machine that has other things to do is no fault of a test
 
+# One process a host is enough for most tests, and costs half as much; those of pages beside a host ask
+# for two, and those in `tests/blackbox` and in the bench have what users have.
+os.environ.setdefault("QUINTAIN_SHOW", "0")
+
 settings.register_profile(
     "default", max_examples=EXAMPLES, deadline=None, suppress_health_check=BUSY, derandomize=SAME
 )

@@ -1,12 +1,24 @@
 """The two clocks of a match. They are told the time and never ask for it.
 
-What runs is the time of the seat to move. Whether a move came in time is
-decided by comparing its arrival with `deadline`, never by which task ran first.
+Only the clock of the seat to move runs. Whether a move came in time is decided
+by comparing its arrival with `deadline`, never by which task ran first.
 """
 
 from math import inf
 
+from msgspec import Struct
+
 from games.game import Pace
+
+
+class ClockState(Struct, frozen=True):
+    """What a clock is at, to be told to another process."""
+
+    bank: tuple[float, float]
+    running: int | None
+    most: float
+    since: float
+    paused: float | None
 
 
 class Clock:
@@ -18,9 +30,9 @@ class Clock:
         self._bank = [inf if pace.bank is None else pace.bank] * 2
         self._turn = inf if pace.turn is None else pace.turn
         self._most = inf  # seconds that the running seat had when it was started
-        self.since = 0.0  # when what runs was started
+        self.since = 0.0  # when the running clock was started
         self._paused: float | None = None
-        self.deadline = inf  # the last instant at which the running seat may answer, if one runs
+        self.deadline = inf  # the last instant at which the running seat may move
 
     def start(self, seat: int, at: float) -> None:
         self.running = seat
@@ -29,15 +41,20 @@ class Clock:
         self._run_since(at)
 
     def stop(self, at: float) -> float:
-        """The running seat answered in time: what it spent comes off, what it gains goes on."""
+        """The running seat moved in time: take off what it spent, which is returned, and add its gain."""
         seat = self.running
         spent = self.halt(at)
         if seat is not None and self.pace.gain:
             self._bank[seat] += self.pace.gain
         return spent
 
+    def charge(self, seat: int, spent: float) -> None:
+        """The same for a move that was made before this clock was there."""
+        left = self._bank[seat] - spent
+        self._bank[seat] = (left if left > 0.0 else 0.0) + self.pace.gain
+
     def halt(self, at: float) -> float:
-        """Nobody's time runs any more, and nothing is gained: the match is over, or waits for somebody."""
+        """Stop without a gain: the match is over, or waits for somebody."""
         seat = self.running
         if seat is None:
             return 0.0
@@ -49,7 +66,7 @@ class Clock:
         return spent
 
     def spent(self, at: float) -> float:
-        """How long the running seat has been thinking. An arrival stamped before the start spent nothing."""
+        """How long the running seat has been thinking; nothing if its move was stamped before the start."""
         if self.running is None:
             return 0.0
         if self._paused is not None and self._paused < at:
@@ -57,7 +74,7 @@ class Clock:
         return at - self.since if at > self.since else 0.0
 
     def left(self, seat: int, at: float) -> float | None:
-        """Seconds that a seat has, or would have if it were to move; None means without end."""
+        """Seconds that a seat has, or would have if it were to move; None: no limit."""
         bank, turn = self._bank[seat], self._turn
         left = bank if bank < turn else turn
         if seat == self.running:
@@ -70,7 +87,7 @@ class Clock:
             self._run_since(self.since + min(seconds, max(0.0, at - self.since)))
 
     def extend(self, until: float) -> None:
-        """Let the running seat answer until then at least."""
+        """Give the running seat until then at least."""
         if self.deadline < until:
             self._run_since(self.since + until - self.deadline)
 
@@ -85,7 +102,18 @@ class Clock:
             self._paused = None
             self._run_since(since)
 
+    @property
+    def state(self) -> ClockState:
+        one, other = self._bank
+        return ClockState((one, other), self.running, self._most, self.since, self._paused)
+
+    def show(self, state: ClockState) -> None:
+        """Be as another clock of the same pace is."""
+        self._bank = [*state.bank]
+        self.running, self._most, self._paused = state.running, state.most, state.paused
+        self._run_since(state.since)
+
     def _run_since(self, at: float) -> None:
-        """What runs, if anything does, was started then."""
+        """Take `at` as the start of the running clock, and set the deadline by it."""
         self.since = at
         self.deadline = inf if self.running is None or self._paused is not None else at + self._most

@@ -17,6 +17,7 @@ from tournament.record import (
     Froze,
     Ordered,
     Record,
+    Released,
     State,
     Turned,
     Voided,
@@ -28,7 +29,7 @@ from tournament.tournament import Refusal, Tournament
 
 class Desk:
     def __init__(self, tournament: Tournament, by: str | None = None) -> None:
-        """What is done here is kept as done `by` somebody; None: it need not be known."""
+        """The audit says that everything here was done `by` somebody; None: the audit says nothing."""
         self._tournament = tournament
         self._by = by
 
@@ -69,10 +70,10 @@ class Desk:
             await self._keep("void", f"{match}: {why}", [])
             return
         if live is not None:
-            async for _ in live.log.read():  # what decided it is being kept, and can be voided after that
+            async for _ in live.log.read():  # the verdict is being kept, and can be voided after that
                 pass
         async with self._tournament.deciding:
-            await self._keep("void", f"{match}: {why}", self.voiding(match, why))
+            await self._keep("void", f"{match}: {why}", await self.voiding(match, why))
 
     async def enter(self, name: str) -> None:
         """Take in somebody who comes late, if the format allows it."""
@@ -88,7 +89,7 @@ class Desk:
     async def invite(self, name: str, claim: Callable[[], str]) -> None:
         """Take in somebody who will come with a token.
 
-        `claim` makes the name that token's, and returns its digest. Whoever is in already gets a new one.
+        `claim` gives the name to a new token and returns the token's digest. An earlier one is void.
         """
         async with self._tournament.deciding:
             record = self._tournament.record
@@ -103,8 +104,24 @@ class Desk:
             entered = [] if name in record.entrants else [Entered(name)]
             await self._keep("invite", name, [*entered, Claimed(name, claim(), invited=True)])
 
+    async def release(self, name: str) -> None:
+        """Have a name that came without a token belong to whichever bot comes next under it."""
+        async with self._tournament.deciding:
+            record = self._expect_a_seat(name)
+            if name in record.claims:
+                raise Refusal(f"{name} belongs to a token: invite it again, and it has a new one")
+            if name not in record.seats:
+                raise Refusal(f"{name} belongs to nobody: whoever comes next under that name has it")
+            await self._keep("release", name, [Released(name)])
+
+    async def bind(self, name: str, claim: Callable[[], str]) -> None:
+        """Have the name of an entrant belong to a token from now on; `claim` is as for `invite`."""
+        async with self._tournament.deciding:
+            self._expect_a_seat(name)
+            await self._keep("bind", name, [Claimed(name, claim())])
+
     async def freeze(self) -> None:
-        """Show the public the standings as they are now, until they thaw."""
+        """Show the public the standings as they are now, until `unfreeze`."""
         async with self._tournament.deciding:
             if self._tournament.record.frozen is not None:
                 raise Refusal(f"the standings of {self._tournament.record.name} are frozen already")
@@ -124,30 +141,41 @@ class Desk:
         return record.standings(), record.after(*changes).standings()
 
     def withdrawal(self, name: str) -> list[AnyFact]:
-        """Annulled where the format does that and less than half is played; else the rest is forfeited."""
-        self._expect_entrant(name)
-        return [Withdrew(name, annulled(self._tournament.record, name))]
+        """Its results are annulled if the format does that before half is played; else the rest is lost."""
+        entered = self._expect_entrant(name)
+        return [*entered, Withdrew(name, annulled(self._tournament.record, name))]
 
     def disqualification(self, name: str, why: str) -> list[AnyFact]:
-        self._expect_entrant(name)
-        return [Disqualified(name, why)]
+        entered = self._expect_entrant(name)
+        return [*entered, Disqualified(name, why)]
 
-    def voiding(self, match: str, why: str) -> list[AnyFact]:
+    async def voiding(self, match: str, why: str) -> list[AnyFact]:
         record = self._tournament.record
-        concluded = record.matches.get(match)
-        if concluded is None:
+        if not record.is_over(match):
             raise Refusal(f"{record.name} has no match {match!r}")
+        concluded = record.matches.get(match) or await self._tournament.concluded(match)
         if match in record.voided or concluded.score is None:
             raise Refusal(f"{match} is void already")
         again = [Turned(State.RUNNING)] if record.state is State.FINISHED else []
+        if record.format.endless:  # the record may forget the match before it is voided
+            return [Voided(match, why, concluded.players, concluded.score), *again]
         return [Voided(match, why), *again]
 
     # Within
 
     async def _keep(self, action: str, detail: str, changes: list[AnyFact]) -> None:
-        """What is changed, and who did that."""
+        """Keep the changes, together with who ordered them."""
         orders = [] if self._by is None else [Ordered(self._by, action, detail)]
         await self._tournament.keep(*orders, *changes)
+
+    def _expect_a_seat(self, name: str) -> Record:
+        record = self._tournament.record
+        if record.format.endless:
+            raise Refusal(f"{record.name} has no end: a name there belongs to whoever is here under it")
+        if record.state is State.FINISHED:
+            raise Refusal(f"{record.name} is over")
+        self._expect_entrant(name)
+        return record
 
     def _expect(self, done: str, state: State) -> Record:
         record = self._tournament.record
@@ -155,16 +183,20 @@ class Desk:
             raise Refusal(f"{record.name} is {record.state}; only what is {state} can be {done}")
         return record
 
-    def _expect_entrant(self, name: str) -> None:
+    def _expect_entrant(self, name: str) -> list[Entered]:
+        """What has to be kept before anything else can be kept of it: that a newcomer is here."""
         record = self._tournament.record
+        if self._tournament.is_newcomer(name):
+            return [Entered(name)]
         if name not in record.entrants:
             raise Refusal(f"{record.name} has no entrant {name!r}")
-        if record.entrants[name].gone:
+        if name in record.out:
             raise Refusal(f"{name} is out of {record.name} already")
+        return []
 
 
 def annulled(record: Record, name: str) -> bool:
-    """Whether somebody who withdraws now takes back what it has played."""
+    """Whether the results of an entrant that withdraws now are annulled."""
     expected = sum(name in pairing.names for pairing in record.drawn.values())
     played = sum(name in result.pairing.names for result in record.results())
     return record.format.annuls and 2 * played < expected

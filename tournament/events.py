@@ -18,16 +18,22 @@ class Ending(StrEnum):
     TIME = "time"  # a clock ran out
     LEFT = "left"  # a player was gone too long, or never came
     RESIGNED = "resigned"
-    VOID = "void"  # counts for nothing: the host, both players or the organiser saw to that
+    VOID = "void"  # counts for nothing: the host failed, neither player was there, or an organiser voided it
 
 
-NOBODY = "neither player was there"  # why a match is void that is forgiven once
+CUT_SHORT = "the host stopped while it was being played"  # why a match is void that could not go on
+NOBODY = "neither player was there"  # why a match is void; each pairing is forgiven this once
+
+
+def absences(name: str) -> tuple[str, str]:
+    """Why a match is void in which somebody was gone before both had moved: it left, or it never came."""
+    return f"{name} left before both had moved", f"{name} did not come"
 
 
 class Event(Struct, frozen=True, gc=False):
     """`at` is the event loop's time, in seconds; only differences mean something.
 
-    What it holds does not hold it, so the garbage collector need not look at it.
+    An event is never part of a reference cycle, so the garbage collector need not track it.
     """
 
     at: float
@@ -44,14 +50,14 @@ class Moved(Event, frozen=True, gc=False, tag="moved"):
     ply: int  # 1 for the first move
     move: Any  # as the game writes it
     spent: float  # seconds of thinking
-    left: float | None  # on the mover's clock after it; None: it has all the time in the world
+    left: float | None  # on the mover's clock after the move; None: no limit
 
 
 class Refused(Event, frozen=True, gc=False, tag="refused"):
     """A move could not be read or may not be played; nothing has changed."""
 
     seat: int
-    ply: int  # of the position that is still to be answered
+    ply: int  # of the position, which has not changed
     sent: Any
     why: str  # in words for the author of the bot
     count: int  # this seat's refusals so far

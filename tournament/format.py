@@ -25,19 +25,20 @@ class Entrant(Struct, frozen=True, gc=False):
     """Somebody who takes part. The order of entry is the order in the list."""
 
     name: str
-    rating: float | None = None  # known beforehand: what a seeded format seeds by; None is after all others
+    rating: float | None = None  # known beforehand, for seeding; None comes after all others
     gone: bool = False  # withdrawn or disqualified: is drawn no more
-    # What only a format without an end asks. It is told of those who are free, in the order of coming, and of
-    # one at the most who is not: whether others will be free is all that it can ask about these.
+    # Only formats without an end use what follows. They are given the entrants that are free, in the order of
+    # arrival, and at most one that is here and busy: it shows that others may become free.
     present: bool = True  # is here, playing or not
     free: bool = True  # has nothing to play just now
     against: str | None = None  # came for this opponent and no other
+    last: bool = False  # has bound opponents for nothing lately, so all others come before it
 
 
 class Pairing(Struct, frozen=True, gc=False):
-    """Two who have to meet, `first` in seat 0; or, without a `second`, one who has a bye."""
+    """Two entrants who have to meet, `first` in seat 0; without a `second`, an entrant who has a bye."""
 
-    number: int  # 1, 2, 3 … in the order of drawing: with the tournament's name it is the match's name
+    number: int  # 1, 2, 3 … in the order of drawing; part of the match's name
     round: int  # 1, 2, 3 …
     first: str
     second: str | None
@@ -48,11 +49,11 @@ class Pairing(Struct, frozen=True, gc=False):
 
 
 class Result(Struct, frozen=True, gc=False):
-    """What a pairing came to. A pairing without a result is still to be played."""
+    """The result of a pairing. A pairing without one is still to be played."""
 
     pairing: Pairing
     score: Score
-    played: bool = True  # a move was made: it says something of strength; a forfeit or a bye does not
+    played: bool = True  # a move was made, so it says something about strength; a forfeit or a bye does not
     digest: bytes = b""  # of the moves, where there are any: two equal games are one piece of evidence
 
 
@@ -65,7 +66,7 @@ class Terms(Struct, frozen=True):
 
 
 def moves_digest(moves: Sequence[object]) -> bytes:
-    """Of moves as a game writes them: a result outlives its match, whose moves would fill the memory."""
+    """A digest of moves as a game writes them: results are kept for long, and moves would fill the memory."""
     return blake2b(msgpack.encode(moves), digest_size=16).digest() if moves else b""
 
 
@@ -83,12 +84,11 @@ class Format(Struct, frozen=True, kw_only=True):
     name: str  # as commands spell it: "round-robin"
     title: str
     draw: Draw
-    order: tuple[
-        str, ...
-    ]  # what standings go by, first things first: names of `tournament.standings.CRITERIA`
-    endless: bool = False  # until an organiser ends it; asks who is present, and plays nothing again
+    order: tuple[str, ...]  # of the standings, most important first: names of `tournament.standings.CRITERIA`
+    endless: bool = False  # never over by itself; pairs whoever is present, and has no match played again
+    midway: bool = False  # may draw more while something is to be played, though nobody has come or gone
     late: bool = True  # takes entrants after it has begun
-    annuls: bool = False  # whoever withdraws before half of its matches takes back those that it played
+    annuls: bool = False  # the results of whoever withdraws before half of its matches are annulled
     entrants: int = 2  # the fewest it can be held with
 
 

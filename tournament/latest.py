@@ -1,8 +1,8 @@
-"""What a format without an end looks back on: its latest pairings, and what came of them.
+"""The latest pairings of a tournament without an end, and their results.
 
-To a format these are pairings in the order of drawing, like any others. For every
-match an open table asks how often two have met and whether they are playing now, so
-that is counted as pairings come.
+A format reads them as it reads any pairings, in the order of drawing. Before every
+match an open table needs to know how often two entrants have met and whether they
+are playing now, so both are counted as pairings come and go.
 """
 
 from bisect import bisect_left
@@ -12,13 +12,13 @@ from typing import overload
 
 from tournament.format import Pairing, Result
 
-MEMORY = 1000  # pairings: a match always costs the same
+MEMORY = 1000  # pairings: with a bound, a match costs the same however many came before it
 
 Times = Counter[tuple[str, str | None]]  # how often one was first against another
 
 
 class Latest(Sequence[Pairing]):
-    """All that was drawn and decided, of which `MEMORY` pairings are remembered."""
+    """The last `MEMORY` pairings drawn, and their results."""
 
     def __init__(self, drawn: Iterable[Pairing] = (), results: Iterable[Result] = ()) -> None:
         self.results: list[Result] = []  # in the order of drawing
@@ -57,7 +57,7 @@ class Latest(Sequence[Pairing]):
             self._forget(self._drawn.pop(0))
 
     def decide(self, result: Result) -> None:
-        """What a pairing has come to, in place of what it came to before."""
+        """Add the result of a pairing, in place of an earlier one."""
         pairing = result.pairing
         if not self._drawn or pairing.number < self._drawn[0].number:
             return  # forgotten
@@ -77,7 +77,7 @@ class Latest(Sequence[Pairing]):
 
 
 def met(times: Times, one: str, other: str) -> int:
-    """How often, whoever was first."""
+    """How often the two have met, whoever was first."""
     return times.get((one, other), 0) + times.get((other, one), 0)
 
 
@@ -86,7 +86,7 @@ def _number(result: Result) -> int:
 
 
 def _take(times: Times, pairing: Pairing) -> None:
-    """One less of these; what there is none of is not remembered."""
+    """Subtract one, and remove a count that has come to zero."""
     names = pairing.first, pairing.second
     times[names] -= 1
     if not times[names]:

@@ -5,45 +5,50 @@ goes or is free again. It deals nothing. A tournament deals (an open table is on
 that never ends), and looks here for players to deal to.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 
 from tournament.player import Player
+from tournament.reputation import Reputation
 
 Listener = Callable[[Player], None]
 
 
 class Lobby:
     def __init__(self) -> None:
+        self.reputation = Reputation()
         self._players: dict[str, dict[str, list[Player]]] = {}  # by game and name
-        self._free: dict[str, set[Player]] = {}  # of each game: who was idle when last heard of
+        self._free: dict[str, set[Player]] = {}  # by game: the players that were idle when they last changed
         self._arrivals = count()
         self._listeners: list[Listener] = []
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Have `listener` called whenever a player comes, goes or is free; returns what stops it."""
+        """Have `listener` called whenever a player comes, goes or is free; returns how to stop that."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
     def enter(self, name: str, game: str) -> Player:
-        """Somebody new is here. Whether the name may be had is the door's to decide, by `find`."""
+        """Add a new player. The caller decides whether it may have the name."""
         player = Player(name, game, self._changed, next(self._arrivals))
         self._players.setdefault(game, {}).setdefault(name, []).append(player)
         self._changed(player)
         return player
 
     def find(self, name: str, game: str, place: str | None = None) -> Player | None:
-        """Whoever has that name, has not retired and plays at that place; of several, one that is free."""
-        named = self._players.get(game, {}).get(name, ())
-        players = [each for each in named if place in (None, each.place or place)]
+        """The player of that name at that place who has not retired; of several, one that is free."""
+        players = [each for each in self.named(name, game) if place in (None, each.place or place)]
         return max(players, key=lambda player: (player.idle, player.present), default=None)
+
+    def named(self, name: str, game: str) -> Sequence[Player]:
+        """Whoever has that name and has not retired."""
+        return self._players.get(game, {}).get(name, ())
 
     def players(self, game: str | None = None) -> Iterator[Player]:
         games = self._players.values() if game is None else [self._players.get(game, {})]
         return (player for named in games for players in named.values() for player in players)
 
     def idle(self, game: str) -> list[Player]:
-        """Whoever can be dealt to, in the order of coming: found without looking at all who play."""
+        """The players that can be dealt to, in the order of arrival, without looking at all who play."""
         free = self._free.get(game, set())
         free.difference_update([player for player in free if not player.idle])
         return sorted(free, key=lambda player: player.arrival)

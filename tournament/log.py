@@ -39,7 +39,7 @@ class Log:
             self._waiting = None
 
     def follow(self, tell: Tell, start: int = 0) -> "Follower":
-        """Have `tell` called with every event from `start` on, those that are there already first."""
+        """Have `tell` called with every event from `start` on, beginning with those already there."""
         follower = Follower(self, tell, start)
         self._followers += (follower,)
         follower.catch_up()
@@ -49,11 +49,11 @@ class Log:
         self._followers = tuple(each for each in self._followers if each is not follower)
 
     def read(self, start: int = 0) -> "Reader":
-        """Every event from `start` on, for those who would rather wait; stops with the match."""
+        """Iterate over every event from `start` on, waiting for those to come, until the match ends."""
         return Reader(self, start)
 
     async def wait(self) -> None:
-        """Until something is appended."""
+        """Wait until something is appended."""
         if self._waiting is None:
             self._waiting = trio.Event()
         await self._waiting.wait()
@@ -76,7 +76,7 @@ class Reader(AsyncIterator[AnyEvent]):
 
 
 class Follower:
-    """One who is told. An index makes it immune to being called from inside its own call."""
+    """Calls `tell` with each event. `tell` may append in turn: no event is told twice or out of order."""
 
     __slots__ = ("_busy", "_log", "_next", "_tell")
 
@@ -88,7 +88,7 @@ class Follower:
 
     def catch_up(self) -> None:
         if self._busy:
-            return  # the call that is under way will come to it
+            return  # the call under way will come to the new events
         self._busy, happened, tell = True, self._log.events, self._tell
         try:
             while (index := self._next) < len(happened):
@@ -102,6 +102,6 @@ class Follower:
             self._busy = False
 
     def stop(self) -> None:
-        """Nothing more is told, not even the rest of what has just been appended."""
+        """Tell nothing more, not even the rest of what has just been appended."""
         self._next = maxsize
         self._log.unfollow(self)

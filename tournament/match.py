@@ -5,24 +5,25 @@ which either moves the game on and writes to the log, or raises `Illegal` and
 changes nothing but, where the game says so, the result. The time is always an
 argument.
 
-What decides a match is told in two steps, because a result may be announced
-only when it is safe. The deciding call sets `verdict` and hands the match to
-`decided`; whoever that is calls `announce` when the store has the result, and
-only then do the last move and the ending get into the log. Until then nobody
-who looks at the match can see that it is over.
+A match ends in two steps, because a result may be announced only when it is
+safe. The call that decides the match sets `verdict` and passes the match to
+`decided`; its provider calls `announce` when the store has the result, and only
+then do the last move and the ending get into the log. Until then nobody who
+looks at the match can see that it is over.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from math import inf
 from typing import Any
 
 from games.game import Game, Illegal, Pace
 from tournament.clock import Clock
-from tournament.events import NOBODY, AnyEvent, Began, Ended, Ending, Moved, Refused
+from tournament.events import CUT_SHORT, NOBODY, AnyEvent, Began, Ended, Ending, Moved, Refused, absences
 from tournament.log import Log
 
 PRESENT = [None, None]  # nobody is absent
-REFUSALS = 20  # in one match: as many tries as an honest author needs to see a fault, and a bound on our work
+REFUSALS = 20  # in one match: enough for an honest author to notice a fault, and a bound on the host's work
 
 
 class OutOfTurn(Illegal):
@@ -42,11 +43,20 @@ class Match:
         ply_limit: int | None = None,
         refusals: int = REFUSALS,
         replayable: bool = True,
+        excused: tuple[bool, bool] = (False, False),
+        early_grace: float = inf,
+        kept: tuple[Sequence[Any], Sequence[float]] | None = None,
         decided: Callable[["Match", Ended], None] | None = None,
     ) -> None:
-        """Constructing a match begins it. Without `decided`, what decides it is announced at once.
+        """Constructing a match begins it. Without `decided`, its end is announced at once.
 
-        With neither player there it is void and may be played again; if not `replayable`, both have lost.
+        If neither player is there, it is void and may be played again; if not `replayable`, both lose.
+        If one that is `excused` is gone before both have moved, it is void as well. Before its first move,
+        nobody is waited for longer than `early_grace` that has been here.
+
+        A match that the host's stop has interrupted goes on from the moves that were `kept` and the seconds
+        spent on them; raises `Illegal` if these are no match that goes on. Both seats are to be held: whoever
+        does not come back loses nothing by that, because the match is void.
         """
         self.game = game
         self.names = names
@@ -62,13 +72,19 @@ class Match:
         self._ply_limit = game.ply_limit if ply_limit is None else ply_limit
         self._refusals = refusals
         self._replayable = replayable
+        self._excused = excused
+        self._early_grace = early_grace
         self._counts = [0, 0]
         self._decided = decided or announce_at_once
-        self._due: list[float | None] = [None, None]  # by when an absent seat has to be there
+        self._due: list[float | None] = [None, None]  # when an absent seat has to be there
         self._paused: float | None = None
         self._held = [False, False]  # absent since the beginning: its clock does not run
         self._last: tuple[AnyEvent, Any] | None = None  # the move that decided, kept back with the verdict
+        self.interrupted = kept is not None
+        self._to_return = [self.interrupted, self.interrupted]  # seats that have not been here since then
         self.log.append(Began(at, names))
+        for move, spent in zip(*(kept or ((), ())), strict=True):
+            self._restore(move, spent, at)
         self.clock.start(self.position.turn, at)
 
     # What can be seen
@@ -86,6 +102,21 @@ class Match:
         """How it ended, once that has been announced."""
         last = self.log.events[-1]
         return last if isinstance(last, Ended) else None
+
+    @property
+    def both_have_moved(self) -> bool:
+        """Whether each seat has made a move, the one that decided included."""
+        return self.has_moved(0) and self.has_moved(1)
+
+    def has_moved(self, seat: int) -> bool:
+        """Whether a seat has made a move, the one that decided included."""
+        decided = self._last is not None and isinstance(self._last[0], Moved) and not self.log.closed
+        before = islice(self.positions, len(self.moves) + decided)
+        return any(position.turn == seat for position in before)
+
+    def early_grace(self, seat: int) -> float:
+        """Seconds that a seat may be gone because it has not moved yet; infinite where it has."""
+        return inf if self.has_moved(seat) else self._early_grace
 
     @property
     def deadline(self) -> float:
@@ -110,7 +141,7 @@ class Match:
     def play(self, seat: int, sent: object, at: float, now: float | None = None) -> None:
         """Play what was sent, which arrived at `at`; the next clock starts `now`."""
         clock = self.clock
-        if at > clock.deadline or self._due != PRESENT:  # else nothing has run out, as nearly always
+        if at > clock.deadline or self._due != PRESENT:  # rare: nearly always nothing has run out
             self.flag(at)
         position = self.positions[-1]
         if self.to_move != seat:
@@ -154,14 +185,14 @@ class Match:
     # Who is there
 
     def hold(self, seat: int, until: float) -> None:
-        """A seat that has not come yet: until it does its clock stands still, and then it has lost."""
+        """A seat has not come yet: its clock stands still, and it loses if it has not come by `until`."""
         self._held[seat] = True
         self._due[seat] = until
         if self.clock.running == seat:
             self.clock.halt(self.clock.since)
 
     def away(self, seat: int, until: float) -> None:
-        """A seat lost its connection: its clock runs on, and it has lost if it is not back by then."""
+        """A seat lost its connection: its clock runs on, and it loses if it is not back by `until`."""
         if self._due[seat] is None:
             self._due[seat] = until
 
@@ -177,35 +208,43 @@ class Match:
         if self._due[seat] == -inf:
             return
         self._due[seat] = None
+        self._to_return[seat] = False
         if self._held[seat]:
             self._held[seat] = False
             if self.to_move == seat:
                 self.clock.start(seat, at)
-        self.flag(at)  # the other may have been gone too long, and only waited for us to claim it
+        self.flag(at)  # if the opponent has been gone for too long, this seat wins now
 
     # What the host does
 
     def flag(self, at: float) -> None:
-        """End the match if a time that has run out says so.
+        """End the match if somebody's time has run out.
 
         What ran out first decides; of two at once, the clock of the seat to move.
-        Called late, often or in any order it comes to the same.
+        The result does not depend on how late or how often this is called.
         """
         if self.verdict is not None or at <= self.deadline:
             return
         mover = self.position.turn
         if self.clock.deadline <= self._absent_until:
             self._end(Ended(at, 1 - mover, Ending.TIME, f"{self.names[mover]} ran out of time"))
+        elif missing := [seat for seat in (0, 1) if self._to_return[seat]]:
+            who = " and ".join(self.names[seat] for seat in missing)
+            self._end(Ended(at, None, Ending.VOID, f"{CUT_SHORT}, and {who} did not come back"))
         elif None in self._due:
             seat = 0 if self._due[1] is None else 1
-            why = "did not come" if self._held[seat] else "left the match"
-            self._end(Ended(at, 1 - seat, Ending.LEFT, f"{self.names[seat]} {why}"))
+            left_early, never_came = absences(self.names[seat])
+            if self._excused[seat] and not self.both_have_moved:
+                self._end(Ended(at, None, Ending.VOID, never_came if self._held[seat] else left_early))
+            else:
+                why = never_came if self._held[seat] else f"{self.names[seat]} left the match"
+                self._end(Ended(at, 1 - seat, Ending.LEFT, why))
         else:
             ending = Ending.VOID if self._replayable else Ending.LEFT
             self._end(Ended(at, None, ending, NOBODY))
 
     def credit(self, seconds: float, at: float) -> None:
-        """The host stalled: nobody pays for it, on a clock or for being away."""
+        """The host stalled: give that time back to the clocks and to whoever is away."""
         if self.verdict is None and self._paused is None:
             self.clock.credit(seconds, at)
             self._due = [None if due is None else due + seconds for due in self._due]
@@ -224,7 +263,7 @@ class Match:
             self.flag(at)  # somebody may have left for good meanwhile
 
     def void(self, why: str, at: float) -> None:
-        """Stop a match that shall count for nothing."""
+        """Stop a match that is to count for nothing."""
         if self.verdict is None:
             self._last = None
             self._end(Ended(at, None, Ending.VOID, why))
@@ -262,10 +301,22 @@ class Match:
             self.log.append(refused)
 
     def _lose(self, refused: Refused, reason: str) -> None:
-        """By a refusal, which is told with the result."""
+        """Lose by a refusal, which is announced together with the result."""
         self._last = refused, None
         why = f"{self.names[refused.seat]}: {reason}"
         self._end(Ended(refused.at, 1 - refused.seat, Ending.ILLEGAL, why))
+
+    def _restore(self, written: Any, spent: float, at: float) -> None:
+        """Play a move again that was played before the host stopped."""
+        seat: int = self.position.turn
+        after = self.position.play(self.game.read(written, self.position))
+        if after.outcome is not None or len(self.positions) == self._ply_limit:
+            raise Illegal("this match was over")
+        self.clock.charge(seat, spent)
+        moved = Moved(at, seat, len(self.positions), written, spent, self.clock.left(seat, at))
+        self._add(moved, after)
+        self.to_move = after.turn
+        self.log.append(moved)
 
     def _add(self, moved: Moved, after: Any) -> None:
         self.moves.append(moved.move)
@@ -280,5 +331,5 @@ class Match:
 
 
 def announce_at_once(match: Match, verdict: Ended) -> None:
-    """What is done with a verdict where no store has to have it first."""
+    """The `decided` of matches whose results need not be stored first."""
     match.announce()

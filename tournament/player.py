@@ -18,6 +18,7 @@ from tournament.timekeeper import Timekeeper
 
 log = structlog.get_logger()
 
+TIMED = 64  # of so many moves, one is timed: to time all of them would cost more than it tells
 GRACE = 30.0  # seconds that a player may be gone in the middle of a match and still go on with it
 
 
@@ -42,10 +43,13 @@ class Seat:
 
     def play(self, sent: Any, at: float | None = None) -> None:
         """Play what a bot sent, stamped by whoever read it; raises `Illegal`, in words for its author."""
-        now, match = trio.current_time(), self.match
-        self._timekeeper.catch_up(now)
+        now, match, timekeeper = trio.current_time(), self.match, self._timekeeper
+        timekeeper.catch_up(now)
         match.play(self.index, sent, now if at is None else at, now)
-        self._timekeeper.expect(match.deadline)
+        timekeeper.expect(match.deadline)
+        timekeeper.moves += 1
+        if timekeeper.moves % TIMED == 0 and at is not None and match.verdict is None:
+            timekeeper.time_move(at)  # a move that decides is told after a commit, which is timed too
 
     def forfeit(self, sent: Any, why: str, at: float) -> None:
         """Lose by what was sent, whoever is to move; raises `Illegal` where the match is over already."""
@@ -58,24 +62,29 @@ class Seat:
         self.match.resign(self.index, now)
 
     def leave(self) -> None:
-        """Gone, and not to come back."""
+        """The player is gone for good."""
         now = trio.current_time()
         self._timekeeper.catch_up(now)
         self.match.leave(self.index, now)
         self._timekeeper.expect(self.match.deadline)
 
+    @property
+    def early_grace(self) -> float:
+        """Seconds that the player may be gone because it has not moved yet, if that is a matter."""
+        return self.match.early_grace(self.index)
+
     def away(self, grace: float = GRACE) -> None:
         """The connection is lost; the seat is kept for so many seconds, while its clock runs on."""
-        self.match.away(self.index, trio.current_time() + grace)
+        self.match.away(self.index, trio.current_time() + min(grace, self.early_grace))
         self._timekeeper.expect(self.match.deadline)
 
     def hold(self, seconds: float) -> None:
-        """Not there yet: the clock waits for it, for so many seconds."""
+        """The player has not come yet: its clock stands still, and it may take so many seconds."""
         self.match.hold(self.index, trio.current_time() + seconds)
         self._timekeeper.expect(self.match.deadline)
 
     def here(self) -> None:
-        """There, or there again."""
+        """The player has come, or come back."""
         now = trio.current_time()
         self._timekeeper.catch_up(now)
         self.match.here(self.index, now)
@@ -94,13 +103,25 @@ class Player:
         self.arrival = arrival  # who came earlier has a lower number
         self.present = True  # connected, or otherwise able to answer
         self.retired = False  # will not be back
-        self.place: str | None = None  # the tournament that it plays in; None: whichever has its name
+        self._place: str | None = None
         self.against: str | None = None  # at an open table: the only one it wants to meet
-        self.options: Mapping[str, Any] | None = None  # at an open table: of the game, where it wants others
+        self.options: Mapping[str, Any] | None = None  # at an open table: of the game, if not the table's own
+        self.key: str | None = None  # digest of what it comes back with after a restart, if it can
         self.seat: Seat | None = None
         self.reserved = False  # a match is about to begin for it
         self._changed = changed
-        self.dealt: Callable[[Seat], None] = self._queue  # a door puts its own here: told at once
+        self.dealt: Callable[[Seat], None] = self._queue  # called with each seat; a door sets its own
+
+    @property
+    def place(self) -> str | None:
+        """The tournament that it plays in; None: whichever has its name."""
+        return self._place
+
+    @place.setter
+    def place(self, place: str | None) -> None:
+        if place != self._place:
+            self._place = place
+            self._changed(self)
 
     @property
     def idle(self) -> bool:
@@ -113,7 +134,7 @@ class Player:
 
     @cached_property
     def _channel(self) -> tuple[trio.MemorySendChannel[Seat], trio.MemoryReceiveChannel[Seat]]:
-        """For those who iterate, and only made for them: it is the largest thing that a player has."""
+        """Made only for those who iterate, because nothing else in a player is as large."""
         return trio.open_memory_channel[Seat](inf)
 
     def _queue(self, seat: Seat) -> None:
@@ -156,7 +177,7 @@ class Player:
             self._changed(self)
 
     def retire(self) -> None:
-        """Gone for good: what it plays is lost, and nothing more is dealt to it."""
+        """Gone for good: it loses the match that it plays, and nothing more is dealt to it."""
         if not self.retired:
             self.present, self.retired = False, True
             if "_channel" in vars(self) or self.dealt == self._queue:

@@ -1,10 +1,10 @@
 """Which entrants of a tournament are here, and how long it has waited for those who are not.
 
-It looks at the lobby and at the record, and decides nothing: it reports who has
-been waited for in vain to the tournament, which closes the pairing.
+It looks at the lobby and at the record, and decides nothing: the tournament asks
+which pairings have waited too long, and closes them.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from itertools import islice
 from math import inf
 
@@ -14,81 +14,166 @@ from msgspec import structs
 from tournament.format import Entrant, Pairing
 from tournament.lobby import Lobby
 from tournament.player import Player
-from tournament.record import Record
+from tournament.record import AnyFact, Concluded, Drew, Entered, Record, Voided
 from tournament.timekeeper import Timekeeper
+from tournament.waiting import START, Sought
 
 
 class Presence:
-    def __init__(self, record: Record, game: str, lobby: Lobby, timekeeper: Timekeeper, grace: float) -> None:
+    def __init__(
+        self,
+        record: Record,
+        game: str,
+        lobby: Lobby,
+        timekeeper: Timekeeper,
+        grace: float,
+        newcomers: Mapping[str, Entrant] | None = None,
+    ) -> None:
+        """`newcomers` take part in a format without an end, and the record has no such entrants yet."""
+        self._newcomers: Mapping[str, Entrant] = {} if newcomers is None else newcomers
         self._record = record
         self._game = game
         self._lobby = lobby
         self._timekeeper = timekeeper
         self._grace = grace
-        self._missing: dict[int, dict[str, float]] = {}  # pairings that wait, for whom since when
+        self._heard: set[str] = set()  # names of which something has changed since that was last looked at
+        self._absent: set[str] = set()
+        self._free: set[str] = set()  # whoever was idle when last looked at, and has not been dealt to since
+        self._sought: Sought = {}  # of these, for whom there may be something to play
+        self._missing: dict[int, dict[str, float]] = {}  # pairings that wait: for which names, and since when
 
     def here(self) -> list[Entrant]:
-        """What a format without an end is told: who is free, in the order of coming, and one who is not.
+        """The entrants that a format without an end is given: all that are free, and one that is busy.
 
-        One who is here twice is two of that name.
+        They are in the order of arrival. Somebody who is here twice is there twice.
         """
-        entrants = self._record.entrants
-        free = [_wanting(entrants[player.name], player.against) for player in self.idle()]
+        idle = ((player, self._entrant(player.name)) for player in self.idle())
+        free = [self._shown(entrant, player) for player, entrant in idle if entrant is not None]
         return [*free, *islice(self._busy(), 1)]
 
+    def _shown(self, entrant: Entrant, player: Player) -> Entrant:
+        """With what a format without an end needs to know of somebody who is free."""
+        last = self._lobby.reputation.comes_last(self._game, entrant.name, trio.current_time())
+        if player.against is None and not last:
+            return entrant
+        return structs.replace(entrant, against=player.against, last=last)
+
+    def _entrant(self, name: str) -> Entrant | None:
+        return self._record.entrants.get(name) or self._newcomers.get(name)
+
     def _busy(self) -> Iterator[Entrant]:
-        """Who is here and plays, or is about to."""
+        """The entrants who are here and playing, or about to play."""
         for player in self._lobby.players(self._game):
             if player.present and not player.idle and self._plays_here(player):
-                entrant = self._record.entrants.get(player.name)
+                entrant = self._entrant(player.name)
                 if entrant is not None and not entrant.gone:
                     yield structs.replace(entrant, free=False)
 
     def idle(self) -> list[Player]:
-        """The entrants who can be dealt to now, in the order of coming."""
+        """The entrants who can be dealt to now, in the order of arrival."""
         return [
             player
             for player in self._lobby.idle(self._game)
-            if self._plays_here(player) and player.name in self._record.entrants
+            if self._plays_here(player) and self._entrant(player.name) is not None
         ]
 
-    def absent(self) -> set[str]:
+    # Of a format that ends: who is here and who is not, kept up to date name by name
+
+    def heard(self, *names: str) -> None:
+        """Something has changed about these: they may be here, gone or free, or have something to play."""
+        if not self._record.format.endless:
+            self._heard.update(name for name in names if name in self._record.entrants)
+
+    def heard_of_all(self) -> None:
+        self.heard(*self._record.entrants)
+
+    def told(self, fact: AnyFact) -> None:
+        """A fact was added to the record."""
+        match fact:
+            case Entered(name=name):
+                self.heard(name)
+            case Drew():
+                self.heard_of_all()
+            case Concluded(score=None, players=players):
+                self.heard(*players)
+            case Voided(match=match):
+                self.heard(*self._record.players(match))
+            case _:
+                pass
+
+    @property
+    def absent(self) -> Set[str]:
         """The entrants who are not here."""
-        found = {
-            name: self._lobby.find(name, self._game, self._record.name) for name in self._record.entrants
-        }
-        return {name for name, player in found.items() if player is None or not player.present}
+        self._catch_up()
+        return self._absent
+
+    def meetings(self) -> Iterator[tuple[Pairing, tuple[Player, Player]]]:
+        """What can be played now, in the order of drawing and nobody twice.
+
+        What is taken from it has to be dealt; the rest is there when it is asked for again.
+        """
+        self._catch_up()
+        while self._sought:
+            for pairing in self._record.open.meetings(self._free, self._sought):
+                self._free.difference_update(pairing.names)
+                first, second = (self._free_under(name) for name in pairing.names)
+                if not (first and second):  # somebody is busy elsewhere after all: look again without it
+                    self.heard(*pairing.names)
+                    self._catch_up()
+                    break
+                yield (
+                    pairing,
+                    (whoever_came_for(second[0].name, first), whoever_came_for(first[0].name, second)),
+                )
+
+    @property
+    def more_can_meet(self) -> bool:
+        """Whether there may be more to deal than was taken from `meetings`."""
+        return bool(self._sought)
+
+    def _catch_up(self) -> None:
+        while self._heard:
+            name = self._heard.pop()
+            here = [each for each in self._lobby.named(name, self._game) if self._plays_here(each)]
+            _put(name, self._absent, not any(each.present for each in here))
+            free = any(each.idle for each in here)
+            _put(name, self._free, free)
+            if free:
+                self._sought[name] = START
+            else:
+                self._sought.pop(name, None)
+
+    def _free_under(self, name: str) -> list[Player]:
+        return [each for each in self._lobby.named(name, self._game) if each.idle and self._plays_here(each)]
 
     def overdue(self) -> list[Pairing]:
         """The pairings that have waited for somebody absent for as long as they may.
 
-        Only what could be played but for the absence is waited for, and one pairing of a player at a
-        time: to be away for a while costs a match, and not all of them. If both are absent, each has
-        the grace; and whenever a pairing is due again, it begins anew.
+        A pairing waits only if it could be played but for the absence, and of each player's pairings
+        only one waits at a time: being away for a while costs a match, and not all of them. If both
+        are absent, each has the full grace. When a pairing is due again, its wait begins anew.
         """
         now = trio.current_time()
         self._timekeeper.catch_up(now)
-        waited, waiting = set[str](), dict[int, dict[str, float]]()
-        if absent := self.absent():
-            idle = {player.name for player in self.idle()}
-            for number, pairing in self._record.open.items():
-                names = set(pairing.names)
-                if names & absent and names.isdisjoint(waited) and names - absent <= idle:
-                    waited |= names
-                    before = self._missing.get(number, {})
-                    begun = now - self._timekeeper.stalled
-                    waiting[number] = {name: before.get(name, begun) for name in names & absent}
+        begun, open = now - self._timekeeper.stalled, self._record.open
+        waiting = dict[int, dict[str, float]]()
+        if absent := self.absent:
+            for pairing in open.meetings(absent | self._free, dict.fromkeys(absent, START)):
+                before = self._missing.get(pairing.number, {})
+                waiting[pairing.number] = {
+                    name: before.get(name, begun) for name in pairing.names if name in absent
+                }
         over = [number for number, since in waiting.items() if now >= self._waits_until(since)]
         self._missing = {number: since for number, since in waiting.items() if number not in over}
-        return [self._record.open[number] for number in over]
+        return [open[number] for number in over]
 
     def wait_for_nobody(self) -> None:
-        """Nothing could be played just now: whoever is absent keeps nobody waiting."""
+        """Stop waiting: nothing more could be played now, whoever came."""
         self._missing.clear()
 
     @property
     def waits_until(self) -> float:
-        """Until when there is nothing to decide about absence, if nobody comes or goes."""
+        """When the next pairing is overdue, if nobody comes or goes."""
         return min(map(self._waits_until, self._missing.values()), default=inf)
 
     def _waits_until(self, since: Mapping[str, float]) -> float:
@@ -99,10 +184,14 @@ class Presence:
         return player.place in (None, self._record.name)
 
 
-def _wanting(entrant: Entrant, against: str | None) -> Entrant:
-    return entrant if against is None else structs.replace(entrant, against=against)
+def _put(name: str, names: set[str], there: bool) -> None:
+    """Have the name in the set, or not."""
+    if there:
+        names.add(name)
+    else:
+        names.discard(name)
 
 
 def whoever_came_for(opponent: str, players: list[Player]) -> Player:
-    """Of some under one name: rather one who meets nobody else, and nobody who would not meet that one."""
+    """Of several players under one name, one who wants only that opponent; else one who takes anybody."""
     return max(players, key=lambda player: (player.against == opponent, player.against is None))

@@ -7,19 +7,22 @@ after a crash is folding what was kept.
 """
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from enum import StrEnum
+from functools import partial
 from sys import intern
 from typing import Any
 
 from msgspec import Struct, structs
 
 from games.game import Pace
-from tournament.events import NOBODY, Ending
+from tournament.events import NOBODY, Ending, absences
 from tournament.format import Entrant, Format, Pairing, Result, Score, Terms, formats, moves_digest
 from tournament.latest import Latest
 from tournament.standings import Row, adjusted, standings
+from tournament.tally import Tallies, count, lose_all, table, take_back
+from tournament.waiting import Waiting
 
 
 class State(StrEnum):
@@ -62,11 +65,12 @@ class Drew(Fact, frozen=True, tag="drew"):
 
 
 class Dealt(Fact, frozen=True, tag="dealt"):
-    """A match is about to begin. Without a `Concluded` of that name it was cut short."""
+    """A match is about to begin. Without a `Concluded` of that name it goes on, or it was cut short."""
 
     match: str
     pairing: int
     options: Mapping[str, Any] | None = None  # of the game; None: the tournament's own
+    keys: tuple[str, str] | None = None  # digests of what both come back with; None: somebody cannot
 
 
 class Concluded(Fact, frozen=True, tag="concluded"):
@@ -80,7 +84,7 @@ class Concluded(Fact, frozen=True, tag="concluded"):
     why: str
     score: Score | None  # None: counts for nothing, and is played again
     moves: tuple[Any, ...] = ()  # as the game writes them
-    times: tuple[float, ...] = ()  # seconds spent on each
+    times: tuple[int | float, ...] = ()  # seconds spent on each
     options: Mapping[str, Any] | None = None  # of the game; None: the tournament's own
 
     @property
@@ -108,23 +112,42 @@ class Disqualified(Fact, frozen=True, tag="disqualified"):
     why: str
 
 
-class Voided(Fact, frozen=True, tag="voided"):
+class Voided(Fact, frozen=True, tag="voided", omit_defaults=True):
     """A match that was played counts no more and is played again."""
 
     match: str
     why: str
+    players: tuple[str, str] | None = None  # whose it was …
+    score: Score | None = None  # … and what it counted, for a record that has forgotten it
 
 
 class Claimed(Fact, frozen=True, tag="claimed"):
-    """A name is the bot's that has the token of this digest. Of several the last one counts."""
+    """A name belongs to the bot that has the token with this digest. The last claim counts."""
 
     name: str
     digest: str  # SHA-256, in hexadecimal
     invited: bool = False  # by an organiser, before it has come
 
 
+class Seated(Fact, frozen=True, tag="seated"):
+    """Until the tournament is over, a name belongs to the bot that comes by this door from this address.
+
+    It came without a token. The last such fact counts. Nobody but the organiser is shown the address.
+    """
+
+    name: str
+    door: str
+    address: str
+
+
+class Released(Fact, frozen=True, tag="released"):
+    """An organiser gave a seat up: the name belongs to whichever bot comes next under it."""
+
+    name: str
+
+
 class Froze(Fact, frozen=True, tag="froze"):
-    """From now on the public is shown the standings as they are now; or, if not `on`, as they come."""
+    """From now on the public is shown the standings as they are now; or, if not `on`, as they change."""
 
     on: bool
 
@@ -145,151 +168,254 @@ class Kept(Struct, frozen=True):
     fact: "AnyFact"
 
 
-AnyFact = (
+SmallFact = (
     Opened
     | Entered
     | Turned
-    | Drew
     | Dealt
     | Concluded
     | Withdrew
     | Disqualified
     | Voided
     | Claimed
+    | Seated
+    | Released
     | Froze
     | Ordered
 )
+AnyFact = SmallFact | Drew
 HOST = ""  # in place of a tournament's name: what was ordered of the host itself
+PIECE = 1000  # pairings that are added to a record at a time
 BYE: Score = (1.0, 0.0)
 WHOLE = 1000  # matches whose moves a record remembers: those that people look at
 NOTHING: Score = (0.0, 0.0)  # of a pairing that is closed without having been decided
 
 
+Find = Callable[[str], Concluded]  # a match that is over, by its name
+
+
 class Record:
-    def __init__(self, name: str, opened: Opened) -> None:
+    """What is known of one tournament.
+
+    A `whole` record remembers every match, without the moves of the older ones, and everything
+    that was drawn. Any other has the store for that: it remembers the latest `WHOLE` matches, and of
+    a tournament without an end nothing older than these but what it adds up to, name by name.
+    """
+
+    def __init__(self, name: str, opened: Opened, *, whole: bool = True, find: Find | None = None) -> None:
+        """`find` looks up a match that is not remembered, which only old journals ask for."""
         self.name = name
+        self.whole = whole
         self.opened = opened
         self.format: Format = formats()[opened.format]
         self.state = State.REGISTERING
         self.entrants: dict[str, Entrant] = {}
-        self.annulled: frozenset[str] = frozenset()
-        self.disqualified: frozenset[str] = frozenset()
+        self.out: set[str] = set()  # entrants that have withdrawn or are disqualified
+        self.annulled: set[str] = set()
+        self.disqualified: set[str] = set()
+        self.arrivals = 0  # goes up whenever somebody enters, or is out
         self.drawn: dict[int, Pairing] = {}
-        self.matches: dict[str, Concluded] = {}  # in the order of their ends, all but the latest abridged
-        self.voided: frozenset[str] = frozenset()
-        self.claims: dict[str, str] = {}  # of names: the digest of the token that each belongs to
-        self.invited: frozenset[str] = frozenset()
-        self.frozen: Record | None = None  # what the public is shown instead, if it is
+        self.matches: dict[str, Concluded] = {}  # in the order of their ends, as far as they are remembered
+        self.ended = 0  # matches that are over, remembered or not
+        self.voided: set[str] = set()
+        self.claims: dict[str, str] = {}  # by name: the digest of the token that it belongs to
+        self.seats: dict[str, Seated] = {}  # by name, of those that came without a token
+        self.invited: set[str] = set()
+        self.frozen: Record | None = None  # what the public is shown instead; None: nothing is
         self.dealt: dict[str, int] = {}  # matches that have begun and not ended …
-        self.own_options: dict[str, Mapping[str, Any]] = {}  # … and options that are one match's own
-        self.open: dict[int, Pairing] = {}  # drawn, neither decided nor being played, in the order of drawing
-        self._attempts: dict[int, int] = {}  # of each pairing: matches begun or forfeited
-        self._counted: dict[int, str] = {}  # of each pairing: the match that counts now
-        self._results: dict[int, Result] = {}  # of each pairing: what that came to
-        self._latest = Latest() if self.format.endless else None  # of these two
-        self._missed: dict[int, bool] = {}  # pairings that nobody was there for
-        self._whole: deque[str] = deque()  # the matches that are not abridged
+        self.own_options: dict[str, Mapping[str, Any]] = {}  # … and options that are one match's own …
+        self.keys: dict[str, tuple[str, str]] = {}  # … and by what the players of one are known again
+        self.open = Waiting()  # drawn, neither decided nor being played, in the order of drawing
+        self.attempts: dict[int, int] = {}  # of each pairing: matches begun or forfeited
+        self.counted: dict[int, str] = {}  # of each pairing: the match that counts now
+        self.came_to: dict[int, Result] = {}  # of each pairing: what that came to
+        self.latest = Latest() if self.format.endless else None  # of both
+        self.missed_pairings: dict[
+            int, frozenset[str]
+        ] = {}  # who was gone, so that one is to be played again
+        self.recent: deque[str] = deque()  # the latest matches
+        # For whoever follows them by index: nothing in these lists ever changes.
+        self.endings: list[str] = []  # of a whole record: the matches that are over, in that order
+        # Of a whole record, or of one that has an end: what counts; a number takes back what its pairing
+        # came to.
+        self.decisions: list[Result | int] = []
+        self.forgotten = 0  # pairings that are decided and not remembered …
+        self.tallies: Tallies = {}  # … and what these add up to
+        self.last_drawn = 0  # the number of the latest pairing
+        self._find = find
 
     # What is known
 
     def add(self, fact: AnyFact) -> None:
+        for _ in self.adding(fact):
+            pass
+
+    def adding(self, fact: AnyFact) -> Iterator[None]:
+        """Add it in pieces, of which none takes long: a round robin of a thousand is drawn in one fact."""
+        if isinstance(fact, Drew):
+            for number, pairing in enumerate(fact.pairings, 1):
+                self._draw(pairing)
+                if number % PIECE == 0:
+                    yield
+        else:
+            self._add(fact)
+
+    def _add(self, fact: SmallFact) -> None:
         match fact:
             case Opened():
                 raise ValueError(f"{self.name} was opened twice")
             case Entered(name=name, rating=rating):
                 self.entrants[name] = Entrant(name, rating)
+                self.out.discard(name)
+                self.arrivals += 1
             case Turned(state=state):
                 self.state = state
-            case Drew(pairings=pairings):
-                for pairing in pairings:
-                    self._draw(pairing)
-            case Dealt(match=match, pairing=number, options=options):
+            case Dealt(match=match, pairing=number, options=options, keys=keys):
                 self.dealt[match] = number
                 if options is not None:
                     self.own_options[match] = options
-                self.open.pop(number, None)
-                self._attempts[number] = self._attempts.get(number, 0) + 1
+                if keys is not None:
+                    self.keys[match] = keys
+                self.open.discard(number)
+                self.attempts[number] = self.attempts.get(number, 0) + 1
             case Concluded():
                 self._conclude(fact)
             case Withdrew(name=name, annulled=annulled):
                 self._remove(name)
-                self.annulled |= {name} if annulled else set()
+                if annulled:
+                    self.annulled.add(name)
             case Disqualified(name=name):
                 self._remove(name)
-                self.disqualified |= {name}
+                self.disqualified.add(name)
+                lose_all(self.tallies, name)
             case Claimed(name=name, digest=digest, invited=invited):
                 self.claims[name] = digest
-                self.invited |= {name} if invited else set()
+                self.seats.pop(name, None)
+                if invited:
+                    self.invited.add(name)
+            case Seated(name=name):
+                self.seats[name] = fact
+            case Released(name=name):
+                self.seats.pop(name, None)
             case Froze(on=on):
                 self.frozen = self._still() if on else None
             case Ordered():
-                pass  # says who did it: what was done are facts of their own
-            case Voided(match=match):
-                self.voided |= {match}
-                number = self.matches[match].pairing
-                if self._counted.get(number) == match:
-                    del self._counted[number], self._results[number]
-                    self._reopen(number)
+                pass  # says who did it; what was done is in other facts
+            case Voided():
+                self._void(fact)
+
+    def _void(self, fact: Voided) -> None:
+        match = fact.match
+        if not self.is_over(match):
+            raise ValueError(f"{match} was voided, and no match of that name is over")
+        number = self.matches[match].pairing if match in self.matches else self._parsed(match)[0]
+        if self.counted.get(number) == match:
+            del self.counted[number], self.came_to[number]
+            if not self._forgets_results:
+                self.decisions.append(number)
+            self._reopen(number)
+        elif self._forgets_results and match not in self.matches and match not in self.voided:
+            self._void_forgotten(fact, number)
+        self.voided.add(match)
+
+    def _void_forgotten(self, fact: Voided, number: int) -> None:
+        players, score = fact.players, fact.score
+        if (players is None or score is None) and self._find is not None:
+            found = self._find(fact.match)
+            players, score = found.players, found.score
+        if players is not None and score is not None:
+            take_back(self.tallies, players, score)
+        if self.latest is not None:
+            for result in [each for each in self.latest.results if each.pairing.number == number]:
+                self.latest.decide(Result(result.pairing, NOTHING, played=False))
 
     def _draw(self, drawn: Pairing) -> None:
         second = None if drawn.second is None else intern(drawn.second)
         pairing = Pairing(drawn.number, drawn.round, intern(drawn.first), second)
         self.drawn[pairing.number] = pairing
-        if self._latest is not None:
-            self._latest.draw(pairing)
+        self.last_drawn = pairing.number
+        if self.latest is not None:
+            self.latest.draw(pairing)
         if pairing.second is None:
             self._decide(Result(pairing, BYE, played=False))
         else:
-            self.open[pairing.number] = pairing
+            self.open.add(pairing)
 
     def _conclude(self, fact: Concluded) -> None:
-        if fact.match in self.matches:
+        if self.is_over(fact.match):
             raise ValueError(f"{fact.match} has been concluded before")
         self.matches[fact.match] = fact
-        self._whole.append(fact.match)
-        if len(self._whole) > WHOLE:
-            old = self._whole.popleft()
-            self.matches[old] = _abridged(self.matches[old], self.drawn)
-        if fact.ending is Ending.VOID and fact.why == NOBODY:
-            self._missed[fact.pairing] = True
+        self.ended += 1
+        self.recent.append(fact.match)
+        if self.whole:
+            self.endings.append(fact.match)
+        if len(self.recent) > WHOLE:
+            self._forget(self.recent.popleft())
+        gone = frozenset(name for name in fact.players if fact.why in (NOBODY, *absences(name)))
+        if fact.ending is Ending.VOID and gone:
+            self.missed_pairings[fact.pairing] = self.missed(fact.pairing) | gone
         self.own_options.pop(fact.match, None)
+        self.keys.pop(fact.match, None)
         if self.dealt.pop(fact.match, None) is None:  # forfeited without having begun
-            self.open.pop(fact.pairing, None)
-            self._attempts[fact.pairing] = self._attempts.get(fact.pairing, 0) + 1
+            self.open.discard(fact.pairing)
+            self.attempts[fact.pairing] = self.attempts.get(fact.pairing, 0) + 1
         if fact.score is None:
             self._reopen(fact.pairing)
         else:
-            self._counted[fact.pairing] = fact.match
+            self.counted[fact.pairing] = fact.match
             pairing = self.drawn[fact.pairing]
             self._decide(Result(pairing, fact.score, bool(fact.moves), moves_digest(fact.moves)))
 
+    def _forget(self, match: str) -> None:
+        """It is one of the latest no more."""
+        if self.whole:
+            self.matches[match] = _abridged(self.matches[match], self.drawn)
+            return
+        number = self.matches.pop(match).pairing
+        if self._forgets_results:
+            result = self.came_to.pop(number)
+            if self.counted.pop(number, None) is not None:
+                count(self.tallies, adjusted([result], self.annulled, self.disqualified))
+            del self.drawn[number]
+            self.attempts.pop(number, None)
+            self.missed_pairings.pop(number, None)
+            self.forgotten += 1
+
+    @property
+    def _forgets_results(self) -> bool:
+        return self.format.endless and not self.whole
+
     def _decide(self, result: Result) -> None:
-        self._results[result.pairing.number] = result
-        if self._latest is not None:
-            self._latest.decide(result)
+        self.came_to[result.pairing.number] = result
+        if not self._forgets_results and self.counts(result):
+            self.decisions.append(result)
+        if self.latest is not None:
+            self.latest.decide(result)
 
     def _reopen(self, number: int) -> None:
-        """A pairing has to be played again; where nothing is, it has come to nothing."""
+        """A pairing has to be played again; or is decided as 0–0, if the format never plays one again."""
         if self.format.endless:
             self._decide(Result(self.drawn[number], NOTHING, played=False))
         else:
-            self.open = dict(sorted((self.open | {number: self.drawn[number]}).items()))
+            self.open.add(self.drawn[number])
 
     def _remove(self, name: str) -> None:
         self.entrants[name] = structs.replace(self.entrants[name], gone=True)
+        self.out.add(name)
+        self.arrivals += 1
 
     def after(self, *facts: AnyFact) -> "Record":
         """What would be known after those facts as well; this record stays as it is."""
         preview = copy(self)
         for field, value in vars(self).items():
-            if isinstance(value, dict | deque | Latest):
+            if isinstance(value, dict | set | list | deque | Latest | Waiting):
                 setattr(preview, field, copy(value))  # pyright: ignore[reportUnknownArgumentType]
         for fact in facts:
             preview.add(fact)
         return preview
 
     def _still(self) -> "Record":
-        """As it is now; it shows itself."""
+        """A copy of the record as it is now, whose `public` is itself."""
         still = self.after()
         still.frozen = still
         return still
@@ -301,42 +427,98 @@ class Record:
         """The record from which everybody except its organiser is shown the standings."""
         return self.frozen or self
 
+    def is_over(self, match: str) -> bool:
+        """Whether there is such a match, and it is over."""
+        if match in self.matches:
+            return True
+        if self.whole or match in self.dealt:
+            return False
+        number, attempt = self._parsed(match)
+        if number in self.drawn:
+            return 0 < attempt <= self.attempts.get(number, 0)
+        return attempt == 1 and 0 < number <= self.last_drawn
+
+    def players(self, match: str) -> tuple[str, ...]:
+        """Of a match that is over; nobody, if it is forgotten."""
+        if (known := self.matches.get(match)) is not None:
+            return known.players
+        pairing = self.drawn.get(self._parsed(match)[0])
+        return () if pairing is None else pairing.names
+
+    @property
+    def pairings(self) -> int:
+        """How many were drawn."""
+        return self.forgotten + len(self.drawn)
+
+    @property
+    def decided(self) -> int:
+        """How many of these are decided."""
+        return self.forgotten + len(self.came_to)
+
+    @property
+    def version(self) -> int:
+        """Goes up with everything that changes the standings, where decisions are remembered."""
+        return self.arrivals + len(self.decisions)
+
+    def counts(self, result: Result) -> bool:
+        """Whether what a pairing came to counts for the standings, before withdrawals."""
+        return result.pairing.number in self.counted or _bye(result)
+
+    def match_of(self, number: int) -> str | None:
+        """The match that counts for a pairing, or else the first that did not, as far as it is remembered."""
+        names = (self._named(number, attempt) for attempt in range(1, self.attempts.get(number, 0) + 1))
+        return self.counted.get(number) or next((name for name in names if name in self.matches), None)
+
     def results(self) -> list[Result]:
-        """What has been decided, in the order of its being so."""
-        return list(self._results.values())
+        """What has been decided, in that order, as far as it is remembered."""
+        return list(self.came_to.values())
 
     def past(self) -> tuple[Sequence[Pairing], Sequence[Result]]:
-        """What a format is told: all that was drawn and decided, or of a format without an end the latest."""
-        if self._latest is not None:
-            return self._latest, self._latest.results
+        """What a format is given: all that was drawn and decided; if it never ends, the latest of that."""
+        if self.latest is not None:
+            return self.latest, self.latest.results
         return list(self.drawn.values()), self.results()
 
     def adjusted(self) -> list[Result]:
-        """What the standings are made of: what withdrawals and disqualifications have left of it."""
-        decided = [
-            result for number, result in self._results.items() if number in self._counted or _bye(result)
-        ]
+        """The remembered results that count for the standings, after withdrawals and disqualifications."""
+        decided = [result for result in self.came_to.values() if self.counts(result)]
         return adjusted(decided, self.annulled, self.disqualified)
 
     def standings(self) -> list[Row]:
-        return standings(list(self.entrants.values()), self.adjusted(), self.format.order)
+        entrants = list(self.entrants.values())
+        if not self.forgotten:
+            return standings(entrants, self.adjusted(), self.format.order)
+        tallies = self.tallies.copy()
+        count(tallies, self.adjusted())
+        return table(entrants, tallies, self.format.order)
 
     def options(self, fact: Dealt | Concluded) -> Mapping[str, Any]:
-        """Of the game, in that match."""
+        """The options of the game in that match."""
         return self.opened.options if fact.options is None else fact.options
 
     def match_name(self, number: int) -> str:
-        """Of the next match of a pairing: `friday-12`, and if it has to be played again `friday-12.2`."""
-        attempt = self._attempts.get(number, 0) + 1
+        """The name of a pairing's next match: `friday-12`, and if it is to be played again, `friday-12.2`."""
+        return self._named(number, self.attempts.get(number, 0) + 1)
+
+    def missed(self, number: int) -> frozenset[str]:
+        """Who was gone when a pairing was due, or before both had moved: each is forgiven that once."""
+        return self.missed_pairings.get(number, frozenset())
+
+    def _named(self, number: int, attempt: int) -> str:
         return f"{self.name}-{number}" if attempt == 1 else f"{self.name}-{number}.{attempt}"
 
-    def missed(self, number: int) -> bool:
-        """Whether neither player was there when a pairing was due before: that is forgiven once."""
-        return number in self._missed
+    def _parsed(self, match: str) -> tuple[int, int]:
+        """Of which pairing a match is, and which of its matches, by its name; (0, 0) if it is no match's."""
+        number, _, attempt = match.removeprefix(f"{self.name}-").partition(".")
+        if number.isdecimal() and (attempt or "1").isdecimal():
+            found = int(number), int(attempt or 1)
+            if match == self._named(*found):
+                return found
+        return 0, 0
 
 
 def _abridged(fact: Concluded, drawn: Mapping[int, Pairing]) -> Abridged:
-    """What is the same in many matches is there once: a record that was read from a store is no larger."""
+    """The match without its moves; texts that many matches share are held once."""
     pairing = drawn[fact.pairing]
     return Abridged(
         fact.match,
@@ -355,16 +537,27 @@ def _bye(result: Result) -> bool:
     return result.pairing.second is None
 
 
-def fold(kept: Iterable[Kept]) -> dict[str, Record]:
-    """Every tournament there is, by name."""
-    records: dict[str, Record] = {}
+def fold(
+    kept: Iterable[Kept],
+    records: dict[str, Record] | None = None,
+    *,
+    whole: bool = True,
+    find: Callable[[str, str], Concluded] | None = None,
+) -> dict[str, Record]:
+    """Every tournament there is, by name; `records` are what came of what was kept before.
+
+    `find` looks up a match, by the names of the tournament and its own.
+    """
+    records = {} if records is None else records
     for entry in kept:
-        if entry.tournament == HOST:
+        name = entry.tournament
+        if name == HOST:
             continue
-        if entry.tournament in records:
-            records[entry.tournament].add(entry.fact)
+        if name in records:
+            records[name].add(entry.fact)
         elif isinstance(entry.fact, Opened):
-            records[entry.tournament] = Record(entry.tournament, entry.fact)
+            lookup = None if find is None else partial(find, name)
+            records[name] = Record(name, entry.fact, whole=whole, find=lookup)
         else:
-            raise ValueError(f"{entry.tournament} has facts from before it was opened")
+            raise ValueError(f"{name} has facts from before it was opened")
     return records

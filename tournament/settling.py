@@ -1,23 +1,24 @@
 """How a pairing is closed without being played to its end: facts that follow from what is known.
 
-Somebody is out of the tournament, did not come, or was cut short by the host.
-Pure functions; the tournament decides whether and when the facts are kept.
+The reason is that somebody is out of the tournament or did not come, or that the
+host cut a match short. These are pure functions; the tournament decides whether
+and when the facts are kept.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
-from tournament.events import NOBODY, Ended, Ending
+from tournament.events import CUT_SHORT, NOBODY, Ended, Ending
 from tournament.format import Pairing, Score
 from tournament.record import Concluded, Record
 from tournament.store import Story
 
-CUT_SHORT = "the host stopped while it was being played"
 POINTS: Mapping[int | None, Score] = {0: (1.0, 0.0), 1: (0.0, 1.0), None: (0.0, 0.0)}
+MICRO = 1_000_000  # microseconds in a second
 DRAW: Score = (0.5, 0.5)
 
 
 def score(verdict: Ended) -> Score | None:
-    """What an ending is worth to both; None where it is to be played again."""
+    """What both get for an ending; None if the match is to be played again."""
     match verdict:
         case Ended(ending=Ending.VOID):
             return None
@@ -28,14 +29,14 @@ def score(verdict: Ended) -> Score | None:
 
 
 def settled(record: Record, pairing: Pairing, absent: Collection[str]) -> Concluded:
-    """A pairing of which somebody is out of the tournament, or else `absent` for too long."""
-    out = [name for name in pairing.names if record.entrants[name].gone]
+    """How a pairing ends whose entrants are out of the tournament or, else, `absent` for too long."""
+    out = [name for name in pairing.names if name in record.out]
     lost = out or [name for name in pairing.names if name in absent]
     if len(lost) == 1:
         winner = 1 - pairing.names.index(lost[0])
         why = f"{lost[0]} {'is out of the tournament' if out else 'did not come'}"
         return unplayed(record, pairing, winner, Ending.LEFT, why, POINTS[winner])
-    if out or record.missed(pairing.number):
+    if out or record.missed(pairing.number).issuperset(pairing.names):
         return unplayed(record, pairing, None, Ending.LEFT, NOBODY, POINTS[None])
     return unplayed(record, pairing, None, Ending.VOID, NOBODY, None)
 
@@ -47,13 +48,13 @@ def unplayed(
     return Concluded(name, pairing.number, both(pairing), winner, ending, why, points)
 
 
-def cut_short(record: Record, stories: Mapping[str, Story]) -> list[Concluded]:
-    """Every match that had begun when the host stopped, with what is known of it. It is played again."""
+def cut_short(record: Record, matches: Iterable[str], stories: Mapping[str, Story]) -> list[Concluded]:
+    """Matches that had begun when the host stopped, with what is known of each. They are played again."""
     return [
         Concluded(
             match,
-            number,
-            both(record.drawn[number]),
+            record.dealt[match],
+            both(record.drawn[record.dealt[match]]),
             None,
             Ending.VOID,
             CUT_SHORT,
@@ -61,10 +62,16 @@ def cut_short(record: Record, stories: Mapping[str, Story]) -> list[Concluded]:
             *stories.get(match, ((), ())),
             options=record.own_options.get(match),
         )
-        for match, number in record.dealt.items()
+        for match in matches
     ]
 
 
+def whole_micros(seconds: float) -> float:
+    """Not a microsecond more than that: a store keeps such times in few letters."""
+    micros = round(seconds * MICRO)
+    return (micros - (micros / MICRO > seconds)) / MICRO
+
+
 def both(pairing: Pairing) -> tuple[str, str]:
-    """For a pairing that has to be played, and therefore has a second."""
+    """Both names of a pairing that is to be played, and so has a second."""
     return pairing.first, pairing.second or ""

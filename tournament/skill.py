@@ -31,8 +31,16 @@ class Skill(Struct, frozen=True):
 
     @property
     def conservative(self) -> float:
-        """What it can do at the least, all but certainly: what a ladder goes by. A newcomer has 0."""
+        """The strength that it almost certainly has at least, by which a ladder ranks. A newcomer has 0."""
         return self.mu - 3 * self.sigma
+
+
+NEW = Skill()  # what is believed of a newcomer
+
+
+def says_something(result: Result) -> bool:
+    """Whether a result says anything of strength."""
+    return result.pairing.second is not None and result.played and result.score != (0, 0)
 
 
 def skills(entrants: Iterable[Entrant], results: Iterable[Result]) -> dict[str, Skill]:
@@ -42,8 +50,8 @@ def skills(entrants: Iterable[Entrant], results: Iterable[Result]) -> dict[str, 
     """
     believed = {entrant.name: Skill() for entrant in entrants}
     for result in results:
-        first, second = result.pairing.first, result.pairing.second
-        if second is not None and result.played and result.score != (0, 0):
+        if says_something(result):
+            first, second = result.pairing.names
             believed[first], believed[second] = after(believed[first], believed[second], result.score[0])
     return believed
 

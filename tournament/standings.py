@@ -10,10 +10,11 @@ entrant has withdrawn in time or is disqualified. That is decided elsewhere, and
 `adjusted` says what it does to the results.
 """
 
+from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cached_property
-from itertools import groupby
+from itertools import groupby, islice
+from types import MappingProxyType
 
 from msgspec import Struct, structs
 
@@ -21,11 +22,13 @@ from tournament.format import Entrant, Pairing, Result
 from tournament.pairing import knockout
 from tournament.pairing.drawing import here, seeded
 from tournament.ratings import Rating
-from tournament.skill import Skill, skills
+from tournament.skill import NEW, Skill, after, says_something
+
+NOBODY: Mapping[str, float] = MappingProxyType({})
 
 
 class Row(Struct, frozen=True):
-    """A line of the table. A bye gives points and is no match: played is wins and draws and losses."""
+    """A line of the table. A bye gives points and is not a match, so it is not `played`."""
 
     rank: int
     name: str
@@ -37,6 +40,7 @@ class Row(Struct, frozen=True):
     tie_breaks: tuple[float, ...]  # by the criteria of the order, except the points
     rating: float | None = None
     interval: tuple[float, float] | None = None
+    first: float | None = None  # how likely it is the strongest of those rated
 
 
 class Entry(Struct, frozen=True):
@@ -49,39 +53,87 @@ class Entry(Struct, frozen=True):
     played: bool
 
 
+class Account:
+    """What one entrant has done; of its results only where they are among all."""
+
+    __slots__ = ("draws", "losses", "points", "results", "skill", "wins", "wins_as_second")
+
+    def __init__(self) -> None:
+        self.points = 0.0
+        self.wins = self.wins_as_second = self.draws = self.losses = 0
+        self.skill = NEW
+        self.results = array("L")
+
+    @property
+    def played(self) -> int:
+        return self.wins + self.draws + self.losses
+
+
 class Accounts:
-    """The results, entered on the account of each entrant."""
+    """The results, entered on the account of each entrant as they come: each costs the same."""
 
-    def __init__(self, entrants: Sequence[Entrant], results: Sequence[Result]) -> None:
-        self.entrants = entrants
-        self.results = results
-        self.entries: dict[str, list[Entry]] = {entrant.name: [] for entrant in entrants}
+    def __init__(self, entrants: Iterable[Entrant] = (), results: Iterable[Result] = ()) -> None:
+        self.entrants: dict[str, Entrant] = {}
+        self.results: list[Result] = []
+        self.of: dict[str, Account] = {}
+        self._skilled = 0  # results that the skills know
+        self._won = 0, Counter[str]()  # rounds of a knockout, after so many results
+        for entrant in entrants:
+            self.admit(entrant)
         for result in results:
-            pairing, (first, second), played = result.pairing, result.score, result.played
-            self.entries[pairing.first].append(Entry(pairing.number, pairing.second, 0, first, played))
-            if pairing.second is not None:
-                self.entries[pairing.second].append(Entry(pairing.number, pairing.first, 1, second, played))
-        self.points = {name: sum((e.score for e in account), 0.0) for name, account in self.entries.items()}
+            self.enter(result)
 
-    def scored(self, name: str, score: float, seats: Collection[int] = (0, 1)) -> int:
-        """How many matches came to that score; a bye is none."""
-        account = self.entries[name]
-        return sum(e.score == score and e.seat in seats and e.opponent is not None for e in account)
+    def admit(self, entrant: Entrant) -> None:
+        """Open an account for an entrant; or note what has changed about it."""
+        self.entrants[entrant.name] = entrant
+        if entrant.name not in self.of:
+            self.of[entrant.name] = Account()
+
+    def enter(self, result: Result) -> None:
+        index = len(self.results)
+        self.results.append(result)
+        names = result.pairing.names
+        for seat, (name, score) in enumerate(zip(names, result.score, strict=False)):
+            account = self.of[name]
+            account.results.append(index)
+            account.points += score
+            if len(names) == 1:
+                continue  # a bye
+            if score == 1:
+                account.wins += 1
+                account.wins_as_second += seat
+            elif score == 0:
+                account.losses += 1
+            else:
+                account.draws += 1
+
+    def entries(self, name: str, latest: int | None = None) -> list[Entry]:
+        """The results of an entrant, as it sees them, in their order: all, or so many."""
+        results = self.of[name].results
+        return [_entry(self.results[index], name) for index in (results[-latest:] if latest else results)]
 
     def opposition(self, name: str) -> list[float]:
         """The points of those it met; its own, in place of those whom it was to meet and did not play."""
-        points = self.points
-        return [points[e.opponent if e.played and e.opponent else name] for e in self.entries[name]]
+        of = self.of
+        return [of[e.opponent if e.played and e.opponent else name].points for e in self.entries(name)]
 
-    @cached_property
+    @property
     def rounds_won(self) -> Counter[str]:
-        """Of a knockout, by its own rule; where both have lost and left, nobody wins."""
+        """Of a knockout, by the format's own rule; if both have lost and left, nobody wins."""
+        known, won = self._won
+        if known != len(self.results):
+            won = self._rounds_won()
+            self._won = len(self.results), won
+        return won
+
+    def _rounds_won(self) -> Counter[str]:
         contests: dict[tuple[int, frozenset[str]], list[Pairing]] = {}
         for result in self.results:
             pairing = result.pairing
             contests.setdefault((pairing.round, frozenset(pairing.names)), []).append(pairing)
         scores = {result.pairing.number: result.score for result in self.results}
-        names, seeds = here(self.entrants), seeded(self.points, self.entrants)
+        entrants = list(self.entrants.values())
+        names, seeds = here(entrants), seeded(list(self.of), entrants)
         won = Counter[str]()
         for contest in contests.values():
             score = scores[contest[-1].number]
@@ -90,9 +142,23 @@ class Accounts:
                 won[winner] += winner in names or score != (0, 0)
         return won
 
-    @cached_property
-    def skills(self) -> dict[str, Skill]:
-        return skills(self.entrants, self.results)
+    def skill(self, name: str) -> Skill:
+        """What is believed of an entrant after all the results, in their order."""
+        of = self.of
+        for result in islice(self.results, self._skilled, None):
+            if says_something(result):
+                first, second = (of[each] for each in result.pairing.names)
+                first.skill, second.skill = after(first.skill, second.skill, result.score[0])
+        self._skilled = len(self.results)
+        return of[name].skill
+
+
+def _entry(result: Result, name: str) -> Entry:
+    pairing = result.pairing
+    seat = int(pairing.first != name)
+    return Entry(
+        pairing.number, pairing.first if seat else pairing.second, seat, result.score[seat], result.played
+    )
 
 
 class Criterion(Struct, frozen=True):
@@ -103,9 +169,13 @@ class Criterion(Struct, frozen=True):
 
 def standings(entrants: Sequence[Entrant], results: Sequence[Result], order: Sequence[str]) -> list[Row]:
     """The table, best first; equals in the order of entry. All results must be of these entrants."""
-    accounts = Accounts(entrants, results)
-    tie_breaks: dict[str, list[float]] = {name: [] for name in accounts.points}
-    groups = [list(accounts.points)]
+    return table(Accounts(entrants, results), order)
+
+
+def table(accounts: Accounts, order: Sequence[str]) -> list[Row]:
+    """The standings of these accounts."""
+    tie_breaks: dict[str, list[float]] = {name: [] for name in accounts.of}
+    groups = [list(accounts.of)]
     for criterion in order:
         parted: list[list[str]] = []
         for tied in groups:
@@ -123,28 +193,35 @@ def standings(entrants: Sequence[Entrant], results: Sequence[Result], order: Seq
     return rows
 
 
-def rated(rows: Iterable[Row], ratings: Iterable[Rating]) -> list[Row]:
-    """The rows, with the rating and interval of whoever has one."""
+def rated(rows: Iterable[Row], ratings: Iterable[Rating], first: Mapping[str, float] = NOBODY) -> list[Row]:
+    """The rows, with the rating and interval of whoever has one, and how likely it is the `first`."""
     known = {rating.name: rating for rating in ratings}
     return [
-        structs.replace(row, rating=known[row.name].rating, interval=known[row.name].interval)
+        structs.replace(
+            row,
+            rating=known[row.name].rating,
+            interval=known[row.name].interval,
+            first=first.get(row.name),
+        )
         if row.name in known
         else row
         for row in rows
     ]
 
 
-def crosstable(entrants: Sequence[Entrant], results: Sequence[Result]) -> dict[str, dict[str, list[Entry]]]:
-    """What each (row) made against each other (column), in the order of the results; byes have no column."""
-    entries = Accounts(entrants, results).entries
-    table: dict[str, dict[str, list[Entry]]] = {
-        row: {column: [] for column in entries if column != row} for row in entries
-    }
-    for row, account in entries.items():
-        for entry in account:
-            if entry.opponent is not None:
-                table[row][entry.opponent].append(entry)
-    return table
+def crosstable(
+    accounts: Accounts, names: Sequence[str], latest: int | None = None
+) -> dict[str, dict[str, list[Entry]]]:
+    """What each of these (row) scored against each other of them (column), in order of the results.
+
+    Only the `latest` results of each are looked at, if a number is given; byes have no column.
+    """
+    found = {row: {column: list[Entry]() for column in names if column != row} for row in names}
+    for row, cells in found.items():
+        for entry in accounts.entries(row, latest):
+            if entry.opponent in cells:
+                cells[entry.opponent].append(entry)
+    return found
 
 
 def adjusted(
@@ -152,9 +229,9 @@ def adjusted(
 ) -> list[Result]:
     """The results that count, once some have withdrawn in time and some are disqualified.
 
-    What the annulled took part in counts for nobody. What the disqualified took
-    part in is won by the other, whatever came of it: 0–0 if both are
-    disqualified, nothing at all if it was a bye. It says nothing of strength.
+    A match of an annulled entrant counts for nobody. A match of a disqualified one
+    counts as won by the opponent, whatever its result; as 0–0 if both are
+    disqualified. Such a result says nothing about strength. A bye does not count.
     """
     counting: list[Result] = []
     for result in results:
@@ -170,9 +247,17 @@ def adjusted(
 
 
 def _row(rank: int, name: str, accounts: Accounts, tie_breaks: tuple[float, ...]) -> Row:
-    wins, losses = accounts.scored(name, 1), accounts.scored(name, 0)
-    played = sum(entry.opponent is not None for entry in accounts.entries[name])
-    return Row(rank, name, accounts.points[name], played, wins, played - wins - losses, losses, tie_breaks)
+    account = accounts.of[name]
+    return Row(
+        rank,
+        name,
+        account.points,
+        account.played,
+        account.wins,
+        account.draws,
+        account.losses,
+        tie_breaks,
+    )
 
 
 def _each(value: Callable[[str, Accounts], float]) -> Callable[[Sequence[str], Accounts], list[float]]:
@@ -181,7 +266,7 @@ def _each(value: Callable[[str, Accounts], float]) -> Callable[[Sequence[str], A
 
 def _direct_encounter(tied: Sequence[str], accounts: Accounts) -> list[float]:
     equals = set(tied)
-    among = [[e for e in accounts.entries[name] if e.opponent in equals] for name in tied]
+    among = [[e for e in accounts.entries(name) if e.opponent in equals] for name in tied]
     counts = [Counter(e.opponent for e in account) for account in among]
     times = {number for count in counts for number in count.values()}
     if len(times) != 1 or any(len(count) != len(tied) - 1 for count in counts):
@@ -190,9 +275,8 @@ def _direct_encounter(tied: Sequence[str], accounts: Accounts) -> list[float]:
 
 
 def _sonneborn_berger(name: str, accounts: Accounts) -> float:
-    return sum(
-        e.score * accounts.points[e.opponent] for e in accounts.entries[name] if e.opponent is not None
-    )
+    of = accounts.of
+    return sum(e.score * of[e.opponent].points for e in accounts.entries(name) if e.opponent is not None)
 
 
 def _buchholz(name: str, accounts: Accounts) -> float:
@@ -207,7 +291,7 @@ CRITERIA: Mapping[str, Criterion] = {
     "points": Criterion(
         "Points",
         "1 for a win, ½ for a draw, 0 for a loss, and what a bye gives.",
-        _each(lambda name, accounts: accounts.points[name]),
+        _each(lambda name, accounts: accounts.of[name].points),
     ),
     "direct-encounter": Criterion(
         "Direct encounter",
@@ -232,12 +316,12 @@ CRITERIA: Mapping[str, Criterion] = {
     "wins": Criterion(
         "Wins",
         "Matches won, forfeits among them and byes not.",
-        _each(lambda name, accounts: accounts.scored(name, 1)),
+        _each(lambda name, accounts: accounts.of[name].wins),
     ),
     "wins-as-second": Criterion(
         "Wins as second",
-        "Matches won by who did not begin.",
-        _each(lambda name, accounts: accounts.scored(name, 1, (1,))),
+        "Matches won by the player who did not begin.",
+        _each(lambda name, accounts: accounts.of[name].wins_as_second),
     ),
     "reached": Criterion(
         "Rounds won",
@@ -246,7 +330,7 @@ CRITERIA: Mapping[str, Criterion] = {
     ),
     "rating": Criterion(
         "Rating",
-        "What it can do at the least, all but certainly, by its matches in their order: μ − 3σ of its skill.",
-        _each(lambda name, accounts: accounts.skills[name].conservative),
+        "The strength that it almost certainly has at least, by its matches in order: μ − 3σ of its skill.",
+        _each(lambda name, accounts: accounts.skill(name).conservative),
     ),
 }

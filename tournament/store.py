@@ -47,11 +47,12 @@ class Store(Protocol):
         """One match with all its moves; raises `KeyError` where none of that name is over."""
         ...
 
-    def jot(self, match: str, moves: Sequence[Any], times: Sequence[float]) -> None:
-        """Keep what comes to be in these, each some time soon, until the match is concluded.
+    def jot(self, match: str, moves: Sequence[Any], times: Sequence[float], written: int = 0) -> None:
+        """Keep what is added to these lists, some time soon, until the match is concluded.
 
-        The moves of a match that begins, as its game writes them, and the seconds spent on each: they
-        are looked at again and again, so that a move costs nothing here.
+        They hold the moves of a match that begins, as its game writes them, and the seconds spent on
+        each. The store looks at them from time to time, so a move itself costs nothing. Of a match that
+        goes on after a restart, so many are `written` already.
         """
         ...
 
@@ -60,7 +61,7 @@ class Store(Protocol):
         ...
 
     async def run(self) -> None:
-        """What the store does by itself, until cancelled. Should it fail, the host ends."""
+        """Do the store's own work until cancelled. If this fails, the host ends."""
         ...
 
 
@@ -95,7 +96,7 @@ class Memory:
             raise KeyError(match)
         return fact
 
-    def jot(self, match: str, moves: Sequence[Any], times: Sequence[float]) -> None:
+    def jot(self, match: str, moves: Sequence[Any], times: Sequence[float], written: int = 0) -> None:
         self._playing[match] = moves, times
 
     def jotted(self) -> Mapping[str, Story]:
@@ -112,7 +113,7 @@ class Memory:
 
 
 def unique(fact: AnyFact) -> str:
-    """What there is only one of in a tournament; "" for facts of which there may be any number."""
+    """A key for a fact of which a tournament has only one; "" for any other fact."""
     match fact:
         case Opened():
             return "opened"

@@ -2,9 +2,9 @@
 
 It sleeps until the next deadline of any of them, and never longer than a beat,
 so that it notices when it wakes late: then the host was stopped or stalled, and
-whoever was thinking, or has sent an answer that was not yet read, gets that time back. The
-time given back ends after now, so an answer that lies unread in a socket is
-read before anybody's flag can fall.
+whoever was thinking, or has sent a move that was not yet read, gets that time
+back. A little more than that is given back, so that a move that lies unread in a
+socket is read before anybody's flag can fall.
 """
 
 from collections.abc import Callable
@@ -16,13 +16,15 @@ from tournament.match import Match
 
 BEAT = 0.1  # seconds between two looks at the time
 TOLERANCE = 0.05  # seconds of lateness that a busy host may have, and of grace after a stall
-LATE = 0.001  # seconds after a deadline at which a flag falls: an answer at the deadline itself is in time
+LATE = 0.001  # seconds after a deadline at which a flag falls: a move at the deadline itself is in time
 
 
 class Timekeeper:
     def __init__(self, beat: float = BEAT) -> None:
-        self.stalled = 0.0  # seconds given back so far, or for which all stood still
+        self.stalled = 0.0  # seconds given back so far, or for which all clocks were paused
         self.look: Callable[[], None] = lambda: None  # reads what came meanwhile, before anybody is flagged
+        self.moves = 0  # that were played, in all matches
+        self.time_move: Callable[[float], None] = lambda arrived: None  # called for some of them
         self._beat = beat
         self._matches: dict[Match, None] = {}  # in the order of their beginning
         self._wake = inf  # when the task means to look next
@@ -39,7 +41,7 @@ class Timekeeper:
         """Stop the clocks of all that is in play, and of what begins meanwhile, until `resume`."""
         if self._paused is None:
             now = trio.current_time()
-            self.catch_up(now)  # or what the host has just stalled would be charged to the mover forever
+            self.catch_up(now)  # otherwise a stall just before this would stay charged to the mover
             self._paused = now
             for match in self._matches:
                 match.pause(now)
@@ -61,7 +63,7 @@ class Timekeeper:
                 self._sleep.deadline = self._wake
 
     def catch_up(self, now: float) -> None:
-        """Credit the time that the host stalled, if it did. Asked for before anything is held to be late."""
+        """Give back the time that the host stalled, if it did. Call this before deciding what is late."""
         stall = now - self._wake
         if stall > TOLERANCE:
             self._wake = now
@@ -75,7 +77,7 @@ class Timekeeper:
         while True:
             now = trio.current_time()
             self.catch_up(now)
-            if self.stalled > looked:  # noticed here, or by whoever was read first
+            if self.stalled > looked:  # noticed here, or when a seat's move was read
                 looked = self.stalled
                 self.look()
             for match in tuple(self._matches):

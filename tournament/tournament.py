@@ -1,36 +1,59 @@
-"""One tournament, alive: deals what may be played to whoever is free, and keeps what comes of it.
+"""One running tournament: it deals matches to whoever is free, and keeps their results.
 
 There is no plan here. After every change it asks the format what may be played
 and the lobby who can play it. What it decides are facts, which the store has before
 anybody hears of them. So starting and continuing after a crash are the same: a
-record, which may be empty, and `run`. Who is here is in
-`tournament/presence.py`, what organisers ask of a tournament in
-`tournament/desk.py`.
+record, which may be empty, and `run`. `tournament/presence.py` knows who is here;
+`tournament/desk.py` has what organisers can order of a tournament.
 """
 
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from itertools import chain, count
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import chain, count, islice
 from math import inf
 from typing import Any
 
+import structlog
 import trio
 
-from games.game import Game
+from games.game import Game, Illegal
 from tournament.events import NOBODY, Ended, Ending
-from tournament.format import Pairing
+from tournament.format import Entrant, Pairing
 from tournament.lobby import Lobby
 from tournament.match import Match
 from tournament.pairing.drawing import last_round, numbered
 from tournament.player import GRACE, Player, Seat
 from tournament.presence import Presence, whoever_came_for
-from tournament.record import Abridged, AnyFact, Concluded, Dealt, Drew, Entered, Record, State, Turned
-from tournament.settling import both, cut_short, score, settled, unplayed
+from tournament.record import (
+    Abridged,
+    AnyFact,
+    Concluded,
+    Dealt,
+    Drew,
+    Entered,
+    Record,
+    Seated,
+    State,
+    Turned,
+)
+from tournament.settling import both, cut_short, score, settled, unplayed, whole_micros
 from tournament.store import Store, Story
 from tournament.timekeeper import Timekeeper
 
+Elsewhere = Callable[[Record, Callable[[], Sequence[Pairing]]], Awaitable[Sequence[Pairing]]]
+
+FEW = 30  # entrants: a draw of so many is over at once
+AT_A_TIME = 50  # matches that begin, or pairings that are settled, before others get their turn
 RECENT = 200  # matches whose length says how long the next ones will take
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+async def draw_here(record: Record, draw: Callable[[], Sequence[Pairing]]) -> Sequence[Pairing]:
+    """Draw here and now."""
+    return draw()
 
 
 class Refusal(Exception):
@@ -48,42 +71,59 @@ class Tournament:
         *,
         at_once: int | None = None,
         grace: float = GRACE,
+        resume_seconds: float = GRACE,
+        early_grace: float = GRACE,
+        elsewhere: Elsewhere = draw_here,
         wall: Callable[[], float] = time.time,
         told: Callable[[AnyFact], None] = lambda fact: None,
         begun: Callable[[Match], None] = lambda match: None,
     ) -> None:
-        """`at_once` bounds the matches in play; `told` hears every fact that is safe, `begun` every match."""
+        """`at_once` bounds the matches in play; `told` hears every fact that is safe, `begun` every match.
+
+        What takes a format long is drawn `elsewhere`, where it holds up nobody. A match that was in play
+        when the host stopped waits `resume_seconds` for its players: those that the lobby has at the start.
+        In a format without an end, nobody may be gone for longer than `early_grace` before its first move.
+        """
         self.record = record
         self.game = game
         self.matches: dict[str, Match] = {}  # in play
         self._players: dict[str, tuple[Player, Player]] = {}  # of those matches
         self._lobby = lobby
-        self._presence = Presence(record, game.name, lobby, timekeeper, grace)
+        self._newcomers: dict[str, Entrant] = {}  # of whom nothing is kept yet
+        self._entering: set[str] = set()  # whose first match is being kept
+        self._presence = Presence(record, game.name, lobby, timekeeper, grace, self._newcomers)
         self._store = store
         self._timekeeper = timekeeper
+        self._elsewhere = elsewhere
         self._at_once = inf if at_once is None else at_once
+        self._resume_seconds = resume_seconds
+        self._early_grace = early_grace
         self._wall = wall
         self._told = told
         self._begun = begun
         self._news = trio.Event()
-        self._waiting: trio.Event | None = None  # whoever wants to know of any change
+        self._waiting: trio.Event | None = None  # set at the next change, for whoever waits for one
         self._halted = False
-        self.deciding = trio.Lock()  # held from looking at what is known until what is decided by it is kept
+        self.deciding = trio.Lock()  # held from reading the record until what is decided by it is kept
         self._tickets = count()
         self._keeping: dict[int, tuple[AnyFact, ...]] = {}  # asked of the store, not yet confirmed
-        self._asked: object = None  # what there was when the format was last asked: entrants, matches
+        self._kept: deque[AnyFact] = deque()  # confirmed, not yet added to the record
+        self._adding = trio.Lock()
+        self._asked: object = None  # what there was when the format was last asked: arrivals, matches
         self._challenges: deque[tuple[Player, Player, Mapping[str, Any] | None]] = deque()
         self._lasted: deque[float] = deque(maxlen=RECENT)  # how long matches took: an estimate rests on it
         self._nursery: trio.Nursery | None = None
         self._verdicts: dict[Match, Ended] = {}  # that are about to be kept
 
     async def run(self) -> None:
-        """Until it is finished; without end, if its format has none."""
+        """Run until it is finished; forever, if its format has no end."""
         stop_listening = self._lobby.listen(self._heard)
         try:
-            await self._void_what_was_cut_short()
             async with trio.open_nursery() as self._nursery:
                 try:
+                    async with self.deciding:
+                        await self._go_on()
+                    self._presence.heard_of_all()
                     while self.record.state is not State.FINISHED:
                         self._news = trio.Event()
                         async with self.deciding:
@@ -108,17 +148,39 @@ class Tournament:
     @property
     def awaits_the_invited(self) -> bool:
         """Whether somebody was invited who is not here: it does not begin by itself without them."""
-        gone = {name for name, entrant in self.record.entrants.items() if entrant.gone}
-        return not self._presence.absent().isdisjoint(set(self.record.invited) - gone)
+        return not self._presence.absent.isdisjoint(self.record.invited - self.record.out)
 
-    async def enter(self, name: str, rating: float | None = None, *, late: bool = False) -> None:
-        """Take somebody in. `late` is an organiser's leave to come after it has begun."""
+    async def enter(
+        self, name: str, rating: float | None = None, *, late: bool = False, seated: Seated | None = None
+    ) -> None:
+        """Take somebody in. `late` is an organiser's leave to come after it has begun.
+
+        A tournament that has an end keeps, together with that, to whom the name belongs, if it is `seated`.
+        In a running tournament without an end the record has no such entrant before the first match that is
+        finished: strangers cannot fill it with names.
+        """
         if name in self.record.entrants:
+            await self._seat(seated)
             return  # and stays one: whoever comes again need not wait for what is being decided
+        if self.record.format.endless and self.record.state is not State.REGISTERING:
+            self.expect_room(late=late)
+            self._newcomers[name] = Entrant(name, rating)
+            return
         async with self.deciding:
             if name not in self.record.entrants:
                 self.expect_room(late=late)
-                await self.keep(Entered(name, rating))
+                seats = () if seated is None or self.record.format.endless else (seated,)
+                await self.keep(Entered(name, rating), *seats)
+
+    async def _seat(self, seated: Seated | None) -> None:
+        if seated is None or self.record.format.endless:
+            return
+        if seated.name not in self.record.claims and self.record.seats.get(seated.name) != seated:
+            await self.keep(seated)
+
+    def is_newcomer(self, name: str) -> bool:
+        """Whether somebody takes part who is no entrant of the record yet."""
+        return name in self._newcomers and name not in self.record.entrants
 
     def expect_room(self, *, late: bool) -> None:
         """Raise `Refusal` where nobody new is taken in."""
@@ -133,7 +195,7 @@ class Tournament:
             raise Refusal(f"{record.name} is full: it takes {record.opened.entrants}")
 
     def challenge(self, first: Player, second: Player, options: Mapping[str, Any] | None = None) -> None:
-        """Have two entrants meet who are agreed on it, `first` in seat 0 and with those options of the game.
+        """Have two entrants meet who have agreed to, `first` in seat 0 and with those options of the game.
 
         For a tournament without an end, which has no plan that this could upset.
         """
@@ -142,10 +204,10 @@ class Tournament:
         self.wake()
 
     async def keep(self, *facts: AnyFact) -> None:
-        """Have the store keep what is now so, then let it be so, then tell of it.
+        """Have the store keep these facts, then add them to the record and tell of them.
 
-        All of it in the order of asking, which is that of the store, whichever task hears of it
-        first; and to the end, even if whoever asked for it has gone away meanwhile.
+        Facts are added in the order in which this was called, which is the store's, whichever task
+        resumes first. A call whose caller has gone away meanwhile is still completed.
         """
         if not facts:
             return
@@ -157,14 +219,33 @@ class Tournament:
             self._keeping.pop(ticket, None)
             raise
         for earlier in [each for each in self._keeping if each <= ticket]:
-            for fact in self._keeping.pop(earlier):
-                self.record.add(fact)
-                self._told(fact)
+            self._kept += self._keeping.pop(earlier)
+        await self._add_what_is_kept()
         self.wake()
+
+    async def _add_what_is_kept(self) -> None:
+        """At once, but others get their turn during a large draw; what they keep is added after it."""
+        with trio.CancelScope(shield=True):
+            try:
+                self._adding.acquire_nowait()
+            except trio.WouldBlock:
+                await self._adding.acquire()
+            try:
+                while self._kept:
+                    fact = self._kept.popleft()
+                    for _ in self.record.adding(fact):
+                        await trio.lowlevel.checkpoint()
+                    self._presence.told(fact)
+                    self._told(fact)
+            finally:
+                self._adding.release()
 
     def _heard(self, player: Player) -> None:
         """Somebody came, went or is free again."""
         if player.game == self.game.name:
+            if player.retired and self._lobby.find(player.name, player.game, self.record.name) is None:
+                self._newcomers.pop(player.name, None)
+            self._presence.heard(player.name)
             self.wake()
 
     def wake(self) -> None:
@@ -179,19 +260,23 @@ class Tournament:
         self._halted = True
 
     async def finished(self) -> None:
-        """Until it is over."""
+        """Wait until it is over."""
         while self.record.state is not State.FINISHED:
             await self._news_of_any_kind()
 
     async def taken_up(self) -> None:
-        """Until it goes on, where it was over: a match may be voided after the end."""
+        """Wait until it is no longer over: a match may be voided after the end."""
         while self.record.state is State.FINISHED:
             await self._news_of_any_kind()
 
     async def quiet(self) -> None:
-        """Until nothing is being played, or about to begin."""
-        while self.matches or self.record.dealt or self._keeping:
+        """Wait until nothing is about to end, and all that is played can be gone on with after a restart."""
+        while self._keeping or self._ending or not self.record.keys.keys() >= self.record.dealt.keys():
             await self._news_of_any_kind()
+
+    @property
+    def _ending(self) -> bool:
+        return any(match.verdict is not None for match in self.matches.values())
 
     async def _news_of_any_kind(self) -> None:
         if self._waiting is None:
@@ -200,22 +285,24 @@ class Tournament:
 
     async def concluded(self, match: str) -> Concluded:
         """A match that is over, with all its moves."""
-        fact = self.record.matches[match]
-        return await self._store.concluded(self.record.name, match) if isinstance(fact, Abridged) else fact
+        fact = self.record.matches.get(match)
+        if fact is not None and not isinstance(fact, Abridged):
+            return fact
+        return await self._store.concluded(self.record.name, match)
 
     def eta(self) -> float | None:
-        """Seconds until the end as far as it is drawn, at the pace so far; None while nothing is known."""
+        """Seconds until all that is drawn is played, at the pace so far; None while nothing is known."""
         if not self._lasted or self.record.format.endless or self.record.state is State.FINISHED:
             return None
         remaining = len(self.record.open) + len(self.record.dealt)
-        here = sum(not entrant.gone for entrant in self.record.entrants.values())
+        here = len(self.record.entrants) - len(self.record.out)
         abreast = max(1, min(self._at_once, here // 2, remaining))
         return sum(self._lasted) / len(self._lasted) * remaining / abreast
 
-    # The steps of it
+    # The steps
 
     async def _step(self) -> float:
-        """Do all that can be done now; returns until when there is nothing more to do without news."""
+        """Do all that can be done now; returns when to look again, if there is no news before."""
         record = self.record
         full = len(record.entrants) == record.opened.entrants
         if record.state is State.REGISTERING and full and not self.awaits_the_invited:
@@ -224,20 +311,31 @@ class Tournament:
             self._presence.wait_for_nobody()
             return inf
         await self._take_up()
-        drawn = self._drawn()
+        drawn = await self._drawn()
         if not (drawn or record.open or record.dealt or record.format.endless):
             await self.keep(Turned(State.FINISHED))
             return inf
-        await self._settle(each for each in record.open.values() if self._is_out(each))
-        await self._deal(drawn)
-        if record.format.endless or len(self.matches) >= self._at_once:
+        if lost := record.open.of(*record.out):
+            await self._settle(lost[:AT_A_TIME])
+        if len(lost) > AT_A_TIME:
+            return -inf
+        if record.format.endless:
+            await self._deal_at_once(drawn)
             self._presence.wait_for_nobody()
+            return inf
+        if drawn:
+            await self.keep(Drew(tuple(drawn)))
+        await self._deal()
+        if len(self.matches) >= self._at_once:
+            self._presence.wait_for_nobody()
+        elif self._presence.more_can_meet:
+            return -inf
         elif overdue := self._presence.overdue():
-            await self._settle(overdue, self._presence.absent())
+            await self._settle(overdue, self._presence.absent)
         return self._presence.waits_until
 
     async def _take_up(self) -> None:
-        """Begin the matches that players agreed on, in the order of their asking."""
+        """Begin the matches that players agreed on, in that order."""
         taken = [
             self._challenges.popleft()
             for _ in range(int(min(len(self._challenges), self._at_once - len(self.matches))))
@@ -247,42 +345,45 @@ class Tournament:
             rounds = ([(first.name, second.name)] for first, second, _ in taken)
             drawn = numbered(known, rounds, last_round(known) + 1)
             dealt = [
-                Dealt(self.record.match_name(pairing.number), pairing.number, options)
-                for pairing, (_, _, options) in zip(drawn, taken, strict=True)
+                Dealt(self.record.match_name(pairing.number), pairing.number, options, _keys((first, second)))
+                for pairing, (first, second, options) in zip(drawn, taken, strict=True)
             ]
             await self.keep(Drew(tuple(drawn)), *dealt)
             for fact, (first, second, _) in zip(dealt, taken, strict=True):
                 self._begin(fact, (first, second))
 
-    def _drawn(self) -> Sequence[Pairing]:
-        """What the format adds, asked when its answer can have changed."""
+    async def _drawn(self) -> Sequence[Pairing]:
+        """What the format adds; it is asked only when that can have changed."""
         record = self.record
         if record.format.endless:
             if len(self._presence.idle()) < 2:
                 return ()
-            entrants = self._presence.here()
-        else:
-            entrants = list(record.entrants.values())
-            now = entrants, len(record.matches)
-            if now == self._asked and (record.open or record.dealt):
-                return ()
-            self._asked = now
-        return record.format.draw(entrants, *record.past(), record.opened.terms)
+            return record.format.draw(self._presence.here(), *record.past(), record.opened.terms)
+        now = record.arrivals, record.ended if record.format.midway else 0
+        if now == self._asked and (record.open or record.dealt):
+            return ()
+        self._asked = now
+        entrants = list(record.entrants.values())
+        draw = partial(record.format.draw, entrants, *record.past(), record.opened.terms)
+        return draw() if len(entrants) <= FEW else await self._elsewhere(record, draw)
 
-    async def _deal(self, drawn: Sequence[Pairing]) -> None:
-        """Begin every match that both players are free for, in the order of drawing.
+    async def _deal(self) -> None:
+        """Begin the matches that both players are free for, in the order of drawing: the first of them."""
+        room = int(min(max(self._at_once - len(self.matches), 0), AT_A_TIME))
+        await self._begin_all([], islice(self._presence.meetings(), room))
 
-        What has just been drawn is kept together with what is dealt of it: it costs the store half as much.
+    async def _deal_at_once(self, drawn: Sequence[Pairing]) -> None:
+        """Begin what a format without an end has drawn: of that nothing is put off.
+
+        New pairings are kept together with the matches dealt from them, which halves the store's work.
         """
         idle: dict[str, list[Player]] = {}
         for player in self._presence.idle():
             idle.setdefault(player.name, []).append(player)
-        dealt: list[tuple[Dealt, tuple[Player, Player]]] = []
+        meetings: list[tuple[Pairing, tuple[Player, Player]]] = []
         stale: list[Pairing] = []
         for pairing in chain(self.record.open.values(), drawn):
-            if len(self.matches) + len(dealt) >= self._at_once or (
-                len(idle) < 2 and not self.record.format.endless
-            ):
+            if len(self.matches) + len(meetings) >= self._at_once:
                 break
             first, second = both(pairing)
             if first in idle and second in idle:
@@ -290,19 +391,31 @@ class Tournament:
                     whoever_came_for(second, idle.pop(first)),
                     whoever_came_for(first, idle.pop(second)),
                 )
-                players[0].reserved = players[1].reserved = True
-                options = players[0].options or players[1].options
-                name = self.record.match_name(pairing.number)
-                dealt.append((Dealt(name, pairing.number, options), players))
-            elif self.record.format.endless:
+                meetings.append((pairing, players))
+            else:
                 stale.append(pairing)  # drawn for somebody who has gone away since
         void = [unplayed(self.record, pairing, None, Ending.VOID, NOBODY, None) for pairing in stale]
-        drew = [Drew(tuple(drawn))] if drawn else []
+        await self._begin_all([Drew(tuple(drawn))] if drawn else [], meetings, void)
+
+    async def _begin_all(
+        self,
+        drew: Sequence[Drew],
+        meetings: Iterable[tuple[Pairing, tuple[Player, Player]]],
+        void: Sequence[Concluded] = (),
+    ) -> None:
+        dealt: list[tuple[Dealt, tuple[Player, Player]]] = []
+        for pairing, players in meetings:
+            players[0].reserved = players[1].reserved = True
+            options = players[0].options or players[1].options
+            name = self.record.match_name(pairing.number)
+            dealt.append((Dealt(name, pairing.number, options, _keys(players)), players))
         await self.keep(*drew, *(fact for fact, _ in dealt), *void)
         for fact, players in dealt:
             self._begin(fact, players)
 
-    def _begin(self, dealt: Dealt, players: tuple[Player, Player]) -> None:
+    def _begin(self, dealt: Dealt, players: tuple[Player, Player], kept: Story | None = None) -> None:
+        """Begin a match, or go on with it from what was kept of it; raises `Illegal` if it cannot be."""
+        missed, endless = self.record.missed(dealt.pairing), self.record.format.endless
         match = Match(
             self.game,
             (players[0].name, players[1].name),
@@ -310,21 +423,30 @@ class Tournament:
             name=dealt.match,
             pace=self.record.opened.pace,
             options=self.record.options(dealt),
-            replayable=not self.record.missed(dealt.pairing),
+            replayable=not all(player.name in missed for player in players),
+            excused=(players[0].name not in missed, players[1].name not in missed),
+            early_grace=self._early_grace if endless else inf,
+            kept=kept,
             decided=self._decided,
         )
         self.matches[dealt.match] = match
         self._players[dealt.match] = players
+        seats = [Seat(match, index, self._timekeeper) for index in range(len(players))]
+        if match.interrupted:
+            for seat in seats:
+                seat.hold(self._resume_seconds)
         self._timekeeper.watch(match)
-        self._store.jot(match.name, match.moves, match.times)
+        self._store.jot(match.name, match.moves, match.times, match.ply)
         self._begun(match)
-        for index, player in enumerate(players):
-            player.deal(seat := Seat(match, index, self._timekeeper))
-            if self.record.entrants[player.name].gone:  # since the match was dealt
+        for player, seat in zip(players, seats, strict=True):
+            player.deal(seat)
+            if match.interrupted and player.present:
+                seat.here()
+            if player.name in self.record.out:  # since the match was dealt
                 seat.leave()
 
     def expel(self, name: str) -> None:
-        """Whoever is out of the tournament leaves what it is playing here."""
+        """Have whoever is out of the tournament leave the match that it plays here."""
         for player in [player for players in self._players.values() for player in players]:
             if player.name == name and player.seat is not None:
                 player.seat.leave()
@@ -337,19 +459,42 @@ class Tournament:
             self._verdicts[match] = verdict
 
     async def _conclude(self) -> None:
-        """Conclude all that has been decided by now: what came at once is kept at once."""
+        """Conclude all that has been decided by now: verdicts that came together are kept together."""
         verdicts, self._verdicts = self._verdicts, {}
-        await self.keep(*(self._concluded(match, verdict) for match, verdict in verdicts.items()))
+        entering = self._first_finished(verdicts)
+        self._entering |= entering.keys()
+        await self.keep(
+            *entering.values(), *(self._concluded(match, verdict) for match, verdict in verdicts.items())
+        )
+        for name in entering:
+            self._entering.discard(name)
+            self._newcomers.pop(name, None)
         for match, verdict in verdicts.items():
             self._lasted.append(verdict.at - match.log.events[0].at)
+            if self.record.format.endless:
+                self._lobby.reputation.note(match, verdict)
             match.announce()
             del self.matches[match.name]
             for player in self._players.pop(match.name):
                 player.free()
         self.wake()
 
+    def _first_finished(self, verdicts: Mapping[Match, Ended]) -> dict[str, Entered]:
+        """Those for whom one of these is the first match that counts and in which both have moved."""
+        return {
+            name: Entered(name, self._newcomers[name].rating if name in self._newcomers else None)
+            for match, verdict in verdicts.items()
+            if score(verdict) is not None and match.both_have_moved
+            for name in match.names
+            if not self._takes_part(name)
+        }
+
+    def _takes_part(self, name: str) -> bool:
+        return name in self.record.entrants or name in self._entering
+
     def _concluded(self, match: Match, verdict: Ended) -> Concluded:
         moves, times = match.moves_and_times()
+        counts = all(map(self._takes_part, match.names))
         return Concluded(
             match.name,
             self.record.dealt[match.name],
@@ -357,20 +502,46 @@ class Tournament:
             verdict.winner,
             verdict.ending,
             verdict.why,
-            score(verdict),
+            score(verdict) if counts else None,
             moves,
-            times,
+            tuple(map(whole_micros, times)),
             None if match.options == self.record.opened.options else match.options,
         )
-
-    def _is_out(self, pairing: Pairing) -> bool:
-        """Whether one of the two is out of the tournament. At an open table few are drawn and many known."""
-        return any(self.record.entrants[name].gone for name in pairing.names)
 
     async def _settle(self, pairings: Iterable[Pairing], absent: Collection[str] = ()) -> None:
         """Decide what cannot be played, because somebody is out of the tournament or did not come."""
         await self.keep(*(settled(self.record, pairing, absent) for pairing in pairings))
 
-    async def _void_what_was_cut_short(self) -> None:
+    async def _go_on(self) -> None:
+        """Go on with all that was being played when the host stopped; what cannot be gone on with is void."""
         stories: Mapping[str, Story] = self._store.jotted() if self.record.dealt else {}
-        await self.keep(*cut_short(self.record, stories))
+        void: list[str] = []
+        for match in [each for each in self.record.dealt if each not in self.matches]:
+            if not self._resume(match, stories.get(match, ((), ()))):
+                void.append(match)
+            await trio.lowlevel.checkpoint()
+        await self.keep(*cut_short(self.record, void, stories))
+
+    def _resume(self, match: str, story: Story) -> bool:
+        """Go on with a match for which both players are awaited."""
+        record, number = self.record, self.record.dealt[match]
+        if match not in record.keys:
+            return False
+        first, second = (
+            self._lobby.find(name, self.game.name, record.name) for name in both(record.drawn[number])
+        )
+        if first is None or second is None or first.seat is not None or second.seat is not None:
+            return False
+        dealt = Dealt(match, number, record.own_options.get(match), record.keys[match])
+        try:
+            self._begin(dealt, (first, second), story)
+        except Illegal as illegal:
+            log.error("what was kept of a match is no match", match=match, why=str(illegal))
+            return False
+        return True
+
+
+def _keys(players: tuple[Player, Player]) -> tuple[str, str] | None:
+    """What both come back with, if both can."""
+    first, second = players
+    return None if first.key is None or second.key is None else (first.key, second.key)

@@ -9,9 +9,9 @@ A bot is a function from a position to a move:
 
     quintain_bot.run(choose, game="connect-4", name="ann")
 
-`run` connects, says hello, and calls `choose` whenever it is your turn. When the connection is lost it comes
-back by itself and goes on with the match; when your tournament is over it returns the final standings. At an
-open table it plays on until you stop it, or for as many `matches` as you say.
+`run` connects, says hello, and calls `choose` whenever it is your turn. When the connection is lost, or the
+host is restarted, it comes back by itself and goes on with the match; when your tournament is over it returns
+the final standings. At an open table it plays on until you stop it, or for as many `matches` as you say.
 
 What `choose` is given is a dict, the house protocol's `turn` message with a little more:
 
@@ -189,6 +189,8 @@ class _Bot:
                 elif kind == "begin":
                     self.failures, self.begun, self.question = 0, message, None
                     self.moves = list(message.get("moves", ()))
+                    if self.answered is not None and self.answered[1] > len(self.moves):
+                        self.answered = None  # for a position that a restart of the host has taken back
                 elif kind == "turn":
                     self.turn(connection, message)
                 elif kind == "refused" and self.is_about_the_question(message):

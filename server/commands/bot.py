@@ -1,4 +1,4 @@
-"""`quintain bot`: a house brain behind the client that authors of bots use: it comes in by the same doors."""
+"""`quintain bot`: a house brain that plays through the client that authors of bots use."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""`quintain check`: the trials of `server/programs/trials.py`, and what came of them in sentences."""
+"""`quintain check`: the trials of `server/programs/trials.py`, and their results in sentences."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""`quintain config`: the settings in force, and whether they can be taken at all."""
+"""`quintain config`: the settings in force, and whether they are valid."""
 
 from json import dumps
 

@@ -1,6 +1,6 @@
-"""What flags and arguments of several commands are like: their types, with what those are checked for.
+"""The types of flags and arguments that several commands have, with the checks on them.
 
-Imported by whatever is asked for help, so it imports nothing but what takes the command line apart.
+Every help page imports this, so it imports only what parses the command line.
 """
 
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`quintain export`, `import`, `backup` and `restore`: what is kept, out of a store and into one."""
+"""`quintain export`, `import`, `backup` and `restore`: facts out of a store and into one."""
 
 import os
 import sys
@@ -129,6 +129,7 @@ def backup(file: str | None = None, /, *, where: Kept = KEPT) -> int:
         data folder, named by the time.
     """
     from server.programs.terminal import say
+    from server.store import private
     from server.store.choice import beside
     from server.store.data_folder import JOURNAL
     from server.store.sqlite import backups
@@ -140,7 +141,7 @@ def backup(file: str | None = None, /, *, where: Kept = KEPT) -> int:
         raise Failure(f"{path}: there is a file of that name already, and a backup takes the place of none")
     with closing(beside(found)) as reader:
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            private.make_folder(path.parent)
             reader.backup(path)
         except OSError as error:
             raise Failure(f"{path}: cannot be written: {error.strerror}") from None

@@ -1,4 +1,4 @@
-"""`quintain match`: two programs, or house brains, against each other here; and what their score is worth."""
+"""`quintain match`: two programs, or house brains, against each other here, and what the score means."""
 
 from typing import Annotated, Any
 

@@ -13,7 +13,7 @@ from server.programs.program import Gone, Program
 from server.programs.terminal import note
 
 SLACK = 5.0  # seconds beyond its clock until a program that does not answer is given up
-ENDLESS = 600.0  # the same, where there is no clock
+ENDLESS = 600.0  # the same, if there is no clock
 
 
 def play(
@@ -78,7 +78,7 @@ def play(
 
 
 def _called(command: str) -> str:
-    """What a bot is called unless somebody says: its file's name, or the last word's, as a name may be."""
+    """A bot's default name: that of its file, or the command's last word, as far as a name may have it."""
     stem = PurePath(command.split()[-1] if command.split() else "").stem
     plain = "".join(letter for letter in stem if letter.isascii() and (letter.isalnum() or letter in "_.-"))
     return plain[:32] or "bot"

@@ -65,7 +65,7 @@ def _print_json(message: dict[str, Any]) -> None:
 
 
 class _Notes(logging.Handler):
-    """What the client has to say of its connections."""
+    """Prints what the client logs about its connections."""
 
     def emit(self, record: logging.LogRecord) -> None:
         note(record.getMessage())

@@ -1,4 +1,4 @@
-"""`quintain standings` and `quintain replay`: what came of it, from a host that runs."""
+"""`quintain standings` and `quintain replay`: results, from a host that runs."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ def standings(name: str, *, host: Host | None = None, json: Flag = False, csv: F
     if csv:
         say(remote.text("tournaments", name, "standings", query="?format=csv").replace("\r\n", "\n").rstrip())
     else:
-        say(rendered(remote.get("tournaments", name, "standings"), as_json=json))
+        say(rendered(remote.whole("rows", "tournaments", name, "standings"), as_json=json))
     return DONE
 
 

@@ -1,4 +1,4 @@
-"""`quintain serve`: what it takes, and what makes no sense together. The rest is `server/serve.py`'s."""
+"""`quintain serve`: its flags, and which make no sense together. `server/serve.py` does the rest."""
 
 import os
 from typing import Annotated, Any, Literal
@@ -32,6 +32,7 @@ def serve(
     rounds: Count = None,
     until_done: Flag = False,
     json: Flag = False,
+    show: Literal[0, 1] | None = None,
     log_level: Literal["debug", "info", "warning", "error"] | None = None,
 ) -> int:
     """Open the doors and hold tournaments until told to stop.
@@ -72,6 +73,9 @@ def serve(
         End when the tournament has ended, with the final standings.
     json
         Standings as one JSON object instead of a table.
+    show
+        1, unless set, for a process of its own that makes pages, so that no look at them
+        slows a match down; 0 does it in the process that plays, for very small machines.
     log_level
         How much is logged on standard error: info unless set.
     """
@@ -81,6 +85,7 @@ def serve(
         "data": data,
         "store": store,
         "log_level": log_level,
+        "show": show,
     }
     if (tournament is None) != (game is None):
         raise ConfigError("--tournament and --game go together: a name, and what is played")

@@ -31,7 +31,7 @@ app = App(name="tournament", help=HELP, help_format="plaintext")
 Positive = Annotated[float | None, Parameter(validator=Number(gt=0))]
 Command = TypeVar("Command", bound=Callable[..., int])
 
-# What several commands take, with what the help of those says of it that do not describe it themselves.
+# What several commands take, with its help for the commands that do not describe it themselves.
 SHARED = {
     "name": "The tournament.",
     "bot": "Who is to go.",
@@ -42,7 +42,7 @@ SHARED = {
 
 
 def command(function: Command) -> Command:
-    """Make it one, and complete its docstring, which is its help, by what is `SHARED`.
+    """Make a function a command, and add what is `SHARED` to its docstring, which is its help.
 
     `Parameter(help=...)` would not do: a docstring that describes fewer than two parameters is read in
     another style, in which `Example:` is a heading, and what is below it is not shown.
@@ -68,7 +68,7 @@ def list_all(*, host: Host | None = None, json: Flag = False) -> int:
     json
         One JSON object instead of a table.
     """
-    found = (host or Host()).remote().get("tournaments")
+    found = (host or Host()).remote().whole("tournaments", "tournaments")
     if json:
         say(json_line(found))
     elif found["tournaments"]:
@@ -91,7 +91,7 @@ def show(name: str, *, host: Host | None = None, json: Flag = False) -> int:
     json
         One JSON object instead.
     """
-    found = (host or Host()).remote().get("tournaments", name)
+    found = (host or Host()).remote().whole("entrants", "tournaments", name)
     say(json_line(found) if json else _shown(found))
     return DONE
 
@@ -220,6 +220,30 @@ def invite(name: str, bot: str, *, desk: Desk | None = None, json: Flag = False)
         The name and the token as a JSON object.
     """
     told = (desk or Desk()).remote().post("tournaments", name, "invite", body={"name": bot})
+    say(json_line(told) if json else told["token"])
+    return DONE
+
+
+@command
+def release(name: str, bot: str, *, bind: Flag = False, desk: Desk | None = None, json: Flag = False) -> int:
+    """Release the name of a bot that came without a token: it belongs to whichever bot comes next under it.
+
+    Example: a bot has moved to another machine:
+
+        quintain tournament release friday bob
+
+    Parameters
+    ----------
+    bot
+        Whose name it is.
+    bind
+        Have it belong to a new token instead, and print that.
+    json
+        The answer as a JSON object.
+    """
+    if not bind:
+        return _order(desk, name, "release", {"name": bot}, json)
+    told = (desk or Desk()).remote().post("tournaments", name, "release", body={"name": bot, "bind": True})
     say(json_line(told) if json else told["token"])
     return DONE
 

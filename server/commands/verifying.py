@@ -1,4 +1,4 @@
-"""`quintain verify`: what an export says, against what follows from it."""
+"""`quintain verify`: whether an export is consistent."""
 
 import sys
 from pathlib import Path

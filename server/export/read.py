@@ -125,7 +125,7 @@ class Section(Struct):
 
 
 def lines(source: Iterable[bytes], findings: list[Finding]) -> Iterator[Line]:
-    """Every line that says something, typed; of any other a finding, unless its type is one of later days."""
+    """Every line that can be read, typed; a finding for any other, unless its type is not known here."""
     for number, text in enumerate(source, 1):
         if not text.strip():
             continue
@@ -144,7 +144,7 @@ def lines(source: Iterable[bytes], findings: list[Finding]) -> Iterator[Line]:
 
 
 def sections(source: Iterable[bytes], findings: list[Finding]) -> Iterator[Section | Kept]:
-    """Every tournament as soon as it is read; facts of the host itself, which are of none, as they stand."""
+    """Every tournament as soon as it is read; facts of the host itself, which belong to none, as they are."""
     section: Section | None = None
     for line in lines(source, findings):
         match line.read:
@@ -175,7 +175,7 @@ def _whole(section: Section, findings: list[Finding]) -> Section:
 
 
 def journal(section: Section, findings: list[Finding]) -> list[tuple[int, Kept]]:
-    """What a store would hold of it, each fact with its line; [] where the file has no facts."""
+    """What a store would hold of it, each fact with its line; [] if the file has no facts."""
     played = section.played
     found: list[tuple[int, Kept]] = []
     for line in section.lines:

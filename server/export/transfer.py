@@ -26,7 +26,7 @@ BATCH = 5_000  # entries of a transaction
 
 
 def leaving(reader: Reader, names: Collection[str]) -> Iterator[bytes]:
-    """Lines of these tournaments, or without names of all of the host; one is in memory at a time."""
+    """Lines of these tournaments, or of all if there are no names; one tournament is in memory at a time."""
     there = list(dict.fromkeys(row.tournament for row in reader.kept()))
     if unknown := [name for name in names if name not in there]:
         known = ", ".join(name for name in there if name != HOST) or "none"

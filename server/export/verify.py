@@ -23,9 +23,19 @@ from server.export.verify_facts import can_be_added, decided, is_over, objection
 from server.export.verify_lines import differences
 from server.export.verify_match import ending_objections, options_objection, replayed
 from tournament.format import formats
-from tournament.record import AnyFact, Claimed, Concluded, Opened, Ordered, Record, State
+from tournament.record import (
+    AnyFact,
+    Claimed,
+    Concluded,
+    Opened,
+    Ordered,
+    Record,
+    Released,
+    Seated,
+    State,
+)
 
-ROUNDS = 10_000  # more than any tournament has: a format that is asked for more would never come back
+ROUNDS = 10_000  # more than any tournament has: a format that is asked for more would never return
 
 
 class Verdict(Struct):
@@ -58,7 +68,7 @@ def verify(source: Iterable[bytes]) -> Verdict:
 
 
 def bounded_lines(file: BinaryIO) -> Iterator[bytes]:
-    """The lines of a file; of one that is far too long no more at a time than shows that."""
+    """The lines of a file; of a line that is far too long, only as much at a time as shows that."""
     return iter(lambda: file.readline(LONGEST + 1), b"")
 
 
@@ -67,10 +77,12 @@ def _checked(section: Section) -> Iterator[Finding]:
     numbered: list[tuple[int, AnyFact]] = [
         (number, kept.fact)
         for number, kept in journal(section, findings)
-        if not isinstance(kept.fact, Claimed | Ordered)  # who owns a name, and who did something
+        if not isinstance(
+            kept.fact, Claimed | Seated | Released | Ordered
+        )  # whose a name is, and who did something
     ]
     yield from findings
-    in_order = bool(numbered)  # these are the facts as they came, and not only what they came to
+    in_order = bool(numbered)  # these are the facts as they came, and not only their outcome
     numbered = numbered or facts_of(section)
     facts = [fact for _, fact in numbered]
     opened, wrong = facts[0], list(_opening_objections(facts[0]))
@@ -92,7 +104,7 @@ def _checked(section: Section) -> Iterator[Finding]:
             yield Finding(section.opening.number, "it is finished, and there are pairings without a result")
         matches = [fact for fact in facts if isinstance(fact, Concluded) and fact.match in record.matches]
         yield from differences(section, record, matches)
-    except Exception as error:  # formats and criteria need not bear what no host can have kept
+    except Exception as error:  # formats and criteria may fail on what no host can have kept
         why = f"what this comes to cannot be worked out: {type(error).__name__}"
         yield Finding(section.opening.number, why)
 
@@ -100,12 +112,12 @@ def _checked(section: Section) -> Iterator[Finding]:
 def _played(
     opened: Opened, fact: Concluded, number: int, line: int, shown: MatchLine, in_order: bool
 ) -> Iterator[Finding]:
-    """What is wrong with moves is so in the line of the match; with an ending, wherever it stands."""
+    """Faults in moves are findings for the line of the match; faults in an ending, wherever that stands."""
     match, wrong = replayed(opened, fact)
     yield from (Finding(line, why) for why in wrong)
     if match is not None:
         same = (shown.winner, shown.ending, shown.why) == (fact.winner, fact.ending, fact.why)
-        for why in ending_objections(match, fact, in_order):
+        for why in ending_objections(opened, match, fact, in_order):
             yield from (Finding(each, why) for each in ({number, line} if same else {number}))
 
 

@@ -22,6 +22,8 @@ from tournament.record import (
     Opened,
     Ordered,
     Record,
+    Released,
+    Seated,
     State,
     Turned,
     Voided,
@@ -38,7 +40,7 @@ TURNS = {
 
 
 def objections(record: Record, fact: AnyFact, in_order: bool) -> Iterator[str]:
-    """Why a fact cannot come now; of a match that is over, whatever was played."""
+    """Why a fact cannot come now. The moves of a match are not replayed here."""
     out_of_play = in_order and record.state is not State.RUNNING
     match fact:
         case Opened():
@@ -78,15 +80,23 @@ def objections(record: Record, fact: AnyFact, in_order: bool) -> Iterator[str]:
                 yield f"there is no match {quoted(match)} to be voided"
             elif match in record.voided or record.matches[match].score is None:
                 yield f"{match} was void before"
+            elif not _is_said_rightly(fact, record.matches[match]):
+                yield f"{match} was another match than the one that is voided"
         case Froze(on=on):
             if on is (record.frozen is not None):
                 yield f"the standings were {'' if on else 'not '}frozen before"
-        case Claimed() | Ordered():
+        case Claimed() | Seated() | Released() | Ordered():
             pass  # who owns a name, and who did something, is part of no result
 
 
+def _is_said_rightly(voided: Voided, match: Concluded) -> bool:
+    """Whether it says what the match was, if it says so at all."""
+    said = voided.players, voided.score
+    return said in ((match.players, match.score), (None, None))
+
+
 def is_over(record: Record) -> bool:
-    """Whether nothing is left of what was drawn; a format without an end is over when somebody says so."""
+    """Whether everything drawn is decided; a tournament without an end is over when somebody ends it."""
     return record.format.endless or not (record.open or record.dealt)
 
 
@@ -99,8 +109,9 @@ def _pairing_objections(record: Record, pairing: Pairing, number: int, in_order:
         yield f"{quoted(pairing.first)} cannot meet itself"
     for name in pairing.names:
         if name not in record.entrants:
-            yield f"{quoted(name)} has not entered"
-        elif in_order and record.entrants[name].gone:
+            if not record.format.endless:  # where nobody enters before a match was finished
+                yield f"{quoted(name)} has not entered"
+        elif in_order and name in record.out:
             yield f"{quoted(name)} was out before it was drawn"
 
 
@@ -120,7 +131,7 @@ def _concluded_objections(record: Record, fact: Concluded, in_order: bool) -> It
 
 
 def _name_objections(record: Record, match: str, number: int) -> Iterator[str]:
-    """Of a match that begins, or that is decided without having begun."""
+    """Objections to a match that begins, or that is decided without having begun."""
     if number not in record.drawn:
         yield f"there is no pairing {number}"
     elif number not in record.open:
@@ -142,10 +153,10 @@ def can_be_added(record: Record, fact: AnyFact) -> bool:
 
 
 def decided(record: Record, facts: Sequence[AnyFact], index: int) -> str | None:
-    """Why a decision, the fact of that index, is not what the record before it comes to; None where it is.
+    """Why a decision, the fact of that index, does not follow from the record before it; None if it does.
 
     A result may be on its way to the store when something is decided: then it stands before what was
-    decided without it. So those that stand directly before may count or not.
+    decided without it. So results that stand directly before a decision may count for it or not.
     """
     fact = facts[index]
     if not isinstance(fact, Drew | Withdrew) or (isinstance(fact, Drew) and record.format.endless):

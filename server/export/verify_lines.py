@@ -1,4 +1,4 @@
-"""Whether the lines of an export are those that its record would be exported as: field by field."""
+"""Whether the lines of an export are what its record would be exported as, field by field."""
 
 from collections.abc import Iterable, Iterator
 from math import isclose
@@ -19,7 +19,7 @@ MISSING = object()
 
 
 def differences(section: Section, record: Record, matches: Iterable[Concluded]) -> Iterator[Finding]:
-    """What a line says against what follows, and lines that are too many, too few or in another order."""
+    """Where a line differs from what follows, and lines that are missing, surplus or out of order."""
     expected = [msgspec.json.decode(msgspec.json.encode(line)) for line in export(record, matches)]
     standings = expected.pop()
     wanted = {(line["type"], line[KEYS[line["type"]]]): line for line in expected}

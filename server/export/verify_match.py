@@ -11,6 +11,7 @@ from games.catalogue import catalogue
 from games.game import BadOption, Game, Illegal, Pace, quoted
 from tournament.clock import Clock
 from tournament.events import Ended, Ending
+from tournament.format import formats
 from tournament.match import Match, OutOfTurn
 from tournament.record import Concluded, Opened
 from tournament.settling import score
@@ -29,7 +30,7 @@ def options_objection(opened: Opened, options: Mapping[str, Any]) -> str | None:
 
 
 def replayed(opened: Opened, fact: Concluded) -> tuple[Match | None, list[str]]:
-    """The match after its moves, or None where they cannot all be played; and what is wrong with them."""
+    """The match after its moves, or None if they cannot all be played; and what is wrong with them."""
     game = catalogue()[opened.game]
     options = opened.options if fact.options is None else fact.options
     if unwanted := options_objection(opened, options):
@@ -43,7 +44,7 @@ def replayed(opened: Opened, fact: Concluded) -> tuple[Match | None, list[str]]:
     return match, list(_clock_objections(opened.pace or game.pace, turns, fact))
 
 
-def ending_objections(match: Match, fact: Concluded, in_order: bool) -> Iterator[str]:
+def ending_objections(opened: Opened, match: Match, fact: Concluded, in_order: bool) -> Iterator[str]:
     """What does not follow; a file without facts shows a voided match as void, whatever was played."""
     if fact.winner not in (0, 1, None):
         yield f"the winner is 0, 1 or null, not {fact.winner}"
@@ -54,12 +55,13 @@ def ending_objections(match: Match, fact: Concluded, in_order: bool) -> Iterator
     elif fact.winner is not None:
         yield f"what is void has no winner, and this has {fact.winner}"
     worth = score(Ended(0.0, fact.winner, fact.ending, fact.why))
-    if fact.score != worth:
+    unfinished = formats()[opened.format].endless and not match.both_have_moved  # it may count for nothing
+    if fact.score != worth and not (unfinished and fact.score is None):
         yield f"its score is {fact.score}, and {fact.ending} with the winner {fact.winner} is worth {worth}"
 
 
 def _refusal(game: Game[Any, Any], match: Match, move: Any) -> str | None:
-    """Why a move cannot have been the next; None where it was, and now it is played."""
+    """Play a move; returns why it cannot have been the next, or None."""
     try:
         read = game.read(move, match.position)
         match.play(match.position.turn, move, 0.0)

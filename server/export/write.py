@@ -1,4 +1,4 @@
-"""Tournaments as JSON Lines: everything that their standings follow from, and they themselves last.
+"""Tournaments as JSON Lines: everything that their standings follow from, and the standings last.
 
 Each line is an object with a `type`: `tournament`, `entrant`, `pairing`,
 `match`, `fact` or `standings`, in this order. `docs/export.md` describes them.
@@ -59,7 +59,7 @@ def before_matches(record: Record) -> Iterator[dict[str, Any]]:
 
 
 def match_line(record: Record, concluded: Concluded) -> dict[str, Any]:
-    """For a match with its moves, which a record does not have for all of its matches."""
+    """The line of a match, which needs its moves: a record does not have them for all its matches."""
     return {"type": "match", "pairing": concluded.pairing} | match_shown(record, concluded, True)
 
 

@@ -1,13 +1,15 @@
-"""The house: everything that runs as long as the host does, and what the doors ask of it.
+"""The host: everything that runs until the process ends, and what the doors ask of it.
 
-The clocks, the store and the tournaments are the host: when one of them fails
-it ends, loudly, and is started again. What strangers cause runs in nurseries of
-its own, behind a guard.
+The host cannot do without the clocks, the store and the tournaments: if one of them
+fails, the process ends with an error and has to be started again. Tasks that
+strangers cause run in a nursery of their own, behind a guard.
 """
 
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from heapq import nsmallest
 from typing import Any
 
 import structlog
@@ -15,11 +17,16 @@ import trio
 
 from games.catalogue import catalogue
 from games.game import BadOption, Game, quoted
-from server.host.names import BadName, checked, key
-from server.host.reception import Reception, Unwelcome, Visit
+from server.host.boards import Boards
+from server.host.measures import Measures, time_move
+from server.host.names import BadName, checked
+from server.host.reception import Reception, Unwelcome, Visit, is_token, taken
+from server.host.roll import Roll
 from server.host.secrets import token_digest
 from server.host.thinker import Thinker
+from server.host.view import Begun, Here, Told
 from server.host.wire_log import WireLog
+from server.net.budgets import address_of
 from server.net.guard import Guard
 from server.net.limits import Limits
 from server.net.sockets import readiness
@@ -28,10 +35,22 @@ from tournament.format import Terms, formats
 from tournament.lobby import Lobby
 from tournament.match import Match
 from tournament.player import Player
-from tournament.record import HOST, AnyFact, Claimed, Kept, Opened, Ordered, Record, State, Turned, fold
+from tournament.record import (
+    HOST,
+    AnyFact,
+    Claimed,
+    Kept,
+    Opened,
+    Ordered,
+    Record,
+    Seated,
+    State,
+    Turned,
+    fold,
+)
 from tournament.store import Memory, Store
 from tournament.timekeeper import Timekeeper
-from tournament.tournament import Refusal, Tournament
+from tournament.tournament import Elsewhere, Refusal, Tournament, draw_here
 
 NAME = re.compile(
     r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"
@@ -41,14 +60,15 @@ NOWHERE = "(nowhere)"  # no name of a tournament
 STOPPING = "the host is about to stop: come again later"
 NAME_KEPT = 600.0  # seconds that a name is kept for a bot that is gone and awaited nowhere
 
-Told = Callable[[Tournament, AnyFact], None]
-Begun = Callable[[Tournament, Match], None]
+SOME = 4  # of the bots that are here: as many names as a list shows
+
+Load = Callable[[], tuple[dict[str, Record], list[Kept]]]  # the tournaments there are, and what was ordered
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 def check(name: str, opened: Opened) -> None:
-    """Raises `Refusal` for what nobody can hold."""
+    """Raise `Refusal` for a tournament that cannot be held."""
     if not NAME.fullmatch(name):
         raise Refusal(f"a tournament is named by letters, digits, _ . and -, 64 at most, not {quoted(name)}")
     if name.startswith(OPEN):
@@ -76,28 +96,39 @@ class Host:
         timekeeper: Timekeeper | None = None,
         thinker: Thinker | None = None,
         wall: Callable[[], float] = time.time,
+        load: Load | None = None,
     ) -> None:
+        """`load` says what has been kept, by records that need not be whole; else the store is read."""
         self.limits = limits or Limits()
         self.store = store or Memory()
         self.timekeeper = timekeeper or Timekeeper()
         self.thinker = thinker or Thinker()
+        self.measures = Measures()
+        self.timekeeper.time_move = partial(time_move, self.measures.moves)
         self.lobby = Lobby()
-        self.reception = Reception(self.lobby, self.limits)
+        self.roll = Roll()
+        self.reception = Reception(self.lobby, self.limits, self.roll)
+        self.lobby.listen(self._forget_strangers)
         self.wires = WireLog(self.limits)
         self.tournaments: dict[str, Tournament] = {}
-        self.on_fact: list[Told] = []  # who wants to hear of every fact, once it is safe
-        self.on_begun: list[Begun] = []  # and of every match that begins
+        self._current: dict[str, dict[str, Tournament]] = {}  # by game and name: those that are not over
+        self.on_fact: list[Told] = []  # called with every fact, once it is safe
+        self.on_begun: list[Begun] = []  # called with every match that begins
         self.audit: list[Kept] = []  # what organisers did, newest last
-        self.on_stop: dict[object, Callable[[], None]] = {}  # connections that are told when the host goes
+        self.on_stop: dict[object, Callable[[], None]] = {}  # for connections, when the host stops
+        self.elsewhere: Elsewhere = draw_here  # where big rounds are drawn
+        self.boards = Boards(lambda: self.guard, wall=wall)
         self.draining = False
         self._at_once = at_once
         self._wall = wall
+        self._load = load
         self._house: trio.Nursery | None = None
         self._opening: set[str] = set()  # names of tournaments that are being kept
+        self._table = trio.Lock()  # held while an open table is being kept
         self._held: dict[str, trio.CancelScope] = {}  # by the names of tournaments
         self._guard: Guard | None = None
-        self._waiting = trio.CancelScope()  # for what is being played, when the host is to stop
-        self._let_go = trio.Event()  # of the last tournament
+        self._waiting = trio.CancelScope()  # for matches to end, when the host is to stop
+        self._let_go = trio.Event()  # set when the last tournament has been let go
         self.reception.acknowledged = self._claim
         self.store.listen(self._pause_or_go_on)
 
@@ -109,7 +140,7 @@ class Host:
         return self._guard
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Until cancelled. Goes on with every tournament that the store knows and that is not over."""
+        """Run until cancelled, and go on with every tournament in the store that is not over."""
         async with trio.open_nursery() as self._house, trio.open_nursery() as strangers:
             self._guard = Guard(strangers)
             if (sockets := readiness()) is not None:
@@ -118,7 +149,9 @@ class Host:
             self._house.start_soon(self.timekeeper.run)
             self._house.start_soon(self.thinker.run)
             self._house.start_soon(self._tidy)
-            records = fold(self._noted(self.store.kept()))
+            records = fold(self._noted(self.store.kept())) if self._load is None else self._loaded(self._load)
+            for record in records.values():
+                self._restore_players(record)
             for record in records.values():
                 self._restore_claims(record)
             for record in records.values():
@@ -129,7 +162,7 @@ class Host:
     # Tournaments
 
     async def open(self, name: str, opened: Opened, by: str | None = None) -> Tournament:
-        """Hold a tournament, as was ordered `by` somebody; raises `Refusal` with what is wrong with it."""
+        """Hold a tournament, ordered `by` somebody; raises `Refusal` that says what is wrong with it."""
         if self.draining:
             raise Refusal(STOPPING)
         check(name, opened)
@@ -143,17 +176,17 @@ class Host:
         finally:
             self._opening.remove(name)
         self.audit += (Kept(name, when, order) for order in orders)
-        return self._add(Record(name, opened))
+        return self._add(Record(name, opened, whole=self._load is None))
 
     async def invite(self, tournament: Tournament, name: str, by: str) -> str:
-        """Enter somebody who is to come with the token that this answers, and whom nobody else can be.
+        """Enter somebody who is to come with the token that this returns: nobody else can use the name.
 
-        Raises `Refusal`, also where the name is somebody's whom another tournament counts on.
+        Raises `Refusal`, also if another tournament has an entrant of that name.
         """
         record, name = tournament.record, self.entrant_name(tournament, name)
-        for other in self._of(record.opened.game):
-            if other is not tournament and name in other.record.entrants and not other.record.format.endless:
-                raise Refusal(f"{name} takes part in {other.record.name} and may come from there by itself")
+        for other in self.roll.awaiting(name, record.opened.game):
+            if other is not record:
+                raise Refusal(f"{name} takes part in {other.name} and may come from there by itself")
         token = ""
 
         def claim() -> str:
@@ -171,33 +204,45 @@ class Host:
         """The name without blanks around it, if an entrant may have it there; raises `Refusal`."""
         record = tournament.record
         try:
-            name = checked(name, record.opened.game)
+            name = checked(name)
         except BadName as error:
             raise Refusal(str(error)) from None
-        for entrant in record.entrants:
-            if key(entrant) == key(name) and entrant != name:
-                raise Refusal(f"{record.name} has an entrant {entrant}, whom people would take for {name}")
+        if (entrant := self.roll.alike(record, name)) is not None:
+            raise Refusal(f"{record.name} has an entrant {entrant}, whom people would take for {name}")
         return name
 
+    async def bind(self, tournament: Tournament, name: str, by: str) -> str:
+        """Have the name of an entrant belong to the token that this returns; raises `Refusal`."""
+        game, token = tournament.record.opened.game, ""
+
+        def claim() -> str:
+            nonlocal token
+            token = self.reception.bind(name, game, tournament.record.name)
+            return token_digest(token).hex()
+
+        await Desk(tournament, by).bind(name, claim)
+        return token
+
     async def note(self, by: str, action: str, detail: str = "") -> None:
-        """Keep in the audit what somebody did that is no single tournament's."""
+        """Keep in the audit what somebody did that concerns no single tournament."""
         when, order = self._wall(), Ordered(by, action, detail)
         await self.store.keep(HOST, when, [order])
         self.audit.append(Kept(HOST, when, order))
 
     async def table(self, game: str) -> Tournament:
-        """The open table of a game, which is there when it is needed."""
+        """The open table of a game, opened when it is first needed."""
         name = OPEN + game
         if name not in self.tournaments:
-            opened, running = (
-                Opened(game, "open", terms=Terms(lots=catalogue()[game].lots)),
-                Turned(State.RUNNING),
-            )
-            await self.store.keep(name, self._wall(), [opened, running])
-            if name not in self.tournaments:  # nobody else was quicker meanwhile
-                record = Record(name, opened)
-                record.add(running)
-                self._add(record)
+            async with self._table:
+                if name not in self.tournaments:  # nobody else was quicker meanwhile
+                    opened, running = (
+                        Opened(game, "open", terms=Terms(lots=catalogue()[game].lots)),
+                        Turned(State.RUNNING),
+                    )
+                    await self.store.keep(name, self._wall(), [opened, running])
+                    record = Record(name, opened, whole=self._load is None)
+                    record.add(running)
+                    self._add(record)
         return self.tournaments[name]
 
     # Players
@@ -213,76 +258,86 @@ class Host:
         shared: bool = False,
         against: str | None = None,
         reserved: bool = False,
+        resumes: bool = False,
+        door: str = "",
         peer: str = "",
     ) -> Visit:
-        """Let somebody in and give it a place to play; raises `Unwelcome` with the reason for its author.
+        """Let a bot in and give it a place to play; raises `Unwelcome` with the reason for its author.
 
-        At an open table it will meet nobody but `against`, and may share its name with others who do; in any
-        other tournament a name is one player's. Who comes `reserved` is dealt nothing before its door calls
-        `player.free`.
+        At an open table it meets nobody but `against`, and bots that all come `shared` may have the same
+        name; in any other tournament a name belongs to one player. A bot that comes `reserved` is dealt
+        nothing before its door calls `player.free`, and one that `resumes` can come back with its token to a
+        match that a restart of the host has interrupted. A name that comes without a token belongs to its
+        `door` and the address of its `peer` until the tournament that it enters is over.
         """
         if self.draining:
             raise Unwelcome(STOPPING)
-        visit = self.reception.arrive(name, game, token=token, keeps=keeps, shared=shared, peer=peer)
+        visit = self.reception.arrive(
+            name, game, token=token, keeps=keeps, shared=shared, door=door, peer=peer
+        )
         visit.player.against = against
         visit.player.reserved |= reserved
-        visit.player.place = visit.player.place or NOWHERE  # or others could deal to it while it is placed
+        visit.resumes = resumes
+        digest = visit.digest if resumes and is_token(token) else None  # it has the token for certain
+        visit.player.key = None if digest is None else digest.hex()
+        visit.player.place = visit.player.place or NOWHERE  # else any tournament could deal to it now
         try:
-            found = await self.place(visit.player, tournament)
+            seated = None if is_token(token) else Seated(visit.player.name, door, address_of(peer))
+            found = await self.place(visit.player, tournament, seated)
             self._claim(visit)
             if shared and not found.record.format.endless:
                 self._expect_alone(visit.player)
         except (Refusal, Unwelcome) as refusal:
-            visit.leave(for_good=not visit.returned)  # who has a seat to come back to keeps it
+            visit.leave(for_good=not visit.returned)  # a bot that came back keeps its seat
             raise Unwelcome(str(refusal)) from None
         return visit
 
-    async def place(self, player: Player, wanted: str | None = None) -> Tournament:
-        """Where it is awaited, else where entrants are taken, else at the open table."""
+    async def place(
+        self, player: Player, wanted: str | None = None, seated: Seated | None = None
+    ) -> Tournament:
+        """Enter a player where it is awaited, else where entrants are taken, else at the open table."""
         found = self.tournament_for(player.name, player.game, wanted) or await self.table(player.game)
-        await found.enter(player.name)
+        if self.roll.alike(found.record, player.name) is not None:
+            raise Refusal(taken(player.name))
+        await found.enter(player.name, seated=seated)
         player.place = found.record.name
         found.wake()
         return found
 
     def _expect_alone(self, player: Player) -> None:
-        for other in self.lobby.players(player.game):
-            if other is not player and (other.name, other.place) == (player.name, player.place):
+        for other in self.lobby.named(player.name, player.game):
+            if other is not player and other.place == player.place:
                 raise Refusal(f"the name {player.name} is taken: somebody plays in {player.place} under it")
 
     def awaited(self, player: Player) -> bool:
-        """Whether a tournament that is not over counts on somebody."""
-        return any(
-            player.name in each.record.entrants and not each.record.format.endless
-            for each in self._of(player.game)
-        )
+        """Whether somebody is an entrant of a tournament that has an end and is not over."""
+        return any(self.roll.awaiting(player.name, player.game))
+
+    def here(self, tournament: str) -> Here:
+        """The bots that are present there."""
+        held = self.tournaments.get(tournament)
+        if held is None:
+            return Here()
+        players = self.lobby.players(held.record.opened.game)
+        names = {player.name for player in players if player.present and player.place == tournament}
+        return Here(len(names), tuple(nsmallest(SOME, names)))
 
     def tournament_for(self, name: str, game: str, wanted: str | None = None) -> Tournament | None:
         """Where `place` would put somebody of that name; None is the open table."""
-        candidates = list(self._of(game))
+        current = self._current.get(game, {})
         if wanted is not None:
-            for each in candidates:
-                if each.record.name == wanted:
-                    return each
+            if wanted in current:
+                return current[wanted]
             raise Refusal(f"there is no tournament {wanted!r} of {game} that is not over")
-        for each in candidates:
-            if name in each.record.entrants and not each.record.format.endless:
-                return each
-        for each in candidates:
+        for record in self.roll.awaiting(name, game):
+            return self.tournaments[record.name]
+        for each in current.values():
             if each.takes_entrants and not each.record.name.startswith(OPEN):
                 return each
         return None
 
-    def _of(self, game: str) -> list[Tournament]:
-        """The tournaments of a game that are not over, oldest first."""
-        return [
-            each
-            for each in self.tournaments.values()
-            if each.record.opened.game == game and each.record.state is not State.FINISHED
-        ]
-
     async def drain(self) -> None:
-        """Let nobody in, begin nothing, and wait for what is being played, while it can be kept."""
+        """Let nobody in, begin nothing, and wait for what no restart can resume, while it can be kept."""
         self.draining = True
         for tournament in self.tournaments.values():
             tournament.halt()
@@ -293,7 +348,7 @@ class Host:
                 await tournament.quiet()
 
     async def stop(self) -> None:
-        """Hold no tournament any more, then say goodbye: nothing that a bot does now costs it anything."""
+        """Let go of all tournaments, then say goodbye: a bot that leaves now loses nothing by it."""
         self.draining = True
         for scope in tuple(self._held.values()):
             scope.cancel()
@@ -305,7 +360,7 @@ class Host:
     # Within
 
     def _pause_or_go_on(self) -> None:
-        """While nothing can be kept all clocks stand still. Nothing begins: that has to be kept first."""
+        """Stop all clocks while nothing can be kept. No match begins then: that has to be kept first."""
         if self.store.trouble:
             self.timekeeper.pause()
             if self.draining:
@@ -314,8 +369,10 @@ class Host:
             self.timekeeper.resume()
 
     def _claim(self, visit: Visit) -> None:
-        """Whoever has the token of a name keeps it over restarts, where somebody counts on it."""
+        """Let whoever has the token of a name keep the name over restarts, if a tournament awaits it."""
         tournament, digest = self.tournaments.get(visit.player.place or ""), self.reception.digest(visit)
+        if visit.resumes and digest is not None:
+            visit.player.key = digest
         if tournament is None or digest is None or self._house is None or self.draining:
             return
         record, name = tournament.record, visit.player.name
@@ -323,13 +380,24 @@ class Host:
         if not over and record.claims.get(name) != digest:
             self._house.start_soon(tournament.keep, Claimed(name, digest))
 
+    def _restore_players(self, record: Record) -> None:
+        """Await the players of the matches that were in play when the host stopped."""
+        for match, keys in record.keys.items():
+            for name, digest in zip(record.drawn[record.dealt[match]].names, keys, strict=True):
+                digest = record.claims.get(name, digest)
+                self.reception.restore(name, record.opened.game, digest, record.name)
+
     def _restore_claims(self, record: Record) -> None:
         if record.state is not State.FINISHED:
             for name, digest in record.claims.items():
                 self.reception.restore(name, record.opened.game, digest, record.name)
 
+    def _loaded(self, load: Load) -> dict[str, Record]:
+        records, self.audit = load()
+        return records
+
     def _noted(self, kept: Iterable[Kept]) -> Iterator[Kept]:
-        """The same, and what organisers did is noted."""
+        """Pass the facts on, and note in the audit what organisers did."""
         for entry in kept:
             if isinstance(entry.fact, Ordered):
                 self.audit.append(entry)
@@ -341,6 +409,9 @@ class Host:
         def tell(fact: AnyFact) -> None:
             if isinstance(fact, Ordered):
                 self.audit.append(Kept(record.name, self._wall(), fact))
+            self.roll.hear(record, fact)
+            if isinstance(fact, Turned):
+                self._sort(tournament)
             for each in tuple(self.on_fact):
                 each(tournament, fact)
 
@@ -355,18 +426,39 @@ class Host:
             self.store,
             self.timekeeper,
             at_once=self._at_once,
+            resume_seconds=self.limits.resume_seconds,
+            early_grace=self.limits.ghost_seconds,
+            elsewhere=self.elsewhere,
             wall=self._wall,
             told=tell,
             begun=tell_begun,
         )
         self.tournaments[record.name] = tournament
+        self.roll.add(record)
+        self._sort(tournament)
         if self._house is not None:
             self._held[record.name] = trio.CancelScope()
             self._house.start_soon(self._hold, tournament)
         return tournament
 
+    def _sort(self, tournament: Tournament) -> None:
+        """Among those that are not over, or out of them."""
+        record = tournament.record
+        current = self._current.setdefault(record.opened.game, {})
+        if record.state is State.FINISHED:
+            current.pop(record.name, None)
+        else:
+            current.setdefault(record.name, tournament)
+
+    def _forget_strangers(self, player: Player) -> None:
+        """Whenever a player has changed: forget the name of a bot that is gone and has finished no match."""
+        if player.present or player.retired or player.seat is not None or player.reserved:
+            return
+        if not self.roll.knows(player.name, player.game):
+            self.reception.drop(player)
+
     async def _hold(self, tournament: Tournament) -> None:
-        """Until the host stops: what is over may be taken up again."""
+        """Run it until the host stops: a tournament that is over may be taken up again."""
         name = tournament.record.name
         try:
             with self._held[name]:
@@ -381,4 +473,5 @@ class Host:
     async def _tidy(self) -> None:
         while True:
             await trio.sleep(60.0)
-            self.reception.forget(self.awaited, NAME_KEPT)
+            while self.reception.forget(self.awaited, NAME_KEPT):
+                await trio.lowlevel.checkpoint()

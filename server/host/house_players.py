@@ -1,11 +1,11 @@
-"""Opponents of the house: there at once for whoever asks for one of them by name.
+"""House players: opponents that come at once when somebody asks for one by name.
 
 Each is a `Player` at the open table that wants to meet one challenger, plays
-one match and is gone. One that takes no time for a move plays it within the
-call that tells it that it is to move; the others think in a child process.
+one match and is gone. One that needs no time for a move plays it within the
+call that tells it of its turn; the others think in a child process.
 
-Which house players a game has is in its own file; nobody else may have their
-names (`server/host/names.py`).
+A game's own file lists its house players; nobody else may have their names
+(`server/host/names.py`).
 """
 
 from random import Random
@@ -44,9 +44,7 @@ class HousePlayer:
         self._player.retire()
 
     def _dealt(self, seat: Seat) -> None:
-        lots = Random(
-            seat.match.name
-        )  # other lots in each match, and the same whenever it is looked at again
+        lots = Random(seat.match.name)  # different in each match, and reproducible
         seat.follow(lambda event: self._tell(seat, lots, event))
 
     def _tell(self, seat: Seat, lots: Random, event: AnyEvent) -> None:
@@ -78,10 +76,10 @@ class HousePlayer:
 
 
 def _never() -> bool:
-    """What a brain is told that asks whether its time is up, where it needs next to none."""
+    """For a brain that needs next to no time: its time is never up."""
     return False
 
 
 def _time_is_up() -> bool:
-    """What a brain is told that is to move at once, however long it would have liked to think."""
+    """For a brain that is to move at once, however long it would like to think."""
     return True

@@ -10,18 +10,21 @@ import hmac
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable
+from itertools import islice
 
 import trio
 
 from server.host.names import BadName, checked, key
+from server.host.roll import Roll
 from server.host.secrets import token_digest
+from server.net.budgets import Budgets, address_of
 from server.net.limits import Bucket, Limits
 from tournament.lobby import Lobby
 from tournament.player import Player
 
 Key = tuple[str, str]  # the game, and the name as `key` has it
 SHORTEST = 16  # characters of a token that a bot may bring along: 96 bits, if it was one of ours
-ADDRESSES = 1000  # of peers whose failures are counted: whoever needs more has spread its guesses too thin
+AT_A_TIME = 100  # names that are looked at in one go, whether they are to be forgotten
 
 REPLACED = "somebody with the same token has taken over"
 
@@ -31,11 +34,15 @@ class Unwelcome(Exception):
 
 
 class Guessing(Unwelcome):
-    """Too many wrong tokens: whoever holds the line hangs up."""
+    """Too many wrong tokens: the door has to close the connection."""
+
+
+class TooManyNames(Unwelcome):
+    """Too many new names came from an address: over HTTP, the status of the answer is 429."""
 
 
 class Visit:
-    """One connection's hold on a player. The player may outlive it, and may be held by another by then."""
+    """One connection's hold on a player. The player may outlive it, and then belong to another visit."""
 
     def __init__(
         self, reception: "Reception", key: Key, player: Player, token: str | None, peer: str, shared: bool
@@ -46,6 +53,7 @@ class Visit:
         self.key = key
         self.shared = shared  # others who share it may have the name as well
         self.returned = False  # the player was known: it may have a seat somewhere
+        self.resumes = False  # its protocol lets it come back, by its token, to a match from before a restart
         self.replaced: Callable[[str], None] = lambda why: (
             None
         )  # called when another connection has taken over
@@ -53,7 +61,7 @@ class Visit:
 
     @property
     def digest(self) -> bytes | None:
-        """By which its token can be known again."""
+        """By which its token can be recognised."""
         return None if self.token is None else token_digest(self.token)
 
     @property
@@ -61,7 +69,7 @@ class Visit:
         return self._reception.holds(self)
 
     def acknowledge(self) -> None:
-        """The bot has said something since it was told its token: it must have it."""
+        """The bot has said something since it was told its token, so it must have the token."""
         self._reception.acknowledge(self)
 
     def leave(self, *, for_good: bool = False) -> None:
@@ -77,18 +85,20 @@ class Claim:
         self.digest = digest
         self.acknowledged = False  # until then the bot may never have got its token
         self.player: Player | None = None
-        self.gone_since: float | None = None
         self.takeovers = Bucket(limits.takeovers, now)
 
 
 class Reception:
-    def __init__(self, lobby: Lobby, limits: Limits) -> None:
+    def __init__(self, lobby: Lobby, limits: Limits, roll: Roll | None = None) -> None:
         self._lobby = lobby
         self._limits = limits
+        self._roll = roll or Roll()
         self._visits: dict[Key, list[Visit]] = {}  # that hold a player now
         self._claims: dict[Key, Claim] = {}
-        self._failures: OrderedDict[str, Bucket] = OrderedDict()  # of addresses that came with a wrong token
-        self.acknowledged: Callable[[Visit], None] = lambda visit: None  # told when a name has become a bot's
+        self._gone: OrderedDict[Key, float] = OrderedDict()  # claims whose bots are away: since when
+        self._failures = Budgets(limits.wrong_tokens)
+        self._new_names = Budgets(limits.new_names)
+        self.acknowledged: Callable[[Visit], None] = lambda visit: None  # when a name becomes a bot's
 
     def arrive(
         self,
@@ -98,14 +108,15 @@ class Reception:
         token: str | None = None,
         keeps: bool = True,
         shared: bool = False,
+        door: str = "",
         peer: str = "",
     ) -> Visit:
-        """Come in, or back. `keeps` gives a token to come back with.
+        """Let a bot in, or back in. `keeps` gives it a token to come back with.
 
-        Those who come `shared` may have the name with others who do, and with nobody else.
+        Bots that come `shared` may have the same name, but only if all of them do.
         """
         try:
-            name = checked(name, game)
+            name = checked(name)
         except BadName as error:
             raise Unwelcome(str(error)) from None
         where = (game, key(name))
@@ -117,13 +128,17 @@ class Reception:
             raise Unwelcome(f"the name {name} is taken, and this is not its token")
         if here and not (shared and all(visit.shared for visit in here)):
             raise Unwelcome(f"the name {name} is taken: somebody is here under it")
+        came = (name, door, address_of(peer))
+        if any((seat.name, seat.door, seat.address) != came for seat in self._roll.seats(name, game)):
+            self.failed(peer, token)
+            raise Unwelcome(taken(name))
+        if not here and not self._roll.knows(name, game):
+            self._expect_credit(peer)
         if claim is not None:  # its token was never seen to arrive
-            del self._claims[where]
-            if claim.player is not None:
-                claim.player.retire()
+            self._forget(where)
         if not keeps:
             return self._visit(where, self._lobby.enter(name, game), None, peer, shared)
-        token = token if token is not None and len(token) >= SHORTEST else secrets.token_urlsafe(16)
+        token = token if token is not None and is_token(token) else secrets.token_urlsafe(16)
         claim = self._claims[where] = Claim(name, token_digest(token), trio.current_time(), self._limits)
         claim.player = self._lobby.enter(name, game)
         return self._visit(where, claim.player, token, peer)
@@ -139,20 +154,20 @@ class Reception:
                 self.acknowledged(visit)
 
     def digest(self, visit: Visit) -> str | None:
-        """What is known of the token that this visitor's name belongs to, if it belongs to one."""
+        """The digest of the token that this visitor's name belongs to, if it belongs to one."""
         claim = self._claims.get(visit.key)
         return claim.digest.hex() if claim is not None and claim.acknowledged else None
 
     def restore(self, name: str, game: str, digest: str, place: str) -> None:
-        """A name was somebody's before the host started again: an absent player's, who is awaited there."""
+        """Give a name back to whoever had it before the host restarted, as an absent player of `place`."""
         where = (game, key(name))
         if where not in self._claims:
             claim = Claim(name, bytes.fromhex(digest), trio.current_time(), self._limits)
-            claim.acknowledged, claim.gone_since = True, trio.current_time()
+            claim.acknowledged = True
             claim.player = self._lobby.enter(name, game)
             claim.player.place = place
             claim.player.away()
-            self._claims[where] = claim
+            self._claims[where], self._gone[where] = claim, trio.current_time()
 
     def invite(self, name: str, game: str, place: str) -> str:
         """A token to claim the name with; any earlier token for it becomes invalid."""
@@ -165,38 +180,70 @@ class Reception:
             self.restore(name, game, token_digest(token).hex(), place)
         return token
 
+    def bind(self, name: str, game: str, place: str) -> str:
+        """The same for a name whose bot may be here, without a token or with one that becomes invalid."""
+        where, here = (game, key(name)), self._visits.get((game, key(name)))
+        if not here:
+            return self.invite(name, game, place)
+        token = secrets.token_urlsafe(16)
+        if where not in self._claims:
+            self._claims[where] = Claim(name, b"", trio.current_time(), self._limits)
+        claim = self._claims[where]
+        claim.digest, claim.acknowledged, claim.player = token_digest(token), True, here[-1].player
+        return token
+
     def leave(self, visit: Visit, for_good: bool) -> None:
         if not self.holds(visit):
-            return  # somebody else has taken over: what it holds is not ours to clear
+            return  # another visit has taken over the player
         self._visits[visit.key].remove(visit)
         if not self._visits[visit.key]:
             del self._visits[visit.key]
         claim = self._claims.get(visit.key)
         if claim is not None and claim.player is visit.player:
-            claim.gone_since = trio.current_time()
+            self._gone[visit.key] = trio.current_time()
+            self._gone.move_to_end(visit.key)
         if for_good or visit.token is None:
             visit.player.retire()
         else:
             visit.player.away()
 
-    def forget(self, awaited: Callable[[Player], bool], kept: float) -> None:
-        """Give names free whose bots have been gone for so many seconds and are awaited nowhere."""
+    def forget(self, awaited: Callable[[Player], bool], kept: float) -> bool:
+        """Give names free whose bots have been gone for so many seconds and are awaited nowhere.
+
+        Only some of them, whose bots have been gone longest; returns whether there may be more.
+        """
         now = trio.current_time()
-        for where, claim in tuple(self._claims.items()):
-            player, gone = claim.player, claim.gone_since
-            if player is None or gone is None or now - gone < kept or awaited(player):
-                continue
-            player.retire()
-            del self._claims[where]
+        long = [where for where, gone in islice(self._gone.items(), AT_A_TIME) if now - gone >= kept]
+        for where in long:
+            player = self._claims[where].player
+            if player is not None and awaited(player):
+                self._gone[where] = now
+                self._gone.move_to_end(where)
+            else:
+                self._forget(where)
+        return len(long) == AT_A_TIME
+
+    def drop(self, player: Player) -> None:
+        """Give the name of a bot free that is gone, whether it has a token or not."""
+        where = (player.game, key(player.name))
+        claim = self._claims.get(where)
+        if claim is not None and claim.player is player and where in self._gone:
+            self._forget(where)
+
+    def _forget(self, where: Key) -> None:
+        claim = self._claims.pop(where)
+        self._gone.pop(where, None)
+        if claim.player is not None:
+            claim.player.retire()
 
     def _back(self, where: Key, claim: Claim, token: str, peer: str) -> Visit:
-        """Whoever has the token is let in at once, in the place of whoever else is."""
+        """Let in whoever has the token, and send away whoever is there under the name."""
         if self._visits.get(where) and not claim.takeovers.take(trio.current_time()):
             raise Unwelcome(f"the name {claim.name} is being taken over too often: wait for a minute")
         for old in self._visits.pop(where, []):
             old.replaced(REPLACED)
         claim.acknowledged = True
-        claim.gone_since = None
+        self._gone.pop(where, None)
         if claim.player is None or claim.player.retired:
             claim.player = self._lobby.enter(claim.name, where[0])
         claim.player.back()
@@ -213,10 +260,21 @@ class Reception:
         """Count a wrong token; raises `Guessing` for an address that has come with too many."""
         if token is None:
             return
-        now = trio.current_time()
-        bucket = self._failures.setdefault(peer, Bucket(self._limits.wrong_tokens, now))
-        self._failures.move_to_end(peer)
-        while len(self._failures) > ADDRESSES:
-            self._failures.popitem(last=False)
-        if not bucket.take(now):
+        if not self._failures.take(peer, trio.current_time()):
             raise Guessing("too many wrong tokens came from your address: wait for a minute")
+
+    def _expect_credit(self, peer: str) -> None:
+        if not self._new_names.take(peer, trio.current_time()):
+            most = self._limits.new_names
+            rate = f"{most.credits} at once, and {most.credits / most.seconds:g} a second after that"
+            raise TooManyNames(f"too many new names came from your address: `limits.new_names` allows {rate}")
+
+
+def is_token(brought: str | None) -> bool:
+    """Whether what a bot brings is one, by which it can be known again."""
+    return brought is not None and len(brought) >= SHORTEST
+
+
+def taken(name: str) -> str:
+    """Why a name cannot be had, without a word about whoever has it, or one that looks like it."""
+    return f"the name {name} is taken: ask the organiser, if it is yours"

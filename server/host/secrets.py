@@ -41,7 +41,7 @@ def _uuid(digits: str) -> str:
 
 
 def token_digest(secret: str | bytes) -> bytes:
-    """What is kept of a token: it can be known again by that, and not be found out."""
+    """What is kept of a token: enough to recognise it, not to find it out."""
     if isinstance(secret, str):
         secret = secret.encode("utf-8", "surrogatepass")  # somebody brought it along: it may be any text
     return sha256(secret).digest()

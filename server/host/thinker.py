@@ -1,4 +1,4 @@
-"""Thinking in child processes, because the loop that serves everybody has no second to spare for a move.
+"""Thinking in child processes, so that the loop that serves everybody never waits for a move.
 
 A `Thinker` has a few children and gives each one task at a time, a JSON line
 there and a JSON line back. A child that dies is replaced and its task given to
@@ -6,7 +6,7 @@ another. `python -m server.host.thinker` is such a child: it ends when its stand
 input does, and so never outlives the host.
 
 `games/brains.py` defines the brains. House players (`server/host/house_players.py`)
-and evaluations ask.
+and the Arena's evaluations use them here.
 """
 
 import os
@@ -82,7 +82,7 @@ class Thinker:
         self._idle: list[_Child] = []
 
     async def run(self) -> None:
-        """Until cancelled; then no child is left."""
+        """Run until cancelled, then end all children."""
         self._running = True
         try:
             await trio.sleep_forever()
@@ -119,7 +119,7 @@ class Thinker:
             self._turns.release()
 
     async def _turn(self) -> None:
-        """Wait for a child to be free, if there are not too many who do."""
+        """Wait for a child to be free; raises `Busy` if too many wait already."""
         try:
             self._turns.acquire_nowait()
         except trio.WouldBlock:
@@ -141,14 +141,14 @@ class Thinker:
         finally:
             if thought is not None:
                 self._idle.append(child)
-            else:  # also when nobody wants the answer any more: it must not be taken for another's
+            else:  # also if the caller was cancelled: the next one must not get its answer
                 log.info("a child that thinks is dropped", pid=child.pid)
                 await self._end(child)
         return thought
 
     async def _start(self) -> "_Child":
         if not self._running:
-            await trio.lowlevel.checkpoint()  # where the host stops, whoever asked is cancelled, too
+            await trio.lowlevel.checkpoint()  # if the host is stopping, the caller is cancelled here
             raise Failed("the thinker does not run")
         try:
             process = await trio.lowlevel.open_process(
@@ -181,7 +181,7 @@ class _Child:
         return self._process.pid
 
     async def ask(self, task: bytes) -> Thought | None:
-        """What it makes of a task; None if it dies, or says something else."""
+        """The child's answer to a task; None if it dies, or sends something else."""
         stdin, stdout = self._process.stdin, self._process.stdout
         if stdin is None or stdout is None:
             raise RuntimeError("a child was started without pipes")
@@ -191,7 +191,7 @@ class _Child:
                 for line in self._lines.receive(bytes(received)):
                     return decode(line, type=Thought)
         except (*PEER_GONE, LineTooLong, MsgspecError):
-            pass  # of no more use
+            pass  # the child is of no more use
         return None
 
     async def end(self) -> None:

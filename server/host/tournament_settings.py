@@ -1,6 +1,6 @@
 """A tournament as an organiser asks for it: in the configuration, by a flag, over the API or at the desk.
 
-Whatever its fields alone cannot say is looked at by `Host.open`.
+`Host.open` checks what the types of its fields cannot.
 """
 
 from typing import Annotated, Any

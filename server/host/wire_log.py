@@ -20,7 +20,7 @@ from tournament.player import Seat
 
 BESIDES = 112  # bytes that a message takes up besides its text
 TAPE = 1024  # bytes that a seat takes up besides its messages
-PIECE = 4096  # bytes by which a seat gets its room: not every message has to ask for it
+PIECE = 4096  # bytes by which a seat's room grows, so that not every message has to make room
 
 
 def masked(token: str) -> str:
@@ -48,7 +48,7 @@ class Tape:
         self._kept_by = kept_by
         self._now = trio.current_time if kept_by is None else trio.lowlevel.current_clock().current_time
         self._size = 0  # bytes that the messages may take up so far …
-        self._room = 0  # … and that are left of these: never as many as a message that is to be cut takes
+        self._room = 0  # … and how many are left of these: too few for any message that has to be cut
 
     def heard(self, text: bytes, at: float) -> None:
         """The bot has said something, which arrived at `at`."""
@@ -77,7 +77,7 @@ class Tape:
         return size
 
     def _add(self, text: bytes, at: float, by_bot: bool) -> None:
-        """The same where room has to be made first, which it is for several messages."""
+        """Add a message for which room has to be made first; this makes room for several."""
         log = self._kept_by
         if log is None:
             return
@@ -88,7 +88,7 @@ class Tape:
             self._size += PIECE
             self._room += PIECE
             log.size += PIECE
-        if self._room < size:  # all of it is in use
+        if self._room < size:  # the seat has all the room that it may have
             while self.messages and self._room < size + PIECE:
                 self._room += len(self.messages.popleft().text) + BESIDES
                 self.omitted += 1
@@ -120,14 +120,14 @@ class WireLog:
         self._erased = float("-inf")  # when the latest match began that was erased
 
     def tape(self, seat: Seat, visit: Visit | None) -> Tape:
-        """Where a door notes what is said over that seat: the same for whoever comes back to it."""
+        """Where a door notes what is said over that seat; a bot that comes back gets the same tape."""
         match = seat.match
         kept = self._matches.get(match.name, {}).get(seat.index)
         if kept is not None:
             return kept
         began = match.log.events[0].at
         if match.name not in self._matches and began <= self._erased:
-            return NO_TAPE  # a part of it would be taken for all
+            return NO_TAPE  # its beginning is erased, and what follows would be taken for all of it
         tape = Tape(self, match.names[seat.index], began, None if visit is None else visit.digest)
         self._matches.setdefault(match.name, {})[seat.index] = tape
         self.size += TAPE

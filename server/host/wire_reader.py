@@ -1,8 +1,8 @@
-"""Who may read what was said in a match, and how it is put.
+"""Who may read what was said in a match, and how it is shown.
 
 A bot's author, who has the token that the bot came with, may read that bot's
-side; the organiser both. Whatever in it is a token is cut, so that a picture of
-it gives nothing away.
+side; the organiser may read both. Tokens in it are cut short, so that a
+screenshot gives none away.
 """
 
 import hmac
@@ -22,7 +22,7 @@ NOT_KEPT = (
 WANTED = "this wants the token that the bot came with, or the organiser's"
 WRONG = "this is neither the token of a bot in this match nor the organiser's"
 
-# As it may come to a bot or from it: in JSON, in what was meant to be JSON, in a form or in a header.
+# Tokens as they may occur in messages: in JSON, in what was meant to be JSON, in a form or in a header.
 _NAMED = re.compile(
     r"\b((?:token|session|battleid)[\"']?\s*[:=]\s*)(\"(?:[^\"\\]|\\.)*|'[^']*|[^\s\"'&,}]+)", re.IGNORECASE
 )
@@ -56,7 +56,7 @@ class WireReader:
         self._organiser = organiser.encode()
 
     def open(self, match: str, token: bytes, peer: str) -> Mapping[int, Tape]:
-        """The seats that whoever has a token may read; raises `Unreadable` if there are none."""
+        """The tapes, by seat, that a token entitles its owner to read; raises `Unreadable` if none."""
         tapes = self._host.wires.of(match)
         if not token:
             raise NoToken(WANTED)
@@ -93,13 +93,13 @@ def messages_of(tape: Tape) -> list[dict[str, Any]]:
 
 
 def _text(message: Message) -> str:
-    """As it came; of what the host said without the ends of lines, which are its transport's."""
+    """The message as it came, but without the host's line ends, which belong to the transport."""
     text = message.text if message.by_bot else message.text.rstrip(b"\n")
     return text.decode("utf-8", "backslashreplace")
 
 
 def unmarked(text: str) -> str:
-    """The same without tokens."""
+    """The text with its tokens cut short."""
     return _ID.sub(_cut, _NAMED.sub(_cut, text))
 
 
@@ -110,7 +110,7 @@ def _cut(found: re.Match[str]) -> str:
 
 
 def escaped(text: str) -> str:
-    """With what cannot be seen written as it is in programs."""
+    """The text with characters that cannot be seen written as in programs."""
     return "".join(
         letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text
     )

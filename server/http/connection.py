@@ -9,7 +9,7 @@ Everything except reading is a plain call; `server/http/service.py` watches the 
 
 import math
 from collections import deque
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from typing import Protocol
 
 import trio
@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from server.http.exchange import Answers, App, Exchange
 from server.http.head import HttpError
+from server.http.loan import Loan, Piece
 from server.http.wire import (
     CONTINUE,
     LAST_CHUNK,
@@ -34,7 +35,6 @@ from server.http.wire import (
 )
 from server.net.guard import Guard
 from server.net.limits import Limits
-from server.net.listening import Visitor
 from server.net.outbox import Outbox
 from server.net.proxies import HEADER
 from server.net.wire import Wire
@@ -52,16 +52,29 @@ class Shared(Protocol):
     draining: bool  # every answer is the last of its connection
 
 
+class Admitted(Protocol):
+    """What is known of who is at the other end; `server/net/listening.py` has those that were admitted."""
+
+    @property
+    def proxied(self) -> bool: ...
+    def client(self, forwarded: str) -> str: ...
+    def objection(self, named: str) -> str: ...
+    def authenticated(self) -> None: ...
+
+
 class Connection(Answers):
     """One client: requests in, answers out in the same order, one at a time."""
 
     __slots__ = (
         "_advancing",
         "_ahead",
+        "_app",
         "_arrived",
         "_chunked",
         "_exchange",
         "_http",
+        "_named",
+        "_objection",
         "_outbox",
         "_parting",
         "_proxy",
@@ -75,27 +88,40 @@ class Connection(Answers):
         "deadline",
     )
 
-    def __init__(self, http: Shared, wire: Wire, visitor: Visitor | None) -> None:
+    def __init__(
+        self,
+        http: Shared,
+        wire: Wire,
+        visitor: Admitted | None,
+        app: App | None = None,
+        ahead: Sequence[Piece] = (),
+    ) -> None:
+        """`app` is this connection's own, if it has one; `ahead` is what was read before."""
         self._http = http
+        self._app = app or http.app
         self._wire = wire
         self._outbox = Outbox(wire, http.guard, http.limits)
         self._requests = Requests(http.limits, http.room, wire.peer, wire.secure)
-        self._arrived = trio.current_time()  # when what was fed to them last was there
+        self._arrived = trio.current_time()  # when the bytes that they were fed last arrived
         self._stage = "idle"  # what the client was in the middle of when its deadline was set
         self._exchange: Exchange | None = None  # the one that is to be answered …
         self._streaming = False  # … and is being answered bit by bit …
-        self._chunked = True  # … in chunks, or, as old clients know none, until the connection ends
-        self._waiting: deque[tuple[bytes, float]] | None = None  # what came meanwhile, and when
-        self._ahead = 0  # how many bytes that is
+        self._chunked = True  # … in chunks, or, for clients that know none, until the connection ends
+        self._waiting: deque[Piece] | None = deque(ahead) or None  # what came meanwhile, and when
+        self._ahead = sum(len(received) for received, _ in ahead)  # how many bytes that is
         self._advancing = False
-        self._turn: trio.Event | None = None  # somebody waits for the answer to be given
+        self._turn: trio.Event | None = None  # set when the answer has been given
         self._parting = False  # all was said; the client may still be reading
         self._visitor = visitor
+        self._objection = None if visitor is None else visitor.objection  # to how a request names the host
+        self._named = ""  # the last name to which there was none
         self._proxy = visitor if visitor is not None and visitor.proxied else None  # says who is behind it
         self.deadline = self._arrived + http.limits.head_seconds
 
     async def run(self) -> None:
         try:
+            if self._waiting:
+                self._advance(trio.current_time())
             await self._wire.pump(self._take)
             await self._finish()
         finally:
@@ -121,7 +147,7 @@ class Connection(Answers):
             self._outbox.put(opening(status, headers, chunked=self._chunked, last=last, shared=shared))
             self._streaming = True
             if exchange.request.method == "HEAD":
-                exchange.gone = True  # nobody is there to stream to
+                exchange.gone = True  # nothing is streamed after the head
                 self._over(self._last())
 
     def put(self, exchange: Exchange, content: bytes) -> None:
@@ -136,9 +162,43 @@ class Connection(Answers):
 
     def close(self, exchange: Exchange) -> None:
         if exchange is self._exchange:
+            exchange.callbacks = ()  # whoever holds the stream is often one of them
             if self._chunked:
                 self._outbox.put(LAST_CHUNK)
             self._over(self._last())
+
+    def lend(self, exchange: Exchange) -> Loan | None:
+        if exchange is not self._exchange or self._streaming or not self._outbox.empty:
+            return None
+        if (passed := self._wire.let_go()) is None:
+            return None
+        request, left = self._requests.give_up(exchange.request.body)
+        ahead = [(left, self._arrived)] if left else []
+        ahead += self._waiting or ()
+        self._waiting, self._ahead = None, 0
+        self._streaming = True  # nobody answers it here
+        return Loan(self, self._wire, passed, exchange.request, (request, exchange.request.arrived), ahead)
+
+    def resume(self, ahead: Sequence[Piece], answer: Response | None, *, last: bool = False) -> None:
+        """It was lent and is back: go on with what was read, after `answer`, if nobody gave one elsewhere."""
+        exchange, self._streaming = self._exchange, False
+        if self._parting or exchange is None:
+            return
+        self._waiting, self._ahead = deque(ahead), sum(len(received) for received, _ in ahead)
+        if answer is None:
+            now = trio.current_time()
+            self._exchange = None
+            self.deadline = now + self._http.limits.idle_seconds
+            if self._turn is not None:
+                self._turn.set()
+            else:
+                self._advance(now)
+        elif last:
+            only_head = exchange.request.method == "HEAD"
+            self._outbox.put(written(answer, only_head=only_head, last=True, shared=exchange.shared))
+            self._over(last)
+        else:
+            self.respond(exchange, answer)
 
     def authenticated(self) -> None:
         visitor, self._visitor = self._visitor, None  # once is enough
@@ -180,7 +240,7 @@ class Connection(Answers):
             self._keep(received)
 
     def _keep(self, received: bytes) -> None:
-        """It sends ahead, which is its right within bounds; nothing of it is looked at yet."""
+        """Keep what the client sends ahead, within bounds; it is read when the answer has been given."""
         if self._waiting is None:
             self._waiting = deque()
         self._waiting.append((received, self._wire.arrived))
@@ -229,14 +289,21 @@ class Connection(Answers):
             request = replace(request, peer=self._proxy.client(request.headers.get(HEADER, "")))
         exchange = self._exchange = Exchange(request, self)
         try:
+            if (named := request.headers.get("host", "")) != self._named:
+                self._check_name(named)
             if "content-encoding" in request.headers:
                 check_coding(request)
-            pending = self._http.app(exchange)
+            pending = self._app(exchange)
         except Exception as error:
             self._fail(exchange, error)
         else:
             if pending is not None:
                 self._http.guard.start_soon(self._answered_later, exchange, pending)
+
+    def _check_name(self, named: str) -> None:
+        if self._objection is not None and (wrong := self._objection(named)):
+            raise HttpError(421, wrong)
+        self._named = named
 
     async def _answered_later(self, exchange: Exchange, pending: Awaitable[object]) -> None:
         try:
@@ -245,7 +312,7 @@ class Connection(Answers):
             self._fail(exchange, error)
 
     async def _go_on(self) -> None:
-        """With what was sent ahead, not within the call of whoever gave the answer before."""
+        """Go on with what was sent ahead, outside the call that gave the last answer."""
         if self._exchange is None and not self._parting:
             self._advance(trio.current_time())
 
@@ -272,7 +339,7 @@ class Connection(Answers):
     # How it ends.
 
     async def _finish(self) -> None:
-        """The client has ended its side. Who holds its request hears of it, and may answer for a moment."""
+        """The client has ended its side. Whoever holds its request is told, and may answer for a moment."""
         limits = self._http.limits
         with trio.move_on_after(limits.linger_seconds):
             while not self._parting:
@@ -289,7 +356,7 @@ class Connection(Answers):
         self._part()
 
     def _part(self) -> None:
-        """All is said. Closing at once would take from a client that still sends what was sent to it."""
+        """End after all that was sent. If the client still sends, closing at once would lose that."""
         self._parting = True
         self._waiting = None
         self._outbox.finish()
@@ -310,7 +377,7 @@ class Connection(Answers):
             self._refuse(HttpError(408, "the request did not come to its end in time"))
 
     def drain(self, why: str) -> None:
-        """Take leave; whoever waits for an answer is to ask again when the host is back."""
+        """End when idle; a request that waits is answered, to be made again when the host is back."""
         if (exchange := self._exchange) is not None and not self._streaming:
             self.respond(exchange, json_response(503, {"error": why}, RETRY_LATER))
             self._lose(exchange)

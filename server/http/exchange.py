@@ -2,13 +2,14 @@
 
 An application is one function of an `Exchange`. It answers at once; or it keeps
 the exchange, so that somebody else can answer minutes later and from anywhere; or it
-opens a stream. If it has to wait itself, it is async. It may raise `Refusal` for a
+opens a stream. If it has to wait itself, it is async. It may raise `HttpError` for a
 request that it cannot answer. Connections are in `server/http/service.py`.
 """
 
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
+from server.http.loan import Loan
 from server.http.wire import Headers, Request, Response
 
 App = Callable[["Exchange"], Awaitable[object] | None]
@@ -23,14 +24,15 @@ class Answers(Protocol):
     def taken(self, exchange: "Exchange") -> bool: ...
     async def drained(self, exchange: "Exchange") -> bool: ...
     def close(self, exchange: "Exchange") -> None: ...
+    def lend(self, exchange: "Exchange") -> Loan | None: ...
     def authenticated(self) -> None: ...
 
 
 class Exchange:
     """One request, and the right to answer it: once, whole or bit by bit, by whoever holds this.
 
-    `gone` says that the client has hung up. Answering it all the same does no harm. `shared` is set, before
-    there is an answer, where pages of any site may read it.
+    `gone` says that the client has hung up. Answering it anyway does no harm. `shared` is set before there
+    is an answer, if pages of any site may read it.
     """
 
     __slots__ = ("_connection", "callbacks", "gone", "request", "shared")
@@ -61,6 +63,18 @@ class Exchange:
         else:
             self.callbacks += (callback,)
 
+    async def preceded(self) -> bool:
+        """Wait until the client has taken all earlier answers. False when it is gone."""
+        return await self._connection.drained(self)
+
+    def lend(self) -> Loan | None:
+        """Leave this request, and the connection with it, to somebody else; None if that cannot be now.
+
+        It can be when the client has taken all earlier answers. Until the connection is back, or this was
+        answered after all, the loan is the way to it.
+        """
+        return self._connection.lend(self)
+
     def authenticated(self) -> None:
         """The client has shown who it is, and a flood of strangers no longer drives it out."""
         self._connection.authenticated()
@@ -76,18 +90,18 @@ class Chunks:
         self._connection = connection
 
     def put(self, content: bytes) -> None:
-        """Send one chunk, exactly; of nothing, none."""
+        """Send exactly one chunk; none if `content` is empty."""
         self._connection.put(self.exchange, content)
 
     @property
     def taken(self) -> bool:
-        """Whether the client has taken all that was put; what can be put off need not be kept for it."""
+        """Whether the client has taken all that was put; if not, what can wait should not be put yet."""
         return self._connection.taken(self.exchange)
 
     async def drained(self) -> bool:
         """Wait until the client has taken what was put: between the pieces of a long answer.
 
-        False when it is gone; what it does not take for too long is cut as ever.
+        False when it is gone. A client that takes nothing for too long is cut off.
         """
         return await self._connection.drained(self.exchange)
 

@@ -25,8 +25,8 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 Address = tuple[str, Mapping[str, str], str]  # path, query, and the query as it was written
 RequestLine = tuple[str, bytes, bool]  # method, target, and whether it is HTTP/1.0
-KNOWN = 1024  # lines of each kind that are remembered: a bot has most of them with every move of a match
-PLAIN = 1024  # bytes of a head that is put together of its lines, each of which may be remembered
+KNOWN = 1024  # lines of each kind that are remembered: a bot sends most of them with every move of a match
+PLAIN = 1024  # bytes of a head that is put together from its lines, each of which may be remembered
 
 _TOKEN = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}"
 _REQUEST_LINE = re.compile(_TOKEN.join((b"(", rb") ([!-~]+) HTTP/([0-9]\.[0-9])")))
@@ -100,7 +100,7 @@ def read_head(raw: bytes, limits: Limits) -> Head:
 
 
 def _plain(raw: bytes, limits: Limits) -> Head | None:
-    """The same in less time, where each line is plain by itself; None where one is not."""
+    """The same in less time, if each line is plain by itself; None if one is not."""
     if len(raw) > PLAIN or len(raw) > limits.head_bytes or not raw.endswith(b"\r\n\r\n"):
         return None
     line, *lines = raw[:-4].split(b"\r\n")
@@ -275,7 +275,7 @@ def _unescaped(text: bytes) -> str:
 
 
 class _Ended:
-    """What llhttp tells while it reads a head: that it has read it."""
+    """Notes that llhttp has read the whole head."""
 
     headers = False
 

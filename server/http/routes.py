@@ -9,14 +9,15 @@ Two things that doors declare are handled here for all of them: other spellings 
 old paths (`spelling.py`), and what pages of other sites may do (`sharing.py`).
 """
 
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Protocol, runtime_checkable
 from urllib.parse import quote
 
 from msgspec.structs import replace
 
 from server.http.exchange import App, Exchange
-from server.http.sharing import NOTHING, READS, Sharing, preflight
+from server.http.origins import NO_ORIGINS, Origins
+from server.http.sharing import NOTHING, READS, TRUSTED, Sharing, preflight
 from server.http.spelling import Spelling
 from server.http.wire import Request, Response, refused
 
@@ -56,7 +57,7 @@ class HasOldPaths(Protocol):
 
 
 class Shows(Protocol):
-    """Whoever has pages."""
+    """What has pages."""
 
     def shows(self, path: str) -> bool:
         """Whether a path is to be read as a page."""
@@ -66,35 +67,36 @@ class Shows(Protocol):
     def missing(self, exchange: Exchange) -> None: ...
 
 
-def routed(doors: Iterable[HttpDoor], pages: Shows | None = None) -> App:
-    """One application made of several doors."""
+def routed(doors: Iterable[HttpDoor], pages: Shows | None = None, origins: Origins = NO_ORIGINS) -> App:
+    """One application made of several doors. Pages of `origins` may use all of what pages may use at all."""
     doors = tuple(doors)
     by_path = {path: (door, _shared(door)) for door in doors for path in door.paths}
     door_at_root = "" in by_path
+    trusted = origins.listed
     spelling = Spelling(path for door in doors if isinstance(door, HasOldPaths) for path in door.old_paths)
 
     def answer(exchange: Exchange) -> Awaitable[object] | None:
-        request = exchange.request
-        reads = request.method in READS
-        if (
-            reads
-            and pages is not None
-            and pages.shows(request.path)
-            and (request.path != "/" or not door_at_root or _asks_for_page(request))
-        ):
+        request, right = exchange.request, None
+        method, path = request.method, request.path
+        reads = method in READS
+        if reads and pages is not None and is_page(request, pages.shows, door_at_root=door_at_root):
             return pages.answer(exchange)
-        if (right := spelling.right(request.path)) is not None:
-            request = exchange.request = replace(request, path=right)
-        path = request.path
+        if path.endswith("/") or path != path.lower():  # else it is as it ought to be, as nearly always
+            right = spelling.right(path)
+            if right is not None:
+                path, request = right, replace(request, path=right)
+                exchange.request = request
         door, sharing = by_path.get(path.split("/", 2)[1] if path.startswith("/") else "", NOBODY)
+        if trusted and sharing is not NOTHING and request.headers.get("origin", "").lower() in trusted:
+            sharing = TRUSTED
         if door is None:
             _miss(exchange, pages if reads else None)
-        elif request.method == "OPTIONS" and sharing is not NOTHING:
+        elif method == "OPTIONS" and sharing is not NOTHING:
             granted = preflight(request, sharing)
             exchange.shared = granted.status == 204
             exchange.respond(granted)
         else:
-            exchange.shared = request.method in sharing.answers
+            exchange.shared = method in sharing.answers
             if right is None or not reads or not _finds(door, right):
                 return door.answer(exchange)
             exchange.respond(_moved(request))
@@ -103,22 +105,28 @@ def routed(doors: Iterable[HttpDoor], pages: Shows | None = None) -> App:
     return answer
 
 
+def is_page(request: Request, shows: Callable[[str], bool], *, door_at_root: bool) -> bool:
+    """Whether a request that reads is for a page; at the root, if a door has it too, only a browser's is."""
+    path = request.path
+    return shows(path) and (path != "/" or not door_at_root or _asks_for_page(request))
+
+
 def _shared(door: HttpDoor) -> Sharing:
     return door.sharing if isinstance(door, Shares) else NOTHING
 
 
 def _asks_for_page(request: Request) -> bool:
-    """As browsers do; what takes anything (`*/*`) is a program."""
+    """Whether a browser asks; a client that takes anything (`*/*`) is a program."""
     return "text/html" in request.headers.get("accept", "").lower()
 
 
 def _finds(door: HttpDoor, path: str) -> bool:
-    """Nobody is sent to where there is nothing."""
+    """Whether a redirect to this path would lead to something."""
     return isinstance(door, HasOldPaths) and door.finds(path)
 
 
 def _moved(request: Request) -> Response:
-    """To the right spelling of an old path, with the query as it was written."""
+    """Redirect to the right spelling of an old path, with the query as it was written."""
     query = f"?{request.asked}" if request.asked else ""
     return Response(308, own=(("Location", quote(request.path, IN_PATHS) + query),))
 

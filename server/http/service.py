@@ -7,23 +7,25 @@ Not here: routes, JSON, logins. What an application sees is in
 by the first, and the second helps only attackers. HTTP/2 is a proxy's job.
 """
 
+from collections.abc import Sequence
+
 import trio
 
-from server.http.connection import Connection, Shared
+from server.http.connection import Admitted, Connection, Shared
 from server.http.exchange import App
+from server.http.loan import Piece
 from server.http.wire import Room
 from server.net.guard import Guard
 from server.net.limits import Limits
-from server.net.listening import Visitor
 from server.net.wire import Wire
 
-SWEEP = 0.5  # seconds between looks at the deadlines, which are as coarse as two of these
+SWEEP = 0.5  # seconds between looks at the deadlines, which are exact to two of these
 
 
 class Http(Shared):
     """An application on HTTP/1.1; `attend` is what a listener does with each connection.
 
-    `room` says how long a body may be on each route, where `limits.body_bytes` is not right for all.
+    `room` says how long a body may be on each route, if `limits.body_bytes` is not right for all.
     """
 
     def __init__(self, app: App, guard: Guard, limits: Limits, room: Room | None = None) -> None:
@@ -32,11 +34,18 @@ class Http(Shared):
         self.limits = limits
         self.room: Room = room or (lambda method, path: limits.body_bytes)
         self.draining = False
-        self._connections: dict[Connection, None] = {}  # in the order of their coming
+        self._connections: dict[Connection, None] = {}  # in the order of arrival
         self._sweeping = False
 
-    async def attend(self, wire: Wire, visitor: Visitor | None = None) -> None:
-        connection = Connection(self, wire, visitor)
+    async def attend(
+        self,
+        wire: Wire,
+        visitor: Admitted | None = None,
+        app: App | None = None,
+        ahead: Sequence[Piece] = (),
+    ) -> None:
+        """Serve one connection to its end: by its own `app`, if it has one, from what was read `ahead` on."""
+        connection = Connection(self, wire, visitor, app, ahead)
         self._connections[connection] = None
         if not self._sweeping:
             self._sweeping = True
@@ -55,8 +64,8 @@ class Http(Shared):
     async def _sweep(self) -> None:
         """Look at all deadlines, for as long as there are any: cheaper than a timer for each request.
 
-        Who is late was so at the last look already. Where the host stood still in between, what came in
-        time lies unread in the socket at the first look, and is read before the second.
+        A connection is late only if it was late at the last look too. After the host has stood still,
+        what came in time lies unread in the socket at the first look, and is read before the second.
         """
         try:
             last = trio.current_time()

@@ -35,8 +35,11 @@ NOTHING = Sharing()
 BOTS = Sharing(METHODS, "GET, HEAD, POST")  # everything, refusals of odd methods included
 
 
+TRUSTED = Sharing(METHODS, "GET, HEAD, POST", re.compile(".*", re.DOTALL))  # sites that an organiser lists
+
+
 def reading(tokens: str) -> Sharing:
-    """What is read and nothing else.
+    """For a door that is only read.
 
     A browser that was allowed a header at a path allows it there for a while, whatever the method. So
     `tokens` are paths at which nothing can be changed.

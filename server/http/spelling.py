@@ -17,8 +17,6 @@ class Spelling:
 
     def right(self, path: str) -> str | None:
         """How an old path ought to be written; None if it is written so, or if it is none of them."""
-        if path == path.lower() and not path.endswith("/"):
-            return None  # as nearly always: whoever plays should not pay for this
         parts = path.split("/")[1:]
         if len(parts) > 1 and not parts[-1]:
             parts.pop()

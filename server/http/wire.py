@@ -51,6 +51,7 @@ class Request(Struct, frozen=True):
     arrived: float  # when the last byte of it was there, on trio's clock
     secure: bool  # over TLS
     asked: str = ""  # the query as it was written
+    old: bool = False  # HTTP/1.0
 
 
 class Response(Struct, frozen=True):
@@ -59,7 +60,7 @@ class Response(Struct, frozen=True):
     status: int = 200
     headers: Headers = ()
     body: bytes = b""
-    own: Headers = ()  # headers after those which no other answer has: they need not be remembered
+    own: Headers = ()  # headers after those that only this answer has: caching them would be no use
 
 
 def json_response(status: int, value: object, *headers: tuple[str, str]) -> Response:
@@ -72,7 +73,7 @@ def refused(status: int, sentence: str, *headers: tuple[str, str]) -> Response:
 
 
 def check_coding(request: Request) -> None:
-    """Refuse a body that is compressed, of a request that says how: whoever answers reads it as it stands."""
+    """Refuse a body that is compressed, in a request that says how: applications read it as it stands."""
     coding = request.headers["content-encoding"]
     if request.body and not _PLAIN.issuperset(each.strip(" \t").lower() for each in coding.split(",")):
         sentence = f"expected a body as it is, without Content-Encoding, and this one came as {coding[:40]}"
@@ -106,7 +107,7 @@ class Requests:
         self._peer = peer
         self._secure = secure
         self._buffer = b""
-        self._scanned = 0  # so much of it holds no end of a head
+        self._scanned = 0  # how much of it is known to hold no end of a head
         self._skipped = False  # the one empty line that may come before a request
         self._raw = b""  # what `head` was read from: a bot sends the same head again and again
         self._body: bytearray | None = None  # of chunks, so far
@@ -120,6 +121,15 @@ class Requests:
 
     def feed(self, received: bytes) -> None:
         self._buffer = self._buffer + received if self._buffer else received
+
+    def give_up(self, body: bytes) -> tuple[bytes, bytes]:
+        """Bytes that make the last request again, whose body this is; and what was fed and not used."""
+        head, left = self.head, self._buffer
+        assert head is not None  # noqa: S101
+        if head.length is None:
+            body = chunk(body) + LAST_CHUNK if body else LAST_CHUNK
+        self._buffer = b""
+        return self._raw + body, left
 
     def next(self, arrived: float) -> Request | None:
         """The next request, if all of it was fed; `arrived` is when its last byte was. Raises `HttpError`."""
@@ -143,6 +153,7 @@ class Requests:
             arrived,
             self._secure,
             head.asked,
+            head.old,
         )
 
     def _begin(self) -> bool:
@@ -250,7 +261,7 @@ def _start(status: int, headers: Headers) -> bytes:
 
 
 def _line(name: str, value: str) -> bytes:
-    """It holds no line end: what follows one would be another answer."""
+    """A header line. A line end within it would let somebody forge another answer."""
     line = f"{name}: {value}"
     if "\n" in line or "\r" in line:
         raise ValueError(f"a header of an answer holds a line end: {line!r}")

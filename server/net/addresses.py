@@ -20,12 +20,12 @@ _URL = re.compile(
     r"(?P<scheme>https?)://(?P<host>\[[0-9A-Fa-f:.]+\]|[0-9A-Za-z._-]+)(?::(?P<port>[0-9]{1,5}))?"
     r"(?P<path>/[!-~]*?)?(?P<query>\?[!-~]*)?"
 )
-_NOT_IN_URLS = frozenset("#\\")  # a fragment is nobody's business; a backslash is a slash to some
+_NOT_IN_URLS = frozenset("#\\")  # a fragment is never sent; some servers read a backslash as a slash
 
-# Ports above 1023 that are not called: a POST could do harm there, in somebody's cellar without a lock.
+# Ports above 1023 that are not called: a POST could do harm there, to a service that asks for no password.
 SERVICES = frozenset(
     {1433, 1521, 3306, 5432, 6379, 9042, 9200, 9300, 11211, 27017}  # databases and caches
-    | {2375, 2376, 2379, 2380, 6443, 8500, 10250, 10255}  # whoever commands containers
+    | {2375, 2376, 2379, 2380, 6443, 8500, 10250, 10255}  # what commands containers
     | {1080, 1719, 1720, 1723, 3128, 5060, 5061}  # proxies, tunnels, telephony
     | {2049, 3389, 3659, 4045, 4190, 5672, 5900, 6566, 6679, 6697, 10080}  # files, screens, queues, chat
     | {*range(6000, 6010), *range(6665, 6670)}  # X11, more chat
@@ -37,12 +37,12 @@ def _networks(*written: str) -> tuple[Network, ...]:
 
 
 LOOPBACK = _networks("127.0.0.0/8", "::1/128")
-OWN = (  # somebody's own: called where a network is listed that lies within one of these
+OWN = (  # private: called only if a network is listed that lies within one of these
     *LOOPBACK,
     *_networks("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"),
     *_networks("100.64.0.0/10", "198.18.0.0/15"),  # behind a provider's NAT; benchmarks
 )
-NEVER = (  # nobody's to call, whatever is listed
+NEVER = (  # never called, whatever is listed
     *_networks("0.0.0.0/8"),  # this host: on many systems, loopback
     *_networks("169.254.0.0/16"),  # link-local: where clouds keep their keys
     *_networks("192.0.0.0/24", "2001::/23"),  # protocols: Teredo, ORCHID
@@ -51,12 +51,12 @@ NEVER = (  # nobody's to call, whatever is listed
     *_networks("192.52.193.0/24", "192.88.99.0/24", "2002::/16"),  # relays: multicast, 6to4
     *_networks("224.0.0.0/4", "240.0.0.0/4"),  # multicast; reserved, and broadcast
 )
-ASSIGNED = ip_network("2000::/3")  # all that is anybody's in IPv6: what lies outside has a special purpose
+ASSIGNED = ip_network("2000::/3")  # what is given out of IPv6: the rest has special purposes
 NAT64 = ip_network("64:ff9b::/96")
 
 
 class BadUrl(ValueError):
-    """An address of no kind that is called. The message is for whoever gave it."""
+    """An address of a kind that is not called. The message is for whoever gave it."""
 
 
 class Url(Struct, frozen=True):
@@ -66,6 +66,12 @@ class Url(Struct, frozen=True):
     host: str  # without the brackets of IPv6
     port: int
     target: str  # path and query
+    from_here: bool = False  # whoever gave it is on this machine, and may have this machine called
+
+    @property
+    def text(self) -> str:
+        """The whole address, in one spelling."""
+        return f"http{'s' if self.secure else ''}://{self.authority}{self.target}"
 
     @property
     def authority(self) -> str:
@@ -97,13 +103,13 @@ def taken_apart(text: str) -> Url:
 def allowed(address: IP, networks: Sequence[Network]) -> bool:
     """Whether an address may be called where these networks are listed.
 
-    What is everybody's may be if one of them holds it; what is somebody's own
-    only if one of them means it: to list everything is not to list that.
+    A public address may be called if one of them holds it; a private one only if a
+    listed network lies within its own: listing everything does not list that.
     """
     if isinstance(address, IPv6Address):
-        if address.ipv4_mapped is not None:  # the same as that, for whoever connects to it
+        if address.ipv4_mapped is not None:  # connecting to it connects to that
             return allowed(address.ipv4_mapped, networks)
-        if address in NAT64:  # a relay's view: what is somebody's own there is not ours
+        if address in NAT64:  # as a relay sees it, whose private networks are not ours
             inner = IPv4Address(address.packed[-4:])
             return not _holds(OWN, inner) and allowed(inner, networks)
     own = next((network for network in OWN if address in network), None)
@@ -121,7 +127,8 @@ def _within(inner: Network, outer: Network) -> bool:
 
 
 def callable_networks(listed: Sequence[str], bind: str) -> tuple[Network, ...]:
-    """What an organiser lists; else loopback, where only loopback can reach this host.
+    """What may be called for whoever is on this machine: what an organiser lists; else loopback, where only
+    loopback can reach this host. For anybody else it is what is listed, and nothing else.
 
     Raises `ValueError` for what is no network.
     """

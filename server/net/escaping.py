@@ -32,5 +32,5 @@ def json_line(value: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """As dictionaries, lists and the like, also where a game shows something as JSON that is ready."""
+    """As dictionaries, lists and the like, even where a game shows something as ready-made JSON."""
     return msgspec.to_builtins(value, enc_hook=msgspec.json.decode)

@@ -21,7 +21,7 @@ OPCODES = frozenset({CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG})
 FINAL, RESERVED, OPCODE, CONTROL = 0x80, 0x70, 0x0F, 0x08  # bits of a frame's first byte
 WHOLE_TEXT = FINAL | TEXT  # that byte, of a message in one frame
 MASKED, SIZE = 0x80, 0x7F  # bits of its second byte
-TWO_BYTES, EIGHT_BYTES = 126, 127  # where the size would be: it follows, in so many bytes
+TWO_BYTES, EIGHT_BYTES = 126, 127  # in place of the size, which follows in so many bytes
 SHORT = 125  # bytes of payload: the largest size that needs no more bytes, and all that a control frame has
 MASK = 4  # bytes
 _Utf8 = getincrementaldecoder("utf-8")
@@ -213,7 +213,7 @@ def closing(code: int | None, why: str = "") -> bytes:
 
 
 def _may_close(code: int) -> bool:
-    """Whether a peer may close with it: 1004 to 1006 and 1015 are for within, others are not given out."""
+    """Whether a peer may close with it: 1004 to 1006 and 1015 are internal, others unassigned."""
     return 1000 <= code <= 1003 or 1007 <= code <= 1014 or 3000 <= code <= 4999
 
 

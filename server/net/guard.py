@@ -3,8 +3,8 @@
 A nursery in which one task fails cancels all the others: one bad packet would
 end the host. A `Guard` is handed out in the nursery's place wherever strangers
 cause the tasks: what its tasks raise is logged and counted, and goes no
-further. The scheduler and the store do not run under it: without them the host
-is nothing, and they end it loudly.
+further. The scheduler and the store do not run under it: the host cannot do
+without them, so a failure of theirs ends it.
 """
 
 from collections import Counter

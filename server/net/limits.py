@@ -30,7 +30,7 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     json_line_bytes: int = 4096  # a house message with everything in it is below 1 KiB
     message_bytes: int = 65536  # a websocket message
     frames_per_message: int = 64  # the library bounds neither empty nor tiny fragments
-    echo_bytes: int = 256  # how much of what was sent an `ignored` repeats: nobody's amplifier
+    echo_bytes: int = 256  # how much of what was sent an `ignored` repeats: the host is no amplifier
     hello_seconds: float = 5.0  # until a TCP bot has said its name
     handshake_seconds: float = 5.0  # TLS or websocket; half a handshake is held no longer than this
 
@@ -44,7 +44,14 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     flood_pause_seconds: float = 0.2  # between two reads of 4 KiB from a websocket that floods
 
     takeovers: Rate = Rate(5, 60.0)  # of one name: two clients with one token would take turns forever
+    new_names: Rate = Rate(2000, 100.0)  # from one address: an organiser's thousand bots, and as many again
     wrong_tokens: Rate = Rate(10, 60.0)  # from one address
+
+    # After a restart.
+    resume_seconds: float = 30.0  # that a match which was in play waits for its players; then it is void
+
+    # At open tables and ladders.
+    ghost_seconds: float = 5.0  # that a bot may be gone before its first move; then its opponent is free
 
     # HTTP.
     head_bytes: int = 16384  # request line and headers; browsers with cookies need some 2 KiB
@@ -55,6 +62,7 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     head_seconds: float = 5.0  # from the first byte, or the connection, to the end of the headers
     body_seconds: float = 10.0  # from the end of the headers to the end of the body
     idle_seconds: float = 75.0  # between an answer and the next request; nginx has the same
+    lent_waiting: int = 256  # connections on their way to the process that shows pages; beyond, 503
     linger_seconds: float = 2.0  # for the client to take the last answer in before the connection goes
 
     # The Arena.
@@ -68,7 +76,7 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     # Calling bots.
     calls_at_once: int = 8  # each may last `call_seconds`
-    call_pause_seconds: float = 1.0  # between two calls of one server: nobody's hammer
+    call_pause_seconds: float = 1.0  # between two calls of one server: the host floods nobody
     connect_seconds: float = 3.0  # the look-up of a name included
     call_seconds: float = 5.0  # in all: bots that answer only after the match are hung up on
     call_answer_bytes: int = 1024  # read of an answer, and dropped
@@ -93,7 +101,7 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Bucket:
-    """Credits that come back evenly. It is told the time and asks nobody."""
+    """Credits that come back evenly. The caller tells the time."""
 
     __slots__ = ("_at", "_credits", "_rate")
 

@@ -15,9 +15,9 @@ class Lines:
     """The lines of one connection.
 
     `most` bounds a line, its `\\r` included, and with it what is kept between
-    calls; it may be lowered from one line to the next, by who learns what comes.
+    calls; whoever learns what comes may lower it from one line to the next.
     However the input is cut, the same lines come out, and then the same
-    `LineTooLong`, which is for good.
+    `LineTooLong`, which is final.
     """
 
     __slots__ = ("_begun", "most")

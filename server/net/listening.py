@@ -3,7 +3,9 @@
 Every door accepts through here, so that the caps hold for all of them together:
 open files, connections from one address, and strangers, that is, connections that
 have not shown who they are. When there are too many, the stranger that has been here
-longest is closed first: a flood of idle connections drives itself out.
+longest is closed first: a flood of idle connections drives itself out. Connections from
+this machine and from proxies are limited only by open files; where these run out, the
+strangers among them go too, after all others.
 """
 
 import errno
@@ -13,13 +15,14 @@ import socket
 import ssl
 from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from contextlib import suppress
+from itertools import chain
 from typing import Never
 
 import structlog
 import trio
 
 from server.net.guard import Guard
+from server.net.hosts import Hosts
 from server.net.limits import Limits
 from server.net.proxies import Proxies
 from server.net.sockets import SocketWire, readiness
@@ -29,7 +32,7 @@ AT_ONCE = 64  # connections accepted before other tasks have their turn
 PAUSE = 0.1  # seconds before the next try where the system had no room for a connection
 LOOPBACK, OTHER_LOOPBACK = "127.0.0.1", "::1"
 OWN_MACHINE = (LOOPBACK, "localhost")  # settings that mean both
-TRIES = 8  # to find a port that is free on both: what is free on one is so on the other nearly always
+TRIES = 8  # to find a port that is free on both: one free on one is nearly always free on the other
 
 NO_PROXIES = Proxies()
 NO_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
@@ -56,31 +59,46 @@ class Visitor:
         """The address that a request came from, if `forwarded` is its `X-Forwarded-For`."""
         return self._admission.proxies.client(self.wire.peer, forwarded)
 
+    def objection(self, named: str) -> str:
+        """What is wrong with a request to the host of that name, in a sentence; "" where nothing is."""
+        hosts = self._admission.hosts
+        return "" if hosts is None or self.proxied else hosts.objection(named)
+
     def authenticated(self) -> None:
-        """It has shown who it is: nobody's flood drives it out any more."""
+        """It has shown who it is: a flood of strangers no longer drives it out."""
         self._admission.knows(self)
 
     def leave(self) -> None:
-        """The connection has ended. Saying so twice is saying it once."""
+        """The connection has ended. A second call does nothing."""
         self._admission.leaves(self)
 
 
 class Admission:
     """Who is here. One for all doors of a host."""
 
-    def __init__(self, limits: Limits, files: float = math.inf, proxies: Proxies = NO_PROXIES) -> None:
+    def __init__(
+        self,
+        limits: Limits,
+        files: float = math.inf,
+        proxies: Proxies = NO_PROXIES,
+        hosts: Hosts | None = None,
+    ) -> None:
+        """`hosts` are the names that requests may have for this host; None: any."""
         self.proxies = proxies
+        self.hosts = hosts
         self._limits = limits
         self._most = files - limits.spare_files
+        self.files_beside = 0  # that connections have open beside one for each
         self._here: set[Visitor] = set()
         self._of_network: Counter[str] = Counter()
         self._strangers: OrderedDict[Visitor, None] = OrderedDict()  # the oldest first
+        self._near: OrderedDict[Visitor, None] = OrderedDict()  # strangers too, but not counted as such
 
     def admit(self, wire: Wire) -> Visitor | None:
-        """Let a connection in, if need be for the oldest stranger's; None where there is no such stranger."""
-        proxied = wire.peer in self.proxies  # many may be behind it: how many is the proxy's business
+        """Let a connection in, if need be in place of the oldest stranger's; None if there is no stranger."""
+        proxied = wire.peer in self.proxies  # many may be behind it: the proxy limits how many
         network = "" if proxied else network_of(wire.peer, self._limits.trust_loopback)
-        if len(self._here) >= self._most and not self._evict(self._strangers):
+        if self.free_files <= 0 and not self._evict(chain(self._strangers, self._near)):
             return None
         if network:
             theirs = (visitor for visitor in self._strangers if visitor.network == network)
@@ -93,15 +111,23 @@ class Admission:
         if network:
             self._of_network[network] += 1
             self._strangers[visitor] = None
+        else:
+            self._near[visitor] = None
         return visitor
+
+    @property
+    def free_files(self) -> float:
+        """How many more may be opened for connections."""
+        return self._most - len(self._here) - self.files_beside
 
     def knows(self, visitor: Visitor) -> None:
         self._strangers.pop(visitor, None)
+        self._near.pop(visitor, None)
 
     def leaves(self, visitor: Visitor) -> None:
         if visitor in self._here:
             self._here.remove(visitor)
-            self._strangers.pop(visitor, None)
+            self.knows(visitor)
             self._of_network[visitor.network] -= 1
             if self._of_network[visitor.network] <= 0:
                 del self._of_network[visitor.network]
@@ -131,19 +157,6 @@ def network_of(peer: str, trust_loopback: bool) -> str:
     return peer
 
 
-def room_for_files() -> float:
-    """How many files this process may open, once it has asked for as many as it can get."""
-    try:
-        import resource
-    except ImportError:  # not a Unix
-        return math.inf
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-        soft = hard
-    return math.inf if soft == resource.RLIM_INFINITY else soft
-
-
 async def listeners(host: str, port: int, limits: Limits) -> list[socket.socket]:
     """Sockets that listen: one, or one for each address that `host` has. Port 0 picks a free one."""
     opened = await trio.open_tcp_listeners(port, host=host, backlog=limits.backlog)
@@ -151,7 +164,7 @@ async def listeners(host: str, port: int, limits: Limits) -> list[socket.socket]
 
 
 class CannotListen(Exception):
-    """A port is taken, or an address is none of this machine. The message is for the organiser."""
+    """A port is taken, or an address is not this machine's. The message is for the organiser."""
 
     def __init__(self, host: str, port: int, error: OSError) -> None:
         super().__init__(f"cannot listen on {host} port {port}: {error.strerror}")
@@ -160,8 +173,8 @@ class CannotListen(Exception):
 def addresses(bind: str) -> tuple[str, ...]:
     """Where to listen by the setting `bind`.
 
-    One's own machine has two addresses, where the system has IPv6: `localhost` is the one to some clients
-    and the other to some.
+    If the system has IPv6, this machine has two addresses, and some clients take `localhost` for the one,
+    some for the other.
     """
     if bind not in OWN_MACHINE:
         return (bind,)
@@ -183,7 +196,7 @@ async def opened(
 ) -> list[socket.socket]:
     """Sockets that listen on the same port of all these; raises `CannotListen`.
 
-    Where no port is found that is free on all of them, those of the first alone.
+    If no port is found that is free on all of them, they listen on the first alone.
     """
     first, *others = hosts
     for _ in range(TRIES):
@@ -274,13 +287,13 @@ async def _attended(
 
 
 def _plain(listener: trio.socket.SocketType) -> socket.socket:
-    """The socket in trio's: accepting is to make plain ones."""
+    """The plain socket in trio's, so that accepting makes plain ones too."""
     plain = socket.socket(listener.family, listener.type, listener.proto, listener.detach())
     plain.setblocking(False)
     return plain
 
 
 def _host(address: str) -> str:
-    """Without the zone of IPv6, and IPv4 as IPv4 also where it comes through an IPv6 socket."""
+    """Without the zone of IPv6, and IPv4 as IPv4 even if it came through an IPv6 socket."""
     host = address.partition("%")[0]
     return host.removeprefix("::ffff:") if "." in host else host

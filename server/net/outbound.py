@@ -24,8 +24,12 @@ from server.net.limits import Limits
 Connect = Callable[[IP, int], Awaitable[trio.abc.Stream]]
 
 TRIED = 4  # addresses of one name, if those before do not answer
-LONGEST_WAIT = 60.0  # seconds until one's turn: who causes more calls than that is not worth them
+LONGEST_WAIT = 60.0  # seconds until a call's turn: a server that would need more is not called
 SERVERS = 1000  # whose last call is remembered
+NOBODY = (
+    "this host calls nobody: come without an address to call, "
+    "or ask the organiser to list its network as `evaluation.networks`"
+)
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -35,14 +39,17 @@ class Forbidden(Exception):
 
 
 class Caller(Protocol):
-    """What asks for calls knows of them."""
+    """What the users of calls know of them."""
+
+    def permit(self, from_here: bool) -> None:
+        """Raise `Forbidden` where nobody at all is called for somebody who is, or is not, on this machine."""
 
     async def check(self, url: Url) -> None:
-        """Raise `Forbidden` where that address cannot be called, as far as is known now."""
+        """Raise `Forbidden` if that address cannot be called, as far as is known now."""
         ...
 
     async def post(self, url: Url, body: bytes) -> bool:
-        """Send a JSON body there; whether it could be sent. Takes seconds, and never raises for the peer."""
+        """Send a JSON body there; returns whether it was sent. No failure of the peer's is raised."""
         ...
 
 
@@ -58,7 +65,7 @@ async def over_sockets(address: IP, port: int) -> trio.abc.Stream:
 
 
 class Outbound(Caller):
-    """Calls: so many at once, and one server's one after the other with a pause."""
+    """Calls: only so many at once, and to one server one after the other, with a pause."""
 
     def __init__(
         self,
@@ -66,17 +73,23 @@ class Outbound(Caller):
         networks: Sequence[Network],
         connect: Connect = over_sockets,
         tls: ssl.SSLContext | None = None,
+        *,
+        from_here: Sequence[Network] | None = None,
     ) -> None:
+        """`networks` may be called for anybody, and `from_here` for whoever is on this machine."""
         self._limits = limits
-        self._networks = networks
+        self._networks = {False: networks, True: networks if from_here is None else from_here}
         self._connect = connect
         self._tls = tls or ssl.create_default_context()
         self._calls = trio.Semaphore(limits.calls_at_once)
         self._next: dict[str, float] = {}  # when a server may be called again
 
+    def permit(self, from_here: bool) -> None:
+        if not self._networks[from_here]:
+            raise Forbidden(NOBODY)
+
     async def check(self, url: Url) -> None:
-        if not self._networks:
-            raise Forbidden("this host calls nobody: come without an address to call")
+        self.permit(url.from_here)
         addresses: list[IP] = []
         with trio.move_on_after(self._limits.connect_seconds):
             addresses = await self._addresses(url)
@@ -99,7 +112,7 @@ class Outbound(Caller):
                         finally:
                             await trio.aclose_forcefully(stream)
                 except (OSError, *PEER_GONE):
-                    pass  # no answer is as good as any other
+                    pass  # the answer does not matter, nor that there is none
         log.debug("called", server=url.authority, sent=sent)
         return sent
 
@@ -136,7 +149,8 @@ class Outbound(Caller):
         except OSError:
             return []
         addresses = [ip_address(sockaddr[0]) for *_, sockaddr in found]
-        return addresses if all(allowed(address, self._networks) for address in addresses) else []
+        networks = self._networks[url.from_here]
+        return addresses if all(allowed(address, networks) for address in addresses) else []
 
     async def _hear_out(self, stream: trio.abc.Stream) -> None:
         """Read a little of the answer, for politeness, and drop it."""

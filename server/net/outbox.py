@@ -26,7 +26,7 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 class Outbox:
-    """The way out to one peer. Where it was cut, `cut_reason` says why."""
+    """The way out to one peer. If it was cut, `cut_reason` says why."""
 
     __slots__ = (
         "_drained",
@@ -72,7 +72,7 @@ class Outbox:
             if len(said) > PIECE:
                 self._send_said()
             elif urgent:
-                self._wire.soon(self._send_said, urgent)  # all of it: what was said before may not have been
+                self._wire.soon(self._send_said, urgent)  # all of it: what was said before may not be urgent
         else:
             self._said = data
             if not self._wire.soon(self._send_said, urgent):
@@ -91,7 +91,7 @@ class Outbox:
                 self._keep(memoryview(said)[sent:] if sent else said)
 
     def finish(self) -> None:
-        """Say the end after all that was put."""
+        """End the sending side after all that was put."""
         if not self._finishing:
             self._send_said()
             self._finishing = True

@@ -5,7 +5,7 @@ address that connected to it. So the header is read from its end, for as long as
 the address that added an entry is a proxy of ours.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 HEADER = "x-forwarded-for"
@@ -13,6 +13,13 @@ LOOPBACK, OTHER_LOOPBACK = (
     ip_address("127.0.0.1"),
     ip_network("::1"),
 )  # a proxy on this machine comes by either
+
+
+MARKS = frozenset(  # of proxies on what they pass on, beside what begins with `x-forwarded`
+    {"forwarded", "via", "cdn-loop", "client-ip", "true-client-ip", "x-real-ip", "x-client-ip"}
+    | {"x-cluster-client-ip", "x-original-forwarded-for", "x-envoy-external-address", "x-proxyuser-ip"}
+    | {"cf-connecting-ip", "cf-ray", "fastly-client-ip", "fly-client-ip"}
+)
 
 
 class Proxies:
@@ -27,12 +34,17 @@ class Proxies:
         return address is not None and any(address in network for network in self._networks)
 
     def client(self, peer: str, forwarded: str) -> str:
-        """Who is behind `peer` by what the header says: `peer` itself, unless it is a proxy of ours."""
+        """Who is behind `peer` according to the header: `peer` itself, unless it is a proxy of ours."""
         for said in reversed(forwarded.split(",")):
             if peer not in self or (address := _address(said.strip(" \t"))) is None:
                 break
             peer = str(address)
         return peer
+
+
+def passed_on(headers: Iterable[str]) -> bool:
+    """Whether these are headers of a request that some proxy has passed on, whoever set it up."""
+    return any(name in MARKS or name.startswith("x-forwarded") for name in headers)
 
 
 def _address(text: str) -> IPv4Address | IPv6Address | None:

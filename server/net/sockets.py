@@ -11,11 +11,13 @@ wire waits as trio does.
 
 import select
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 import trio
+from msgspec import Struct
 
+from server.net.tcp_use import tcp_use
 from server.net.wire import READ, Wire
 
 ROUND = 16  # sockets read before what was said meanwhile is sent: less than a millisecond
@@ -33,6 +35,12 @@ OPTIONS = [
     )
     if hasattr(socket, name)
 ]
+
+
+class Mark(Struct, frozen=True):
+    """How much had been written and read when a socket was let go of; None: that is not known."""
+
+    use: tuple[int, int] | None
 
 
 class Readiness:
@@ -53,13 +61,13 @@ class Readiness:
                 self.sweep()
 
     def sweep(self) -> None:
-        """Look after every socket that has something to read, now.
+        """Read every socket that has something to read, now.
 
-        Also for whoever is about to judge what somebody failed to send: after a
-        stall of the process, what came in time still lies in the socket.
+        Call it also before deciding that somebody sent nothing: after a stall of
+        the process, what came in time still lies in the socket.
         """
         if self.sweeping:
-            return  # somebody who was handed bytes asks again
+            return  # somebody who was handed bytes calls this
         self.sweeping = True
         try:
             left = SWEEP
@@ -114,6 +122,7 @@ class SocketWire(Wire):
 
     __slots__ = (
         "_failure",
+        "_mark",
         "_readiness",
         "_received",
         "_socket",
@@ -124,9 +133,15 @@ class SocketWire(Wire):
         "secure",
     )
 
-    def __init__(self, connected: socket.socket, peer: str = "", watcher: Readiness | None = None) -> None:
+    def __init__(
+        self,
+        connected: socket.socket,
+        peer: str = "",
+        watcher: Readiness | None = None,
+        options: Iterable[tuple[int, int, int]] = OPTIONS,
+    ) -> None:
         connected.setblocking(False)
-        for level, option, value in OPTIONS:
+        for level, option, value in options:
             with suppress(OSError):  # a pair of Unix sockets has none of these
                 connected.setsockopt(level, option, value)
         self._socket = connected
@@ -134,7 +149,8 @@ class SocketWire(Wire):
         self._task: trio.lowlevel.Task | None = None  # that waits for something to read
         self._take: Callable[[bytes], None] | None = None  # is called with it while the task sleeps on
         self._received: bytes | None = None  # what was read and nobody has taken …
-        self._failure: Exception | None = None  # … or this
+        self._failure: Exception | None = None  # … or why it could not be read
+        self._mark: Mark | None = None  # while somebody else serves it
         self.peer = peer
         self.secure = False
         self.arrived = trio.current_time()
@@ -191,14 +207,36 @@ class SocketWire(Wire):
 
     def close(self) -> None:
         if (number := self._socket.fileno()) >= 0:
+            if self._mark is not None:
+                with suppress(OSError):  # the peer is gone
+                    self._socket.shutdown(socket.SHUT_RDWR)
             if self._readiness is not None:
                 self._readiness.forget(number)
             trio.lowlevel.notify_closing(self._socket)
             self._socket.close()
             self._wake(trio.ClosedResourceError("the connection was closed at this end"))
 
+    def let_go(self) -> socket.socket | None:
+        open_, readiness = self._socket.fileno() >= 0, self._readiness
+        if not open_ or readiness is None or self._received is not None or self._failure is not None:
+            return None
+        readiness.forget(self._socket.fileno())
+        self._mark = Mark(tcp_use(self._socket))
+        return self._socket
+
+    def used(self) -> tuple[bool, bool]:
+        if self._mark is None or (then := self._mark.use) is None or (now := tcp_use(self._socket)) is None:
+            return True, True
+        return now[0] != then[0], now[1] != then[1]
+
+    def take_back(self) -> bytes:
+        self._mark = None
+        if self._task is not None and self._readiness is not None:
+            self._readiness.watch(self._socket.fileno(), self)
+        return b""
+
     def read(self, now: float) -> None:
-        """Take out of the kernel what there is, be it the end or a failure. For `Readiness`."""
+        """Take what the kernel has, which may be the end or a failure. `Readiness` calls this."""
         if self._task is None:
             # Nobody reads just now. Level-triggered, we would be told again and again.
             if self._readiness is not None:
@@ -242,7 +280,8 @@ class SocketWire(Wire):
         self._check_open()
         self._failure = None
         if self._received is None:
-            watcher.watch(self._socket.fileno(), self)
+            if self._mark is None:
+                watcher.watch(self._socket.fileno(), self)
             self._task = trio.lowlevel.current_task()
             await trio.lowlevel.wait_task_rescheduled(self._give_up)
         else:
@@ -254,7 +293,7 @@ class SocketWire(Wire):
         try:
             raise failure
         finally:
-            del failure  # it holds this frame, which would hold it
+            del failure  # it refers to this frame: a reference cycle
 
     def _check_open(self) -> None:
         if self._socket.fileno() < 0:

@@ -7,14 +7,16 @@ makes a stream of any wire, for libraries that want one. Wires over sockets are
 in `server/net/sockets.py`. This file does not know what the bytes mean.
 """
 
+import socket
 from collections.abc import Callable
 from typing import Protocol
 
 import trio
 
 from server.net.guard import PEER_GONE, Spawner
+from server.net.relay import Relay
 
-READ = 4096  # bytes taken in one go: nobody's turn is longer, and a cap is passed by no more than this
+READ = 4096  # bytes taken in one go: no turn is longer, and a limit is exceeded by no more than this
 WRITE = 16384  # bytes handed to a stream in one go: a peer that takes this long over so many is slow
 
 
@@ -28,7 +30,7 @@ class Wire(Protocol):
     arrived: float  # when the bytes that were read last were there, on trio's clock
 
     async def receive(self) -> bytes:
-        """The next bytes; b"" once the peer has said its last.
+        """The next bytes; b"" once the peer has finished sending.
 
         Raises `trio.BrokenResourceError` when the connection is lost and
         `trio.ClosedResourceError` when it was closed at this end.
@@ -36,7 +38,7 @@ class Wire(Protocol):
         ...
 
     async def pump(self, take: Callable[[bytes], None]) -> None:
-        """Call `take` with whatever comes, until the peer has said its last.
+        """Call `take` with whatever comes, until the peer has finished sending.
 
         What `take` raises is raised here, and so is what `receive` raises.
         """
@@ -67,22 +69,41 @@ class Wire(Protocol):
         ...
 
     def finish(self) -> None:
-        """Say that nothing more will be sent. Where the transport has halves, the peer may still send."""
+        """Say that nothing more will be sent. If the transport can end one way alone, the peer may go on."""
         ...
 
     def close(self) -> None:
-        """Drop the connection at once and wake whoever waits for it. Closing twice is closing once."""
+        """Drop the connection at once and wake whoever waits for it. A second call does nothing."""
         ...
+
+    # Somebody else may serve the connection for a while, with a descriptor of their own.
+
+    def let_go(self) -> socket.socket | None:
+        """Neither read nor write until `take_back`; `pump` goes on then. None if that cannot be.
+
+        What is returned is for somebody else to read from and to write to. It stays this wire's: closing
+        the wire ends the connection for them as well.
+        """
+        return None
+
+    def used(self) -> tuple[bool, bool]:
+        """Whether they have written anything since then, and read anything; True where it is not known."""
+        return True, True
+
+    def take_back(self) -> bytes:
+        """Read and write again; return what the peer sent and they have not read, if it was taken from it."""
+        return b""
 
 
 class StreamWire(Wire):
     """A wire over a stream.
 
-    A stream cannot be tried, so `send_now` takes nothing and an outbox is
-    emptied by its task. Closing a stream may wait, so a task of `nursery` does it.
+    A stream cannot send without waiting, so `send_now` takes nothing and an outbox
+    is emptied by its task. Closing a stream may wait, so a task of `nursery` does it.
+    A stream has no socket to let go of, so whoever serves it gets one end of a relay.
     """
 
-    __slots__ = ("_closed", "_nursery", "_stream", "arrived", "peer", "secure")
+    __slots__ = ("_closed", "_nursery", "_relay", "_relayed", "_stream", "arrived", "peer", "secure")
 
     def __init__(
         self, stream: trio.abc.Stream, nursery: Spawner, *, peer: str = "", secure: bool = False
@@ -90,16 +111,27 @@ class StreamWire(Wire):
         self._stream = stream
         self._nursery = nursery
         self._closed = False
+        self._relay: Relay | None = None  # while somebody else serves it
+        self._relayed: trio.Event | None = None  # set when all that they said is sent
         self.peer = peer
         self.secure = secure
         self.arrived = trio.current_time()
 
     async def receive(self) -> bytes:
-        if self._closed:
-            raise trio.ClosedResourceError("the connection was closed at this end")
-        received = bytes(await self._stream.receive_some(READ))
-        self.arrived = trio.current_time()
-        return received
+        while True:
+            self._check_open()
+            received = bytes(await self._stream.receive_some(READ))
+            self.arrived = trio.current_time()
+            ended = not received
+            while (relay := self._relay) is not None and (received or ended):
+                if received:
+                    received = await relay.pass_on(received)
+                else:
+                    relay.finish()
+                    await relay.over.wait()
+            if received or ended:
+                self._check_open()
+                return received
 
     def send_now(self, data: bytes | bytearray | memoryview) -> int:
         if self._closed:
@@ -107,6 +139,8 @@ class StreamWire(Wire):
         return 0
 
     async def send_some(self, data: bytes | bytearray | memoryview) -> int:
+        while self._relayed is not None:
+            await self._relayed.wait()
         piece = data[:WRITE]
         await self._stream.send_all(piece)
         return len(piece)
@@ -118,9 +152,51 @@ class StreamWire(Wire):
     def close(self) -> None:
         if not self._closed:
             self._closed = True
+            self.take_back()
             self._nursery.start_soon(trio.aclose_forcefully, self._stream)
 
+    def let_go(self) -> socket.socket | None:
+        if self._closed or self._relay is not None:
+            return None
+        try:
+            relay = self._relay = Relay()
+        except OSError:
+            return None
+        before, self._relayed = self._relayed, trio.Event()
+        self._nursery.start_soon(self._say_for, relay, self._relayed, before)
+        return relay.theirs
+
+    def used(self) -> tuple[bool, bool]:
+        return (True, True) if self._relay is None else self._relay.used
+
+    def take_back(self) -> bytes:
+        relay, self._relay = self._relay, None
+        return b"" if relay is None else relay.end()
+
+    async def _say_for(self, relay: Relay, said: trio.Event, before: trio.Event | None) -> None:
+        """Send what they say."""
+        try:
+            if before is not None:
+                await before.wait()
+            while heard := await relay.hear():
+                await self._stream.send_all(heard)
+        except Exception:
+            self.close()
+            raise
+        finally:
+            said.set()
+            if self._relayed is said:
+                self._relayed = None
+        if not relay.over.is_set():
+            self.finish()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise trio.ClosedResourceError("the connection was closed at this end")
+
     async def _finish(self) -> None:
+        while self._relayed is not None:
+            await self._relayed.wait()
         try:
             if isinstance(self._stream, trio.abc.HalfCloseableStream):
                 await self._stream.send_eof()

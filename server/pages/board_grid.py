@@ -8,9 +8,9 @@ follow them.
 
 from collections.abc import Iterable
 
+from server.host.view import Held
 from server.pages.story import Story
 from tournament.match import Match
-from tournament.tournament import Tournament
 
 LINGERS = 4.0  # seconds that a match is shown after its end while another waits for its place
 
@@ -19,8 +19,8 @@ class Wall:
     def __init__(self, places: int) -> None:
         self.places: list[Story | None] = [None] * places
 
-    def arrange(self, tournaments: Iterable[Tournament], now: float) -> None:
-        """Hang what is being played now."""
+    def arrange(self, tournaments: Iterable[Held], now: float) -> None:
+        """Give free places to matches that are being played."""
         shown = {story.name for story in self.places if story is not None}
         waiting = (
             (tournament, match)

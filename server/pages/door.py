@@ -1,21 +1,23 @@
 """Which page a browser asks for. What is on a page is in the file of that name.
 
-Everything here is public and read with GET. `Pages` is not a door that has its first
-parts to itself, because some old addresses of bots are among them: `shows` says
-what is a page.
+Everything here is public and read with GET. Unlike other doors, `Pages` does not have
+the first parts of its paths to itself, because bots use some of them too: `shows`
+says what is a page.
 """
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
+from functools import cached_property
 from time import thread_time
 from typing import Any
 
 from markupsafe import Markup
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from games.catalogue import catalogue
-from server.host.host import OPEN, Host
+from server.host.boards import NoBoard
+from server.host.host import OPEN
+from server.host.view import Held, View
 from server.host.wire_log import Tape
 from server.http.exchange import Exchange
 from server.http.wire import JSON, Response, json_response
@@ -29,14 +31,13 @@ from server.pages.story import Story
 from server.pages.tournament import PLACES as BOARDS
 from server.pages.tournament import TournamentLook
 from tournament.record import Record
-from tournament.tournament import Tournament
 
 FIRST = frozenset({"tournaments", "matches", "bots", "embed", "static", "live", "protocols"})
 ROOT = frozenset({"", "favicon.ico", "robots.txt"})
 READS = ("GET", "HEAD")
 FRAMES = 262_144  # characters of boards in one answer, beyond the first of them
 NOTHING: Mapping[int, Tape] = {}
-STORIES = 32  # matches that are over and kept played again
+STORIES = 32  # matches that are over and whose replay is kept
 HOST = re.compile(r"([A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
 
 
@@ -51,7 +52,7 @@ class Addresses(Struct, frozen=True):
 class Pages:
     def __init__(
         self,
-        host: Host,
+        host: View,
         addresses: Addresses | None = None,
         *,
         run: Run = in_a_thread,
@@ -61,29 +62,32 @@ class Pages:
         self._host = host
         self._addresses = addresses or Addresses()
         self._turns = Turns(run)
-        self._home = HomeLook(host)
+        self._index = bot.Index()
         self._stories: dict[str, Story] = {}  # of matches that are over, the latest asked for last
+
+    @cached_property
+    def _home(self) -> HomeLook:
+        return HomeLook(self._host)
 
     @property
     def port(self) -> str:
-        """Where they are."""
+        """The port on which the pages are served."""
         return self._addresses.http.rpartition(":")[2]
 
     def shows(self, path: str) -> bool:
         """Whether there may be a page at a path, for a request that reads."""
-        first, *rest = path.strip("/").split("/")
-        return first in FIRST or (first == "games" and len(rest) == 1) or (not rest and first in ROOT)
+        return shows(path)
 
     def answer(self, exchange: Exchange) -> Awaitable[object] | None:
         request = exchange.request
         if request.method not in READS:
-            exchange.respond(self.page("missing.html", exchange, 405, what="That can only be read."))
+            exchange.respond(self.page("missing.html", exchange, 405, what="This page can only be read."))
             return None
         match request.path.split("/")[1:]:
             case [""]:
                 return self._live(exchange, "/", self._home, "home.html", places=PLACES)
             case ["live"]:
-                return self._stream(exchange)
+                return self._patiently(exchange, self._stream(exchange))
             case ["static", version, name]:
                 exchange.respond(files.answer(name, version, request.headers.get("if-none-match", "")))
             case ["favicon.ico"]:
@@ -91,7 +95,9 @@ class Pages:
             case ["robots.txt"]:
                 exchange.respond(files.answer("robots.txt", None))
             case ["tournaments", name, *rest] if name in self._host.tournaments:
-                return self._tournament(exchange, self._host.tournaments[name], rest)
+                return self._patiently(
+                    exchange, self._tournament(exchange, self._host.tournaments[name], rest)
+                )
             case ["matches", name]:
                 return self._match(exchange, name, "match.html")
             case ["matches", name, "wire"]:
@@ -119,10 +125,19 @@ class Pages:
         what = what or f"There is nothing at {exchange.request.path[:80]}."
         exchange.respond(self.page("missing.html", exchange, 404, framed=framed, what=what))
 
+    async def _patiently(self, exchange: Exchange, answer: Awaitable[object]) -> None:
+        """Answer; or say that the standings are not there yet."""
+        try:
+            await answer
+        except NoBoard:
+            what = "The standings are being computed, and it takes a while: look again in a second."
+            page = self.page("missing.html", exchange, 503, what=what)
+            exchange.respond(structs.replace(page, own=(("Retry-After", "1"),)))
+
     def page(
         self, template: str, exchange: Exchange, status: int = 200, *, framed: bool = False, **seen: Any
     ) -> Response:
-        """A page of this host: with its addresses, as whoever asks for it has to write them."""
+        """A page of this host, with its addresses as they are reached from the browser."""
         connect = self._connect(exchange)
         games = [(name, each.title) for name, each in catalogue().items()]
         return rendering.page(
@@ -145,10 +160,10 @@ class Pages:
             "http": origin,
         }
 
-    # What goes on
+    # Live pages
 
     async def _live(self, exchange: Exchange, address: str, look: Look, template: str, **seen: Any) -> None:
-        """A page with the parts that its stream keeps as things are."""
+        """A page with the parts that its stream keeps up to date."""
         await self.live.ready(address, look)
         async with self._turns.short:
             exchange.respond(self.page(template, exchange, live=self.live.show(address), **seen))
@@ -170,7 +185,7 @@ class Pages:
 
     # Tournaments
 
-    async def _tournament(self, exchange: Exchange, tournament: Tournament, rest: list[str]) -> None:
+    async def _tournament(self, exchange: Exchange, tournament: Held, rest: list[str]) -> None:
         record, number = tournament.record, _number(exchange, "page") or 1
         about: dict[str, Any] = {"record": record, "game": tournament.game}
         match rest:
@@ -179,22 +194,19 @@ class Pages:
                 address = f"/tournaments/{record.name}"
                 await self._live(exchange, address, look, "tournament.html", places=BOARDS, **about)
             case ["standings"]:
-                about["part"] = await self._whole("standings", record.public, tables.standings)
+                board = await self._host.boards.current(record.public)
+                seen = tables.standings(record.public, board, number)
+                about["part"] = await self._whole("standings", seen)
                 exchange.respond(self.page("table.html", exchange, title="Standings", **about))
             case ["schedule"]:
-                about["part"] = await self._whole("schedule", record, partial(tables.schedule, page=number))
+                about["part"] = await self._whole("schedule", tables.schedule(record, number))
                 exchange.respond(self.page("table.html", exchange, title="Schedule", **about))
             case _:
                 self.missing(exchange)
 
-    async def _whole(self, name: str, record: Record, seen: Callable[[Record], dict[str, Any]]) -> Markup:
-        """A whole table, made from a copy of the record, which may change meanwhile."""
-
-        def begin() -> Callable[[], Markup]:
-            copy = record.after()
-            return lambda: rendering.part(name, seen(copy) | {"whole": True})
-
-        return await self._turns.aside(begin)
+    async def _whole(self, name: str, seen: dict[str, Any]) -> Markup:
+        """A page of a whole table."""
+        return await self._turns.aside(lambda: lambda: rendering.part(name, seen | {"whole": True}))
 
     # Matches
 
@@ -220,7 +232,7 @@ class Pages:
         seen: Mapping[int, Tape] = NOTHING,
         why: str = "",
     ) -> None:
-        """What was said in a match, as far as `seen`, or `why` it is not shown; and where to ask for it."""
+        """What was said in a match, as far as `seen`, or `why` it is not shown; and a form to ask with."""
         if (found := await self._find(name)) is None:
             self.missing(exchange, f"There is no match {name[:80]!r}.")
             return
@@ -257,7 +269,7 @@ class Pages:
             exchange.respond(match.picture(story.drawing(ply)))
 
     async def _find(self, name: str) -> tuple[Record, Story] | None:
-        """A match and whose it is; its name begins with that of its tournament."""
+        """A match and its tournament's record; a match's name begins with its tournament's."""
         tournament = self._host.tournaments.get(name.rpartition("-")[0])
         if tournament is None:
             return None
@@ -278,14 +290,20 @@ class Pages:
         page = _number(exchange, "page") or 1
 
         def begin() -> Callable[[], dict[str, Any] | None]:
-            records = [each.record.public.after() for each in self._host.tournaments.values()]
-            return lambda: bot.seen(name, records, page)
+            records = [each.record.public for each in self._host.tournaments.values()]
+            return lambda: bot.seen(name, records, page, self._index)
 
         seen = await self._turns.aside(begin)
         if not seen:
             self.missing(exchange, f"Nobody named {name[:32]!r} was ever here.")
             return
         exchange.respond(self.page("bot.html", exchange, **seen))
+
+
+def shows(path: str) -> bool:
+    """Whether there may be a page at a path."""
+    first, *rest = path.strip("/").split("/")
+    return first in FIRST or (first == "games" and len(rest) == 1) or (not rest and first in ROOT)
 
 
 def _number(exchange: Exchange, name: str) -> int | None:

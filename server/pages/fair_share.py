@@ -22,7 +22,7 @@ async def in_a_thread(work: Work) -> Any:
 
 
 class Turns:
-    """Who waits for a turn is served in the order of coming."""
+    """Whoever waits for a turn is served in the order of arrival."""
 
     def __init__(self, run: Run = in_a_thread) -> None:
         self.short = trio.Lock()  # held for what is done in a few milliseconds, without waiting for anything
@@ -31,7 +31,7 @@ class Turns:
         self._run = run
 
     async def aside(self, begin: Callable[[], Work]) -> Any:
-        """Do what takes long. `begin` copies what it needs of whatever may change, and returns the work."""
+        """Do long work. `begin` copies what it needs of whatever may change, and returns the work."""
         async with self._long:
             await trio.sleep_until(self._rested)
             begun = trio.current_time()

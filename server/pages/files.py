@@ -25,7 +25,7 @@ VERSION = sha256(b"".join(name.encode() + content for name, content in FILES.ite
 
 
 def address(name: str) -> str:
-    """Where a file is; an unknown one is a fault of the template that asks."""
+    """The address of a file; an unknown name is a fault in a template."""
     if name not in FILES:
         raise LookupError(f"there is no file {name} in {FOLDER}")
     return f"/static/{VERSION}/{name}"

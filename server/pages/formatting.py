@@ -38,7 +38,7 @@ def clock(left: float | None) -> str:
 
 
 def duration(lasts: float) -> str:
-    """Roughly: what an estimate is worth."""
+    """A rough duration, for an estimate."""
     if lasts < MINUTE:
         return f"{ceil(lasts)} s"
     if lasts < HOUR:
@@ -49,7 +49,7 @@ def duration(lasts: float) -> str:
 
 
 def signed(figure: float) -> str:
-    """A rating: differences are what it means, so a plus says as much as a minus."""
+    """A rating, always with its sign, because only differences mean anything."""
     return f"{figure:+.0f}".replace("-", "−") if round(figure) else "0"
 
 
@@ -105,7 +105,7 @@ def moment(when: float) -> str:
 
 
 def json(value: Any) -> str:
-    """To be pasted: as text, which a page escapes like any other."""
+    """JSON to be pasted; the page escapes it like any other text."""
     return encode(value).decode()
 
 

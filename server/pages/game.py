@@ -67,18 +67,18 @@ def about(name: str) -> dict[str, Any]:
 
 
 def html(markdown: str) -> Markup:
-    """HTML in it is text, whoever wrote the game."""
+    """Markdown as HTML. HTML in it is shown as text, whoever wrote the game."""
     return Markup(MarkdownIt("commonmark", {"html": False}).render(markdown))  # noqa: S704
 
 
 def _dialects(game: str) -> list[Dialect]:
-    """Those that can express it; first those that can express any game."""
+    """The dialects that can express a game; first those that can express any game."""
     able = [each for each in dialects().values() if each.games is None or game in each.games]
     return sorted(able, key=lambda each: each.games is not None)
 
 
 def _spoken(dialect: Dialect) -> Spoken:
-    """A way of carrying it has its own page where that of the dialect is not enough, as `house-http` is."""
+    """A transport has its own page if the dialect's is not enough: `house-http`, for instance."""
     ways = {WAYS[type(way)]: f"{dialect.name}-{WAYS[type(way)].lower()}" for way in dialect.carried_by}
     over = (Linked(way, page if page in SOURCES else None) for way, page in ways.items())
     return Spoken(Linked(dialect.title, dialect.name if dialect.name in SOURCES else None), tuple(over))

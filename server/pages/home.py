@@ -2,19 +2,20 @@
 
 from collections import deque
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from markupsafe import Markup
 from msgspec import Struct
 
 from games.catalogue import catalogue
-from server.host.host import OPEN, Host
-from server.pages import formatting, match
+from server.host.host import OPEN
+from server.host.view import Held, Here, View
+from server.pages import formatting, match, tables
 from server.pages.board_grid import Wall
 from server.pages.rendering import part
 from server.pages.story import Story
 from tournament.record import AnyFact, Concluded, Record, State
-from tournament.tournament import Tournament
 
 PLACES = 8  # boards side by side: all of them together are some thousand elements
 MOST = 30  # tournaments that are listed: those that go on, then the latest that are over
@@ -46,7 +47,7 @@ class Table(Struct, frozen=True):
     game: str
     title: str
     name: str  # of its tournament
-    here: tuple[str, ...]
+    here: Here
     playing: int
     decided: int
     begun: bool
@@ -62,16 +63,15 @@ class Over(Struct, frozen=True):
 
 
 class HomeLook:
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: View) -> None:
         self._host = host
         self._wall = Wall(PLACES)
         self._hung: list[object] = [()] * PLACES  # what is shown at each place
         self._looked = -REFRESH
-        self._winners: dict[str, tuple[int, tuple[str, ...]]] = {}
         self._lately: deque[Over] = deque(maxlen=LATELY)
         host.on_fact.append(self._told)
         for tournament in host.tournaments.values():
-            for concluded in list(tournament.record.matches.values())[-LATELY:]:
+            for concluded in latest(tournament.record):
                 self._told(tournament, concluded)
 
     async def prepare(self) -> None:
@@ -89,7 +89,7 @@ class HomeLook:
             yield "tables", part("tables", {"tables": self._tables()})
             yield "lately", part("lately", {"lately": reversed(self._lately)})
 
-    def _told(self, tournament: Tournament, fact: AnyFact) -> None:
+    def _told(self, tournament: Held, fact: AnyFact) -> None:
         if isinstance(fact, Concluded):
             title = catalogue()[tournament.record.opened.game].title
             ended = formatting.headline(fact.players, fact.winner, fact.ending)
@@ -102,7 +102,7 @@ class HomeLook:
         on = held[: len(held) - len(over)]
         return [self._summary(each) for each in (on + over[::-1])[:MOST]]
 
-    def _summary(self, tournament: Tournament) -> Summary:
+    def _summary(self, tournament: Held) -> Summary:
         record = tournament.record
         return Summary(
             record.name,
@@ -113,44 +113,30 @@ class HomeLook:
             len(record.entrants),
             record.opened.entrants,
             decided(record),
-            len(record.drawn),
+            record.pairings,
             len(tournament.matches),
             tournament.eta(),
             self._won(record) if record.state is State.FINISHED else (),
         )
 
     def _won(self, record: Record) -> tuple[str, ...]:
-        """Who is first. It is asked twice a second, and changes with what an organiser does at most."""
-        if record.frozen is not None:
-            return ()
-        stamp = len(record.voided) + len(record.disqualified) + len(record.annulled) + len(record.matches)
-        known = self._winners.get(record.name)
-        if known is None or known[0] != stamp:
-            known = stamp, tuple(row.name for row in record.standings() if row.rank == 1)
-            self._winners[record.name] = known
-        return known[1]
+        """Who is first, as soon as that is computed."""
+        board = None if record.frozen is not None else self._host.boards.latest(record)
+        return () if board is None else tuple(tables.winners(board))
 
     def _tables(self) -> list[Table]:
         found: list[Table] = []
         for name, game in catalogue().items():
             tournament = self._host.tournaments.get(OPEN + name)
-            here = sorted(
-                {
-                    each.name
-                    for each in self._host.lobby.players(name)
-                    if each.present and each.place == OPEN + name
-                }
-            )
+            here = self._host.here(OPEN + name)
             playing = len(tournament.matches) if tournament else 0
-            over = len(tournament.record.matches) if tournament else 0
-            found.append(
-                Table(name, game.title, OPEN + name, (*here,), playing, over, tournament is not None)
-            )
+            over = tournament.record.ended if tournament else 0
+            found.append(Table(name, game.title, OPEN + name, here, playing, over, tournament is not None))
         return found
 
 
 def hung(wall: Wall, shown: list[object]) -> Iterator[tuple[str, Markup]]:
-    """The boards on a wall that have changed; `shown` remembers what was there when it was looked at last."""
+    """The boards that have changed; `shown` remembers what was at each place at the last look."""
     for place, story in enumerate(wall.places):
         looked = None if story is None else match.state(story)
         if looked != shown[place]:
@@ -166,5 +152,10 @@ def card(story: Story) -> Markup:
 
 
 def decided(record: Record) -> int:
-    """Pairings that came to something, byes among them."""
-    return len(record.drawn) - len(record.open) - len(record.dealt)
+    """How many pairings are decided, byes included."""
+    return record.pairings - len(record.open) - len(record.dealt)
+
+
+def latest(record: Record) -> list[Concluded]:
+    """The matches that have ended last, in that order."""
+    return list(islice(reversed(record.matches.values()), LATELY))[::-1]

@@ -1,8 +1,8 @@
-"""The stream that keeps pages as things are: one for each page that is open.
+"""The streams that keep pages up to date: one for each page that is open.
 
 A page is made of parts, and so is its stream: when a part has changed, its new
-HTML is sent. What a page shows first and what it is sent later is one and the
-same, made once for all who look. Parts are states and not news: a client that
+HTML is sent. A page begins with the same parts that its stream sends later, made
+once for all who look. Each part is a whole state and not a change: a client that
 fell behind or slept is sent the parts that differ now, and has missed nothing. Only
 moves are a list, of which every client is sent what it does not have.
 
@@ -19,15 +19,15 @@ from typing import Any
 
 import trio
 
-from server.host.host import Host
+from server.host.view import View
 from server.http.exchange import Chunks, Exchange
 from server.pages import packing
 from server.pages.parts import Look, Shown
 
-FRAME = 0.05  # seconds between two looks, at the least: what is faster, nobody sees
+FRAME = 0.05  # seconds between two looks, at the least: nobody sees faster changes
 SLICE = 0.001  # seconds of work after which everybody else has a turn
 REST = 9.0  # seconds of rest for each second of work: spectators have a tenth of the processor at most
-HEARTBEAT = 15.0  # seconds without a word, after which a sign of life is sent: proxies close what is silent
+HEARTBEAT = 15.0  # seconds of silence after which a heartbeat is sent: proxies close silent streams
 LINGERS = 60.0  # seconds that the parts of a page are kept which nobody has open
 
 HEADERS = (
@@ -62,8 +62,8 @@ class Spectator:
 class Live:
     """All pages that are open, and who has them open."""
 
-    def __init__(self, host: Host, timer: Callable[[], float] = thread_time) -> None:
-        """`timer` says how long this thread has worked: waiting for a processor is no work."""
+    def __init__(self, host: View, timer: Callable[[], float] = thread_time) -> None:
+        """`timer` says how long this thread has worked; waiting for a processor does not count."""
         self._host = host
         self._timer = timer
         self._run = secrets.token_hex(4)  # ticks are this run's: after another start they mean nothing
@@ -88,7 +88,7 @@ class Live:
         self._shown.setdefault(address, Shown(look, now)).left = now
 
     def show(self, address: str) -> dict[str, Any]:
-        """What a page that is ready is made with: its parts, and what its stream goes on after."""
+        """What the template of a ready page is given: its parts, and where its stream goes on."""
         now, shown = trio.current_time(), self._shown[address]
         for _ in shown.update(self._next, now):
             pass
@@ -99,8 +99,8 @@ class Live:
         return {"page": address, "after": f"{self._run}-{self._tick}", "parts": parts, "now": now}
 
     def stream(self, exchange: Exchange, address: str) -> None:
-        """Keep a page that is ready as things are, for as long as it is open."""
-        exchange.authenticated()  # nobody in particular, but no stranger who ties up a connection
+        """Keep a page that is ready up to date, for as long as it is open."""
+        exchange.authenticated()  # nobody in particular, but allowed to hold a connection
         query, now = exchange.request.query, trio.current_time()
         shown = self._shown[address]
         hidden = shown.parts.keys() & query.get("hidden", "").split(",")
@@ -110,7 +110,7 @@ class Live:
         if packs:
             chunks.put(packing.HEAD)
         spectator = Spectator(chunks, packs, shown, after, frozenset(hidden), now)
-        spectator.say(ALIVE)  # or the browser would not know that it is connected
+        spectator.say(ALIVE)  # otherwise the browser would not know that it is connected
         missed = [part for place in query.get("missed", "").split(",") if (part := shown.parts.get(place))]
         for part in missed:  # scrolled into view again
             chunks.put(part.event.packed if packs else part.event.plain)
@@ -178,7 +178,7 @@ class Live:
                 await work.pause()
 
     def _mark(self, tick: int, now: float) -> bytes:
-        """Ends what is sent together: its id is the client's from here on, and the time sets its clocks."""
+        """Ends what is sent together: the client can resume from the id, and sets its clocks by the time."""
         return b"id: %b-%d\nevent: now\ndata: %.3f\n\n" % (self._run.encode(), tick, now)
 
 

@@ -24,7 +24,7 @@ MOVES = 250  # in the list on a page, the latest: the scrubber reaches all of th
 ITEM = Markup(
     '<li value="{}"><a href="?ply={}" class="seat-{}" title="{}">{}</a> <small>{}</small></li>'
 )  # one of many: a template would take ten times as long
-STEP = 100  # plies told before others have their turn
+STEP = 100  # plies replayed before others have their turn
 
 
 class Seat(Struct, frozen=True):
@@ -80,7 +80,7 @@ def item(story: Story, ply: Ply) -> Markup:
 
 
 def state(story: Story) -> object:
-    """Differs whenever what is shown of a match has to."""
+    """A value that differs whenever what is shown of a match has to change."""
     source = story.source
     if not isinstance(source, Match):
         return None, len(source.moves)
@@ -114,7 +114,7 @@ def _score(story: Story, seat: int) -> float | None:
 
 
 def shown(record: Record, story: Story) -> dict[str, Any]:
-    """What templates are given of a match as it is now."""
+    """What templates are given about a match as it is now."""
     ended = story.ended
     voided = story.name in record.voided
     return {
@@ -161,7 +161,7 @@ def frame(story: Story, ply: int) -> dict[str, Any]:
 
 
 def picture(drawn: str) -> Response:
-    """A board as a file. It brings its own colours for the dark, in a stylesheet of its own."""
+    """A board as a file, with a stylesheet of its own for dark mode."""
     opening, end, rest = drawn.partition(">")
     headers = (
         ("Content-Type", "image/svg+xml; charset=utf-8"),

@@ -23,7 +23,7 @@ def packed(piece: bytes) -> bytes:
 
 
 def stored(piece: bytes) -> bytes:
-    """The same of what is too short to be worth packing."""
+    """The same for a piece that is too short to be worth packing."""
     if len(piece) > LONGEST:
         raise ValueError(f"a block holds {LONGEST} bytes, and this piece has {len(piece)}")
     return struct.pack("<BHH", 0, len(piece), len(piece) ^ LONGEST) + piece

@@ -16,7 +16,7 @@ from server.pages import packing
 
 
 class Event:
-    """One event as it is sent, plain and packed; each is made when the first asks for it."""
+    """One event as it is sent, plain or packed; each form is made when it is first needed."""
 
     def __init__(self, kind: str = "part", **content: object) -> None:
         self._kind = kind
@@ -39,7 +39,7 @@ class Look(Protocol):
         ...
 
     async def prepare(self) -> None:
-        """Wait for what takes its time, before it is looked at for the first time."""
+        """Do what takes time, before the first look."""
         ...
 
     def items(self) -> Mapping[str, list[Markup]]:
@@ -48,7 +48,7 @@ class Look(Protocol):
 
 
 class Part:
-    """The latest of one part, and since which tick of the stream's clock it is so."""
+    """The latest HTML of one part, and the tick of its last change."""
 
     __slots__ = ("changed", "event", "html")
 
@@ -64,7 +64,7 @@ class Shown:
     def __init__(self, look: Look, now: float) -> None:
         self.look = look
         self.parts: dict[str, Part] = {}
-        self.grown: dict[str, list[int]] = {}  # for each item of a list since which tick it is there
+        self.grown: dict[str, list[int]] = {}  # for each item of a list: the tick at which it was added
         self.latest = 0  # the tick of the last change
         self.spectators = 0
         self.left = now  # when the last of them went, or somebody asked for the page
@@ -88,7 +88,7 @@ class Shown:
         return self.latest
 
     def batch(self, after: int, hidden: frozenset[str], packs: bool) -> bytes:
-        """What somebody has to be sent who has had all up to a tick: made once for all to whom it is new."""
+        """What to send to a client that has all up to a tick; made once for all such clients."""
         key = (after, hidden, packs)
         if (found := self._batches.get(key)) is None:
             events = self._since(after, hidden)

@@ -1,8 +1,8 @@
-"""The pages on protocols as pages of the host: they are there offline.
+"""The pages on protocols as pages of the host, so that they can be read offline.
 
 Most are in `docs/protocols/`; a dialect of another package brings its own.
 
-They are read when this is imported. HTML in them is text, as everything is.
+They are read when this is imported. HTML in them is shown as text.
 """
 
 import re
@@ -37,7 +37,7 @@ def page(name: str) -> dict[str, Any]:
 
 @cache
 def shown(name: str) -> Markup:
-    """A page as HTML. Its links to other protocols lead to their pages here, the rest stays at home."""
+    """A page as HTML. Links to other protocols lead to their pages here; other links are removed."""
     html = MarkdownIt("commonmark", {"html": False}).enable("table").render(_LINK.sub(_linked, SOURCES[name]))
     # A block that is wider than the page can be scrolled, by keyboard too.
     html = html.replace("<pre>", '<pre tabindex="0">')

@@ -69,5 +69,5 @@ def page(template: str, status: int = 200, *, framed: bool = False, **seen: Any)
 
 
 def part(name: str, seen: Mapping[str, Any]) -> Markup:
-    """A part of a page, as the page and the stream have it alike."""
+    """A part of a page, the same for the page and its stream."""
     return Markup(ENVIRONMENT.get_template(f"parts/{name}.html").render(seen))  # noqa: S704 - escaped by then

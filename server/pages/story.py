@@ -48,7 +48,7 @@ class Story:
         self._read = 0  # events of a live match that were looked at
 
     def __len__(self) -> int:
-        """Plies there are, told or not."""
+        """Plies of the match, replayed or not."""
         return self.source.ply if isinstance(self.source, Match) else len(self.source.moves)
 
     @property
@@ -56,7 +56,7 @@ class Story:
         return self.source.result if isinstance(self.source, Match) else self.source
 
     def tell(self) -> Iterator[Ply]:
-        """The plies that were not told yet, one by one: whoever has others to serve may pause between."""
+        """Go on with the replay, and yield each ply: the caller may pause in between."""
         for written, spent in self._untold():
             before = self.positions[-1]
             move = self.game.read(written, before)
@@ -88,11 +88,11 @@ class Story:
             pass
 
     def drawing(self, ply: int) -> str:
-        """The board after so many plies, as SVG; it has to be told as far as that."""
+        """The board after so many plies, as SVG; the replay must have come that far."""
         return self.game.draw(self.positions[ply], self._moves[ply - 1] if ply else None)
 
     def board(self, ply: int) -> Markup:
-        """The board as a page shows it: the drawing itself, or a picture of it where that is large."""
+        """The board as a page shows it: the drawing itself, or a link to it as a picture if it is large."""
         drawn = self.drawing(ply)
         if drawn.count("<") < LARGE * 1.2:  # few elements of a drawing have an end tag of their own
             return Markup(drawn)  # noqa: S704 - a game's own drawing, which holds nothing that anybody said

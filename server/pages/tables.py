@@ -1,11 +1,11 @@
 """The results of a tournament, for its page: the table with ratings, who met whom, what is still to play.
 
-Pure functions of a record that nobody else changes, so that they may run in a
-thread: a hundred entrants and ten thousand matches take their time.
+All of it costs what it shows: the table is on a board that was made elsewhere
+(`server/host/boards.py`), and the rest is looked up in the record.
 """
 
-from collections.abc import Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from typing import Any
 
 from markupsafe import Markup
@@ -15,16 +15,15 @@ from games.catalogue import catalogue
 from server.export.json_views import PRECISION
 from server.pages import drawings, formatting
 from tournament.format import Pairing
-from tournament.ratings import bradley_terry, probability_first
 from tournament.record import Record, State
-from tournament.standings import CRITERIA, crosstable
+from tournament.score_sheet import ALL_CROSSED, Board
+from tournament.standings import CRITERIA, Row
 
-ROWS = 40  # of the table on a page that is kept as things are; a page of its own has all
-CROSSED = 14  # entrants in the crosstable, the first of the table: its size grows with their square
-CELL = 6  # matches of one pair that a cell of it links to
+ROWS = 40  # of the table on a page that is kept up to date; pages of its own have all
+CELL = 6  # matches of one pair that a cell of the crosstable links to
 WINDOW = 20  # pairings on the page of the tournament: what is played now and around it
 BEFORE = 6  # of those, that are decided already
-PAGE = 100  # pairings on a page of the whole schedule
+PAGE = 100  # pairings, or entrants, on a page of the whole schedule or table
 
 
 class Line(Struct, frozen=True):
@@ -46,7 +45,7 @@ class Line(Struct, frozen=True):
 
 
 class Score(Struct, frozen=True):
-    """What somebody made in one match, in a cell of the crosstable."""
+    """What somebody scored in one match, in a cell of the crosstable."""
 
     score: float
     match: str | None
@@ -64,49 +63,52 @@ class Meeting(Struct, frozen=True):
     state: str  # "over", "live" or "open"
 
 
-def standings(record: Record, most: int | None = None) -> dict[str, Any]:
-    """The table, with ratings, intervals and P(first)."""
-    fit = bradley_terry(record.adjusted())
-    ratings = {rating.name: rating for rating in fit.ratings}
-    likely = probability_first(fit)
-    on = drawings.scale([end for rating in fit.ratings for end in rating.interval])
-    lines: list[Line] = []
-    rows = record.standings()
-    for row in rows[:most]:
-        rating = ratings.get(row.name)
-        bar = reach = None
-        if rating is not None:
-            low, high = rating.interval
-            reach = (high - low) / 2
-            said = (
-                f"{formatting.signed(rating.rating)}, {formatting.signed(low)} to {formatting.signed(high)}"
-            )
-            bar = drawings.bar(rating.interval, rating.rating, on, said)
-        lines.append(
-            Line(
-                row.rank,
-                row.name,
-                _out(record, row.name),
-                row.points,
-                row.played,
-                row.wins,
-                row.draws,
-                row.losses,
-                row.tie_breaks,
-                round(rating.rating, PRECISION) if rating else None,
-                reach,
-                bar,
-                likely.get(row.name),
-            )
-        )
+def standings(record: Record, board: Board, page: int | None = None) -> dict[str, Any]:
+    """The first rows of a board, or one page of it, counted from 1; with page 0 all of it."""
+    total = len(board.rows)
+    pages = max(1, -(-total // PAGE))
+    if page is None:
+        rows = board.rows[:ROWS]
+    elif page == 0:
+        rows, pages = board.rows, 1
+    else:
+        page = min(page, pages)
+        rows = board.rows[(page - 1) * PAGE : page * PAGE]
+    on = drawings.scale([end for row in rows if row.interval is not None for end in row.interval])
     return {
         "record": record,
         "frozen": record.frozen is not None,
-        "lines": lines,
-        "more": len(rows) - len(lines),
+        "lines": [_line(record, row, on) for row in rows],
+        "more": total - len(rows),
+        "page": page or 1,
+        "pages": pages,
         "criteria": [CRITERIA[name] for name in record.format.order if name != "points"],
-        "duplicates": sum(rating.duplicates for rating in fit.ratings) // 2,
+        "duplicates": board.duplicates,
     }
+
+
+def _line(record: Record, row: Row, on: drawings.Scale) -> Line:
+    bar = reach = None
+    if row.rating is not None and row.interval is not None:
+        low, high = row.interval
+        reach = (high - low) / 2
+        said = f"{formatting.signed(row.rating)}, {formatting.signed(low)} to {formatting.signed(high)}"
+        bar = drawings.bar(row.interval, row.rating, on, said)
+    return Line(
+        row.rank,
+        row.name,
+        _out(record, row.name),
+        row.points,
+        row.played,
+        row.wins,
+        row.draws,
+        row.losses,
+        row.tie_breaks,
+        None if row.rating is None else round(row.rating, PRECISION),
+        reach,
+        bar,
+        row.first,
+    )
 
 
 def _out(record: Record, name: str) -> str:
@@ -115,88 +117,84 @@ def _out(record: Record, name: str) -> str:
     return "withdrawn" if record.entrants[name].gone else ""
 
 
-def crossed(record: Record, names: Sequence[str]) -> dict[str, Any]:
-    """What each of those made against each other."""
-    counted = matches(record)
-    table = crosstable(list(record.entrants.values()), record.adjusted())
+def crossed(record: Record, board: Board) -> dict[str, Any]:
+    """What the first of the table scored against each other; of many entrants, against the nearest."""
+    names, total = list(board.crossed), len(board.rows)
     cells = {
         row: {
-            column: [Score(entry.score, counted.get(entry.number)) for entry in table[row][column]]
-            for column in names
-            if column != row
+            column: [Score(entry.score, record.match_of(entry.number)) for entry in entries[-CELL:]]
+            for column, entries in columns.items()
         }
-        for row in names
+        for row, columns in board.crossed.items()
     }
+    nearest = total > ALL_CROSSED
     return {
         "record": record,
         "names": names,
         "cells": cells,
-        "most": CELL,
-        "left_out": len(table) - len(names),
+        "left_out": total - len(names),
+        "nearest": nearest,
     }
-
-
-def matches(record: Record) -> Mapping[int, str]:
-    """Of each pairing the match that counts for it, or the latest that did not."""
-    found: dict[int, str] = {}
-    for concluded in record.matches.values():
-        counts = concluded.score is not None and concluded.match not in record.voided
-        if counts or concluded.pairing not in found:
-            found[concluded.pairing] = concluded.match
-    return found
 
 
 def around_now(record: Record) -> dict[str, Any]:
     """The part of the schedule that is being played, and how much there is besides."""
-    drawn = list(record.drawn.values())
+    last = record.last_drawn
     if record.format.endless:
-        chosen = drawn[: -WINDOW - 1 : -1]
+        numbers: Iterable[int] = range(last, max(0, last - WINDOW), -1)
     else:
-        undecided = {*record.open, *record.dealt.values()}
-        at = next((n for n, each in enumerate(drawn) if each.number in undecided), len(drawn))
-        start = max(0, min(at - BEFORE, len(drawn) - WINDOW))
-        chosen = drawn[start : start + WINDOW]
-    return {"record": record, "meetings": meetings(record, chosen), "more": len(drawn) - len(chosen)}
+        first = min((*record.dealt.values(), next(iter(record.open), last + 1)), default=last + 1)
+        start = max(1, min(first - BEFORE, last - WINDOW + 1))
+        numbers = range(start, start + WINDOW)
+    shown = meetings(record, _drawn(record, numbers))
+    return {"record": record, "meetings": shown, "more": record.pairings - len(shown)}
 
 
 def schedule(record: Record, page: int) -> dict[str, Any]:
     """A page of the whole schedule, counted from 1."""
-    pages = max(1, -(-len(record.drawn) // PAGE))
+    pages = max(1, -(-record.last_drawn // PAGE))
     page = min(max(page, 1), pages)
-    chosen = islice(record.drawn.values(), (page - 1) * PAGE, page * PAGE)
-    return {"record": record, "meetings": meetings(record, list(chosen)), "page": page, "pages": pages}
+    chosen = _drawn(record, range((page - 1) * PAGE + 1, page * PAGE + 1))
+    return {"record": record, "meetings": meetings(record, chosen), "page": page, "pages": pages}
+
+
+def _drawn(record: Record, numbers: Iterable[int]) -> list[Pairing]:
+    return [pairing for number in numbers if (pairing := record.drawn.get(number)) is not None]
 
 
 def meetings(record: Record, pairings: Sequence[Pairing]) -> list[Meeting]:
-    counted = matches(record)
     live = {number: match for match, number in record.dealt.items()}
-    scores = {result.pairing.number: result.score for result in record.public.results()}
-    return [
-        Meeting(
-            each.number,
-            each.round,
-            each.first,
-            each.second,
-            live.get(each.number) or counted.get(each.number),
-            scores.get(each.number),
-            "live" if each.number in live else "open" if each.number in record.open else "over",
-        )
-        for each in pairings
-    ]
+    return [_meeting(record, each, live.get(each.number)) for each in pairings]
 
 
-def progress(record: Record, playing: int, eta: float | None) -> dict[str, Any]:
-    """How far it has come."""
-    over = len(record.drawn) - len(record.open) - len(record.dealt)
+def _meeting(record: Record, pairing: Pairing, live: str | None) -> Meeting:
+    result = record.public.came_to.get(pairing.number)
+    return Meeting(
+        pairing.number,
+        pairing.round,
+        pairing.first,
+        pairing.second,
+        live or record.match_of(pairing.number),
+        None if result is None else result.score,
+        "live" if live else "open" if pairing.number in record.open else "over",
+    )
+
+
+def progress(record: Record, board: Board, playing: int, eta: float | None) -> dict[str, Any]:
+    """How far the tournament has come."""
+    last = record.drawn.get(record.last_drawn)
+    over = record.state is State.FINISHED and record.frozen is None
     return {
         "record": record,
         "title": catalogue()[record.opened.game].title,
-        "decided": over,
-        "drawn": len(record.drawn),
-        "rounds": max((each.round for each in record.drawn.values()), default=0),
+        "decided": record.pairings - len(record.open) - len(record.dealt),
+        "drawn": record.pairings,
+        "rounds": 0 if last is None else last.round,
         "playing": playing,
         "eta": eta,
-        "winners": [row.name for row in record.standings() if row.rank == 1]
-        if record.state is State.FINISHED and record.frozen is None
-        else [],
+        "winners": winners(board) if over else [],
     }
+
+
+def winners(board: Board) -> list[str]:
+    return [row.name for row in takewhile(lambda row: row.rank == 1, board.rows)]

@@ -1,28 +1,31 @@
 """What the page of a tournament shows and keeps up to date."""
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any
 
 import trio
 from markupsafe import Markup
 
-from server.host.host import Host
+from server.host.boards import NoBoard
+from server.host.view import Held, View
 from server.pages import home, tables
 from server.pages.board_grid import Wall
-from server.pages.fair_share import Turns, Work
+from server.pages.fair_share import Turns
 from server.pages.rendering import part
 from tournament.record import Record
-from tournament.tournament import Tournament
+from tournament.score_sheet import Board
 
 PLACES = 4  # boards: with the tables they are all that a page should hold
-REFRESH = 0.25  # seconds between two results that the tables are made for anew, at the least
+REFRESH = 0.25  # seconds between making the tables and making them again, at the least
 
 Parts = dict[str, Markup]
 
 
 class TournamentLook:
-    """Its boards as they are, its tables as of the latest results that there was time for."""
+    """Boards as they are now, and tables as of the latest results that there was time for."""
 
-    def __init__(self, host: Host, tournament: Tournament, turns: Turns) -> None:
+    def __init__(self, host: View, tournament: Held, turns: Turns) -> None:
         self._host = host
         self._tournament = tournament
         self._turns = turns
@@ -45,7 +48,7 @@ class TournamentLook:
         yield from home.hung(self._wall, self._hung)
         if not self._busy and now >= self._due and stamp(self._tournament.record) != self._stamp:
             self._busy = True
-            self._host.guard.start_soon(self._make)
+            self._host.guard.start_soon(self._make_again)
         if (made := self._made) is not self._given:
             yield from made.items()
             self._given = made
@@ -53,36 +56,33 @@ class TournamentLook:
     async def _make(self) -> None:
         self._busy = True
         try:
-            self._made = await self._turns.aside(self._begin)
+            record = self._tournament.record
+            known, version = stamp(record), record.public.version
+            board = await self._host.boards.current(record.public)
+            self._made = await self._turns.aside(lambda: parts_of(self._tournament, board))
+            self._stamp = known if board.version >= version else None
         finally:
             self._busy, self._due = False, trio.current_time() + REFRESH
 
-    def _begin(self) -> Work:
-        self._stamp = stamp(self._tournament.record)
-        return parts_of(self._tournament)
+    async def _make_again(self) -> None:
+        with suppress(NoBoard):
+            await self._make()
 
 
 def stamp(record: Record) -> object:
-    """Differs whenever the tables do."""
-    gone = sum(entrant.gone for entrant in record.entrants.values())
-    what = (record.entrants, record.drawn, record.matches, record.dealt, record.open, record.voided)
-    out = gone, len(record.annulled), len(record.disqualified)
-    return record.state, record.frozen is None, out, *map(len, what)
+    """A value that differs whenever the tables do."""
+    drawn, over = record.last_drawn, record.ended
+    what = (record.dealt, record.open, record.voided)
+    return record.state, record.frozen is None, record.version, drawn, over, *map(len, what)
 
 
-def parts_of(tournament: Tournament) -> Callable[[], Parts]:
-    """The tables as things are now, to be made in a while."""
-    record, public = tournament.record.after(), tournament.record.public.after()
-    playing, eta = len(tournament.matches), tournament.eta()
-
-    def make() -> Parts:
-        table = tables.standings(public, tables.ROWS)
-        first = [line.name for line in table["lines"][: tables.CROSSED]]
-        return {
-            "progress": part("progress", tables.progress(record, playing, eta)),
-            "standings": part("standings", table | {"whole": False}),
-            "crosstable": part("crosstable", tables.crossed(public, first)),
-            "schedule": part("schedule", tables.around_now(record) | {"whole": False}),
-        }
-
-    return make
+def parts_of(tournament: Held, board: Board) -> Callable[[], Parts]:
+    """A function that makes the tables of what is looked up now."""
+    record, public = tournament.record, tournament.record.public
+    seen: dict[str, dict[str, Any]] = {
+        "progress": tables.progress(record, board, len(tournament.matches), tournament.eta()),
+        "standings": tables.standings(public, board) | {"whole": False},
+        "crosstable": tables.crossed(public, board),
+        "schedule": tables.around_now(record) | {"whole": False},
+    }
+    return lambda: {name: part(name, each) for name, each in seen.items()}

@@ -1,7 +1,7 @@
 """What a bot and the host said to each other in a match, as a page and as a text, for the bot's author.
 
-Who it is is said by a token, which comes in a form and never stands in an
-address or on a page. Nothing of this is kept by a browser.
+A token shows who is asking. It comes in a form, and never appears in an address
+or on a page. Browsers are told to keep none of this.
 """
 
 from collections.abc import Awaitable, Mapping
@@ -19,7 +19,7 @@ PRIVATE = ("Cache-Control", "no-store")
 
 
 class Pages(Protocol):
-    """What is asked of whoever makes the pages."""
+    """What this needs of the other pages."""
 
     def answer(self, exchange: Exchange) -> Awaitable[object] | None: ...
 
@@ -75,7 +75,7 @@ def side(story: Story, seat: int, tape: Tape) -> dict[str, Any]:
 
 
 def as_text(match: str, tapes: Mapping[int, Tape]) -> Response:
-    """The same as a file: a message a line."""
+    """The same as a text file, one message a line."""
     lines: list[str] = []
     for seat, tape in tapes.items():
         lines.append(f"# {match}, seat {seat}, {escaped(tape.name)}: seconds, who, what")

@@ -13,8 +13,8 @@ from games.game import Game
 from server.exits import Misuse
 from server.programs.program import Gone, Program
 
-BRAIN = "brain:"  # how the house brains are told from programs
-SHARE = 20.0  # of what is left on its clock, a brain uses no more than one part in so many
+BRAIN = "brain:"  # tells house brains from programs
+SHARE = 20.0  # a brain uses no more than one part in so many of what is left on its clock
 
 
 class Contestant(Protocol):
@@ -29,7 +29,7 @@ class Hired:
     """A program that is started again when it has ended, or did not answer: the next match is a new one."""
 
     def __init__(self, command: str) -> None:
-        self.endings: list[str] = []  # how it ended, where nobody had asked it to
+        self.endings: list[str] = []  # how it ended when nobody had asked it to
         self._command = command
         self._program = Program(command, quiet=True)
 
@@ -70,7 +70,7 @@ def contestant(command: str, game: Game[Any, Any], think: float, seed: int) -> C
 
 
 def thinking(game: Game[Any, Any], brain: Brain, seconds: float) -> Callable[[dict[str, Any]], Any]:
-    """A brain as somebody who is asked in the words of the protocol: its positions come from the moves."""
+    """A brain that is asked in the words of the protocol: its positions come from the moves."""
     match, position, played = "", game.opening({}), 0
 
     def choose(question: dict[str, Any]) -> Any:

@@ -41,7 +41,7 @@ def local_match(
 
 
 def question(match: Match, refused: str | None = None) -> dict[str, Any]:
-    """What whoever is to move is asked: what the client gives to a bot's `choose`."""
+    """The question to whoever is to move, as the client gives it to a bot's `choose`."""
     asked = turn(match, match.ply, time.monotonic())
     more = {"you": asked.turn, "players": match.names, "options": match.options, "moves": match.moves}
     return plain(asked) | more | ({} if refused is None else {"refused": refused})

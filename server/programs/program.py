@@ -23,7 +23,7 @@ from server.exits import Failure
 from server.net.escaping import json_line
 
 LONGEST = 65536  # bytes of a line: the longest move is below 200
-LAST_WORDS = 5  # lines of standard error that are kept, to be told when it has ended
+LAST_WORDS = 5  # lines of standard error that are kept, to be shown when it has ended
 EXIT_TIMEOUT = 0.5  # seconds to end by itself when its standard input has ended
 KEPT = 20  # of the lines that nobody asked for
 
@@ -34,9 +34,9 @@ class Gone(Exception):
 
 class Program:
     def __init__(self, command: str, *, quiet: bool = False) -> None:
-        """Start it; raises `Failure` where that fails. If `quiet`, its standard error is not shown."""
+        """Start it; raises `Failure` if that fails. If `quiet`, its standard error is not shown."""
         self.command = command
-        self.unasked: list[str] = []  # lines that answered nothing, which are passed over
+        self.unasked: list[str] = []  # lines that answered nothing, which are ignored
         self._answers: SimpleQueue[bytes | None] = SimpleQueue()
         self._words: deque[str] = deque(maxlen=LAST_WORDS)
         self._threads: list[threading.Thread] = []
@@ -73,7 +73,7 @@ class Program:
                 return move_in(line)
 
     def wait(self, seconds: float) -> None:
-        """Let it be for a while; what it says meanwhile is unasked."""
+        """Leave it alone for a while; what it says meanwhile counts as unasked."""
         time.sleep(seconds)
         self._pass_over()
 
@@ -83,7 +83,7 @@ class Program:
         return None if self._process.poll() is None else self._how_it_ended()
 
     def end(self) -> bool:
-        """End it, whatever it does; True if it did so by itself as soon as there was nothing more to read."""
+        """End it, whatever it does; True if it ended by itself when there was nothing more to read."""
         with contextlib.suppress(OSError):
             if self._process.stdin is not None:
                 self._process.stdin.close()
@@ -105,7 +105,7 @@ class Program:
     # Within
 
     def _kill(self) -> None:
-        """With whatever it has started, which would keep its pipes open."""
+        """Kill it and whatever it has started, which would keep its pipes open."""
         with contextlib.suppress(OSError):
             if hasattr(os, "killpg"):
                 os.killpg(self._process.pid, signal.SIGKILL)

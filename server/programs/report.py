@@ -20,7 +20,7 @@ def report(record: "Record", *, as_json: bool) -> str:
 
 
 def rendered(standings: dict[str, Any], *, as_json: bool) -> str:
-    """The same of standings as the API has them."""
+    """The same for standings as the API has them."""
     title = "{tournament}: {game}, {format}, {state}".format_map(standings)
     return json_line(standings) if as_json else standings_table(standings["rows"], title)
 

@@ -25,7 +25,7 @@ def note(text: str) -> None:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]], title: str | None = None) -> str:
-    """Rows under headings. Where a heading ends in a blank there are words, flush left; else figures."""
+    """Rows under headings. A heading that ends in a blank is for words, flush left; others for figures."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -43,7 +43,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]], title: str 
 
 @contextmanager
 def progress(what: str, total: int) -> "Generator[Callable[[], None]]":
-    """A bar on standard error, if that is a terminal; what it gives is called for each step."""
+    """A bar on standard error, if that is a terminal; call what it yields for each step."""
     if not sys.stderr.isatty():
         yield lambda: None
         return

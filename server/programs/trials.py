@@ -49,7 +49,7 @@ class Ground:
             program.end()
 
     def match(self, seat: int) -> Match:
-        """A new match, with the program in that seat. The clock is not the game's: answers are waited for."""
+        """A new match, with the program in that seat. Not the game's clock, but a timeout limits answers."""
         self._matches += 1
         names = (US, THEM) if seat == 0 else (THEM, US)
         return Match(self.game, names, time.monotonic(), name=f"check-{self._matches}", pace=Pace())
@@ -84,7 +84,7 @@ class Ground:
         return move
 
     def turn(self, program: Program, match: Match, seat: int, choose: Callable[[Any], Any]) -> None:
-        """One move of whoever is to move, where the program has that seat."""
+        """One move of whoever is to move; the program has `seat`."""
         mover = match.position.turn
         move = self.answer(program, match) if mover == seat else choose(match.position)
         match.play(mover, self.game.write(move), time.monotonic())
@@ -146,7 +146,7 @@ def passes_over_what_it_does_not_know(ground: Ground) -> None:
 
 def bears_a_refusal(ground: Ground) -> None:
     if ground.game.faults == "forfeit":
-        return  # there, who is refused has lost
+        return  # there, whoever is refused has lost
     with ground.program() as program:
         match = _play_to_the_middle(ground, program, 0)
         ground.answer(program, match)

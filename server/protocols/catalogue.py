@@ -38,7 +38,7 @@ def carried(by: type[Way]) -> Iterator[tuple[Dialect, Way]]:
 
 @cache
 def lines() -> tuple[OverTcp, ...]:
-    """In the order of asking: the one that takes whatever nobody else recognises comes last."""
+    """Over TCP, in the order in which they are asked: the one that takes whatever is left comes last."""
     ways = [way for _, way in carried(OverTcp)]
     if sum(way.recognises is None for way in ways) != 1:
         raise BadCatalogue("of the dialects over TCP exactly one takes whatever no other recognises")
@@ -47,7 +47,7 @@ def lines() -> tuple[OverTcp, ...]:
 
 @cache
 def frames() -> Mapping[str, OverWebsocket]:
-    """By their paths."""
+    """Over websockets, by their paths."""
     found: dict[str, OverWebsocket] = {}
     for dialect, way in carried(OverWebsocket):
         if way.path in found:

@@ -5,9 +5,9 @@ that declares `DIALECT`. It may be carried in three ways: as lines over TCP, as
 frames over a websocket, as requests over HTTP. Whatever carries it brings bytes
 and knows nothing of what they mean; the dialect does no I/O.
 
-Which dialects there are is `server/protocols/catalogue.py`'s business, and who
-is here in which state `server/protocols/common/attendance.py`'s.
-`docs/add-a-dialect.md` shows a whole one.
+`server/protocols/catalogue.py` finds the dialects, and
+`server/protocols/common/attendance.py` knows which bot is in which state.
+`docs/add-a-dialect.md` shows a whole dialect.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,7 @@ class Channel(Struct, frozen=True):
     say: Say  # sends one message: a line with its end, or the text of a frame
     hang_up: Callable[[str], None]  # for this reason, when all that was said has been sent
     peer: str  # the address of the other end
-    authenticated: Callable[[], None] = lambda: None  # to be called when the bot is in
+    authenticated: Callable[[], None] = lambda: None  # is for `Attendance.come`, which calls it
 
 
 class Talk(Protocol):
@@ -41,7 +41,7 @@ class Talk(Protocol):
     def attendance(self) -> Attendance: ...
 
     def hear(self, message: bytes, at: float, fresh: bool = True) -> None:
-        """Take one message, which arrived at `at`. Never waits.
+        """Take one message, which arrived at `at` and has been noted on the bot's tape. Never waits.
 
         It is not `fresh` if it had been read already when the bot was last asked something.
         """
@@ -76,7 +76,7 @@ class OverWebsocket(Struct, frozen=True, kw_only=True):
 
 
 class OverHttp(Struct, frozen=True, kw_only=True):
-    """Carried by the HTTP port. Whoever serves it says under which paths."""
+    """Carried by the HTTP port. Its door says which paths it serves."""
 
     serve: Callable[[Host, Settings], HttpDoor]
 

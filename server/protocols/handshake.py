@@ -1,11 +1,11 @@
-"""The websocket handshake: trio-websocket's, kept on a short lead.
+"""The websocket handshake, which trio-websocket reads and this file supervises.
 
 The library reads one request and says what to answer. It sees no more of the
-connection than that: its answer is kept here until it is known what it is, what
-comes after the request is not given to it, and then it is let go. So a peer
-that hangs up, stays silent or never reads has nothing to break, and whatever
-the library's parsers trip over (bytes that are no ASCII in `Host`, for one) is
-refused like the rest.
+connection than that: its answer is held here until it is clear what it is, what
+comes after the request is not passed on, and then its task is cancelled. So a peer
+that hangs up, stays silent or never reads cannot break it, and whatever the
+library's parsers fail on (bytes in `Host` that are not ASCII, for one) is refused
+like anything else.
 
 No extension is ever agreed on, so nothing is compressed.
 """
@@ -25,6 +25,7 @@ from server.net.limits import Limits
 from server.net.proxies import HEADER
 from server.net.wire import Wire
 
+HOST = re.compile(rb"^host:[ \t]*([^\r\n]*?)[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
 END = re.compile(rb"\n\r?\n")  # of a request's head; the library finds it at the same place
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -41,22 +42,26 @@ class Refused(Struct, frozen=True):
     answer: bytes  # b"" where there was nobody to answer
 
 
-async def shake_hands(wire: Wire, spoken: Mapping[str, str], limits: Limits) -> Accepted | Refused:
+async def shake_hands(
+    wire: Wire, spoken: Mapping[str, str], limits: Limits, objection: Callable[[str], str] = lambda named: ""
+) -> Accepted | Refused:
     """Read a request and return what to answer, which is left to the caller to send.
 
-    `spoken` says what is spoken at which path.
+    `spoken` says what is spoken at which path, and `objection` what is wrong with the name that a request
+    has for this host, in a sentence.
     """
     view = _View(wire, limits.head_bytes)
     deadline = trio.move_on_after(limits.handshake_seconds)
     asked = accepted = None
-    forwarded = ""
+    forwarded = misnamed = ""
     try:
         with deadline:
             async with trio.open_nursery() as nursery:
                 view.let_go = nursery.cancel_scope.cancel
                 request = await wrap_server_stream(nursery, view, receive_buffer_size=None)
                 asked = request.path.partition("?")[0]
-                if asked in spoken:
+                misnamed = objection(view.host)
+                if asked in spoken and not misnamed:
                     forwarded = _joined(request.headers, HEADER)
                     await request.accept()
                     accepted = asked
@@ -72,6 +77,8 @@ async def shake_hands(wire: Wire, spoken: Mapping[str, str], limits: Limits) -> 
         return Refused(_refusal(408, f"a handshake takes {limits.handshake_seconds:g} s at most"))
     if view.too_long:
         return Refused(_refusal(431, f"the head of a request has {limits.head_bytes} bytes at most"))
+    if misnamed:
+        return Refused(_refusal(421, misnamed))
     here = ", ".join(f"{title} at {path}" for path, title in spoken.items())
     here = f"bots speak websocket here, version 13: {here}"
     if asked is not None:
@@ -84,6 +91,7 @@ class _View(trio.abc.Stream):
 
     def __init__(self, wire: Wire, most: int) -> None:
         self.answer = b""
+        self.host = ""  # as the request names it
         self.rest = b""
         self.gone = False
         self.too_long = False
@@ -129,6 +137,8 @@ class _View(trio.abc.Stream):
             self.too_long = True
             return b""
         self.rest = head[end.end() :]
+        if (named := HOST.search(head, 0, end.end())) is not None:
+            self.host = named[1].decode("latin-1")
         return head[: end.end()]
 
 

@@ -1,10 +1,10 @@
 """Santorini as the memo has it, to the byte: a name, and then moves for states.
 
 A `Memo` is one bot's side of it, without I/O: lines in, lines out. After every
-change both bots are sent the state as one JSON array; whose turn it is answers
-`x y` or `w x y`. Nothing else is ever sent to a bot that has said no more than
-its name, so that it may parse every line as a state: a move that may not be
-played is answered with the unchanged state, and why is logged.
+change both bots are sent the state as one JSON array; the bot whose turn it is
+answers `x y` or `w x y`. Nothing else is ever sent to a bot that has said no more
+than its name, so that it may parse every line as a state: a move that may not be
+played is answered with the unchanged state, and the reason is logged.
 
 `docs/protocols/santorini.md` is the page for authors of bots.
 """
@@ -17,19 +17,18 @@ import structlog
 
 from games.game import Illegal
 from server.host.names import BadName
-from server.host.reception import Visit
+from server.host.view import Held
 from server.net.limits import Limits
 from server.protocols.common.attendance import Attendance
 from server.protocols.common.encode_once import Once
 from server.protocols.common.states import State
 from server.protocols.dialect import Channel, Dialect, OverTcp
-from tournament.events import AnyEvent, Began, Ended, Moved, Refused
+from tournament.events import AnyEvent, Began, Ended, Moved, Refused, absences
 from tournament.match import Match, OutOfTurn
 from tournament.player import Seat
 from tournament.record import AnyFact
-from tournament.tournament import Tournament
 
-GAME = "santorini"  # whoever says no more than a name has come to play this
+DOOR = GAME = "santorini"  # whoever says no more than a name has come to play this
 NOT_NAMES = re.compile(r"[A-Z]+ \S+ HTTP/\d|SSH-\d")  # how the first lines of other protocols begin
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -42,18 +41,21 @@ class Memo:
 
     def __init__(self, channel: Channel) -> None:
         self.attendance = Attendance(
-            channel.host, channel.peer, tell=self._tell, tournament_over=self._tournament_over
+            channel.host,
+            channel.peer,
+            tell=self._tell,
+            replaced=self._hang_up,
+            tournament_over=self._tournament_over,
         )
         self._channel = channel
         self._put = channel.say
 
     def hear(self, message: bytes, at: float, fresh: bool = True) -> None:
-        """Take one line. The first has the name; later, what is no answer to a question has no effect."""
+        """Take one line. The first has the name; after that, a line that answers nothing has no effect."""
         here = self.attendance
         if here.state is State.SILENT:
             self._come(message)
             return
-        here.tape.heard(message, at)
         answer = message.strip(b" \t\r")
         if not here.budget.message(at):
             self.give_up("too many lines")
@@ -81,12 +83,17 @@ class Memo:
         except BadName as error:
             self._refuse(str(error))
         else:
-            self.attendance.come(name, GAME, self._enter, lambda why: self._refuse(str(why)), keeps=False)
+            self.attendance.come(
+                name,
+                GAME,
+                self._channel.authenticated,
+                admitted=lambda visit: None,  # it is told nothing before its match
+                refused=lambda why: self._refuse(str(why)),
+                keeps=False,
+                door=DOOR,
+            )
 
-    def _enter(self, visit: Visit) -> None:
-        self._channel.authenticated()
-
-    def _tournament_over(self, tournament: Tournament, fact: AnyFact) -> None:
+    def _tournament_over(self, tournament: Held, fact: AnyFact) -> None:
         self._hang_up(f"{tournament.record.name} is over")
 
     def _refuse(self, reason: str) -> None:
@@ -167,10 +174,17 @@ def state(match: Match, ply: int) -> bytes:
 
 
 def final(match: Match, ended: Ended) -> bytes:
-    """The array at the end, whichever way it came: who is named has won."""
+    """The array at the end, whichever way it came: whoever is named has won."""
     shown: Any = match.game.show(match.position, match.names)
-    winner = "Draw" if ended.winner is None else match.names[ended.winner]
-    return encode(["gameOver", winner, *shown[2:]]) + b"\n"
+    return encode(["gameOver", _winner(match, ended), *shown[2:]]) + b"\n"
+
+
+def _winner(match: Match, ended: Ended) -> str:
+    """On this wire whoever stays has won, even if the match counts for nothing, for it had hardly begun."""
+    if ended.winner is not None:
+        return match.names[ended.winner]
+    stayed = (match.names[1 - seat] for seat in (0, 1) if ended.why in absences(match.names[seat]))
+    return next(stayed, "Draw")
 
 
 def _last(match: Match, ply: int) -> bool:
@@ -179,7 +193,7 @@ def _last(match: Match, ply: int) -> bool:
 
 
 DIALECT = Dialect(
-    name="santorini",
+    name=DOOR,
     title="Santorini",
     carried_by=(OverTcp(speak=Memo, recognises=None, longest=lambda limits: limits.line_bytes),),
     games=(GAME,),

@@ -1,7 +1,7 @@
 """The TCP port: lines. The first line that a bot sends says which dialect it speaks.
 
-What lines mean is decided there; which dialects there are is for
-`server/protocols/catalogue.py` to say.
+The dialect decides what lines mean; `server/protocols/catalogue.py` finds the
+dialects.
 """
 
 from math import inf
@@ -24,7 +24,7 @@ async def attend(host: Host, wire: Wire, visitor: Visitor) -> None:
 
 
 class Connection:
-    """Bytes in, lines to whoever understands them; and a decent end."""
+    """One connection: bytes in, lines to its dialect, and an orderly end."""
 
     __slots__ = ("_host", "_known", "_lines", "_outbox", "_over", "_reading", "_talk", "_visitor", "_wire")
 
@@ -54,7 +54,7 @@ class Connection:
             await self._wire.pump(lambda received: None)  # closed with something unread, it would be reset
 
     async def _listen(self) -> None:
-        """Until either side hangs up. Who is not in in time is shown out, unless it is we who are slow."""
+        """Read until either side hangs up, or a bot is not in by its time, unless the host is slow."""
         while not self._over:
             seconds = inf if self._known else self._host.limits.hello_seconds
             with trio.move_on_after(seconds) as self._reading:
@@ -74,7 +74,9 @@ class Connection:
             for line in self._lines.receive(received):
                 if talk is None:
                     talk = self._talk = self._begin(line)
-                talk.hear(line, at, talk.attendance.asked == asked)
+                here = talk.attendance
+                here.tape.heard(line, at)
+                talk.hear(line, at, here.asked == asked)
                 if self._over:
                     return
         except LineTooLong as error:
@@ -95,7 +97,7 @@ class Connection:
             self._hang_up(STOPPING)
 
     def _begin(self, line: bytes) -> Talk:
-        """With the first line, by which its dialect is recognised."""
+        """Begin with the first line, by which the dialect is recognised."""
         way = next(way for way in lines() if way.recognises is None or way.recognises(line))
         self._lines.most = way.longest(self._host.limits)
         return way.speak(

@@ -7,8 +7,8 @@ task in between, and nobody waits for anybody. A bot that says far more than is
 worth a reply is not cut for it: backpressure slows it down.
 
 A connection is ended by a close frame with a reason, whoever ends it; then the
-peer has a moment to take that in. There are no pings from here: clients block
-for minutes in their own input, and clocks tell who is not there.
+peer has a moment to take that in. The host sends no pings: some clients block for
+minutes in their own input, and the clocks show who is not there.
 
 `Origin` may be anything and missing. There are no cookies, so a page in
 somebody's browser can do no more here than any other stranger.
@@ -48,7 +48,7 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 async def attend(host: Host, wire: Wire, visitor: Visitor) -> None:
     """Serve one connection until it has ended."""
     outbox = Outbox(wire, host.guard, host.limits)
-    handshake = await shake_hands(wire, spoken(), host.limits)
+    handshake = await shake_hands(wire, spoken(), host.limits, visitor.objection)
     outbox.put(handshake.answer)
     try:
         if isinstance(handshake, Refused):
@@ -56,11 +56,11 @@ async def attend(host: Host, wire: Wire, visitor: Visitor) -> None:
             with trio.move_on_after(host.limits.linger_seconds):
                 await wire.pump(_drop)
         else:
-            wire.peer = visitor.client(handshake.forwarded)  # for good: behind a proxy too it is one bot's
+            wire.peer = visitor.client(handshake.forwarded)  # one bot's, even behind a proxy
             connection = _Connection(host, wire, outbox, handshake.path, visitor.authenticated)
             await connection.run(handshake.rest)
     except PEER_GONE:
-        pass  # as peers do; it has been dealt with
+        pass  # it has been dealt with
 
 
 class _Connection:
@@ -88,7 +88,7 @@ class _Connection:
             self._take(begun)
             with self._linger:
                 await self._read()
-            # A host that stops cancels us, and no bot has left its match by that, if its end comes just then.
+            # A stopping host cancels this task: a bot whose end comes just then did not leave its match.
             await trio.lowlevel.checkpoint_if_cancelled()
         except Exception:
             self._gone()
@@ -118,6 +118,7 @@ class _Connection:
             for item in self._frames.receive(received):
                 match item:
                     case bytes():
+                        here.tape.heard(item, at)
                         self._talk.hear(item, at, here.asked == asked)
                     case Ping(payload=payload):
                         self._control(at)
@@ -151,4 +152,4 @@ class _Connection:
 
 
 def _drop(received: bytes) -> None:
-    """What a peer says that is to go."""
+    """Ignore what a peer says that has been refused."""

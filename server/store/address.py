@@ -8,7 +8,7 @@ cannot be parsed. Not here: what the parts mean.
 import re
 from urllib.parse import unquote
 
-SECRET = ("passw", "secret", "scram")  # what names of parameters have in them whose values are not shown
+SECRET = ("passw", "secret", "scram")  # a parameter whose name contains one of these is not shown
 HIDDEN = "…"
 MISWRITTEN = (
     "what was said of it may have a password in it, and is not shown; "
@@ -26,12 +26,12 @@ _ADDRESS = re.compile(
 
 
 def clear(address: str) -> bool:
-    """Whether one can tell what in it is a password."""
+    """Whether it is clear which part of it is a password."""
     return _ADDRESS.fullmatch(address) is not None
 
 
 def shown(address: str) -> str:
-    """The same without passwords."""
+    """The address without passwords."""
     found = _ADDRESS.fullmatch(address)
     if found is None:
         scheme, there, _ = address.partition("://")

@@ -1,9 +1,11 @@
 """Which database a host's journal is in: a file in its data folder, or a PostgreSQL server."""
 
+from contextlib import suppress
 from pathlib import Path
 
 from server.config import Settings
 from server.exits import ConfigError
+from server.store import private
 from server.store.data_folder import JOURNAL, RESERVE
 from server.store.journal import Engine, Reader
 from server.store.reserve import Reserve
@@ -13,17 +15,20 @@ SCHEMES = ("postgresql://", "postgres://")
 
 
 def opened(settings: Settings, folder: Path) -> Engine:
-    """For whoever has the data folder to itself."""
+    """The database to write to, for whoever has the data folder to itself."""
     path = folder / JOURNAL
+    _keep_to_ourselves(path)
     if not _elsewhere(settings):
+        with suppress(OSError):  # SQLite says what is wrong
+            private.create(path)  # what SQLite puts beside it gets the same rights
         return Sqlite(path, Reserve(folder / RESERVE, settings.reserve_bytes))
     from server.store.postgres import Postgres
 
     return Postgres(settings.store, backups(path))
 
 
-def beside(settings: Settings) -> Reader:
-    """To look at, while a host may be running."""
+def beside(settings: Settings, readers: int = 1) -> Reader:
+    """To look at, while a host may be running, by so many threads at once."""
     path = Path(settings.data) / JOURNAL
     if _elsewhere(settings):
         from server.store.postgres import PostgresReader
@@ -31,7 +36,13 @@ def beside(settings: Settings) -> Reader:
         return PostgresReader(settings.store)
     if not path.exists():
         raise ConfigError(f"{path}: there is no such file: no host has kept anything here")
-    return SqliteReader(path)
+    return SqliteReader(path, readers=readers)
+
+
+def _keep_to_ourselves(path: Path) -> None:
+    """Take from others the rights that an older Quintain has left them: to the journal and its copies."""
+    for each in (*path.parent.glob(f"{path.name}*"), *backups(path).glob("*.sqlite*")):
+        private.tighten(each)
 
 
 def _elsewhere(settings: Settings) -> bool:

@@ -13,19 +13,20 @@ from pathlib import Path
 from msgspec import Struct
 
 from server.exits import ConfigError
+from server.store import private
 
 JOURNAL = "quintain.sqlite"
-RESERVE = "reserve"  # of the disk: nothing is in it
+RESERVE = "reserve"  # disk space kept back: the content means nothing
 LOCK = "lock"
 TOKEN = "organiser-token"  # noqa: S105 - the name of the file
 VARIABLE = "QUINTAIN_TOKEN"
 
 
 def prepared(folder: str) -> Path:
-    """The folder, made if it is not there; raises `ConfigError` where nothing can be kept in it."""
+    """The folder, made if it is not there; raises `ConfigError` if nothing can be kept in it."""
     path = Path(folder)
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        private.make_folder(path)
         probe = path / ".writable"
         probe.touch()
         probe.unlink()
@@ -36,7 +37,7 @@ def prepared(folder: str) -> Path:
 
 @contextmanager
 def locked(folder: Path) -> Generator[None]:
-    """Have the folder to oneself; raises `ConfigError` where another host has it."""
+    """Lock the folder for this host; raises `ConfigError` if another host has it."""
     with (folder / LOCK).open("a+", encoding="ascii") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -52,7 +53,7 @@ def locked(folder: Path) -> Generator[None]:
 
 
 class OrganiserToken(Struct, frozen=True):
-    """The token that organising wants."""
+    """The organiser's token."""
 
     text: str
     path: Path | None  # the file it is in; None: the environment has brought it

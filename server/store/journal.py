@@ -4,15 +4,18 @@ An `Engine` is a database that keeps such rows and understands none of them. It
 is synchronous and knows no event loop; `server/store/ledger.py` makes a `Store` of it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from tournament.record import AnyFact, Kept
+from tournament.record import PIECE, AnyFact, Concluded, Drew, Kept
 from tournament.store import Story, unique
+
+MICRO = 1_000_000  # microseconds in a second
+PAGE = 2_000  # entries that are read at a time
 
 
 class Unavailable(Exception):
@@ -22,11 +25,11 @@ class Unavailable(Exception):
 class Entry(Struct, frozen=True):
     """A line of the journal."""
 
-    number: int  # 1, 2, 3 … with gaps, given by the one who writes: so a line may be written twice
+    number: int  # 1, 2, 3 … with gaps, given by the writer, so that writing a line twice does no harm
     tournament: str
     when: float  # wall time
     kind: str  # of fact: its tag
-    key: str | None  # what there is one of in the tournament; None: there may be any number
+    key: str | None  # of a fact of which the tournament has only one; None: there may be any number
     body: str  # the fact as JSON: equal facts are equal letter by letter
 
 
@@ -46,8 +49,8 @@ class Reader(Protocol):
         """The highest number of an entry; 0 where there is none."""
         ...
 
-    def kept(self) -> Iterable[Entry]:
-        """All entries, by their numbers."""
+    def kept(self, after: int = 0) -> Iterable[Entry]:
+        """All entries with a greater number, by their numbers; read in pages, so as to block nobody."""
         ...
 
     def jotted(self) -> Iterable[Jot]:
@@ -67,7 +70,7 @@ class Reader(Protocol):
         ...
 
     def close(self) -> None:
-        """Leave nothing half done."""
+        """Finish and let go of the database."""
         ...
 
 
@@ -77,11 +80,15 @@ class Engine(Reader, Protocol):
     def write(self, rows: Sequence[Entry | Jot]) -> None:
         """Write all of these or none, safe from a power cut when it returns.
 
-        An entry may be there already, by its number or by its key: the same is passed over, another
-        raises `Conflict`. A jot takes the place of one from the same ply on. An entry that concludes a
-        match takes all of its jots with it. Raises `Unavailable` for what may pass; it may have been
-        written even so.
+        An entry may be there already, by its number or by its key: if it is the same, it is skipped; if
+        not, `Conflict` is raised. A jot replaces one of the same match and ply. An entry that concludes a
+        match deletes all of its jots. Raises `Unavailable` for a failure that may pass; the rows may have
+        been written even so.
         """
+        ...
+
+    def examine(self) -> None:
+        """Look for damage, as far as opening it did not: that may take long. Raises `ConfigError`."""
         ...
 
 
@@ -91,7 +98,18 @@ _decoder = msgspec.json.Decoder[AnyFact](AnyFact)
 
 def entry(number: int, tournament: str, when: float, fact: AnyFact) -> Entry:
     tag: Any = fact.__struct_config__.tag
-    return Entry(number, tournament, when, tag, unique(fact) or None, _encoder.encode(fact).decode())
+    return Entry(number, tournament, when, tag, unique(fact) or None, _body(fact))
+
+
+def _body(fact: AnyFact) -> str:
+    """As JSON. What takes long is done in pieces, because no other thread gets a turn during one of them."""
+    if isinstance(fact, Concluded) and (micros := _in_micros(fact.times)):
+        return _encoder.encode(structs.replace(fact, times=micros)).decode()
+    if not isinstance(fact, Drew) or len(fact.pairings) <= PIECE:
+        return _encoder.encode(fact).decode()
+    pieces = (fact.pairings[start : start + PIECE] for start in range(0, len(fact.pairings), PIECE))
+    pairings = ",".join(_encoder.encode(piece).decode()[1:-1] for piece in pieces)
+    return _encoder.encode(Drew(())).decode().replace("[]", f"[{pairings}]")
 
 
 def kept(row: Entry) -> Kept:
@@ -99,7 +117,31 @@ def kept(row: Entry) -> Kept:
 
 
 def fact(body: str) -> AnyFact:
-    return _decoder.decode(body)
+    found = _decoder.decode(body)
+    if isinstance(found, Concluded) and found.times and isinstance(found.times[0], int):
+        return structs.replace(found, times=tuple(micros / MICRO for micros in found.times))
+    return found
+
+
+def _in_micros(times: Sequence[float]) -> tuple[int, ...]:
+    """The same as whole microseconds, a third of the letters; nothing where they are not whole.
+
+    Seconds are written with a point, as all times once were: so they are told apart.
+    """
+    micros = tuple(round(seconds * MICRO) for seconds in times)
+    same = all(each / MICRO == seconds for each, seconds in zip(micros, times, strict=True))
+    return micros if same else ()
+
+
+def paged(page: Callable[[int], Sequence[tuple[Any, ...]]], after: int) -> Iterator[Entry]:
+    """All entries after that number, where `page` returns the next `PAGE` rows after a number."""
+    rows: Sequence[tuple[Any, ...]] = ()
+    while not rows or len(rows) == PAGE:
+        rows = page(after)
+        if not rows:
+            return
+        yield from (Entry(*row) for row in rows)
+        after = rows[-1][0]
 
 
 def over(rows: Iterable[Entry | Jot]) -> list[str]:
@@ -116,7 +158,7 @@ def jot(match: str, ply: int, moves: Sequence[Any], times: Sequence[float]) -> J
 
 
 def stories(jots: Iterable[Jot]) -> dict[str, Story]:
-    """What was jotted down, by match; of each as far as nothing is missing."""
+    """What was jotted down, by match, up to the first move that is missing."""
     found: dict[str, Story] = {}
     for each in jots:
         moves, times = found.get(each.match, ((), ()))

@@ -3,12 +3,13 @@
 Whatever has gathered while the last commit was under way, and for a moment after,
 goes into the next one, so a busy host makes few commits and an idle one waits for
 nothing. One thread writes. Whatever an engine cannot keep is held back and tried again,
-for as long as it takes: that is trouble, and the host stands still meanwhile.
+for as long as it takes. That is called trouble, and the host stands still meanwhile.
 Anything else that goes wrong is a bug of ours and ends the host.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import starmap
 from math import inf
 from typing import Any
 
@@ -16,30 +17,32 @@ import structlog
 import trio
 
 from server.store import journal
-from server.store.journal import Engine, Entry, Jot, Unavailable
+from server.store.journal import Engine, Unavailable
 from tournament.record import AnyFact, Concluded, Kept
 from tournament.store import Conflict, Story
 
 RETRY = 5.0  # seconds until what could not be kept is tried again
-SOON = 0.25  # seconds between two looks at what was played, of which a crash may take as much
+SOON = 0.25  # seconds between two looks at what was played: a crash may lose as much
 REST = 0.01  # seconds, at the most, that a match which is over waits for others after a commit …
-EACH = REST / 50  # … and for each match in play, as a few fast ones would wait for nothing …
+EACH = REST / 50  # … this long for each match in play, because a few fast ones would wait in vain …
 ENOUGH = 16  # … unless so many wait already: a commit costs about as much as ten of what is in it
 READERS = 4  # threads that read at once
 
+Noted = tuple[int, str, float, AnyFact]  # number, tournament, wall time
+Unwritten = tuple[str, int, Sequence[Any], Sequence[float]]  # match, ply of the first, moves, times
 InThread = Callable[..., Awaitable[Any]]  # called as trio.to_thread.run_sync is, with a limiter
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 class Call:
-    """Somebody waits for these to be safe."""
+    """Facts that somebody waits for to be safe."""
 
-    __slots__ = ("error", "rows", "safe", "scope", "urgent")
+    __slots__ = ("error", "facts", "safe", "scope", "urgent")
 
-    def __init__(self, rows: Sequence[Entry], patient: bool) -> None:
-        self.rows = rows
-        self.urgent = any(row.kind != "concluded" for row in rows)  # somebody is about to play
+    def __init__(self, facts: Sequence[Noted], patient: bool) -> None:
+        self.facts = facts
+        self.urgent = not all(isinstance(fact, Concluded) for *_, fact in facts)  # somebody is about to play
         self.safe = trio.Event()
         self.scope = trio.CancelScope(shield=patient)
         self.error: Conflict | None = None
@@ -50,10 +53,10 @@ class Playing:
 
     __slots__ = ("moves", "times", "written")
 
-    def __init__(self, moves: Sequence[Any], times: Sequence[float]) -> None:
+    def __init__(self, moves: Sequence[Any], times: Sequence[float], written: int) -> None:
         self.moves = moves
         self.times = times
-        self.written = 0
+        self.written = written
 
 
 class Ledger:
@@ -64,12 +67,14 @@ class Ledger:
         self._writing = trio.CapacityLimiter(1)
         self._reading = trio.CapacityLimiter(READERS)
         self._last = engine.last()
+        self.safe = self._last  # the number of the latest entry that is kept
         self._waiting: list[Call] = []  # in the order of asking; some may be under way
         self._playing: dict[str, Playing] = {}
         self._moves_due = inf  # when to look what was played
-        self._rested = -inf  # when the next commit may be made, of few as well
+        self._rested = -inf  # when the next commit may be made, even of a few
         self._news = trio.Event()  # somebody waits, or something is played where nothing was
         self._listeners: list[Callable[[], None]] = []
+        self.committed: Callable[[float], None] = lambda seconds: None  # called with what each commit took
         self._closed = False
 
     def listen(self, listener: Callable[[], None]) -> None:
@@ -77,7 +82,7 @@ class Ledger:
 
     async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> None:
         call = Call([self._numbered(tournament, when, fact) for fact in facts], patient=not self._closed)
-        if not call.rows:
+        if not call.facts:
             return
         self._waiting.append(call)
         if call.urgent or len(self._waiting) in (1, ENOUGH):
@@ -99,11 +104,11 @@ class Ledger:
             raise KeyError(match)
         return fact
 
-    def jot(self, match: str, moves: Sequence[Any], times: Sequence[float]) -> None:
+    def jot(self, match: str, moves: Sequence[Any], times: Sequence[float], written: int = 0) -> None:
         if not self._playing:
             self._moves_due = trio.current_time() + SOON
             self._news.set()
-        self._playing[match] = Playing(moves, times)
+        self._playing[match] = Playing(moves, times, written)
 
     def jotted(self) -> Mapping[str, Story]:
         return journal.stories(self._engine.jotted())
@@ -124,12 +129,12 @@ class Ledger:
 
     # Within
 
-    def _numbered(self, tournament: str, when: float, fact: AnyFact) -> Entry:
+    def _numbered(self, tournament: str, when: float, fact: AnyFact) -> Noted:
         self._last += 1
-        return journal.entry(self._last, tournament, when, fact)
+        return self._last, tournament, when, fact
 
     async def _gather(self) -> None:
-        """Until there is something to write, and enough of it or some time since the last."""
+        """Wait until there is something to write, and enough of it or some time since the last commit."""
         while trio.current_time() < (due := self._due()):
             self._news = trio.Event()
             with trio.move_on_at(due):
@@ -141,7 +146,7 @@ class Ledger:
         return max(self._rested, -inf if self._waiting else self._moves_due)
 
     async def _write_out(self) -> None:
-        """Write all that waits, once it can be written; moves not before they are due, for most end first."""
+        """Write all that waits, once that is possible. Moves wait until due: most matches end before that."""
         while True:
             try:
                 await self._write(moves=trio.current_time() >= self._moves_due)
@@ -161,23 +166,23 @@ class Ledger:
                 log.warning("not everything could be kept", why=str(error))
 
     async def _write(self, *, moves: bool) -> None:
-        """In one transaction; where something contradicts what is kept, each call in its own."""
+        """Write in one transaction; if something contradicts what is kept, each call in its own."""
         batch = self._waiting[:]
-        rows = [row for call in batch for row in call.rows]
-        over = set(journal.over(rows))  # what is concluded brings its own moves
+        facts = [fact for call in batch for fact in call.facts]
+        over = {fact.match for *_, fact in facts if isinstance(fact, Concluded)}  # it brings its own moves
         lengths = {match: len(each.moves) for match, each in self._playing.items()} if moves else {}
         jots = [
-            journal.jot(match, each.written + 1, each.moves[each.written :], each.times[each.written :])
+            (match, each.written + 1, each.moves[each.written :], each.times[each.written :])
             for match, each in self._playing.items()
             if match not in over and each.written < lengths.get(match, 0)
         ]
         try:
-            await self._commit([*jots, *rows])
+            await self._commit(jots, facts)
         except Conflict:
-            await self._commit(jots)
+            await self._commit(jots, [])
             for call in batch:
                 try:
-                    await self._commit(call.rows)
+                    await self._commit([], call.facts)
                 except Conflict as conflict:
                     call.error = conflict
         del self._waiting[: len(batch)]
@@ -191,10 +196,18 @@ class Ledger:
         for call in batch:
             call.safe.set()
 
-    async def _commit(self, rows: Sequence[Entry | Jot]) -> None:
-        if rows:
-            await self._in_thread(partial(self._engine.write, rows), limiter=self._writing)
-            self._rested = trio.current_time() + min(REST, EACH * len(self._playing))
+    async def _commit(self, jots: Sequence[Unwritten], facts: Sequence[Noted]) -> None:
+        if jots or facts:
+            begun = trio.current_time()
+            await self._in_thread(partial(self._put_down, jots, facts), limiter=self._writing)
+            self.safe = max([self.safe, *(number for number, *_ in facts)])
+            now = trio.current_time()
+            self._rested = now + min(REST, EACH * len(self._playing))
+            self.committed(now - begun)
+
+    def _put_down(self, jots: Sequence[Unwritten], facts: Sequence[Noted]) -> None:
+        """In the thread that writes: to make rows of much takes long."""
+        self._engine.write([*starmap(journal.jot, jots), *starmap(journal.entry, facts)])
 
     def _set_trouble(self, reason: str) -> None:
         if reason != self.trouble:

@@ -15,9 +15,9 @@ from typing import Any, LiteralString, TypeVar
 import structlog
 
 from server.exits import ConfigError
-from server.store import schema
+from server.store import private, schema
 from server.store.address import MISWRITTEN, clear, shown
-from server.store.journal import Entry, Jot, Unavailable, over
+from server.store.journal import PAGE, Entry, Jot, Unavailable, over, paged
 from tournament.store import Conflict, concluded_key
 
 try:
@@ -68,10 +68,10 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 class PostgresReader:
-    """Reads what is kept and changes nothing, also beside a host that keeps more meanwhile."""
+    """Reads what is kept and changes nothing, even while a host keeps more."""
 
     def __init__(self, url: str) -> None:
-        """Raises `ConfigError` where there is nothing to be read, in words for an organiser."""
+        """Raises `ConfigError` if there is nothing to read, in words for an organiser."""
         self._url = url
         self._where = where(url)
         self._using = threading.Lock()  # the session that reads
@@ -81,8 +81,9 @@ class PostgresReader:
     def last(self) -> int:
         return self._read("SELECT coalesce(max(number), 0) FROM journal")[0][0]
 
-    def kept(self) -> Iterator[Entry]:
-        return (Entry(*row) for row in self._all("SELECT * FROM journal ORDER BY number"))
+    def kept(self, after: int = 0) -> Iterator[Entry]:
+        query = "SELECT * FROM journal WHERE number > %s ORDER BY number LIMIT %s"
+        return paged(lambda number: self._read(query, number, PAGE), after)
 
     def jotted(self) -> Iterator[Jot]:
         return (Jot(*row) for row in self._all("SELECT * FROM jotted ORDER BY match, ply"))
@@ -93,11 +94,12 @@ class PostgresReader:
         return found[0][0] if found else None
 
     def backup(self, path: Path) -> None:
-        """Into an SQLite file, as that of any host: what was saved here can be read anywhere."""
+        """Write an SQLite file, as for any host, so that a backup can be read anywhere."""
         from server.store.sqlite import Sqlite
 
         part = path.with_name(path.name + ".part")
         part.unlink(missing_ok=True)
+        private.create(part)
         with self._session() as session, session.transaction():
             session.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             with closing(Sqlite(part)) as copy:
@@ -108,7 +110,7 @@ class PostgresReader:
         part.rename(path)
 
     def check(self) -> list[str]:
-        """Every row is read, and every index looked at."""
+        """Read every row, and look at every index."""
         try:
             broken = self._read(
                 "SELECT indexrelid::regclass::text FROM pg_index"
@@ -142,7 +144,7 @@ class PostgresReader:
         return ConfigError(f"{self._where}: this database cannot be used: {why}")
 
     def _session(self) -> Connection:
-        """One to read with. No server can hold it up forever."""
+        """A session to read with. No server can block it forever."""
         return psycopg.connect(
             self._url,
             autocommit=True,
@@ -160,7 +162,7 @@ class PostgresReader:
             reader.close()
 
     def _persistently(self, act: Callable[[], T], drop: Callable[[], None]) -> T:
-        """Do it, in a new session if need be; raises `Unavailable` once that has not helped for a while."""
+        """Call `act`, in a new session if need be; raises `Unavailable` if that keeps failing for a while."""
         problem: Exception = Unavailable("")
         for wait in WAITS:
             time.sleep(wait)
@@ -174,7 +176,7 @@ class PostgresReader:
         raise Unavailable(f"{self._where}: {self._said(problem)}") from problem
 
     def _said(self, error: Exception) -> str:
-        """What went wrong, on one line. Of an address that cannot be read parts are quoted, or all of it."""
+        """What went wrong, on one line, without the parts of an unreadable address that errors quote."""
         if self._where != UNCLEAR or not isinstance(error, psycopg.Error):
             return _line(error)
         try:
@@ -194,17 +196,17 @@ class PostgresReader:
             return self._persistently(fetch, self._drop_reader)
 
     def _all(self, query: LiteralString) -> Iterator[tuple[Any, ...]]:
-        """In a session of its own, and never all of it in memory."""
+        """Read in a session of its own, and never hold all of it in memory."""
         with self._session() as session, session.transaction():
             for rows in _batches(session, query):
                 yield from rows
 
 
 class Postgres(PostgresReader):
-    """Keeps more. Whoever opens this has the database to itself."""
+    """Reads and writes. Whoever opens this has the database to itself."""
 
     def __init__(self, url: str, copies: Path | None = None) -> None:
-        """Open it; raises `ConfigError` where it cannot be used. Copies before an upgrade go to `copies`."""
+        """Open it; raises `ConfigError` if it cannot be used. Copies before an upgrade go to `copies`."""
         self._asked = 0  # the highest number of an entry that may have been written
         self._writer: Connection | None = None
         self._copies = copies
@@ -223,6 +225,9 @@ class Postgres(PostgresReader):
         self._asked = max([self._asked, *(entry.number for entry in entries)])
         self._persistently(transact, self._drop_writer)
 
+    def examine(self) -> None:
+        """The server looks after its own disks."""
+
     def close(self) -> None:
         self._drop_writer()
         super().close()
@@ -230,7 +235,7 @@ class Postgres(PostgresReader):
     # Within
 
     def _expect_schema(self) -> None:
-        """Take the database for oneself, and bring it up to date."""
+        """Lock the database for this host, and bring its schema up to date."""
         try:
             self._writer = self._persistently(self._locked, lambda: None)  # the last host may just be going
             self._set_up(self._writer)
@@ -243,7 +248,7 @@ class Postgres(PostgresReader):
             raise
 
     def _locked(self) -> Connection:
-        """The one that writes, of which there is one."""
+        """The session that writes, which holds the lock."""
         session = self._session()
         try:
             session.execute("SELECT set_config('statement_timeout', %s, false)", (str(STATEMENT),))
@@ -257,7 +262,7 @@ class Postgres(PostgresReader):
         return session
 
     def _back(self) -> Connection:
-        """After a session was lost. While nobody held the lock, nobody else may have written."""
+        """A new session after one was lost. While nobody held the lock, nobody may have written."""
         session = self._locked()
         found = session.execute("SELECT coalesce(max(number), 0) FROM journal").fetchone() or (0,)
         if found[0] > self._asked:
@@ -288,7 +293,7 @@ class Postgres(PostgresReader):
 
 
 def where(url: str) -> str:
-    """Which database, in errors and logs: user and parameters are not wanted there, and no password is."""
+    """The database as errors and logs name it: without the user, the parameters and any password."""
     if not clear(url):
         return UNCLEAR
     try:

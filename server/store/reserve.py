@@ -1,7 +1,7 @@
 """Disk space that is kept back, and given up when the disk is full.
 
-It leaves room to keep the matches in play, and for an organiser to look around. It
-is not a cure.
+It leaves room to keep the matches in play, and for an organiser to look around. The
+organiser still has to make room on the disk.
 """
 
 import os
@@ -15,7 +15,7 @@ class Reserve:
         self._held = False
 
     def take(self) -> bool:
-        """Hold it, if the disk has as much again beside it; returns whether it is held."""
+        """Hold the reserve, if the disk has twice its size free; returns whether it is held."""
         if not self._held and self._free() >= 2 * self._size:
             try:
                 with self._path.open("wb") as file:

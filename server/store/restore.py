@@ -8,6 +8,7 @@ from pathlib import Path
 
 from server.config import Settings
 from server.exits import ConfigError, Failure
+from server.store import private
 from server.store.choice import opened
 from server.store.data_folder import JOURNAL
 from server.store.journal import Engine, Entry, Jot
@@ -18,7 +19,7 @@ BESIDE = ("-wal", "-shm")  # what SQLite keeps beside a database that is open, o
 
 
 def restored(backup: Path, settings: Settings, folder: Path, now: str, *, force: bool) -> Path | None:
-    """Answers where it has put what was there before. The folder has to be one's own."""
+    """Restore a backup; returns where it has put what was there before. The folder has to be locked."""
     if not backup.is_file():
         raise Failure(f"{backup}: there is no such file")
     with closing(SqliteReader(backup)) as reader:
@@ -36,6 +37,8 @@ def restored(backup: Path, settings: Settings, folder: Path, now: str, *, force:
     aside = _put_aside(path, now)
     part = path.with_name(f"{path.name}.part")
     try:
+        part.unlink(missing_ok=True)
+        private.create(part)
         shutil.copyfile(backup, part)
         synced(part)
         part.rename(path)
@@ -46,13 +49,14 @@ def restored(backup: Path, settings: Settings, folder: Path, now: str, *, force:
 
 
 def _put_aside(path: Path, now: str) -> Path | None:
-    """As it is, down to the last byte: it may be damaged, and that may be why somebody restores."""
+    """Move the database unchanged: it may be damaged, which may be why somebody restores."""
     if not path.exists():
         return None
     aside = backups(path) / f"before-restore-{now}.sqlite"
-    aside.parent.mkdir(exist_ok=True)
+    private.make_folder(aside.parent)
     for suffix in (*BESIDE, ""):
         if (file := path.with_name(path.name + suffix)).exists():
+            private.tighten(file)
             file.rename(aside.with_name(aside.name + suffix))
     return aside
 

@@ -1,4 +1,4 @@
-"""What is done about a journal of an older or a newer Quintain before it is written to, in every engine."""
+"""What every engine does about a journal of an older or a newer Quintain before writing to it."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import structlog
 
 from server.exits import ConfigError
+from server.store import private
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -19,9 +20,9 @@ def refuse_newer(where: object, version: int, newest: int) -> None:
 
 
 def keep_a_copy(version: int, newest: int, copies: Path, copy: Callable[[Path], None]) -> None:
-    """Have what is there copied to the folder of `copies`, if it is to be upgraded and was not copied yet."""
+    """Have the journal copied to the folder `copies`, if it is to be upgraded and was not copied yet."""
     kept = copies / f"before-schema-{version + 1}.sqlite"
     if 0 < version < newest and not kept.exists():
-        copies.mkdir(parents=True, exist_ok=True)
+        private.make_folder(copies)
         copy(kept)
         log.info("a copy was kept before the upgrade", copy=str(kept))

@@ -16,8 +16,8 @@ from typing import Any, Protocol, TypeVar
 import structlog
 
 from server.exits import ConfigError
-from server.store import schema
-from server.store.journal import Entry, Jot, Unavailable, over
+from server.store import private, schema
+from server.store.journal import PAGE, Entry, Jot, Unavailable, over, paged
 from server.store.ledger import READERS
 from server.store.reserve import Reserve
 from tournament.store import Conflict, concluded_key
@@ -25,7 +25,8 @@ from tournament.store import Conflict, concluded_key
 MIGRATIONS = sorted((Path(__file__).parent / "migrations").glob("*.sql"))
 SOUND = (3, 51, 3)  # the first version without a rare fault in resetting the write-ahead log
 BUSY_TIMEOUT = 5000  # milliseconds for whoever else has locked the database
-WAL_BYTES = 64 << 20  # that the write-ahead log may go on taking up, once it had to grow
+WAL_BYTES = 64 << 20  # to which the write-ahead log is cut back, once it had to grow
+LARGE = 64 << 20  # bytes of a database that is examined after it has been opened, as that takes seconds
 BATCH = 200  # rows in a statement: SQLite takes some thousand values
 PASSING = {  # errors after which trying again makes sense, by SQLite's primary code
     sqlite3.SQLITE_FULL: "the disk is full",
@@ -42,7 +43,7 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 class Connection(Protocol):
-    """What is asked of a connection: `sqlite3`'s, or another one that puts something before the disk."""
+    """What is needed of a connection: `sqlite3`'s, or one that tests put between it and the disk."""
 
     @property
     def in_transaction(self) -> bool: ...
@@ -61,10 +62,10 @@ def connected(path: Path) -> Connection:
 
 
 class SqliteReader:
-    """Reads what is kept and changes nothing, also beside a host that keeps more meanwhile."""
+    """Reads what is kept and changes nothing, even while a host keeps more."""
 
     def __init__(self, path: Path, connect: Connect = connected, readers: int = 1) -> None:
-        """Raises `ConfigError` where there is nothing to be read, in words for an organiser."""
+        """Raises `ConfigError` if there is nothing to read, in words for an organiser."""
         self._path = path
         self._connect = connect
         self._readers: SimpleQueue[Connection] = SimpleQueue()
@@ -83,8 +84,9 @@ class SqliteReader:
     def last(self) -> int:
         return self._one("SELECT coalesce(max(number), 0) FROM journal")[0]
 
-    def kept(self) -> Iterator[Entry]:
-        return (Entry(*row) for row in self._all("SELECT * FROM journal ORDER BY number"))
+    def kept(self, after: int = 0) -> Iterator[Entry]:
+        query = "SELECT * FROM journal WHERE number > ? ORDER BY number LIMIT ?"
+        return paged(lambda number: list(self._all(query, number, PAGE)), after)
 
     def jotted(self) -> Iterator[Jot]:
         return (Jot(*row) for row in self._all("SELECT * FROM jotted ORDER BY match, ply"))
@@ -124,10 +126,10 @@ class SqliteReader:
         finally:
             self._readers.put(reader)
 
-    def _all(self, sql: str) -> Iterator[Any]:
+    def _all(self, sql: str, *parameters: object) -> Iterator[Any]:
         try:
             with self._reader() as reader:
-                yield from reader.execute(sql)
+                yield from reader.execute(sql, parameters)
         except sqlite3.DatabaseError as error:
             raise _unusable(self._path, str(error)) from error
 
@@ -137,10 +139,10 @@ class SqliteReader:
 
 
 class Sqlite(SqliteReader):
-    """Keeps more. Whoever opens this has the data folder to itself."""
+    """Reads and writes. Whoever opens this has the data folder to itself."""
 
     def __init__(self, path: Path, reserve: Reserve | None = None, connect: Connect = connected) -> None:
-        """Open it, or make it; raises `ConfigError` where it cannot be used, in words for an organiser."""
+        """Open it, or make it; raises `ConfigError` if it cannot be used, in words for an organiser."""
         self._path = path
         self._reserve = reserve
         self._connect = connect
@@ -175,6 +177,17 @@ class Sqlite(SqliteReader):
             raise
         if self._reserve is not None:
             self._reserve.take()
+
+    def examine(self) -> None:
+        if not self._examined:
+            connection = self._connect(self._path)  # the readers are needed meanwhile
+            try:
+                self._quick_check(connection)
+            except sqlite3.DatabaseError as error:
+                raise _unusable(self._path, str(error)) from error
+            finally:
+                connection.close()
+            self._examined = True
 
     def close(self) -> None:
         try:
@@ -220,7 +233,7 @@ class Sqlite(SqliteReader):
             self._writer.execute(sql, [value for row in some for value in row])
 
     def _expect(self, entry: Entry) -> None:
-        """See that what is there is what was to be written."""
+        """Raise `Conflict` unless what is there is what was to be written."""
         there = self._writer.execute(
             "SELECT tournament, kind, body FROM journal WHERE number = ? OR (tournament = ? AND key = ?)",
             (entry.number, entry.tournament, entry.key),
@@ -230,11 +243,16 @@ class Sqlite(SqliteReader):
 
     # Opening
 
-    def _set_up(self) -> None:
-        writer, newest = self._writer, len(MIGRATIONS)
-        found = [said for (said,) in writer.execute("PRAGMA quick_check") if said != "ok"]
+    def _quick_check(self, connection: Connection) -> None:
+        found = [said for (said,) in connection.execute("PRAGMA quick_check") if said != "ok"]
         if found:
             raise _unusable(self._path, found[0])
+
+    def _set_up(self) -> None:
+        writer, newest = self._writer, len(MIGRATIONS)
+        self._examined = self._path.stat().st_size <= LARGE
+        if self._examined:
+            self._quick_check(writer)
         version: int = writer.execute("PRAGMA user_version").fetchone()[0]
         schema.refuse_newer(self._path, version, newest)
         for setting in (
@@ -246,7 +264,7 @@ class Sqlite(SqliteReader):
             f"journal_size_limit = {WAL_BYTES}",
         ):
             writer.execute(f"PRAGMA {setting}")
-        writer.execute(f"PRAGMA user_version = {version}")  # a file that may only be read is noticed by this
+        writer.execute(f"PRAGMA user_version = {version}")  # fails if the file is read-only
         schema.keep_a_copy(version, newest, backups(self._path), partial(_copy, writer))
         for number, migration in enumerate(MIGRATIONS[version:], version + 1):
             script = migration.read_text(encoding="utf-8")
@@ -276,9 +294,10 @@ def backups(path: Path) -> Path:
 
 
 def _copy(connection: Connection, target: Path) -> None:
-    """All of it, as of now, on the disk when this returns; there is no half of it under its name."""
+    """Copy all of it, as of now. It is on the disk when this returns, and never half there under its name."""
     part = target.with_name(target.name + ".part")
     part.unlink(missing_ok=True)
+    private.create(part)
     connection.execute("VACUUM INTO ?", (str(part),))
     synced(part)
     part.rename(target)
@@ -286,7 +305,7 @@ def _copy(connection: Connection, target: Path) -> None:
 
 
 def synced(path: Path) -> None:
-    """Have what is there on the disk."""
+    """Have a file, or the names in a folder, written to the disk."""
     file = os.open(path, os.O_RDONLY)
     try:
         os.fsync(file)

@@ -7,8 +7,20 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from server.net.listening import room_for_files
-from tests.bench import doors, games, ignored, memory, spectators, store, tournaments
+from server.net.open_files import room_for_files
+from tests.bench import (
+    doors,
+    games,
+    ignored,
+    lag,
+    lending,
+    memory,
+    past,
+    ratings,
+    spectators,
+    store,
+    tournaments,
+)
 
 DOORS = ("tcp", "websocket", "http")
 
@@ -21,7 +33,11 @@ def parts(matches: int) -> Mapping[str, Callable[[], None]]:
         "store": store.bench,
         "spectators": partial(spectators.bench, matches),
         "ignored": ignored.bench,
+        "lag": partial(lag.bench, matches),
+        "lending": lending.bench,
         "tournaments": tournaments.bench,
+        "past": past.bench,
+        "ratings": ratings.bench,
     }
 
 

@@ -21,13 +21,19 @@ Address = tuple[str, int]
 Send = Callable[[bytes], object]
 
 
+class Silence(RuntimeError):
+    """Nobody was told anything for too long."""
+
+
 class Crowd:
     """Everybody at one address. Between two calls of `play` nobody moves, and clocks run on."""
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: Address, patience: float = PATIENCE) -> None:
+        """`patience`: seconds without a word for anybody that `play` allows."""
         self.moves = 0
         self.took: list[float] = []  # seconds from each move of the last `play` to its answer
         self._address = address
+        self._patience = patience
         self._begun = 0.0
         self._epoll = select.epoll()
         self._here: dict[int, tuple[socket.socket, Callable[[bytes], None]]] = {}
@@ -47,9 +53,9 @@ class Crowd:
         self._begun = perf_counter()
         until = self._begun + seconds
         while perf_counter() < until:
-            ready = self._epoll.poll(PATIENCE)
+            ready = self._epoll.poll(self._patience)
             if not ready:
-                raise RuntimeError(f"nobody was told anything for {PATIENCE:g} s")
+                raise Silence(f"nobody was told anything for {self._patience:g} s")
             for number, _ in ready:
                 connected, take = self._here[number]
                 received = connected.recv(READ)

@@ -99,7 +99,15 @@ class Connection:
 class ArenaBot:
     """Plays one match after another, and joins for each."""
 
-    def __init__(self, crowd: Crowd, name: str, game: Game[Any, Any], answers: Answers) -> None:
+    def __init__(
+        self,
+        crowd: Crowd,
+        name: str,
+        game: Game[Any, Any],
+        answers: Answers,
+        tokens: dict[str, str] | None = None,
+    ) -> None:
+        """`tokens`: of bots that have been here before, by name; a bot adds its own."""
         self._crowd = crowd
         self._game = game.name.encode()
         self._seats = game.seats
@@ -110,10 +118,11 @@ class ArenaBot:
         self._stream = Connection(crowd, self._told)
         self._asked = deque[float]()  # when it sent the moves that it waits to hear of
         self._over = False
-        self._join(None)
+        self._tokens: dict[str, str] = {} if tokens is None else tokens
+        self._join()
 
-    def _join(self, token: str | None) -> None:
-        self._path, self._token = b"", token
+    def _join(self) -> None:
+        self._path, token = b"", self._tokens.get(self._name)
         self._seat, self._moves = "", list[str]()
         self._talk.post(b"/%b/join" % self._game, encode({"name": self._name, "token": token}))
 
@@ -123,7 +132,7 @@ class ArenaBot:
             self._again()
         else:
             answer = decode(body)
-            self._token = answer["token"]
+            self._tokens[self._name] = answer["token"]
             battle = answer["battleId"].encode()
             self._path = b"/%b/play/%b" % (self._game, battle)
             self._stream.get(b"/%b/start/%b" % (self._game, battle))
@@ -152,7 +161,7 @@ class ArenaBot:
         """Once the stream has ended and the last move is answered."""
         if self._over and not self._asked:
             self._over = False
-            self._join(self._token)
+            self._join()
 
 
 class HexagonBot:

@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import fmean, median, stdev
 from tempfile import TemporaryDirectory
 
-from server.net.listening import room_for_files
+from server.net.open_files import room_for_files
 from tests.bench.doors import ROWS, WARM, Row, speed
 from tests.bench.server import quintain
 

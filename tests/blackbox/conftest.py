@@ -1,16 +1,22 @@
-"""One host for all checks that do not need one of their own, and one for what takes its time."""
+"""One host for all checks that do not need one of their own, and one for what takes its time.
+
+The first is in no hurry; the second has the games' own clocks.
+"""
 
 from collections.abc import Iterator
 
 import pytest
 
 from tests.blackbox.inspected import Inspected
+from tests.blackbox.unhurried import unhurried
 from tests.blackbox.waits import Waits
 
 
 @pytest.fixture(scope="session")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Inspected]:
-    with Inspected(tmp_path_factory.mktemp("host"), "--data", "kept") as started:
+    folder = tmp_path_factory.mktemp("host")
+    unhurried(folder, "kept")
+    with Inspected(folder, "--data", "kept") as started:
         yield started
 
 

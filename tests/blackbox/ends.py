@@ -99,6 +99,12 @@ class Lines(Wire):
         return json.loads(self.until(b"\n", seconds))
 
 
+def named(address: Address) -> str:
+    """As it stands in an address of the web."""
+    host, port = address
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 class Frames(Wire):
     """A bot on a websocket: text frames, masked as a client's must be."""
 
@@ -106,7 +112,7 @@ class Frames(Wire):
         super().__init__(address, source)
         key = base64.b64encode(os.urandom(16)).decode()
         self.send(
-            f"GET {path} HTTP/1.1\r\nHost: {address[0]}:{address[1]}\r\nUpgrade: websocket\r\n"
+            f"GET {path} HTTP/1.1\r\nHost: {named(address)}\r\nUpgrade: websocket\r\n"
             f"Connection: Upgrade\r\nSec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n"
             f"{extra}\r\n".encode()
         )

@@ -43,6 +43,13 @@ class Bot:
         return self.post({"action": FLIP})
 
 
+@pytest.fixture(scope="module")
+def clocked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Inspected]:
+    """A host with the games' own clocks."""
+    with Inspected(tmp_path_factory.mktemp("clocked")) as started:
+        yield started
+
+
 @contextmanager
 def joined(host: Inspected, game: str = "tic-tac-toe") -> Iterator[tuple[Bot, Bot]]:
     """Two bots that were dealt a battle and did nothing yet."""
@@ -137,10 +144,10 @@ def test_the_mover_gets_its_echo_too_and_before_the_answer(host: Inspected) -> N
 
 
 def test_an_accepted_move_is_answered_with_a_message_a_move_id_and_the_clock_in_milliseconds(
-    host: Inspected,
+    clocked: Inspected,
 ) -> None:
     began = time.monotonic()
-    with battle(host) as (first, second):
+    with battle(clocked) as (first, second):
         said = first.put("C").json
         assert list(said) == ["message", "moveId", "clock"]
         assert said["message"] == "received your command"
@@ -150,9 +157,9 @@ def test_an_accepted_move_is_answered_with_a_message_a_move_id_and_the_clock_in_
         assert second.put("N").json["moveId"] != said["moveId"]
 
 
-def test_quoridor_has_60_seconds(host: Inspected) -> None:
+def test_quoridor_has_60_seconds(clocked: Inspected) -> None:
     began = time.monotonic()
-    with battle(host, "quoridor") as (first, _):
+    with battle(clocked, "quoridor") as (first, _):
         clock = first.post({"action": "move", "position": "e2"}).json["clock"]
         assert 62_000 - since(began) <= clock <= 62_000
 
@@ -295,7 +302,9 @@ def test_bodies_that_come_in_chunks_or_after_a_continue_are_read(host: Inspected
         body = json.dumps({"action": "putSymbol", "position": "W"}).encode()
         with Wire(host.http) as wire:
             path = f"/tic-tac-toe/play/{first.battle}"
-            wire.send(f"POST {path} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n".encode())
+            wire.send(
+                f"POST {path} HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n".encode()
+            )
             for part in (body[:7], body[7:], b""):
                 wire.send(f"{len(part):X}\r\n".encode() + part + b"\r\n")
             assert wire.until(b"\r\n").startswith(b"HTTP/1.1 200")
@@ -303,8 +312,8 @@ def test_bodies_that_come_in_chunks_or_after_a_continue_are_read(host: Inspected
         with Wire(host.http) as wire:
             body = form(action="putSymbol", position="E")
             wire.send(
-                f"POST /tic-tac-toe/play/{second.battle} HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\n"
-                f"content-length: {len(body)}\r\nconnection: close\r\n\r\n".encode()
+                f"POST /tic-tac-toe/play/{second.battle} HTTP/1.1\r\nhost: localhost\r\n"
+                f"expect: 100-continue\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n".encode()
             )
             assert wire.until(b"\r\n\r\n").startswith(b"HTTP/1.1 100")
             wire.send(body)

@@ -463,10 +463,10 @@ def test_a_ping_flood_is_closed_with_1008(host: Inspected) -> None:
 @pytest.mark.parametrize(
     "head",
     [
-        b"Host: x\r\nSec-WebSocket-Protocol: \xff\r\n",
+        b"Host: localhost\r\nSec-WebSocket-Protocol: \xff\r\n",
         b"Host: \xff\r\n",
-        b"Host: x\r\nSec-WebSocket-Version: 99\r\n",
-        b"Host: x\r\nSec-WebSocket-Key: short\r\n",
+        b"Host: localhost\r\nSec-WebSocket-Version: 99\r\n",
+        b"Host: localhost\r\nSec-WebSocket-Key: short\r\n",
     ],
     ids=["protocol", "host", "version", "key"],
 )

@@ -13,7 +13,6 @@ from tests.blackbox.inspected import Inspected
 from tests.hang import wait_for
 
 UNOPENED = 12.0  # seconds that a stream is not opened for: of a clock of 18 that ran, little would be left
-LATE = 19.0  # seconds after which whoever had 18 is late
 
 
 def closed_after(address: tuple[str, int], opening: bytes) -> float:
@@ -46,31 +45,32 @@ def http_2_on_http(host: Inspected) -> float:
 
 
 def half_a_handshake(host: Inspected) -> float:
-    return closed_after(host.websocket, b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: webso")
+    return closed_after(host.websocket, b"GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: webso")
 
 
 def half_a_head(host: Inspected) -> float:
-    return closed_after(host.http, b"GET /healthz HTTP/1.1\r\nHost: x\r\n")
+    return closed_after(host.http, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n")
 
 
 def half_a_body(host: Inspected) -> float:
-    return closed_after(host.http, b'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 20\r\n\r\n{"rows"')
+    return closed_after(host.http, b'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 20\r\n\r\n{"rows"')
 
 
 def santorini_retries(host: Inspected) -> tuple[float, Any]:
     """How long a bot that says nonsense every second may go on, and what its opponent is told."""
     with Lines(host.tcp) as one, Lines(host.tcp) as two:
-        one.say(ann := fresh("Ann"))
-        here(host, "/api/tournaments/open-santorini", ann)
-        began = time.monotonic()  # before there is an opponent, whoever of them is to move
-        two.say(fresh("Bob"))
-        two.hear()
-        state = one.hear()
+        began = time.monotonic()  # before there is an opponent
+        bots = {fresh("Ann"): one, fresh("Bob"): two}
+        for name, bot in bots.items():
+            bot.say(name)
+        _, state = one.hear(), two.hear()
+        asked = bots.pop(state[1])
+        (opponent,) = bots.values()
         while state[0] != "gameOver":
-            if one.silent(1.0):
-                one.say("9 9")
-            state = one.hear()
-        return time.monotonic() - began, [state[1] == state[4][0], two.hear() == state]
+            if asked.silent(1.0):
+                asked.say("9 9")
+            state = asked.hear()
+        return time.monotonic() - began, [state[1] == state[4][0], opponent.hear() == state]
 
 
 def hexagon_late(host: Inspected) -> tuple[float, Any, int]:
@@ -88,12 +88,20 @@ def hexagon_late(host: Inspected) -> tuple[float, Any, int]:
     return took, end, late.status
 
 
+def dealt(host: Inspected) -> list[str]:
+    """The battle ids of two bots that meet in a tournament of their own: no other pair can come between."""
+    cup = {"name": fresh("cup"), "game": "tic-tac-toe", "format": "round-robin", "entrants": 2}
+    made = ask(host.http, "POST", "/api/tournaments", cup, **host.organiser())
+    assert made.status == 201, made
+    bots = [{"name": fresh("team"), "tournament": cup["name"]} for _ in range(2)]
+    joins = [Asking(host.http, "POST", "/tic-tac-toe/join", bot) for bot in bots]
+    return [join.answer().json["battleId"] for join in joins]
+
+
 def battle(host: Inspected) -> tuple[dict[str, str], dict[str, Stream]]:
     """Battle ids and streams by seat."""
-    joins = [Asking(host.http, "POST", "/tic-tac-toe/join", {"name": fresh("team")}) for _ in range(2)]
     ids, streams = {}, {}
-    for join in joins:
-        battle_id = join.answer().json["battleId"]
+    for battle_id in dealt(host):
         stream = Stream(host.http, f"/tic-tac-toe/start/{battle_id}")
         seat = stream.event()["youAre"]
         ids[seat], streams[seat] = battle_id, stream
@@ -106,14 +114,13 @@ def put(host: Inspected, battle_id: str, position: str) -> Any:
 
 
 def arena(host: Inspected) -> dict[str, Any]:
-    """One pair after another, so that they are not mixed up; then they are watched at once."""
+    """Three pairs, which are watched at once."""
     seen: dict[str, Any] = {}
     began = time.monotonic()  # before any clock runs
     late, late_streams = battle(host)
     cheat, cheat_streams = battle(host)
-    joins = [Asking(host.http, "POST", "/tic-tac-toe/join", {"name": fresh("team")}) for _ in range(2)]
-    unopened = [join.answer().json["battleId"] for join in joins]
-    dealt = time.monotonic()
+    unopened = dealt(host)
+    told = time.monotonic()
     put(host, cheat["O"], "C")
     cheated = time.monotonic()
     put(host, cheat["X"], "C")
@@ -121,15 +128,13 @@ def arena(host: Inspected) -> dict[str, Any]:
         stream.event(), stream.event()
     seen["cheat"] = [stream.chunk() for stream in cheat_streams.values()]
     seen["cheat closed"] = time.monotonic() - cheated
-    time.sleep(max(0.0, dealt + UNOPENED - time.monotonic()))
+    time.sleep(max(0.0, told + UNOPENED - time.monotonic()))
     opened = time.monotonic()
     for battle_id in unopened:
         with Stream(host.http, f"/tic-tac-toe/start/{battle_id}") as stream:
             if stream.event()["youAre"] == "O":
                 seen["clock"] = put(host, battle_id, "C").json["clock"]
                 seen["clock ran"] = time.monotonic() - opened
-    time.sleep(max(0.0, dealt + LATE - time.monotonic()))
-    seen["late status"] = put(host, late["O"], "C").status
     seen["late streams"] = {}
     for seat, stream in late_streams.items():
         events = []
@@ -137,6 +142,7 @@ def arena(host: Inspected) -> dict[str, Any]:
             events.append(chunk)
         seen["late streams"][seat] = events
     seen["late closed"] = time.monotonic() - began
+    seen["late status"] = put(host, late["O"], "C").status  # that it is late is known by now
     for stream in (*late_streams.values(), *cheat_streams.values()):
         stream.close()
     return seen

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Semaphore
 from typing import Any
 
@@ -42,6 +43,13 @@ LOOKS: dict[str, dict[str, Any]] = {
     "dark": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"},
     "phone": {"viewport": {"width": 390, "height": 844}, "color_scheme": "light", "is_mobile": True},
 }
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All that look with a browser go to one worker: the hosts that they look at take long to prepare."""
+    for item in items:
+        if item.path.parent == Path(__file__).parent:
+            item.add_marker(pytest.mark.xdist_group("browser"))
 
 
 @pytest.fixture(scope="session")
@@ -180,7 +188,7 @@ def order(host: Served, token: str, what: str, **body: Any) -> None:
 
     content = json.dumps(body)
     status, told = host.ask(
-        f"POST /api/tournaments{what} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+        f"POST /api/tournaments{what} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
         f"Authorization: Bearer {token}\r\nContent-Length: {len(content)}\r\n\r\n{content}"
     )
     assert status < 300, told

@@ -36,6 +36,11 @@ def main() -> int:
 
     with running() if postgres else nullcontext() as server:
         lives, verdict = campaign(Plan(arguments.seed, arguments.how, arguments.kills, server), said)
+    if lives.interrupted or lives.strange:
+        print(
+            f"in play when a host was killed: {lives.interrupted} matches of bots that can come back,"
+            f" {lives.void} of them void; {lives.strange} of others, {lives.strange_void} of them void"
+        )
     print(
         f"of these, {lives.early} before it was ready and {lives.late} while it was about to stop;", end=" "
     )

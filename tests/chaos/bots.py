@@ -26,6 +26,25 @@ def connect_4(state: Any, chance: Random) -> Any:
 PLAYS = {"tic-tac-toe": tic_tac_toe, "connect-4": connect_4}
 
 
+class Stranger:
+    """A bot of the old protocol, in which nobody can come back to a match. It places its workers."""
+
+    def __init__(self, name: str, port: int, chance: Random) -> None:
+        self._name = name
+        self._port = port
+        self._chance = chance
+
+    async def run(self) -> None:
+        while True:
+            with suppress(OSError, trio.BrokenResourceError):
+                async with await trio.open_tcp_stream("127.0.0.1", self._port) as stream:
+                    await stream.send_all(self._name.encode() + b"\n")
+                    async for _ in stream:
+                        field = f"{self._chance.randrange(6)} {self._chance.randrange(6)}\n"
+                        await stream.send_all(field.encode())
+            await trio.sleep(AGAIN)
+
+
 class Bot:
     def __init__(
         self,

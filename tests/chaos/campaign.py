@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from random import Random
 
@@ -19,14 +20,15 @@ import trio
 from msgspec import Struct
 
 from server.export.verify import verify
-from server.serve import GRACE
+from server.store import journal
 from server.store.journal import Reader
-from tests.chaos.bots import Bot
+from tests.chaos.bots import Bot, Stranger
 from tests.chaos.organiser import ROUND_ROBIN, Organiser
 from tests.chaos.process import Host, nest
 from tests.chaos.told import Told, Verdict
 from tests.server.served import ROOT
 from tests.server.store.postgresql import Server
+from tournament.record import fold
 
 LIVES = 50  # of one record
 LIFE = 0.5  # seconds at most from being ready to the end
@@ -34,6 +36,7 @@ EARLY = 0.25  # how often a host is killed before it is ready …
 LATE = 0.15  # … and how often while it is about to stop
 FRESH = 0.05  # how often a host is started from nothing, imports and all
 LADDER_BOTS = 4
+STRANGERS = 2  # who cannot come back to a match
 SETTLED = 1.0  # seconds that the last host of a record has at least
 FAST = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 - a process that dies takes nothing with it
 
@@ -52,6 +55,10 @@ class Lives(Struct):
     early: int = 0  # before it was ready
     late: int = 0  # after it was asked to stop
     slowest: float = 0.0  # seconds from SIGTERM to the end
+    interrupted: int = 0  # matches in play when a host was killed, of bots that can come back …
+    void: int = 0  # … and those of them that were cut short after all
+    strange: int = 0  # the same of bots that cannot …
+    strange_void: int = 0
 
 
 def campaign(plan: Plan, said: Callable[[int, Verdict], None]) -> tuple[Lives, Verdict]:
@@ -82,6 +89,7 @@ class Story:
         self._lives = lives
         self._chance = chance
         self._told = Told()
+        self._left: set[str] = set()  # matches of bots that can come back, in play when a host was killed
 
     async def record(self, count: int) -> Verdict:
         host, told, chance = self._host, self._told, self._chance
@@ -94,6 +102,8 @@ class Story:
             for number in range(ROUND_ROBIN):
                 bot = Bot(f"c{number}", "connect-4", host.tcp, lambda: organiser.cup, told, chance)
                 nursery.start_soon(bot.run)
+            for number in range(STRANGERS if self._plan.how == "kill" else 0):
+                nursery.start_soon(Stranger(f"s{number}", host.tcp, chance).run)
             await {"kill": self._kill, "term": self._term, "restart-postgres": self._restart}[self._plan.how](
                 count
             )
@@ -103,10 +113,11 @@ class Story:
                 told.verdict.wrong.append(f"the last host ended with {code}, after {seconds:.1f} s")
             nursery.cancel_scope.cancel()
         verdict = await trio.to_thread.run_sync(_compared, host, told)
-        if self._plan.how == "term" and verdict.void and self._lives.slowest < GRACE:
-            verdict.wrong.append(
-                f"{verdict.void} matches were cut short by hosts that had time to wait for them"
-            )
+        if self._plan.how == "term" and verdict.void:
+            verdict.wrong.append(f"{verdict.void} matches were cut short by hosts that had time to keep them")
+        void = len(verdict.cut_short & self._left)
+        self._lives.void += void
+        self._lives.strange_void += len(verdict.cut_short) - void
         return verdict
 
     async def _kill(self, count: int) -> None:
@@ -130,9 +141,21 @@ class Story:
                     await trio.sleep(chance.uniform(0, 0.3))
             code, _ = await host.end(signal.SIGKILL)
             lives.ended += 1
+            await trio.to_thread.run_sync(self._count_what_was_in_play)
             if code not in (-signal.SIGKILL, 0):
                 self._told.verdict.wrong.append(f"a host ended by itself, with {code}: {host.tail()}")
         await self._last()
+
+    def _count_what_was_in_play(self) -> None:
+        if not self._host.has_kept:
+            return
+        with closing(_reader(self._host)) as reader:
+            records = fold(map(journal.kept, reader.kept()))
+        for record in records.values():
+            mine = record.dealt.keys() & record.keys.keys()
+            self._left |= mine
+            self._lives.interrupted += len(mine)
+            self._lives.strange += len(record.dealt) - len(mine)
 
     async def _term(self, count: int) -> None:
         host, lives = self._host, self._lives
@@ -180,19 +203,18 @@ def _compared(host: Host, told: Told) -> Verdict:
 
 def _unsound(host: Host) -> list[str]:
     """What is wrong with the database itself."""
-    reader: Reader
+    with closing(_reader(host)) as reader:
+        return reader.check()
+
+
+def _reader(host: Host) -> Reader:
     if host.store:
         from server.store.postgres import PostgresReader
 
-        reader = PostgresReader(host.store)
-    else:
-        from server.store.sqlite import SqliteReader
+        return PostgresReader(host.store)
+    from server.store.sqlite import SqliteReader
 
-        reader = SqliteReader(host.folder / "data" / "quintain.sqlite")
-    try:
-        return reader.check()
-    finally:
-        reader.close()
+    return SqliteReader(host.journal)
 
 
 def _command(*arguments: str) -> bytes:

@@ -97,6 +97,15 @@ class Host:
         return self.folder / "log"
 
     @property
+    def journal(self) -> Path:
+        return self.folder / "data" / "quintain.sqlite"
+
+    @property
+    def has_kept(self) -> bool:
+        """Whether there is a database; a host may have been killed before it made one."""
+        return bool(self.store) or self.journal.exists()
+
+    @property
     def code(self) -> int | None:
         """How it has ended; None while it lives."""
         return self._nest.code(self._pid)

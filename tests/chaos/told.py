@@ -6,6 +6,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from tournament.events import CUT_SHORT
+
 End = tuple[int | None, str, str]  # winner, ending, why
 SHOWN = 5  # complaints of a kind that are printed
 
@@ -13,6 +15,7 @@ SHOWN = 5  # complaints of a kind that are printed
 class Verdict(Struct):
     matches: int = 0  # in the record, over and not void
     void: int = 0
+    cut_short: set[str] = set()  # matches that are void because the host stopped
     told: int = 0  # matches whose end somebody was told of
     lost: list[str] = []
     doubled: list[str] = []
@@ -21,7 +24,8 @@ class Verdict(Struct):
 
     def add(self, other: "Verdict") -> None:
         for field in self.__struct_fields__:
-            setattr(self, field, getattr(self, field) + getattr(other, field))
+            both = getattr(self, field), getattr(other, field)
+            setattr(self, field, both[0] | both[1] if field == "cut_short" else both[0] + both[1])
 
     @property
     def complaints(self) -> list[str]:
@@ -75,6 +79,8 @@ class Told:
             seen.add(name)
             if line["ending"] == "void":
                 verdict.void += 1
+                if line["why"].startswith(CUT_SHORT):
+                    verdict.cut_short.add(name)
             else:
                 verdict.matches += 1
                 counting[line["tournament"], line["pairing"]] += 1

@@ -15,6 +15,10 @@ class Relay:
         self._open: list[socket.socket] = []
         threading.Thread(target=self._accept, daemon=True).start()
 
+    def lead_to(self, port: int) -> None:
+        """Connect whoever comes next to another host."""
+        self._target = port
+
     def cut(self) -> None:
         """End what is connected; whoever comes next is served again."""
         while self._open:
@@ -33,7 +37,11 @@ class Relay:
             except OSError:
                 return
             self.connections += 1
-            far = socket.create_connection(("127.0.0.1", self._target))
+            try:
+                far = socket.create_connection(("127.0.0.1", self._target))
+            except OSError:  # nobody is there now
+                near.close()
+                continue
             self._open += [near, far]
             threading.Thread(target=_pass_on, args=(near, far), daemon=True).start()
 

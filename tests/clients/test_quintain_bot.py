@@ -80,7 +80,8 @@ def opened(host: Served, game: str, entrants: int = 2) -> str:
     name = f"cup-{next(numbers)}"
     body = json.dumps({"name": name, "game": game, "entrants": entrants})
     token = (host.data / "organiser-token").read_text().strip()
-    head = f"POST /api/tournaments HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer {token}"
+    head = "POST /api/tournaments HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+    head += f"Authorization: Bearer {token}"
     status, _ = host.ask(f"{head}\r\nContent-Length: {len(body)}\r\n\r\n{body}")
     assert status == 201
     return name
@@ -214,7 +215,9 @@ def test_leaving_loses_the_match_at_once(host: Served, pool: Bots) -> None:
     cup = opened(host, "tic-tac-toe")
 
     def leave(turn: dict[str, Any]) -> str:
-        raise Leave
+        if turn["ply"] > 1:
+            raise Leave
+        return first_free(turn)
 
     ann = pool.submit(
         quintain_bot.run, leave, game="tic-tac-toe", name=f"{cup}-ann", url=url(host, "http"), tournament=cup
@@ -283,6 +286,51 @@ def test_an_address_that_is_none_is_refused(wrong: str) -> None:
         quintain_bot.run(first_free, game="tic-tac-toe", name="ann", url=wrong)
 
 
+# Hosts that are started again
+
+
+@pytest.mark.parametrize("how", ["killed", "asked to stop"])
+@pytest.mark.parametrize("scheme", TRANSPORTS)
+def test_a_match_goes_on_when_its_host_is_started_again(
+    serve: Callable[..., Served], pool: Bots, scheme: str, how: str
+) -> None:
+    flags = ("--tournament", "cup", "--game", "connect-4", "--entrants", "2")
+    first = serve(*flags)
+    relay = Relay(port(first, scheme))
+    reached, again = threading.Event(), threading.Event()
+    begun: list[dict[str, Any]] = []
+
+    def choose(turn: dict[str, Any]) -> int:
+        if turn["ply"] >= 4:
+            reached.set()
+            again.wait(HANG)
+        return open_column(turn)
+
+    def heard(message: dict[str, Any]) -> None:
+        if message["type"] == "begin":
+            begun.append(message)
+
+    way = {"game": "connect-4", "url": f"{scheme}://127.0.0.1:{relay.port}", "heard": heard}
+    bots = [pool.submit(quintain_bot.run, choose, name=name, **way) for name in ("ann", "bob")]
+    assert reached.wait(HANG)
+    if how == "killed":
+        first.kill()
+    else:
+        first.process.terminate()
+        assert first.end()[0] == 0
+    second = serve(*flags)
+    relay.lead_to(port(second, scheme))
+    relay.cut()
+    again.set()
+    assert all(bot.result(HANG)["tournament"] == "cup" for bot in bots)
+    relay.close()
+    _, match = second.get("/api/matches/cup-1")
+    assert match["ending"] == "played"
+    assert [each["match"] for each in begun] == ["cup-1"] * len(begun)
+    assert sum(each.get("restarted", False) for each in begun) == 2
+    assert second.get("/api/matches/cup-1.2")[0] == 404
+
+
 # Hosts that are scripts
 
 
@@ -343,6 +391,40 @@ def refuse_http(connection: socket.socket) -> None:
 def come_later(connection: socket.socket) -> None:
     connection.recv(65536)
     connection.sendall(b'{"type":"refused","reason":"the host is about to stop: come again later"}\n')
+
+
+def test_an_answer_to_what_a_restart_has_taken_back_is_thought_of_again() -> None:
+    """Catches a move that was chosen for another position than the one that is asked now."""
+    named = {"match": "cup-1", "state": {}, "clock": [None, None]}
+    welcome = {"type": "welcome", "name": "ann", "token": "t", "game": "quoridor", "tournament": "cup"}
+    begin = named | {"type": "begin", "you": "first", "players": ["ann", "bob"]}
+
+    def turn(ply: int, last: str | None) -> dict[str, Any]:
+        return named | {"type": "turn", "ply": ply, "turn": ("first", "second")[ply % 2], "last": last}
+
+    sent: list[Any] = []
+
+    def tell(connection: socket.socket, *messages: dict[str, Any], answers: int) -> None:
+        with connection.makefile("rw") as lines:
+            lines.readline()
+            for message in messages:
+                lines.write(json.dumps(message) + "\n")
+            lines.flush()
+            sent.extend(json.loads(lines.readline())["move"] for _ in range(answers))
+
+    def before(connection: socket.socket) -> None:
+        tell(connection, welcome, begin, turn(0, None), turn(1, "e2"), turn(2, "e8"), answers=2)
+
+    def after(connection: socket.socket) -> None:
+        kept = begin | {"moves": ["e2"], "restarted": True}
+        tell(connection, welcome, kept, turn(1, "e2"), turn(2, "d9"), answers=1)
+
+    script = Script(before, after, refuse_line)
+    way = {"game": "quoridor", "name": "ann", "url": f"tcp://127.0.0.1:{script.port}"}
+    with pytest.raises(Refused):
+        quintain_bot.run(lambda turn: f"after {turn['moves']}", **way)
+    script.join()
+    assert sent == ["after []", "after ['e2', 'e8']", "after ['e2', 'd9']"]
 
 
 @pytest.mark.parametrize("fault", [ValueError("a bug"), OSError("a book that cannot be read")])

@@ -64,7 +64,7 @@ def check(
     """`before` is a run without a crash; a crash `left` that when so much was `told`; `after` came of it."""
     assert after.over, "who goes on comes to the end"
     assert list(after.kept[: len(left)]) == left, "what is kept never changes"
-    cut_short_matches_say_so(left, after)
+    what_was_in_play_goes_on_or_says_why_not(contest, left, after)
     nothing_told_is_lost(told + after.told, after.kept)
     ends = Counter(entry.fact.match for entry in after.kept if isinstance(entry.fact, Concluded))
     assert set(ends.values()) <= {1}, "doubled"
@@ -87,12 +87,18 @@ def nothing_told_is_lost(told: tuple[Told, ...], kept: tuple[Kept, ...]) -> None
             assert each.said in facts, "lost"
 
 
-def cut_short_matches_say_so(left: list[Kept], after: Outcome) -> None:
+def what_was_in_play_goes_on_or_says_why_not(contest: Contest, left: list[Kept], after: Outcome) -> None:
     record = fold(left).get(NAME)
     ends = {entry.fact.match: entry.fact for entry in after.kept if isinstance(entry.fact, Concluded)}
     for match in record.dealt if record else ():
-        end = ends[match]
-        assert (end.ending, end.why, end.score) == (Ending.VOID, CUT_SHORT, None)
+        end = ends.get(match)
+        if end is None:
+            assert formats()[contest.format].endless, "it goes on, as everything does"
+            continue
+        if match in record.keys:
+            assert end.score is not None, "both bots have come back to it"
+        else:
+            assert (end.ending, end.why, end.score) == (Ending.VOID, CUT_SHORT, None)
         assert len(end.moves) == len(end.times)
 
 

@@ -18,6 +18,7 @@ from trio.testing import MockClock
 
 from server.host.host import Host
 from server.host.reception import Unwelcome
+from server.store import snapshots
 from server.store.journal import Engine
 from server.store.ledger import Ledger
 from server.store.sqlite import Sqlite
@@ -26,7 +27,7 @@ from tournament.desk import Desk
 from tournament.events import Ended
 from tournament.format import Terms, formats
 from tournament.player import Player, Seat
-from tournament.record import AnyFact, Kept, Opened, State
+from tournament.record import AnyFact, Kept, Opened, Record, State
 from tournament.timekeeper import Timekeeper
 from tournament.tournament import Tournament
 
@@ -159,7 +160,12 @@ class World:
             trio.lowlevel.current_trio_token().run_sync_soon(self._scope.cancel)
 
     async def _live(self) -> tuple[tuple[object, ...], bool]:
-        host = Host(store=Ledger(self._engine, at_once), timekeeper=Timekeeper(inf), wall=trio.current_time)
+        host = Host(
+            store=Ledger(self._engine, at_once),
+            timekeeper=Timekeeper(inf),
+            wall=trio.current_time,
+            load=self._load,
+        )
         host.on_fact.append(self._hear)
         self._scope.deadline = trio.current_time() + BOUND
         rows: tuple[object, ...] = ()
@@ -179,12 +185,24 @@ class World:
                 nursery.cancel_scope.cancel()
         return rows, not self._scope.cancelled_caught
 
+    def _load(self) -> tuple[dict[str, Record], list[Kept]]:
+        """As a host does after a long past: so whatever comes after a crash goes on from a snapshot."""
+        path = self._folder / snapshots.FILE
+        known = snapshots.folded(self._engine, path)
+        snapshots.save(path, known)
+        return known.records, known.audit
+
     async def _come(self, host: Host, name: str, nursery: trio.Nursery) -> None:
-        """Every other bot has a token."""
+        """Every other bot has a token, by which it can come back to its match."""
         token = f"the token of {name}" if name[-1] in "02468" else None
         try:
             visit = await host.arrive(
-                name, self.contest.game, tournament=NAME, token=token, keeps=token is not None
+                name,
+                self.contest.game,
+                tournament=NAME,
+                token=token,
+                keeps=token is not None,
+                resumes=token is not None,
             )
         except Unwelcome:
             assert host.tournaments[NAME].record.state is State.FINISHED, "nothing else keeps an entrant out"

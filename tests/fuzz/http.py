@@ -1,8 +1,7 @@
 """The HTTP door: the Arena, Hexagon Dots, the house protocol, the API, pages, and whatever HTTP may be."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from random import Random
-from typing import Any
 
 from games import hexagondots
 from server.config import Evaluation
@@ -19,6 +18,7 @@ from server.protocols.hexagon_dots.door import HexagonDots
 from server.protocols.house.sessions import HouseHttp
 from tests.fuzz.ground import Attended, Door, Served
 from tests.fuzz.sessions import Hear, Say, Step, Tongue
+from tests.server.transcripts import at_once
 from tournament.player import Player
 
 SIZE = b"#size#"  # stands for the length of the body
@@ -240,11 +240,6 @@ class Telephone(Caller):
         return len(url.host) % 3 != 0
 
 
-async def at_once(make: Callable[[], Any]) -> Any:
-    """And not in a thread, for which a virtual clock does not wait."""
-    return make()
-
-
 def serve(host: Host) -> Served:
     arena, dots, play = (
         Arena(host, Evaluation(), "127.0.0.1", Telephone()),
@@ -261,7 +256,7 @@ def serve(host: Host) -> Served:
 
     def guests(who_are_called: bool = False) -> set[Player]:
         found = (guest for guest in arena._guests._guests.values() if guest.url or not who_are_called)
-        return {guest.visit.player for guest in found if guest.visit}
+        return {guest.attendance.visit.player for guest in found if guest.attendance.visit}
 
     def called() -> set[Player]:
         return guests(who_are_called=True)

@@ -13,7 +13,6 @@ import msgspec
 
 from games.catalogue import catalogue
 from games.game import Illegal, quoted, typed
-from server.host.reception import Visit
 from server.protocols.common.attendance import Attendance
 from server.protocols.common.states import State
 from server.protocols.dialect import Channel, Dialect, OverTcp
@@ -42,7 +41,6 @@ class PlainWords:
 
     def hear(self, message: bytes, at: float, fresh: bool = True) -> None:
         here = self.attendance
-        here.tape.heard(message, at)
         text = message.decode("utf-8", "replace").strip()
         if not here.budget.message(at):
             self.give_up("too many lines")
@@ -61,13 +59,17 @@ class PlainWords:
 
     def _come(self, game: str, name: str) -> None:
         if game in catalogue():
-            self.attendance.come(name, game, self._enter, lambda why: self._say(f"NO {why}"), keeps=False)
+            self.attendance.come(
+                name,
+                game,
+                self._channel.authenticated,
+                admitted=lambda visit: self._say(f"WELCOME {visit.player.name}"),
+                refused=lambda why: self._say(f"NO {why}"),
+                keeps=False,
+                door=DIALECT.name,
+            )
         else:
             self._say(f"NO there is no game {quoted(game)}; there are: {', '.join(catalogue())}")
-
-    def _enter(self, visit: Visit) -> None:
-        self._channel.authenticated()
-        self._say(f"WELCOME {visit.player.name}")
 
     def _play(self, seat: Seat, text: str, at: float, fresh: bool) -> None:
         if not fresh:

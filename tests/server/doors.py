@@ -15,7 +15,7 @@ from server.config import Evaluation, Settings
 from server.host.host import Host
 from server.http.routes import HttpDoor, routed
 from server.http.service import Http
-from server.net.listening import Visitor
+from server.net.listening import Admission, Visitor
 from server.net.wire import Wire
 from server.protocols import tcp, websocket
 from server.protocols.arena.door import Arena
@@ -104,12 +104,14 @@ async def _all(
     return found
 
 
-def in_memory_with(around: Around | None = None, around_lines: Around | None = None) -> Doors:
+def in_memory_with(
+    around: Around | None = None, around_lines: Around | None = None, admission: Admission | None = None
+) -> Doors:
     """Over a simulated network, with something `around` each stream of a bot; lines may have their own."""
 
     async def doors(host: Host, nursery: trio.Nursery) -> Mapping[str, Connect]:
         async def opened(attend: Attend, end: Callable[[Stream], End]) -> Connect:
-            return in_memory(host, attend, end)
+            return in_memory(host, attend, end, admission=admission)
 
         return await _all(host, opened, around, around_lines)
 

@@ -48,7 +48,7 @@ class Served:
         return int(head.split()[1]), json.loads(body)
 
     def get(self, path: str) -> tuple[int, Any]:
-        return self.ask(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        return self.ask(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
 
     def end(self) -> tuple[int, str, str]:
         """The exit code, and what was printed since the ready line."""

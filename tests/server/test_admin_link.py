@@ -11,7 +11,8 @@ from tests.server.served import Served
 def opened(host: Served, secret: str) -> int:
     """What is answered to who presses the button."""
     body = f"secret={secret}"
-    head = f"POST /admin/login HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {len(body)}"
+    head = "POST /admin/login HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+    head += f"Content-Length: {len(body)}"
     with socket.create_connection(("127.0.0.1", host.http)) as connection:
         connection.sendall(f"{head}\r\n\r\n{body}".encode())
         return int(connection.makefile("rb").readline().split()[1])

@@ -2,6 +2,7 @@
 
 import json
 import re
+import socket
 import subprocess
 import sys
 import threading
@@ -36,7 +37,7 @@ def desk(host: Served) -> Callable[..., tuple[int, str, str]]:
     return ask
 
 
-CHANGING = {"create", "start", "pause", "resume", "withdraw", "disqualify", "void"}
+CHANGING = {"create", "start", "pause", "resume", "release", "withdraw", "disqualify", "void"}
 
 
 @pytest.mark.slow
@@ -194,3 +195,22 @@ def test_a_demo_that_is_interrupted_leaves_nothing_behind(tmp_path: Path) -> Non
     demo.communicate(timeout=HANG)
     assert demo.returncode == 130
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_a_name_that_came_without_a_token_is_released_or_bound_by_a_command(
+    host: Served, desk: Callable[..., tuple[int, str, str]]
+) -> None:
+    assert desk("tournament", "create", "seats", "--game", "santorini")[0] == 0
+    with socket.create_connection(("127.0.0.1", host.tcp), HANG) as bot:
+        bot.sendall(b"ann\n")
+        while not json.loads(desk("tournament", "show", "seats", "--json")[1])["entrants"]:
+            pass
+        done, told, _ = desk("tournament", "release", "seats", "ann")
+        assert (done, "seats" in told) == (0, True)
+        done, _, why = desk("tournament", "release", "seats", "ann")
+        assert (done, "ann belongs to nobody" in why) == (1, True)
+        done, told, _ = desk("tournament", "release", "seats", "ann", "--bind", "--json")
+        assert (done, json.loads(told)["name"]) == (0, "ann")
+        done, token, _ = desk("tournament", "release", "seats", "ann", "--bind")
+        assert (done, len(token.strip()) >= 16) == (0, True)

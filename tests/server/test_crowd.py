@@ -11,7 +11,7 @@ from time import monotonic
 
 import pytest
 
-from server.net.listening import room_for_files
+from server.net.open_files import room_for_files
 from tests.bench import load_tcp, load_websocket
 from tests.bench.crowd import READ, Crowd
 from tests.hang import HANG

@@ -160,7 +160,7 @@ def open_tournament(host: Served, name: str, game: str) -> None:
     body = json.dumps({"name": name, "game": game, "entrants": 2, "pace": {"turn": HANG}})
     token = (host.data / "organiser-token").read_text().strip()
     status, answer = host.ask(
-        "POST /api/tournaments HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+        "POST /api/tournaments HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
         f"Authorization: Bearer {token}\r\nContent-Length: {len(body)}\r\n\r\n{body}"
     )
     assert status == 201, answer

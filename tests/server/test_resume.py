@@ -24,7 +24,7 @@ from tournament import record
 from tournament.desk import Desk
 from tournament.events import Ending
 from tournament.format import Terms
-from tournament.record import Abridged, Concluded, Opened, Ordered, State
+from tournament.record import Abridged, Concluded, Opened, Ordered, State, Turned
 from tournament.settling import CUT_SHORT
 from tournament.timekeeper import Timekeeper
 from tournament.tournament import Refusal
@@ -87,6 +87,28 @@ async def test_a_match_that_was_cut_short_shows_what_was_played_of_it(
         assert void.times == pytest.approx((1.0, 1.0, 1.0))
         assert (won.match, won.players, won.ending) == ("cup-1.2", void.players, Ending.PLAYED)
         assert host.store.jotted() == {}
+
+
+async def test_a_match_goes_on_however_often_its_host_is_started_again(
+    house: House, autojump_clock: MockClock
+) -> None:
+    """Catches moves that are written once more, or no more, after a restart."""
+    moves: list[Any] = []
+    for plies in (2, 4, 6):
+        async with house.open() as host:
+            if not host.tournaments:
+                await host.open("cup", Opened(GAME, "round-robin", 2))
+            for name in ("ann", "bob"):
+                await house.come(host, name, token=f"{TOKEN} of {name}", resumes=True)
+            await trio.sleep(2.5)
+            match = host.tournaments["cup"].matches["cup-1"]
+            assert len(match.moves) == plies
+            assert match.times == pytest.approx([1.0] * plies)
+            moves = [*match.moves]
+    async with house.open() as host:
+        await trio.sleep(1.0)
+        match = host.tournaments["cup"].matches["cup-1"]
+        assert match.moves == moves
 
 
 async def test_a_cut_short_match_keeps_the_options_that_were_its_own(
@@ -302,6 +324,18 @@ async def test_two_who_open_a_tournament_of_one_name_do_not_both(
                 nursery.start_soon(open_cup, rounds)
         assert refused == ["there is a tournament cup already"] * 2
         assert list(host.tournaments) == ["cup"]
+
+
+async def test_two_who_need_an_open_table_at_once_open_it_once(
+    house: House, autojump_clock: MockClock
+) -> None:
+    """Catches a journal that says twice that a table is open, which no journal of one host can."""
+    async with house.open() as host:
+        async with trio.open_nursery() as nursery:
+            for name in ("ann", "bob"):
+                nursery.start_soon(host.arrive, name, GAME)
+        facts = [entry.fact for entry in host.store.kept() if isinstance(entry.fact, Turned)]
+    assert facts == [Turned(State.RUNNING)]
 
 
 async def test_a_match_that_is_voided_after_the_end_is_played_again(

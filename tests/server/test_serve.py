@@ -11,16 +11,18 @@ from typing import Any
 
 import pytest
 import trio
+import trio.testing
 from structlog.testing import capture_logs
 from trio.testing import MockClock
 
-from server.serve import GRACE, INTERRUPTED, _until_the_end
+from server.serve import INTERRUPTED, _until_the_end
 from tests.hang import HANG
 from tests.loopback import ipv6
 from tests.server.served import ROOT
 from tests.server.transcripts import hosting
 from tests.tournament.world import play, silent
 
+GRACE = 2.0  # seconds
 CUP = {"tournament": "cup", "game": "tic-tac-toe", "format": "round-robin", "entrants": "2"}
 
 
@@ -103,13 +105,28 @@ async def test_what_is_played_is_waited_for_until_the_grace_is_over_or_a_second_
         for name in ("ann", "bob"):
             visit = await host.arrive(name, "tic-tac-toe")
             nursery.start_soon(play, visit.player, silent)
+        await trio.testing.wait_all_tasks_blocked()
         send, receive = trio.open_memory_channel[int](signals)
         for _ in range(signals):
             send.send_nowait(signal.SIGINT)
         with capture_logs():
-            assert await _until_the_end(host, None, receive) == INTERRUPTED
+            assert await _until_the_end(host, None, receive, GRACE) == INTERRUPTED
         assert host.tournaments["cup"].matches
         assert trio.current_time() == (GRACE if signals == 1 else 0.0)
+
+
+async def test_what_can_be_resumed_is_not_waited_for(autojump_clock: MockClock) -> None:
+    async with hosting(CUP) as (host, nursery):
+        for name in ("ann", "bob"):
+            visit = await host.arrive(name, "tic-tac-toe", token=f"a token that {name} has", resumes=True)
+            nursery.start_soon(play, visit.player, silent)
+        await trio.testing.wait_all_tasks_blocked()
+        send, receive = trio.open_memory_channel[int](1)
+        send.send_nowait(signal.SIGTERM)
+        with capture_logs():
+            assert await _until_the_end(host, None, receive, GRACE) == 0
+        assert host.tournaments["cup"].matches
+        assert trio.current_time() == 0.0
 
 
 def test_the_organisers_token_is_made_once_and_nobody_else_can_read_it(serve: Any) -> None:
@@ -124,7 +141,8 @@ def test_the_organisers_token_is_made_once_and_nobody_else_can_read_it(serve: An
     assert path.read_text().strip() == token
     body = '{"name":"friday","game":"santorini"}'
     head = (
-        f"POST /api/tournaments HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {len(body)}\r\n"
+        "POST /api/tournaments HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+        f"Content-Length: {len(body)}\r\n"
     )
     assert again.ask(f"{head}\r\n{body}")[0] == 401
     assert again.ask(f"{head}Authorization: Bearer {token}\r\n\r\n{body}")[0] == 201

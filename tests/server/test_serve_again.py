@@ -128,7 +128,7 @@ def test_a_disk_that_takes_no_more_is_told_of_and_waited_for(serve: Any, tmp_pat
     token = (host.data / "organiser-token").read_text().strip()
     body = json.dumps({"name": "friday", "game": "santorini", "options": {}})
     request = (
-        "POST /api/tournaments HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+        "POST /api/tournaments HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
         f"Authorization: Bearer {token}\r\nContent-Length: {len(body)}\r\n\r\n{body}"
     )
     size = (tmp_path / f"{JOURNAL}-wal").stat().st_size
@@ -192,6 +192,7 @@ class Posted:
 def posted(host: Served, path: str, body: dict[str, Any]) -> Posted:
     connection = socket.create_connection(("127.0.0.1", host.http), HANG)
     content = json.dumps(body)
-    head = f"POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {len(content)}\r\n\r\n"
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+    head += f"Content-Length: {len(content)}\r\n\r\n"
     connection.sendall((head + content).encode())
     return Posted(connection)

@@ -28,6 +28,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from math import inf
 from pathlib import Path
+from typing import Any
 
 import trio
 import trio.testing
@@ -41,6 +42,7 @@ from tests.hang import HANG
 from tests.server.ends import Connect, End
 from tournament.format import Terms
 from tournament.record import Opened
+from tournament.store import Store
 from tournament.timekeeper import Timekeeper
 
 FENCE = re.compile(r"^```transcript(?P<settings>.*)\n(?P<body>(?:.*\n)*?)```$", re.MULTILINE)
@@ -94,15 +96,22 @@ def _read(page: str, text: str, block: re.Match[str]) -> Transcript:
     return Transcript(f"{page}:{start}", settings, tuple(lines))
 
 
+async def at_once(work: Callable[[], Any]) -> Any:
+    """In place of a thread: a virtual clock would not wait for one."""
+    await trio.lowlevel.checkpoint()
+    return work()
+
+
 @asynccontextmanager
 async def hosting(
-    settings: Mapping[str, str], limits: Limits | None = None
+    settings: Mapping[str, str], limits: Limits | None = None, store: Store | None = None
 ) -> AsyncIterator[tuple[Host, trio.Nursery]]:
     """A host as a transcript wants it, on trio's clock; and where its connections run."""
-    host = Host(limits, timekeeper=Timekeeper(inf), wall=trio.current_time)
+    host = Host(limits, store, timekeeper=Timekeeper(inf), wall=trio.current_time)
+    host.boards.run = at_once
     async with trio.open_nursery() as nursery:
         await nursery.start(host.run)
-        if "tournament" in settings:
+        if "tournament" in settings and settings["tournament"] not in host.tournaments:
             await host.open(settings["tournament"], _opened(settings))
         yield host, nursery
         nursery.cancel_scope.cancel()
@@ -117,14 +126,21 @@ def _opened(settings: Mapping[str, str]) -> Opened:
     return Opened(settings["game"], settings["format"], entrants, Terms(), options, pace)
 
 
-async def replay(transcript: Transcript, doors: Doors, *, over: str = "tcp", cushion: float = 0.0) -> None:
+async def replay(
+    transcript: Transcript,
+    doors: Doors,
+    *,
+    over: str = "tcp",
+    cushion: float = 0.0,
+    limits: Limits | None = None,
+) -> None:
     """Replay against the doors of a new host; bots that name no transport come `over` this one.
 
     On a clock that jumps by itself there is no need of a cushion: when no task
     can run, all has been said. Over real sockets it is seconds of silence, and
     what a message says of clocks is not compared.
     """
-    async with staged(transcript, doors, over=over, cushion=cushion) as (_, stage):
+    async with staged(transcript, doors, over=over, cushion=cushion, limits=limits) as (_, stage):
         for line in transcript.lines:
             await stage.perform(line)
         await stage.expect_silence("the end")
@@ -132,10 +148,15 @@ async def replay(transcript: Transcript, doors: Doors, *, over: str = "tcp", cus
 
 @asynccontextmanager
 async def staged(
-    transcript: Transcript, doors: Doors, *, over: str, cushion: float = 0.0
+    transcript: Transcript,
+    doors: Doors,
+    *,
+    over: str,
+    cushion: float = 0.0,
+    limits: Limits | None = None,
 ) -> AsyncIterator[tuple[Host, "Stage"]]:
     """The host, and a stage on which the transcript can be performed line by line."""
-    async with hosting(transcript.settings) as (host, nursery):
+    async with hosting(transcript.settings, limits) as (host, nursery):
         stage = Stage(transcript.name, await doors(host, nursery), nursery, over, cushion)
         try:
             yield host, stage

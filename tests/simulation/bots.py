@@ -123,9 +123,11 @@ class Bot:
         )
 
     def _enter(self, host: "Host") -> Player:
-        player = host.lobby.enter(self.name, host.game.name)
+        player = host.awaited.pop(self.name, None) or host.lobby.enter(self.name, host.game.name)
+        player.key = self.name if self.name in self._world.plan.resume else None
         self._players.append(player)
         host.nursery.start_soon(self._serve, player)
+        player.back()
         return player
 
     def _vanish(self, until: float) -> None:
@@ -212,7 +214,7 @@ class Bot:
 
     async def _play(self, seat: Seat) -> None:
         sheet = self._sheet = self._world.witness.sheet(seat, self.name)
-        coming = self._tempted(COMING) if self._here else None
+        coming = self._tempted(COMING) if self._here and not seat.match.interrupted else None
         if coming is not None:
             patience = self._chance.uniform(1, GRACE)
             late = patience + 1 if coming == "misses" else self._chance.uniform(0, 0.9 * patience)

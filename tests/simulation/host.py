@@ -6,6 +6,7 @@ import trio
 
 from tests.simulation.disk import Session
 from tournament.lobby import Lobby
+from tournament.player import Player
 from tournament.record import Record, State, fold
 from tournament.timekeeper import Timekeeper
 from tournament.tournament import Tournament
@@ -27,6 +28,7 @@ class Host:
         self.tournaments: dict[str, Tournament] = {}
         self.begun: set[str] = set()  # matches
         self.requests: set[trio.CancelScope] = set()  # of organisers, under way
+        self.awaited: dict[str, Player] = {}  # in matches that were in play when the last host crashed
         self._world = world
 
     async def live(self) -> None:
@@ -35,7 +37,10 @@ class Host:
             self.nursery.start_soon(self.timekeeper.run)
             for bot in world.bots.values():
                 self.nursery.start_soon(bot.attend, self)
-            for record in fold(world.disk.kept()).values():
+            records = fold(world.disk.kept(), whole=False).values()
+            for record in records:
+                self._await_players(record)
+            for record in records:
                 self.take(record)
             world.host = self
             world.changed()
@@ -43,6 +48,13 @@ class Host:
             if not self.disk.crashed:
                 await self._close()
             self.nursery.cancel_scope.cancel()
+
+    def _await_players(self, record: Record) -> None:
+        for match in record.keys:
+            for name in record.drawn[record.dealt[match]].names:
+                if name not in self.awaited:
+                    player = self.awaited[name] = self.lobby.enter(name, self.game.name)
+                    player.away()
 
     def take(self, record: Record) -> None:
         world, name = self._world, record.name
@@ -77,6 +89,8 @@ class Host:
         world = self._world
         for bot in world.bots.values():
             bot.dismiss()
+        for player in self.awaited.values():
+            player.retire()
         await trio.sleep(FAREWELL)
         left = [
             *(f"the task {task.name}" for task in self.nursery.child_tasks if "Timekeeper" not in task.name),

@@ -64,7 +64,7 @@ class Organiser:
         while contest.name not in (host := await world.up()).tournaments:
             try:
                 await host.disk.keep(contest.name, trio.current_time(), [opened])
-                host.take(Record(contest.name, opened))
+                host.take(Record(contest.name, opened, whole=False))
             except Crashed:
                 pass
 

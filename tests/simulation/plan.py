@@ -83,6 +83,7 @@ class Plan(Struct, frozen=True):
     calm: bool  # nothing happens to the clocks, so they can be reckoned exactly
     breadth: int | None  # of the legal moves, how many bots look at: some are dear to find
     inspected: bool  # somebody looks whether all is done that can be done
+    resume: frozenset[str]  # who can come back to a match after a crash
 
 
 def draw(seed: int) -> Plan:
@@ -113,7 +114,14 @@ def draw(seed: int) -> Plan:
         calm=calm,
         breadth=4 if game in ("quoridor", "santorini") else None,
         inspected=chance.random() < 0.25,
+        resume=_resume(Random(f"{seed} resume"), (*names, *late)),
     )
+
+
+def _resume(chance: Random, names: Sequence[str]) -> frozenset[str]:
+    """Often everybody, sometimes nobody."""
+    likelihood = chance.choice((0.0, 0.7, 1.0, 1.0))
+    return frozenset(name for name in names if chance.random() < likelihood)
 
 
 def options(chance: Random, game: str) -> Mapping[str, object]:

@@ -15,12 +15,13 @@ import tournament.record
 import tournament.timekeeper
 from tests.simulation.plan import draw
 from tests.simulation.world import Report, simulate
+from tournament.clock import Clock
 from tournament.desk import Desk
 from tournament.format import Result
 from tournament.lobby import Lobby
 from tournament.match import Match
 from tournament.pairing import round_robin
-from tournament.player import Player, Seat
+from tournament.player import GRACE, Player, Seat
 from tournament.presence import Presence
 from tournament.record import AnyFact
 from tournament.settling import unplayed
@@ -62,16 +63,16 @@ def old_connection_clears_new() -> Patches:
 
 def counted_twice_on_resume() -> Patches:
     """Going on after a crash concludes the last match that was decided once more."""
-    void = Tournament._void_what_was_cut_short
+    go_on = Tournament._go_on
 
     async def resume(self: Tournament) -> None:
-        await void(self)
+        await go_on(self)
         decided = [fact for fact in self.record.matches.values() if fact.score is not None]
         for last in decided[-1:]:
             pairing = self.record.drawn[last.pairing]
             await self.keep(unplayed(self.record, pairing, last.winner, last.ending, last.why, last.score))
 
-    return {(Tournament, "_void_what_was_cut_short"): resume}
+    return {(Tournament, "_go_on"): resume}
 
 
 def side_balance_off_by_one() -> Patches:
@@ -171,9 +172,26 @@ def void_comes_too_late() -> Patches:
             desk._tournament.matches[match].void(why, trio.current_time())
         else:
             async with desk._tournament.deciding:
-                await desk._tournament.keep(*desk.voiding(match, why))
+                await desk._tournament.keep(*await desk.voiding(match, why))
 
     return {(Desk, "void"): void}
+
+
+def a_restart_gives_time() -> Patches:
+    """Whoever comes back to a match has all the time that it began with."""
+    return {(Clock, "charge"): lambda clock, seat, spent: None}
+
+
+def a_restart_takes_time() -> Patches:
+    """The clock of the mover runs while its bot is still on its way back."""
+    hold = Match.hold
+
+    def running(match: Match, seat: int, until: float) -> None:
+        hold(match, seat, until)
+        if match.interrupted and match.to_move == seat:
+            match.clock.start(seat, until - GRACE)
+
+    return {(Match, "hold"): running}
 
 
 CLASSIC = (
@@ -192,6 +210,8 @@ OURS = (
     known_in_the_order_of_waking,
     decisions_overlap,
     void_comes_too_late,
+    a_restart_gives_time,
+    a_restart_takes_time,
 )
 
 

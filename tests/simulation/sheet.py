@@ -41,6 +41,7 @@ class Sheet:
         self._bank = inf if pace.bank is None else pace.bank
         self._turn = inf if pace.turn is None else pace.turn
         self._gain = pace.gain
+        self._past = len(seat.match.log.events) if seat.match.interrupted else 0  # of another host's time
 
     def __str__(self) -> str:
         return f"{self.seat.match.name} seat {self.seat.index} at {trio.current_time():.6f}"
@@ -50,8 +51,13 @@ class Sheet:
             case Ended():
                 self.over = True
                 self.news.set()
+            case Moved() if event.seat == self.seat.index and self._past:
+                self._charge(event, event.spent)
             case Moved() if event.seat == self.seat.index:
                 self._answered(event)
+        self._past = max(0, self._past - 1)
+        if self._past:
+            return
         if self.prompted is None and self.held_until is None and self.seat.to_move:
             self._prompt()
 
@@ -137,8 +143,11 @@ class Sheet:
         most = own + self._world.plan.beat * (len(stalls) + 1)
         if abs(event.spent - spent) > EXACT if self._calm else event.spent > most:
             self._complain(f"{self}: {event.spent} s were charged for {own} of {spent}")
+        self._charge(event, spent)
+        self.prompted = None
+
+    def _charge(self, event: Moved, spent: float) -> None:
         self._bank = max(0.0, self._bank - spent) + self._gain
         left = min(self._bank, self._turn)
         if self._calm and not isclose(inf if event.left is None else event.left, left, abs_tol=EXACT):
             self._complain(f"{self}: {event.left} s are left, and not {left}")
-        self.prompted = None

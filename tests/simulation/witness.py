@@ -101,6 +101,11 @@ class Witness:
                     self._judge_unplayed(contest, fact, record.format.endless)
                 case Concluded() if fact.why == CUT_SHORT and fact.match in host.begun:
                     self._world.complain(f"{fact.match} was cut short, and the host is up")
+                case Concluded() if fact.why.startswith(CUT_SHORT) and fact.match in record.keys:
+                    natures = [self._world.plan.natures[name] for name in fact.players]
+                    out = any(self._out(contest, name) for name in fact.players)
+                    if all(nature.honest for nature in natures) and not out:
+                        self._world.complain(f"{fact.match} was cut short, and both have come back: {fact}")
                 case _:
                     pass
 

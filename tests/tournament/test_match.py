@@ -343,3 +343,48 @@ def test_options_reach_the_game() -> None:
     played = match("hexagon-dots", options={"rows": 3, "cols": 3})
     shown = played.game.show(played.position, NAMES)
     assert (shown["rows"], shown["cols"]) == (3, 3)
+
+
+# Before both have moved
+
+
+@pytest.mark.parametrize(("moves", "void"), [(0, True), (1, True), (2, False)])
+def test_who_is_excused_and_leaves_before_both_have_moved_has_not_lost(moves: int, void: bool) -> None:
+    played = match(excused=(True, False))
+    for seat, move in enumerate(("C", "NW")[:moves]):
+        played.play(seat, move, 0.0)
+    played.leave(0, 1.0)
+    expected = (None, Ending.VOID, "ann left before both had moved")
+    assert ended(played) == (expected if void else (1, Ending.LEFT, "ann left the match"))
+
+
+def test_who_is_excused_no_more_has_lost() -> None:
+    played = match(excused=(True, False))
+    played.leave(1, 1.0)
+    assert ended(played) == (0, Ending.LEFT, "bob left the match")
+
+
+def test_who_is_excused_and_never_comes_has_not_lost() -> None:
+    played = match(excused=(True, True))
+    played.hold(1, 5.0)
+    played.flag(6.0)
+    assert ended(played) == (None, Ending.VOID, "bob did not come")
+
+
+@pytest.mark.parametrize("fault", ["time", "illegal", "resigned"])
+def test_other_faults_are_not_excused(fault: str) -> None:
+    played = match(excused=(True, True))
+    if fault == "time":
+        played.flag(1000.0)
+    elif fault == "resigned":
+        played.resign(0, 1.0)
+    else:
+        played.forfeit(0, "junk", "a fault", 1.0)
+    assert ended(played)[:2] == (1, Ending(fault))
+
+
+def test_before_its_first_move_nobody_may_be_gone_for_long() -> None:
+    played = match(early_grace=5.0)
+    assert [played.early_grace(seat) for seat in (0, 1)] == [5.0, 5.0]
+    played.play(0, "C", 1.0)
+    assert [played.early_grace(seat) for seat in (0, 1)] == [inf, 5.0]

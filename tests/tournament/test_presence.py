@@ -9,7 +9,7 @@ from tournament.record import Entered, Opened, Record, Withdrew
 from tournament.timekeeper import Timekeeper
 
 
-def test_a_format_is_told_of_who_is_free_and_of_one_who_is_not() -> None:
+async def test_a_format_is_told_of_who_is_free_and_of_one_who_is_not() -> None:
     record = Record("cup", Opened("tic-tac-toe", "ladder"))
     lobby = Lobby()
     presence = Presence(record, "tic-tac-toe", lobby, Timekeeper(inf), 30.0)

@@ -128,14 +128,16 @@ def test_who_is_disqualified_has_lost_everything() -> None:
 
 def test_a_preview_changes_nothing() -> None:
     known = record(Dealt("cup-1", 1), concluded("cup-1", 1))
-    before = msgspec.json.encode([known.standings(), known.results(), known.open, known.matches, known.state])
+    before = msgspec.json.encode(
+        [known.standings(), known.results(), dict(known.open), known.matches, known.state]
+    )
     after = known.after(
         Voided("cup-1", "?"), Disqualified("cas", "?"), Turned(State.PAUSED), Dealt("cup-2", 2)
     )
     assert points(after) != points(known)
     assert after.state is State.PAUSED
     assert before == msgspec.json.encode(
-        [known.standings(), known.results(), known.open, known.matches, known.state]
+        [known.standings(), known.results(), dict(known.open), known.matches, known.state]
     )
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tournament.format import Entrant, Pairing, Result, Score, formats
 from tournament.ratings import Rating, bradley_terry, probability_first
-from tournament.standings import CRITERIA, Row, adjusted, crosstable, rated, standings
+from tournament.standings import CRITERIA, Accounts, Row, adjusted, crosstable, rated, standings
 
 PAGE = (Path(__file__).parents[2] / "docs/standings.md").read_text()
 NAMES = ("ada", "bob", "cyd", "dan", "eva")
@@ -240,7 +240,7 @@ def test_in_a_knockout_who_is_disqualified_is_last_even_after_winning_it() -> No
 
 @given(some_results)
 def test_a_crosstable_has_every_match_twice_once_from_either_side(results: list[Result]) -> None:
-    cells = crosstable(ENTRANTS, results)
+    cells = crosstable(Accounts(ENTRANTS, results), NAMES)
     for result in results:
         first, second = result.pairing.first, result.pairing.second
         if second is not None:

@@ -4,6 +4,8 @@ from collections import Counter
 
 import pytest
 import trio
+from hypothesis import given
+from hypothesis import strategies as st
 from trio.testing import MockClock
 
 from games.catalogue import catalogue
@@ -14,6 +16,7 @@ from tournament.format import Terms
 from tournament.match import Match
 from tournament.player import Seat
 from tournament.record import Concluded, Drew, Opened, State
+from tournament.settling import whole_micros
 from tournament.store import Memory
 from tournament.tournament import Refusal
 
@@ -165,10 +168,55 @@ async def test_both_leaving_in_the_middle_is_the_same(autojump_clock: MockClock)
 
 
 async def test_leaving_in_the_middle_loses_that_match_and_no_other(autojump_clock: MockClock) -> None:
-    async with world(FOUR | {"dee": leaves(2.5)}) as here:
+    async def leave_after_a_move(seat: Seat) -> None:
+        async for _ in seat.match.log.read():
+            if seat.match.both_have_moved:
+                seat.leave()
+            elif seat.to_move:
+                seat.play(seat.match.game.write(next(iter(seat.match.position.moves()))))
+
+    async with world(FOUR | {"dee": leave_after_a_move}) as here:
         await here.tournament.run()
     losses = [fact for fact in here.concluded() if "dee" in fact.players]
     assert [fact.ending for fact in losses] == [Ending.LEFT] * 3
+    assert all(fact.players[fact.winner or 0] != "dee" for fact in losses)
+
+
+async def test_who_leaves_before_both_have_moved_is_excused_once_in_each_pairing(
+    autojump_clock: MockClock,
+) -> None:
+    """A bot that leaves time and again to avoid an opponent loses to it after all."""
+    async with world(FOUR | {"dee": leaves(0.5)}) as here:
+        await here.tournament.run()
+    left = [fact for fact in here.concluded() if "dee" in fact.players]
+    for pairing in {fact.pairing for fact in left}:
+        void, lost = [fact for fact in left if fact.pairing == pairing]
+        assert (void.ending, void.score, void.why) == (Ending.VOID, None, "dee left before both had moved")
+        assert (lost.ending, lost.why) == (Ending.LEFT, "dee left the match")
+        assert lost.score == ((0.0, 1.0) if lost.players[0] == "dee" else (1.0, 0.0))
+    assert len(left) == 6
+
+
+async def test_each_of_two_is_excused_once(autojump_clock: MockClock) -> None:
+    begun = 0
+
+    async def leave_in_turn(seat: Seat) -> None:
+        """The one leaves the first match, the other the second, and the third is played."""
+        nonlocal begun
+        begun += seat.index
+        await trio.sleep(0.5)
+        if seat.match.names[seat.index] == {1: "ann", 2: "bob"}.get(begun):
+            seat.leave()
+        else:
+            await first(seat)
+
+    async with world({"ann": leave_in_turn, "bob": leave_in_turn}) as here:
+        await here.tournament.run()
+    assert [fact.why for fact in here.concluded()[:2]] == [
+        "ann left before both had moved",
+        "bob left before both had moved",
+    ]
+    assert [fact.ending for fact in here.concluded()] == [Ending.VOID, Ending.VOID, Ending.PLAYED]
 
 
 # Going on
@@ -393,3 +441,11 @@ async def test_a_ladder_goes_on_while_there_are_two(autojump_clock: MockClock) -
             await here.tournament.run()
     assert len(here.concluded()) >= 10
     assert here.tournament.record.state is State.RUNNING
+
+
+@given(st.floats(0, 1e5))
+def test_a_time_in_whole_microseconds_is_never_more_than_was_spent(seconds: float) -> None:
+    micros = whole_micros(seconds)
+    assert seconds - 2e-6 < micros <= seconds
+    assert micros == round(micros * 1e6) / 1e6
+    assert whole_micros(micros) == micros

@@ -16,9 +16,9 @@ class Sides:
     """How often everybody has been first, in all that was drawn; a bye has no sides."""
 
     def __init__(self, drawn: Iterable[Pairing] = ()) -> None:
-        self.balance = Counter[str]()  # times first less times second
+        self.balance = Counter[str]()  # times first minus times second
         self.running = Counter[str]()  # 2: first the last two times; −1: second the last time, not before
-        self.times = Counter[tuple[str, str]]()  # one was first against another
+        self.times = Counter[tuple[str, str]]()  # how often one was first against another
         for pairing in drawn:
             if pairing.second is not None:
                 self.add(pairing.first, pairing.second)
@@ -30,14 +30,14 @@ class Sides:
             self.running[name] = side + (self.running[name] if self.running[name] * side > 0 else 0)
 
     def fair(self, one: str, other: str) -> tuple[str, str]:
-        """Both, beginning with whoever was first less often, less often against the other, less recently."""
+        """The two, beginning with whoever was first less often; if equal, against the other; then, lately."""
         mine = (self.balance[one], self.times[one, other], self.running[one])
         theirs = (self.balance[other], self.times[other, one], self.running[other])
         return (one, other) if mine <= theirs else (other, one)
 
 
 def here(entrants: Iterable[Entrant]) -> list[str]:
-    """Who may still be drawn, in the order of entry."""
+    """The names of those who may still be drawn, in the order of entry."""
     return [entrant.name for entrant in entrants if not entrant.gone]
 
 

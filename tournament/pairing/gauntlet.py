@@ -3,7 +3,7 @@
 Everything is drawn at the start: `rounds` times round (twice unless told
 otherwise), and every second time from the last opponent back to the first. So the
 first entrant's sides alternate throughout, and with an even number of rounds every
-pair has both sides equally often. Without that entrant there is no gauntlet.
+pair has both sides equally often. If that entrant goes, nothing more is drawn.
 """
 
 from collections import Counter

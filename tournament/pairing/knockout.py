@@ -13,9 +13,9 @@ from collections.abc import Collection, Mapping, Sequence
 from tournament.format import Entrant, Format, Pairing, Result, Score, Terms
 from tournament.pairing.drawing import Meeting, Sides, here, last_round, lots, numbered, seeded, unfinished
 
-MATCHES = 2  # that two play at most, one on either side; then their seeds decide
+MATCHES = 2  # that the same two play at most in a round, one on either side; then their seeds decide
 
-Contest = list[Pairing]  # what the same two play in a round; of nobody, empty
+Contest = list[Pairing]  # the pairings of the same two in a round; empty where nobody is left
 
 
 def draw(
@@ -86,7 +86,7 @@ def undecided(contest: Contest, score: Score, names: Collection[str]) -> bool:
 def winner(
     contest: Contest, scores: Mapping[int, Score], names: Collection[str], seeds: Sequence[str]
 ) -> str:
-    """Who won; or of a draw, and where both have lost, the better seed of those who have not gone."""
+    """The winner; after a draw, or if both have lost, the better seed of those who have not gone."""
     last = contest[-1]
     first, second = scores[last.number]
     if last.second is None or first > second:
@@ -102,5 +102,6 @@ FORMAT = Format(
     title="Knockout",
     draw=draw,
     order=("reached", "direct-encounter"),
+    midway=True,
     late=False,
 )

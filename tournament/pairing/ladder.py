@@ -1,9 +1,12 @@
-"""Ladder: an endless one, on which whoever is there and free meets somebody of about the same strength.
+"""Ladder: a format without an end, in which whoever is free meets somebody of about the same strength.
 
-Whoever is least known chooses first: an opponent of similar strength, preferably
-one that it has met less often. Nobody meets the same opponent twice in a row while
-anybody else is there, even in a match: two such players wait for the next match to
-end, or they would keep playing each other forever. Two who meet again swap sides.
+The entrant whose strength is known least is paired first, with an opponent of
+similar strength, preferably one that it has met less often. Nobody meets the same
+opponent twice in a row while anybody else is present, even if all others are busy:
+the two wait for the next match to end, or they would keep playing each other
+forever. Two who meet again swap sides.
+
+Whoever has bound opponents for nothing lately comes after all others.
 
 Strengths and meetings come from the latest matches only: whoever played in none of
 them is as little known as somebody new.
@@ -40,12 +43,15 @@ def draw(
 
     meetings: list[tuple[str, str]] = []
     number = drawn[-1].number if drawn else 0
-    free = sorted(lots(free, (terms.seed, number)), key=lambda name: known[name].sigma)
+    last_of_all = {each.name for each in there if each.last}
+    free = sorted(
+        lots(free, (terms.seed, number)), key=lambda name: (name not in last_of_all, known[name].sigma)
+    )
     while free:
         one = free.pop()
         others = [other for other in free if len(there) == 2 or not running(one, other, last)]
         if others:
-            other = min(others, key=lambda other: cost(one, other))
+            other = min(others, key=lambda other: (other in last_of_all, cost(one, other)))
             free.remove(other)
             meetings.append(swapped(one, other, drawn, latest.times))
     return numbered(drawn, [meetings], last_round(drawn) + 1)
@@ -65,12 +71,12 @@ def last_pairings(names: Collection[str], drawn: Sequence[Pairing]) -> dict[str,
 
 
 def running(one: str, other: str, last: Mapping[str, Pairing]) -> bool:
-    """Whether it would be the same opponent twice running for either."""
+    """Whether either of them would meet the same opponent twice in a row."""
     return any({one, other} == {*last[name].names} for name in (one, other) if name in last)
 
 
 def distance(one: Skill, other: Skill) -> float:
-    """How far apart the two are by what is known: from somebody unknown nobody is far."""
+    """How surely the two differ in strength: nobody is far from somebody unknown."""
     return abs(one.mu - other.mu) / hypot(one.sigma, other.sigma)
 
 
@@ -83,7 +89,7 @@ def swapped(one: str, other: str, drawn: Sequence[Pairing], times: Times) -> tup
 
 
 def balance(name: str, times: Times) -> int:
-    """Times first less times second."""
+    """Times first minus times second."""
     return sum(count * ((first == name) - (second == name)) for (first, second), count in times.items())
 
 

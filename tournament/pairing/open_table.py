@@ -1,40 +1,40 @@
-"""Open table: an endless one, at which whoever is there meets whoever else is, at once.
+"""Open table: a format without an end, in which whoever is free meets whoever else is, at once.
 
-Of all who could play, the two who have met least begin; among equals, those who
-came first. Nobody meets itself or somebody whom it is already playing, and whoever
-came for one opponent meets only that one. When two meet for the first time, whoever
-came first is first; after that they take turns. If `terms.lots` says so, sides are
-by lot.
+Of all who could play, the two who have met least are paired first; among equals,
+those who came first. Whoever has bound opponents for nothing lately comes after all
+others. Nobody meets itself or somebody whom it is already playing, and
+whoever came for one opponent meets only that one. When two meet for the first time,
+whoever came first is first; after that they take turns. If `terms.lots` says so,
+sides are by lot.
 """
 
 from collections.abc import Sequence
 from itertools import combinations
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 
 from tournament.format import Entrant, Format, Pairing, Result, Terms
 from tournament.latest import Latest, Times, met
 from tournament.pairing.drawing import last_round, lots, numbered
 
-WAITING = 100  # who is looked at, in the order of coming: bounds the pairs that are weighed
+WAITING = 100  # entrants that are considered, in the order of arrival: bounds the pairs to compare
 
 
 def draw(
     entrants: Sequence[Entrant], drawn: Sequence[Pairing], results: Sequence[Result], terms: Terms
 ) -> list[Pairing]:
-    waiting = [entrant for entrant in entrants if entrant.free and entrant.present and not entrant.gone][
-        :WAITING
-    ]
+    free = [entrant for entrant in entrants if entrant.free and entrant.present and not entrant.gone]
+    waiting = sorted(free, key=attrgetter("last"))[:WAITING]
     latest = drawn if isinstance(drawn, Latest) else Latest(drawn, results)
     seed = (terms.seed, drawn[-1].number if drawn else 0)
     pairs = [
-        (met(latest.times, one.name, other.name), one.name, other.name)
+        (one.last + other.last, met(latest.times, one.name, other.name), one.name, other.name)
         for one, other in combinations(waiting, 2)
         if _willing(one, other) and not met(latest.playing, one.name, other.name)
     ]
-    pairs.sort(key=itemgetter(0))
+    pairs.sort(key=itemgetter(0, 1))
     meetings: list[tuple[str, str]] = []
     taken = set[str]()
-    for _, one, other in pairs:
+    for _, _, one, other in pairs:
         if one not in taken and other not in taken:
             taken |= {one, other}
             meetings.append(_seated(one, other, latest.times, seed if terms.lots else None))

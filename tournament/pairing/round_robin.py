@@ -36,7 +36,7 @@ def leg(entrants: Sequence[Entrant], drawn: Sequence[Pairing], seed: int) -> Leg
 
 
 def table(names: Sequence[str]) -> Leg:
-    """A whole round robin, as the top of this file has it."""
+    """A whole round robin, as the top of this file describes it."""
     odd = len(names) - 1 + len(names) % 2
     rounds: Leg = []
     for r in range(odd):
@@ -50,11 +50,11 @@ def table(names: Sequence[str]) -> Leg:
 
 
 def catching_up(names: Sequence[str], drawn: Sequence[Pairing]) -> Leg:
-    """One after another, those who came late against all who are in already.
+    """Those who came late, one after another, against all who are in already.
 
-    Where nobody has gone that keeps every balance within one: of an even number
-    half have been first once more and half once less, and a newcomer evens them
-    out; of an odd number all are even.
+    If nobody has gone, every balance stays within one: of an even number, half
+    have been first once more and half once less, and a newcomer evens them out;
+    of an odd number, all are even.
     """
     in_already = {pairing.first for pairing in drawn} | {pairing.second for pairing in drawn}
     known = [name for name in names if name in in_already]
@@ -78,8 +78,8 @@ def catching_up(names: Sequence[str], drawn: Sequence[Pairing]) -> Leg:
 def alternating(name: str, others: Sequence[str], sides: Sides) -> list[tuple[str, str]]:
     """One against all others, by turns first and second.
 
-    It is first against those who have been first too often, and that as many
-    times as leaves the sum of the squares of all balances least.
+    It is first against those who have been first too often, as many times as
+    makes the sum of the squares of all balances smallest.
     """
     others = sorted(others, key=lambda other: -sides.balance[other])
     spent = [0, *accumulate(sides.balance[other] for other in others)]

@@ -1,28 +1,27 @@
 """Swiss: a few rounds, in each of which everybody meets somebody who is doing about as well.
 
-A round is drawn when the one before it is over. Every meeting has a price, made so
-that each rule outweighs, over the whole round, all rules after it; the round is the
-perfect matching of least price. `prices` contains all the rules.
+A round is drawn when the one before it is over. Every possible meeting has a price,
+and the round is the perfect matching with the lowest sum of prices, in which each
+rule outweighs all rules after it. `prices` contains all the rules.
 
-Balanced sides come before close scores: in many games to be first is worth so
-much that the scores would otherwise tell who was first more often.
+Balanced sides come before close scores: in many games, being first is such an
+advantage that scores would otherwise show who was first more often.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from math import ceil, log2
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tournament.format import Entrant, Format, Pairing, Result, Terms
 from tournament.pairing.drawing import Meeting, Sides, here, last_round, lots, numbered, seeded, unfinished
+from tournament.pairing.matching import LARGEST, NEVER, perfect
 
-Edge = tuple[int, int]  # two places, the better one first; the place after the last is the bye
-Price = tuple[int, ...]
+if TYPE_CHECKING:  # numpy is slow to import, and only Swiss tournaments draw with it
+    from tournament.pairing.matching import Numbers, Prices
 
-FEWEST = 3  # rounds, where there are opponents for so many
-SPARE = 2  # opponents left over after the last round: with fewer, who is left may be who has met
-RULES = 4  # so many first parts of a price are rules broken; the others tell good from better
+FEWEST = 3  # rounds, if there are opponents for so many
+SPARE = 2  # opponents still unmet after the last round: with fewer, all who are left to pair may have met
 
 
 def draw(
@@ -40,7 +39,7 @@ def draw(
     places.sort(key=lambda name: -points[name])
     sides = Sides(drawn)
     meetings: list[Meeting] = []
-    for one, other in cheapest(prices(places, points, sides, drawn), len(places)):
+    for one, other in perfect(*prices(places, points, sides, drawn)):
         if other == len(places):
             meetings.append((places[one], None))
         else:
@@ -49,9 +48,9 @@ def draw(
 
 
 def rounds(entrants: Sequence[Entrant], drawn: Sequence[Pairing], terms: Terms) -> int:
-    """As many as asked for; else one more than would leave one without a loss if sides did not matter.
+    """As many as asked for; else one more than would leave a single entrant without a loss, made odd.
 
-    And that an odd number: before an odd round all are in balance, so that the leaders can meet in the last.
+    Before an odd round everybody's sides are balanced, so the leaders can meet in the last one.
     """
     if terms.rounds is not None:
         return terms.rounds
@@ -63,67 +62,94 @@ def rounds(entrants: Sequence[Entrant], drawn: Sequence[Pairing], terms: Terms) 
 
 def prices(
     places: Sequence[str], points: Mapping[str, int], sides: Sides, drawn: Sequence[Pairing]
-) -> dict[Edge, Price]:
-    """What each meeting costs, and where their number is odd each bye. In this order of weight:
+) -> tuple["Prices", "Numbers"]:
+    """The price of each meeting and, if the number of entrants is odd, of each bye; and everybody's kind.
 
-    1. a bye for somebody who has had more byes than another
-    2. a meeting, as often as the two have met
-    3. a bye for more than the lowest score of those who are due one
-    4. sides out of balance: see `strain`
-    5. unequal scores, by the square of the difference
-    6. between equals, anything but their top half against their bottom half in order; else, anything
-       but neighbours; a bye for anybody but the last
+    A bye is a meeting with the place after the last. It is never for somebody who has had more byes than
+    another. The prices charge for these, most important first:
+
+    1. each time that the two have met before
+    2. a bye for somebody with more than the lowest score of those who are due one
+    3. sides out of balance: see `strain`
+    4. unequal scores, by the square of the difference
+    5. distance from the usual order: for equals, top half against bottom half; for others, neighbours;
+       for a bye, the last
     """
-    byes = Counter(pairing.first for pairing in drawn if pairing.second is None)
-    fewest = min(byes[name] for name in places)
-    lowest = min(points[name] for name in places if byes[name] == fewest)
-    equals = Counter(points[name] for name in places)
-    found: dict[Edge, Price] = {}
-    for low, other in enumerate(places):
-        for high, one in enumerate(places[:low]):
-            met = sides.times[one, other] + sides.times[other, one]
-            apart = points[one] - points[other]
-            wanted = 1 if apart else equals[points[one]] // 2
-            found[high, low] = (0, met, 0, strain(one, other, sides), apart**2, abs(low - high - wanted))
-        if len(places) % 2:
-            above = max(0, points[other] - lowest)
-            found[low, len(places)] = (byes[other] - fewest, 0, above, 0, 0, len(places) - 1 - low)
+    import numpy as np
+
+    score = np.array([points[name] for name in places])
+    balance = np.array([sides.balance[name] for name in places])
+    running = np.array([sides.running[name] for name in places])
+    had = Counter(pairing.first for pairing in drawn if pairing.second is None)
+    byes = np.array([had[name] for name in places])
+    due = byes == byes.min()
+    above = np.maximum(0, score - score[due].min())
+    times = firsts(places, sides)
+    apart = np.abs(score - score[:, None])
+    place = np.arange(len(places))
+    equals = np.searchsorted(-score, -score, "right") - np.searchsorted(-score, -score, "left")
+    wanted = np.where(apart == 0, equals // 2, 1)
+    disorder = np.abs(np.abs(place - place[:, None]) - wanted)
+    none = np.zeros_like(place)
+    total = totals(
+        [
+            (times + times.T, none),
+            (none, above),
+            (strain(balance, times, running), none),
+            (apart**2, none),
+            (disorder, place[::-1]),
+        ]
+    )
+    total[len(places) :, : len(places)][:, ~due] = total[: len(places), len(places) :][~due] = NEVER
+    kinds = np.unique(np.stack((score, balance)), axis=1, return_inverse=True)[1]
+    return total, np.append(kinds, [-1] * (len(places) % 2))
+
+
+def firsts(places: Sequence[str], sides: Sides) -> "Numbers":
+    """How often the place of the row was first against that of the column."""
+    import numpy as np
+
+    found = np.zeros((len(places), len(places)), np.int64)
+    index = {name: place for place, name in enumerate(places)}
+    for (first, second), times in sides.times.items():
+        if first in index and second in index:
+            found[index[first], index[second]] = times
     return found
 
 
-def strain(one: str, other: str, sides: Sides) -> int:
-    """How far out of balance the two would get; and, a lesser evil, whether to a third time running."""
-    first, second = sides.fair(one, other)
-    beyond = max(0, sides.balance[first]) + max(0, -sides.balance[second])
-    thirds = (sides.running[first] >= 2) + (sides.running[second] <= -2)
-    return 3 * beyond + thirds
+def strain(balance: "Numbers", times: "Numbers", running: "Numbers") -> "Numbers":
+    """How far out of balance the two would get and, weighing less, who gets a side a third time running.
+
+    Who would be first is as `Sides.fair` says.
+    """
+    import numpy as np
+
+    behind = 4 * np.sign(balance[:, None] - balance) + 2 * np.sign(times - times.T)
+    leads = behind + np.sign(running[:, None] - running) <= 0
+    as_first = 3 * np.maximum(0, balance) + (running >= 2)
+    as_second = 3 * np.maximum(0, -balance) + (running <= -2)
+    return np.where(leads, as_first[:, None] + as_second, as_second[:, None] + as_first)
 
 
-def cheapest(prices: Mapping[Edge, Price], places: int) -> list[Edge]:
-    """The perfect matching of the least price; sooner found where no rule need be broken."""
-    lawful = {edge: price for edge, price in prices.items() if not any(price[:RULES])}
-    return perfect(lawful, places) or perfect(prices, places)
+def totals(charges: Sequence[tuple["Numbers", "Numbers"]]) -> "Prices":
+    """Prices as numbers: the least of one part outweighs the most that all later ones can come to.
 
+    A part is what is charged for each pair, and for a bye, of which there is one at the most.
+    """
+    import numpy as np
 
-def perfect(prices: Mapping[Edge, Price], places: int) -> list[Edge]:
-    """The perfect matching of the least price, by places, or nothing where there is none."""
-    networkx: Any = import_module("networkx")  # slow to import, and only Swiss tournaments need it
-    graph = networkx.Graph()
-    graph.add_weighted_edges_from((*edge, -total) for edge, total in totals(prices, places).items())
-    matching: list[Edge] = [
-        (min(edge), max(edge)) for edge in networkx.max_weight_matching(graph, maxcardinality=True)
-    ]
-    return sorted(matching) if 2 * len(matching) >= places else []
-
-
-def totals(prices: Mapping[Edge, Price], places: int) -> dict[Edge, int]:
-    """Prices as numbers: the least of one part outweighs the most that all later ones can come to."""
-    parts = list(zip(*prices.values(), strict=True))
-    sums = [0] * len(prices)
-    for part in reversed(parts):
-        weight = 1 + places * max(sums)
-        sums = [weight * more + less for more, less in zip(part, sums, strict=True)]
-    return dict(zip(prices, sums, strict=True))
+    count = len(charges[0][1])
+    total, most = np.zeros((count + count % 2,) * 2, np.int64), 0
+    for pairs, byes in reversed(charges):
+        part, weight = np.zeros_like(total), 1 + most
+        part[:count, :count] = pairs
+        part[count:, :count], part[:count, count:] = byes, byes[:, None]
+        most += weight * (count // 2 * int(pairs.max()) + count % 2 * int(byes.max()))
+        if weight * (1 + int(part.max())) > LARGEST:
+            total, part = total.astype(object), part.astype(object)
+        total = total + weight * part
+    np.fill_diagonal(total, NEVER)
+    return total
 
 
 FORMAT = Format(

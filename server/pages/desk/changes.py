@@ -8,7 +8,7 @@ from tournament.standings import Row
 
 
 class Change(Struct, frozen=True):
-    """A line of the table that would be, and what it was; None on a side that has none."""
+    """A line of the table before and after; None where the table has no such line."""
 
     name: str
     before: Row | None
@@ -16,12 +16,12 @@ class Change(Struct, frozen=True):
 
     @property
     def marked(self) -> bool:
-        """Whether anything in it would be other than it is."""
+        """Whether the line would change."""
         return self.before != self.after
 
 
 def compared(before: Iterable[Row], after: Iterable[Row]) -> list[Change]:
-    """In the order that would be; who would be in it no more comes last."""
+    """In the order of the table after; whoever is no longer in that comes last."""
     old, new = ({row.name: row for row in rows} for rows in (before, after))
     return [
         Change(name, old.get(name), new.get(name))

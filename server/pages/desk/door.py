@@ -7,17 +7,17 @@ and ordered inside is in `inside.py` beside this.
 
 import hmac
 from collections.abc import Awaitable
-from typing import Any
 
 import trio
 
 from server.host.host import Host
 from server.http.exchange import Exchange
 from server.http.head import form
+from server.http.origins import NO_ORIGINS, Origins
 from server.net.addresses import is_loopback
+from server.pages.desk.cookies import cookie
 from server.pages.desk.inside import Inside, give, go
-from server.pages.desk.origin import cookie, objection
-from server.pages.desk.sessions import SESSION_SECONDS, Session, Sessions
+from server.pages.desk.sessions import LOGINS, SESSION_SECONDS, Session, Sessions
 from server.pages.door import Pages
 from server.pages.fair_share import Run, in_a_thread
 
@@ -25,11 +25,12 @@ CLOSED = (
     "There is no desk here: it is open where the host listens on loopback only, where it speaks TLS, "
     "or where admin_anywhere = true is configured."
 )
-LOG_IN = "This wants a login. On the host's machine, quintain admin-link prints a link that opens the desk."
-SPENT = "This link is not good, or no more: each opens the desk once, within 15 minutes."
+LOG_IN = "This needs a login. On the host's machine, quintain admin-link prints a link that opens the desk."
+SPENT = "This link is not valid, or no longer valid: each opens the desk once, within 15 minutes."
 TOO_MANY = "Too many logins were tried from your address: wait for a minute."
-FORGED = "This form is not of your session: reload the page that it is on, and send it again."
-STRAY = "The desk is read with GET, and what is ordered comes by its forms."
+FORGED = "This form does not belong to your session: reload the page that it is on, and send it again."
+STRAY = "The desk is read with GET, and orders are sent with its forms."
+AGAIN = ("Retry-After", f"{LOGINS.seconds / LOGINS.credits:.0f}")
 READS = ("GET", "HEAD")
 
 
@@ -47,12 +48,19 @@ class DeskDoor:
     paths = frozenset({"admin"})
 
     def __init__(
-        self, host: Host, pages: Pages, sessions: Sessions | None, *, run: Run = in_a_thread
+        self,
+        host: Host,
+        pages: Pages,
+        sessions: Sessions | None,
+        origins: Origins = NO_ORIGINS,
+        *,
+        run: Run = in_a_thread,
     ) -> None:
-        """Without `sessions` there is no desk, and it says so."""
+        """Without `sessions` there is no desk, and every page of it says so."""
         self._host = host
         self._pages = pages
         self._sessions = sessions
+        self._origins = origins
         self._inside = Inside(host, pages, run)
 
     def answer(self, exchange: Exchange) -> Awaitable[object] | None:
@@ -63,8 +71,10 @@ class DeskDoor:
             return self._read(exchange, sessions, request.path.strip("/").split("/")[1:])
         elif request.method != "POST":
             self._turn_away(exchange, 405, STRAY)
-        elif wrong := objection(request):
-            self._turn_away(exchange, 403, f"Refused: {wrong}.")
+        elif where := self._origins.foreign(request):
+            own = request.headers.get("host", "")[:80]
+            what = f"Refused: this form was sent from {where}, and the desk is at {own}."
+            self._turn_away(exchange, 403, what)
         else:
             fields = {name: text.strip() for name, text in form(request.body).items()}
             return self._take(exchange, sessions, request.path.strip("/").split("/")[1:], fields)
@@ -107,7 +117,10 @@ class DeskDoor:
         if opened is None:
             if tries := sessions.refused(now):
                 await self._host.note(who, "login refused", "" if tries == 1 else f"{tries} tries")
-            self._turn_away(exchange, 403 if may else 429, SPENT if may else TOO_MANY)
+            if may:
+                self._turn_away(exchange, 403, SPENT)
+            else:
+                self._turn_away(exchange, 429, TOO_MANY, AGAIN)
             return
         await self._host.note(who, "login")
         exchange.authenticated()
@@ -119,7 +132,7 @@ class DeskDoor:
         go(exchange, "/admin/login", self._set_cookie(exchange, "", 0))
 
     def _cookie(self, exchange: Exchange) -> str:
-        """Its name: browsers send a cookie to every port of a host, and there may be another of ours."""
+        """Its name, with the port: browsers send a cookie to all ports, and another host may be on one."""
         return f"quintain-desk-{self._pages.port}"
 
     def _set_cookie(self, exchange: Exchange, value: str, seconds: float) -> tuple[str, str]:
@@ -127,5 +140,5 @@ class DeskDoor:
         kept = f"Path=/; Max-Age={seconds:.0f}; HttpOnly; SameSite=Strict{secure}"
         return "Set-Cookie", f"{self._cookie(exchange)}={value}; {kept}"
 
-    def _turn_away(self, exchange: Exchange, status: int, what: str, **seen: Any) -> None:
-        give(self._pages, exchange, "desk/away.html", status, what=what, **seen)
+    def _turn_away(self, exchange: Exchange, status: int, what: str, *headers: tuple[str, str]) -> None:
+        give(self._pages, exchange, "desk/away.html", status, *headers, what=what)

@@ -24,13 +24,14 @@ from tournament.desk import Desk
 from tournament.events import Ending
 from tournament.format import formats
 from tournament.record import AnyFact, Record, State
+from tournament.score_sheet import board_of
 from tournament.tournament import Refusal, Tournament
 
 PAGE = 100  # orders on a page of the audit
 LATELY = 8  # orders on the page of a tournament
 MATCHES = 30  # that are over, to choose from on the page of a tournament
 PREVIEWED = ("withdraw", "disqualify", "void")
-SOON = {"start": "Start", "pause": "Pause", "resume": "Go on"}  # orders that need no second look
+SOON = {"start": "Start", "pause": "Pause", "resume": "Go on"}  # orders that need no preview
 
 
 class Inside:
@@ -54,10 +55,7 @@ class Inside:
                 return self._tournament(exchange, session, self._host.tournaments[name])
             case ["tournaments", name, action] if name in self._host.tournaments and action in PREVIEWED:
                 tournament = self._host.tournaments[name]
-                try:
-                    self._preview(exchange, session, tournament, action, query)
-                except Refusal as refusal:
-                    return self._tournament(exchange, session, tournament, str(refusal))
+                return self._previewed(exchange, session, tournament, action, query)
             case _:
                 self._nothing(exchange)
         return None
@@ -99,7 +97,10 @@ class Inside:
     ) -> None:
         record = tournament.record.after()
         table = await self._run(
-            lambda: rendering.part("standings", tables.standings(record) | {"whole": True, "frozen": False})
+            lambda: rendering.part(
+                "standings",
+                tables.standings(record, board_of(record, 0.0), page=0) | {"whole": True, "frozen": False},
+            )
         )
         seen: dict[str, Any] = {
             "record": record,
@@ -133,11 +134,12 @@ class Inside:
                 "disqualified": name in record.disqualified,
                 "here": name in players,
                 "invited": name in record.invited,
+                "seated": name in record.seats and record.state is not State.FINISHED,
             }
             for name, entrant in record.entrants.items()
         ]
 
-    def _preview(
+    async def _previewed(
         self,
         exchange: Exchange,
         session: Session,
@@ -145,7 +147,20 @@ class Inside:
         action: str,
         asked: Mapping[str, str],
     ) -> None:
-        """The standings before and after; raises `Refusal` where it cannot be done at all."""
+        try:
+            await self._preview(exchange, session, tournament, action, asked)
+        except Refusal as refusal:
+            await self._tournament(exchange, session, tournament, str(refusal))
+
+    async def _preview(
+        self,
+        exchange: Exchange,
+        session: Session,
+        tournament: Tournament,
+        action: str,
+        asked: Mapping[str, str],
+    ) -> None:
+        """The standings before and after; raises `Refusal` if it cannot be done at all."""
         desk, record = Desk(tournament), tournament.record
         name, match, why = asked.get("name", ""), asked.get("match", ""), asked.get("why", "")
         changes: list[AnyFact] = []
@@ -154,7 +169,7 @@ class Inside:
         elif action == "disqualify":
             changes = desk.disqualification(name, why)
         elif match not in tournament.matches:
-            changes = desk.voiding(match, why)
+            changes = await desk.voiding(match, why)
         lines = compared(*desk.preview(changes))
         self._give(
             exchange,
@@ -222,13 +237,14 @@ class Inside:
             "withdraw": lambda: desk.withdraw(name),
             "disqualify": lambda: desk.disqualify(name, why),
             "void": lambda: desk.void(match, why),
+            "release": lambda: desk.release(name),
         }
-        if action == "invite":
-            token = await self._host.invite(tournament, name, who(exchange))
+        if action in ("invite", "bind"):
+            give_token = self._host.invite if action == "invite" else self._host.bind
+            token = await give_token(tournament, name, who(exchange))
             hello = {"type": "hello", "name": name, "game": tournament.game.name, "token": token}
-            self._give(
-                exchange, session, "invited", record=tournament.record, name=name, token=token, hello=hello
-            )
+            seen: dict[str, Any] = {"record": tournament.record, "name": name, "token": token, "hello": hello}
+            self._give(exchange, session, "invited", invited=action == "invite", **seen)
         elif action in orders:
             await orders[action]()
             to = fields.get("to", "")
@@ -260,7 +276,7 @@ class Inside:
 
 
 def possible(record: Record) -> list[str]:
-    """What of `SOON` can be ordered now."""
+    """Which of `SOON` can be ordered now."""
     if record.state is State.REGISTERING:
         enough = record.format.endless or len(record.entrants) >= record.format.entrants
         return ["start"] if enough else []
@@ -275,14 +291,22 @@ def who(exchange: Exchange) -> str:
     return f"the organiser, at the desk from {exchange.request.peer}"
 
 
-def give(pages: Pages, exchange: Exchange, template: str, status: int = 200, /, **seen: Any) -> None:
+def give(
+    pages: Pages,
+    exchange: Exchange,
+    template: str,
+    status: int = 200,
+    /,
+    *more: tuple[str, str],
+    **seen: Any,
+) -> None:
     """A page of the desk, which no cache is to keep."""
     page = pages.page(template, exchange, status, **seen)
     headers = [(name, value) for name, value in page.headers if name != "Cache-Control"]
-    exchange.respond(Response(page.status, (*headers, ("Cache-Control", "no-store")), page.body))
+    exchange.respond(Response(page.status, (*headers, ("Cache-Control", "no-store"), *more), page.body))
 
 
 def go(exchange: Exchange, where: str, *headers: tuple[str, str]) -> None:
-    """Have the browser look there now: what was done is not done again when the page is reloaded."""
+    """Redirect the browser, so that reloading the page does not repeat the order."""
     kept = (("Location", quote(where, safe="/?=")), ("Cache-Control", "no-store"), *headers)
-    exchange.respond(Response(303, own=kept))  # a cookie is not to be remembered here
+    exchange.respond(Response(303, own=kept))  # as its own: the cache of headers must not hold a cookie

@@ -13,13 +13,13 @@ from msgspec import Struct
 from server.host.secrets import token_digest
 from server.net.limits import Bucket, Rate
 
-LINK_SECONDS = 900.0  # from a terminal into a browser, with a coffee in between
+LINK_SECONDS = 900.0  # to get a link from a terminal into a browser, without haste
 SESSION_SECONDS = 43_200.0  # a day at a tournament
-LINKS = 20  # that wait to be used; past it the oldest goes
-SESSIONS = 100  # the same: whoever runs a desk has a few browsers
+LINKS = 20  # not yet used; beyond these the oldest is dropped
+SESSIONS = 100  # likewise: an organiser has a few browsers
 LOGINS = Rate(5, 60.0)  # tries from one address
-TOLD = Rate(5, 60.0)  # refused tries that are told of one by one, from everywhere
-ADDRESSES = 1000  # whose tries are counted: whoever needs more has spread its guesses too thin
+TOLD = Rate(5, 60.0)  # refused tries, from all addresses, that are noted one by one
+ADDRESSES = 1000  # whose tries are counted: tries from more are too few from each to matter
 BYTES = 32  # of a secret
 
 
@@ -29,14 +29,14 @@ class Session(Struct, frozen=True):
 
 
 class Sessions:
-    """It is told the time and asks nobody."""
+    """The links and sessions there are. The caller tells the time."""
 
     def __init__(self) -> None:
         self._links: OrderedDict[bytes, float] = OrderedDict()  # until when each is good
         self._sessions: OrderedDict[bytes, Session] = OrderedDict()
         self._tries: OrderedDict[str, Bucket] = OrderedDict()
         self._told: Bucket | None = None
-        self._refused = 0  # tries that nobody was told of yet
+        self._refused = 0  # tries that are not noted yet
 
     def link(self, now: float) -> str:
         """A new secret for a link."""
@@ -55,7 +55,7 @@ class Sessions:
         return bucket.take(now)
 
     def open(self, secret: str, now: float) -> str | None:
-        """The secret of a new session, for that of a link, which is good for nothing more."""
+        """Use up a link: its secret buys that of a new session; None if the link is not valid."""
         if self._links.pop(token_digest(secret), now) <= now:
             return None
         opened = secrets.token_urlsafe(BYTES)

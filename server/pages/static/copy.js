@@ -1,4 +1,4 @@
-// What is to be pasted elsewhere has a button that copies it, where the browser can.
+// Gives text that is to be pasted elsewhere a button that copies it, if the browser can.
 
 if (navigator.clipboard) {
   for (const block of document.querySelectorAll("[data-copy]")) {

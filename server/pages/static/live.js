@@ -1,17 +1,17 @@
-// Keeps a page as things are: one event stream, and clocks that tick.
+// Keeps a page up to date: one event stream, and clocks that tick.
 //
 // The stream sends parts, which replace what stands at their place, and items of lists. Everything it sends is
 // a state, so after any interruption the page is right again with the next that comes.
 
 import { nodes, show } from "./parts.js";
 
-const QUIET = 40_000; // ms without a word, where the host says something every 15 s: the connection is dead
-const ASLEEP = 30_000; // ms out of sight, after which the stream is given back: a browser has few of them
+const QUIET = 40_000; // ms of silence after which the connection counts as dead: the host says something every 15 s
+const ASLEEP = 30_000; // ms out of sight after which the stream is closed: a browser allows few of them
 const MOST = 250; // items of a list that stay on the page
 const page = document.querySelector("[data-live]");
 const status = document.querySelector("[data-connection]");
 
-const takers = new Map(); // by place, what does something else with a part than to show it
+const takers = new Map(); // by place: functions that take a part instead of showing it
 
 /** Have `take(html)` called with the part of a place. */
 export function take(place, taker) {
@@ -25,7 +25,7 @@ let heard = 0;
 let retry;
 let ahead = page ? Number(page.dataset.now) - performance.now() / 1000 : 0; // the host's time less ours, in s
 const hidden = new Set(); // boards that are scrolled out of view
-const missed = new Set(); // and such as are in view again
+const missed = new Set(); // and those that are in view again
 
 function connect() {
   clearTimeout(retry);
@@ -101,7 +101,7 @@ function tick() {
 function watch() {
   const seen = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) {
-      if (!isIntersecting && target.firstElementChild) hidden.add(target.id); // a free place is no board out of view
+      if (!isIntersecting && target.firstElementChild) hidden.add(target.id); // a free place has no board to hide
       else if (hidden.delete(target.id)) missed.add(target.id);
     }
     clearTimeout(watching);

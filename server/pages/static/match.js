@@ -44,7 +44,7 @@ async function go(number, { push = true } = {}) {
   const target = wanted;
   following = main.dataset.live !== undefined && target === last;
   const found = await frame(target);
-  if (!found || target !== wanted) return; // somebody was quicker
+  if (!found || target !== wanted) return; // another step was asked for meanwhile
   ply = target;
   board.replaceChildren(...nodes(found.board));
   mark(found);

@@ -1,5 +1,5 @@
-// Parts of a page: from the HTML that the host made, escaped, to elements. The one place where a string
-// becomes markup, and the policy of that name that the page allows. Scripts in it do not run.
+// Parts of a page: from the HTML that the host made, escaped, to elements. This is the one place where a string
+// becomes markup, under the only policy that the page allows. Scripts in that markup do not run.
 
 const allow = (html) => html;
 const policy = window.trustedTypes?.createPolicy("parts", { createHTML: allow }) ?? { createHTML: allow };

@@ -6,27 +6,24 @@ from collections.abc import Awaitable, Callable
 from msgspec import Struct
 
 from server.host.host import Host
+from server.host.view import View
 from server.host.wire_reader import WireReader
 from server.http.exchange import Exchange
 from server.http.wire import Response
 from server.protocols.api.streams import Feed
 from tournament.record import Record
 
-# What they return: the whole answer, now or later; None where it has been seen to by other means.
+# What they return: the whole answer, now or later; None if the exchange is answered in another way.
 Answer = Response | Awaitable[Response | None] | None
 
 
-class Call(Struct, frozen=True):
+class Asked(Struct, frozen=True):
     exchange: Exchange
-    host: Host
-    feed: Feed
-    wires: WireReader
-    login: Callable[[], str] | None  # makes a path that opens the desk, once; None where there is no desk
     organisers: bytes  # the token of the organiser
 
     @property
     def token(self) -> bytes:
-        """What the request brings; b"" is none."""
+        """The token that the request brings; b"" if it brings none."""
         scheme, _, token = self.exchange.request.headers.get("authorization", "").partition(" ")
         return token.strip().encode("latin-1") if scheme.lower() == "bearer" else b""
 
@@ -37,9 +34,24 @@ class Call(Struct, frozen=True):
 
     @property
     def by(self) -> str:
-        """Whoever has the organiser's token, of which there is one, for the audit."""
+        """Who gives the order, for the audit: there is only one organiser's token."""
         return f"the organiser, from {self.exchange.request.peer}"
 
+
+class Look(Asked, frozen=True):
+    """Answered wherever the tournaments can be seen."""
+
+    view: View
+    feed: Feed
+
     def seen(self, record: Record) -> Record:
-        """What standings are made of: while they are frozen, only an organiser sees more."""
+        """The record that standings are made of: while they are frozen, only an organiser sees more."""
         return record if self.organiser else record.public
+
+
+class Call(Asked, frozen=True):
+    """Answered where the matches are played: an order, or a question about the host itself."""
+
+    host: Host
+    wires: WireReader
+    login: Callable[[], str] | None  # makes a path that opens the desk, once; None where there is no desk

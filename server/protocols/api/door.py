@@ -2,86 +2,154 @@
 
 Answers and errors are JSON. Everything that is read is public; what changes a
 tournament wants `Authorization: Bearer TOKEN`. This finds the route that a
-request takes, looks whether its caller may take it, and reads the body. Which
-routes there are is in `table.py`.
+request takes, checks whether its caller may take it, and reads the body.
+`table.py` lists the routes.
 """
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from math import ceil
 from typing import Any
 
 import msgspec
 
 from server.host.host import Host
+from server.host.reception import Guessing
+from server.host.view import View
 from server.host.wire_reader import WireReader
 from server.http.exchange import Exchange
 from server.http.head import HttpError
-from server.http.sharing import reading
+from server.http.origins import NO_ORIGINS, Origins
+from server.http.sharing import READS, reading
 from server.http.wire import Request, Response
-from server.protocols.api.call import Call
+from server.protocols.api.call import Asked, Call, Look
 from server.protocols.api.giving import give, give_later
-from server.protocols.api.routes import Caller, Routes
+from server.protocols.api.routes import Caller, Route, Routes, Values
 from server.protocols.api.streams import Feed
 from server.protocols.api.table import ROUTES
 
+LOOKS = tuple(route for route in ROUTES if route.looks)
+
+
+class Reads:
+    """What only looks at tournaments: all that is answered where nothing is played."""
+
+    paths = frozenset(route.path.split("/")[1] for route in LOOKS)
+    sharing = reading(tokens="")  # what a page may send is asked where the matches are played
+
+    def __init__(self, view: View, token: str) -> None:
+        self._view = view
+        self._token = token.encode()
+        self._feed = Feed(view)
+        self._routes = LOOKING
+
+    def answer(self, exchange: Exchange) -> Awaitable[object] | None:
+        route, values = self._routes.find(exchange.request)
+        return _answered(self.asked(exchange), route, values, self._view)
+
+    def asked(self, exchange: Exchange) -> Look:
+        return Look(exchange, self._token, self._view, self._feed)
+
 
 class Api:
+    """All of it; or the rest, where whatever only looks is answered elsewhere."""
+
     paths = frozenset(route.path.split("/")[1] for route in ROUTES)
-    sharing = reading(  # tokens of bots: nothing here is for the organiser's
+    sharing = reading(  # tokens of bots, never the organiser's
         tokens="|".join(re.sub(r"{\w+}", "[^/]+", r.path) + "/?" for r in ROUTES if r.who is Caller.BOT)
     )
 
-    def __init__(self, host: Host, token: str, login: Callable[[], str] | None = None) -> None:
-        """`login` makes a path that opens the organiser's desk, once; None where there is no desk."""
+    def __init__(
+        self,
+        host: Host,
+        token: str,
+        login: Callable[[], str] | None = None,
+        origins: Origins = NO_ORIGINS,
+        *,
+        looks: bool = True,
+    ) -> None:
+        """`login` makes a path that opens the organiser's desk, once; None where there is no desk.
+
+        Pages of `origins` may order what pages of the host may.
+        """
         self._host = host
         self._login = login
         self._token = token.encode()
-        self._feed = Feed(host)
+        self._origins = origins
         self._wires = WireReader(host, token)
-        self._routes = Routes(ROUTES)
+        self._reads = Reads(host, token) if looks else None
+        self._routes = Routes(route for route in ROUTES if looks or not route.looks)
 
     def answer(self, exchange: Exchange) -> Awaitable[object] | None:
-        request = exchange.request
-        route, values = self._routes.find(request)
-        call = Call(exchange, self._host, self._feed, self._wires, self._login, self._token)
-        if route.who is Caller.ORGANISER and not call.organiser:
-            raise HttpError(401, "this wants the organiser's token: `Authorization: Bearer TOKEN`")
-        given: list[Any] = []
-        for name, value in values:
-            given += NAMED[name](self._host, value)
-        if route.takes is not None:
-            given.append(_decoded(request, route.takes))
-        answer = route.answer(call, *given)
-        if isinstance(answer, Response):
-            return give(exchange, answer)
-        return None if answer is None else give_later(exchange, answer)
+        route, values = self._routes.find(exchange.request)
+        if route.looks and self._reads is not None:
+            return _answered(self._reads.asked(exchange), route, values, self._host)
+        call = Call(exchange, self._token, self._host, self._wires, self._login)
+        if route.who is Caller.ORGANISER:
+            self._origins.check(exchange.request)
+            self._expect_organiser(call)
+        return _answered(call, route, values, self._host)
+
+    def _expect_organiser(self, call: Call) -> None:
+        """Whoever has the token is let in, however many wrong ones came from the same address."""
+        if call.organiser:
+            return
+        rate = self._host.limits.wrong_tokens
+        try:
+            self._host.reception.failed(call.exchange.request.peer, call.token.decode("latin-1") or None)
+        except Guessing:
+            raise HttpError(
+                429,
+                "too many wrong tokens came from your address: "
+                f"`limits.wrong_tokens` allows {rate.credits} in {rate.seconds:g} s",
+                ("Retry-After", f"{ceil(rate.seconds / max(rate.credits, 1))}"),
+            ) from None
+        raise HttpError(401, "this wants the organiser's token: `Authorization: Bearer TOKEN`")
 
 
-def _tournament(host: Host, name: str) -> tuple[Any, ...]:
-    found = host.tournaments.get(name)
+def looks(request: Request) -> bool:
+    """Whether a request only looks at tournaments."""
+    return request.method in READS and LOOKING.leads(request.path)
+
+
+def _answered(asked: Asked, route: Route, values: Values, view: View) -> Awaitable[object] | None:
+    given: list[Any] = []
+    for name, value in values:
+        given += NAMED[name](view, value)
+    if route.takes is not None:
+        given.append(_decoded(asked.exchange.request, route.takes))
+    answer = route.answer(asked, *given)
+    if isinstance(answer, Response):
+        return give(asked.exchange, answer)
+    return None if answer is None else give_later(asked.exchange, answer)
+
+
+def _tournament(view: View, name: str) -> tuple[Any, ...]:
+    found = view.tournaments.get(name)
     if found is None:
         raise HttpError(404, f"there is no tournament {name[:64]!r}")
     return (found,)
 
 
-def _match(host: Host, name: str) -> tuple[Any, ...]:
+def _match(view: View, name: str) -> tuple[Any, ...]:
     """The tournament of a match, and the match's name, which begins with the tournament's."""
-    found = host.tournaments.get(name.rpartition("-")[0])
+    found = view.tournaments.get(name.rpartition("-")[0])
     if found is None or not (name in found.matches or name in found.record.matches):
         raise HttpError(404, f"there is no match {name[:80]!r}")
     return found, name
 
 
-def _word(host: Host, word: str) -> tuple[Any, ...]:
+def _word(view: View, word: str) -> tuple[Any, ...]:
     return (word,)
 
 
-# What the parameters of a path name, as the function that answers is given it.
-NAMED: Mapping[str, Callable[[Host, str], tuple[Any, ...]]] = {
+# For each parameter of a path: what the route's function is given for it.
+NAMED: Mapping[str, Callable[[View, str], tuple[Any, ...]]] = {
     "name": _tournament,
     "match": _match,
     "order": _word,
 }
+LOOKING = Routes(LOOKS)
 
 
 def _decoded(request: Request, kind: type[Any]) -> Any:

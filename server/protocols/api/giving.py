@@ -1,4 +1,4 @@
-"""How an answer is given: at once, or bit by bit where it is larger than what is kept for a slow reader."""
+"""How an answer is given: at once, or bit by bit if it is larger than what is kept for a slow reader."""
 
 from collections.abc import Awaitable
 
@@ -16,7 +16,7 @@ def give(exchange: Exchange, response: Response) -> Awaitable[None] | None:
 
 
 async def give_later(exchange: Exchange, answer: Awaitable[Response | None]) -> None:
-    """When it is there; nothing where it was given already."""
+    """Give an answer when it is there; None means that it was given already."""
     response = await answer
     if response is not None and (rest := give(exchange, response)) is not None:
         await rest

@@ -1,7 +1,7 @@
 """What an organiser orders over the API: to hold a tournament, and what becomes of it.
 
-Each function answers one route of `table.py`. That the organiser's token has
-been brought is looked at before.
+Each function answers one route of `table.py`. The organiser's token has been
+checked before.
 """
 
 from collections.abc import Awaitable, Callable, Generator
@@ -23,9 +23,10 @@ from tournament.tournament import Tournament
 class Order(Struct, frozen=True, forbid_unknown_fields=True):
     """What to do with whom. With `preview` nothing is done: the answer is the standings before and after."""
 
-    name: str | None = None  # of an entrant to withdraw or disqualify, of a bot to invite or enter
+    name: str | None = None  # of an entrant to withdraw, disqualify or release, of a bot to invite or enter
     match: str | None = None  # to void
     why: str = ""
+    bind: bool = False  # a released name to a new token, instead of to whoever comes next
     preview: bool = False
 
 
@@ -39,7 +40,7 @@ async def hold(call: Call, settings: TournamentSettings) -> Response:
 
 
 def simply(do: Callable[[Desk], Awaitable[None]]) -> Callable[..., Awaitable[Response]]:
-    """An order that says all by its name."""
+    """An order that needs nothing but its name."""
 
     async def answer(call: Call, tournament: Tournament, order: Order) -> Response:
         with as_conflict():
@@ -54,6 +55,16 @@ async def invite(call: Call, tournament: Tournament, order: Order) -> Response:
     with as_conflict():
         token = await call.host.invite(tournament, name, call.by)
     return json_response(201, {"name": name, "token": token})
+
+
+async def release(call: Call, tournament: Tournament, order: Order) -> Response:
+    name = _named(order, "the entrant whose name to release")
+    with as_conflict():
+        if order.bind:
+            token = await call.host.bind(tournament, name, call.by)
+            return json_response(200, {"name": name, "token": token}, ("Cache-Control", "no-store"))
+        await Desk(tournament, call.by).release(name)
+    return json_response(200, summary(tournament))
 
 
 async def enter(call: Call, tournament: Tournament, order: Order) -> Response:
@@ -88,7 +99,7 @@ async def void(call: Call, tournament: Tournament, order: Order) -> Response:
     with as_conflict():
         if order.preview:
             in_play = match in tournament.matches  # it counts for nothing yet
-            return _preview(desk, [] if in_play else desk.voiding(match, order.why))
+            return _preview(desk, [] if in_play else await desk.voiding(match, order.why))
         await desk.void(match, order.why)
     return json_response(200, summary(tournament))
 
@@ -102,7 +113,7 @@ async def admin_link(call: Call) -> Response:
 
 @contextmanager
 def as_conflict() -> Generator[None]:
-    """What the tournament refuses is not to be done as things are."""
+    """Answer with a conflict to what the tournament refuses."""
     try:
         yield
     except live.Refusal as refusal:

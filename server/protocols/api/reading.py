@@ -5,83 +5,129 @@ Each function answers one route of `table.py`.
 
 import csv
 import io
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 import msgspec
+import trio
 
 from games.catalogue import catalogue
 from games.game import Game
-from server.export.json_views import match_in_play, match_shown, rows, tournament_shown
+from server.export.json_views import (
+    match_in_play,
+    match_shown,
+    moment,
+    row_on_board,
+    row_shown,
+    tournament_shown,
+)
 from server.export.write import after_matches, before_matches, match_line
+from server.host.boards import NoBoard
 from server.host.host import STOPPING
 from server.host.metrics import metrics as figures
-from server.http.wire import Response, json_response
-from server.protocols.api.call import Call
-from server.protocols.api.giving import LARGE, put
+from server.host.view import Held
+from server.http.head import HttpError
+from server.http.wire import Headers, Response, json_response
+from server.protocols.api.call import Call, Look
+from server.protocols.api.giving import LARGE, give, put
+from server.protocols.api.paging import MOST, asked
 from server.protocols.api.streams import stream_match
 from tournament.format import formats
-from tournament.tournament import Tournament
+from tournament.record import Record
+from tournament.score_sheet import Board
+from tournament.standings import Row
 
 LINES = "application/x-ndjson"
+CSV = "text/csv; charset=utf-8"
+AT_ONCE = 100  # tournaments that are summed up before others have their turn
 
 
-def games(call: Call) -> Response:
+def games(call: Look) -> Response:
     return json_response(200, {"games": [_game(game) for game in catalogue().values()]})
 
 
-def tournaments(call: Call) -> Response:
-    return json_response(200, {"tournaments": [summary(each) for each in call.host.tournaments.values()]})
+async def tournaments(call: Look) -> Response:
+    held, page = call.view.tournaments, asked(call.exchange.request)
+    listed: list[dict[str, Any]] = []
+    for number, each in enumerate(list(islice(held.values(), page.after, page.end)), 1):
+        listed.append(summary(each))
+        if number % AT_ONCE == 0:
+            await trio.lowlevel.checkpoint()
+    return json_response(200, {"tournaments": listed, "next": page.next(len(held))})
 
 
-def tournament(call: Call, found: Tournament) -> Response:
-    entrants = [
+def tournament(call: Look, found: Held) -> Response:
+    entrants, page = found.record.entrants, asked(call.exchange.request)
+    listed = [
         {"name": each.name, "rating": each.rating, "gone": each.gone}
-        for each in found.record.entrants.values()
+        for each in islice(entrants.values(), page.after, page.end)
     ]
-    return json_response(200, summary(found) | {"entrants": entrants})
+    return json_response(200, summary(found) | {"entrants": listed, "next": page.next(len(entrants))})
 
 
-def standings(call: Call, found: Tournament) -> Response:
-    seen = rows(call.seen(found.record))
+async def standings(call: Look, found: Held) -> Response | None:
+    page, record = asked(call.exchange.request), call.seen(found.record)
+    board = await board_of(call, record)
+    order = record.format.order
     if call.exchange.request.query.get("format") == "csv":
-        return _text("text/csv; charset=utf-8", _csv(seen))
-    return json_response(200, tournament_shown(found.record) | {"rows": seen})
+        await _give_csv(call, board, order)
+        return None
+    shown = {
+        "as_of": moment(board.as_of),
+        "rows": [row_on_board(row, order) for row in board.rows[page.after : page.end]],
+        "next": page.next(len(board.rows)),
+    }
+    return json_response(200, tournament_shown(found.record) | shown)
 
 
-def matches(call: Call, found: Tournament) -> Response:
-    record = found.record
-    over = [match_shown(record, concluded, False) for concluded in record.matches.values()]
-    playing = [match_in_play(record, match, False) for match in found.matches.values()]
-    return json_response(200, {"matches": over + playing})
+async def board_of(call: Look, record: Record) -> Board:
+    """The standings; raises `HttpError` if they are not there yet."""
+    try:
+        return await call.view.boards.current(record)
+    except NoBoard:
+        why = "the standings are being computed, and it takes a while: ask again in a second"
+        raise HttpError(503, why, ("Retry-After", "1")) from None
 
 
-async def match(call: Call, found: Tournament, name: str) -> Response:
+def matches(call: Look, found: Held) -> Response:
+    """Those that are over in the order of their ends, then those in play."""
+    record, page = found.record, asked(call.exchange.request)
+    over = len(record.endings)
+    listed = [
+        match_shown(record, record.matches[name], False) for name in record.endings[page.after : page.end]
+    ]
+    playing = islice(found.matches.values(), max(0, page.after - over), max(0, page.end - over))
+    listed += [match_in_play(record, match, False) for match in playing]
+    return json_response(200, {"matches": listed, "next": page.next(over + len(found.matches))})
+
+
+async def match(call: Look, found: Held, name: str) -> Response:
     record = found.record
     if name in record.matches:
         return json_response(200, match_shown(record, await found.concluded(name), True))
     return json_response(200, match_in_play(record, found.matches[name], True))
 
 
-async def export(call: Call, found: Tournament) -> None:
-    """As of now; the moves of old matches are fetched as they are needed."""
+async def export(call: Look, found: Held) -> None:
+    """The tournament as of now; the moves of old matches are fetched as they are needed."""
     record = call.seen(found.record).after()
     chunks = call.exchange.stream(200, (("Content-Type", LINES),))
     written = b"".join(map(_line, before_matches(record)))
-    for name in record.matches:
+    for name in record.endings:
         written += _line(match_line(record, await found.concluded(name)))
         if len(written) >= LARGE:
             await put(chunks, written)
             written = b""
-    await put(chunks, written + _line(after_matches(record)))
+    await put(chunks, written + await call.view.boards.run(lambda: _line(after_matches(record))))
     chunks.close()
 
 
-def match_events(call: Call, found: Tournament, name: str) -> Awaitable[None] | None:
+def match_events(call: Look, found: Held, name: str) -> Awaitable[None] | None:
     return stream_match(call.exchange, found, name)
 
 
-def all_events(call: Call) -> None:
+def all_events(call: Look) -> None:
     call.feed.stream(call.exchange)
 
 
@@ -103,8 +149,8 @@ def metrics(call: Call) -> Response:
     return _text("text/plain; version=0.0.4; charset=utf-8", figures(call.host))
 
 
-def summary(tournament: Tournament) -> dict[str, Any]:
-    """A tournament in a list, and after whatever has changed it."""
+def summary(tournament: Held) -> dict[str, Any]:
+    """A tournament as lists show it, and as the answer to an order about it."""
     record = tournament.record
     return tournament_shown(record) | {
         "entrants": len(record.entrants),
@@ -112,7 +158,7 @@ def summary(tournament: Tournament) -> dict[str, Any]:
         "rounds": record.opened.terms.rounds,
         "options": record.opened.options,
         "pace": record.opened.pace or catalogue()[record.opened.game].pace,
-        "played": len(record.results()),
+        "played": record.decided,
         "playing": list(tournament.matches),
         "open": len(record.open),
         "eta": tournament.eta(),
@@ -136,12 +182,28 @@ def _line(shown: dict[str, Any]) -> bytes:
     return msgspec.json.encode(shown) + b"\n"
 
 
-def _csv(rows: list[dict[str, Any]]) -> str:
+async def _give_csv(call: Look, board: Board, order: Sequence[str]) -> None:
+    """The whole table; large ones in pieces, so that others have their turn."""
+    if len(board.rows) <= MOST:
+        rest = give(call.exchange, _text(CSV, _csv(board.rows, order, head=True)))
+        if rest is not None:
+            await rest
+        return
+    chunks = call.exchange.stream(200, _headers(CSV))
+    for start in range(0, len(board.rows), MOST):
+        piece = _csv(board.rows[start : start + MOST], order, head=start == 0)
+        await put(chunks, piece.encode())
+    chunks.close()
+
+
+def _csv(rows: Iterable[Row], order: Sequence[str], *, head: bool) -> str:
     out = io.StringIO()
     columns = ("rank", "name", "points", "played", "wins", "draws", "losses", "rating", "low", "high")
     writer = csv.writer(out)
-    writer.writerow(columns)
-    for row in rows:
+    if head:
+        writer.writerow(columns)
+    for each in rows:
+        row = row_shown(each, order)
         low, high = row["interval"] or (None, None)
         # A leading = + - @ would be a formula to a spreadsheet.
         name = row["name"] if row["name"][0] not in "=+-@" else "'" + row["name"]
@@ -150,4 +212,8 @@ def _csv(rows: list[dict[str, Any]]) -> str:
 
 
 def _text(kind: str, text: str) -> Response:
-    return Response(200, (("Content-Type", kind), ("X-Content-Type-Options", "nosniff")), text.encode())
+    return Response(200, _headers(kind), text.encode())
+
+
+def _headers(kind: str) -> Headers:
+    return (("Content-Type", kind), ("X-Content-Type-Options", "nosniff"))

@@ -34,8 +34,9 @@ class Route(Struct, frozen=True):
     who: Caller = Caller.ANYONE
     takes: type[Struct] | None = None  # the body, as JSON
     status: int = 200  # when it was done
-    query: Mapping[str, Any] = {}  # what may be asked besides, each with its JSON Schema
-    listed: bool = True  # with what may be called; False: it only says what is wrong
+    query: Mapping[str, Any] = {}  # query parameters, each with its JSON Schema
+    listed: bool = True  # in the documents; False: it only says what is wrong
+    looks: bool = False  # only looks at tournaments, which another process may do as well
 
     @property
     def parameters(self) -> list[str]:
@@ -87,6 +88,10 @@ class Routes:
         allowed = ("Allow", ", ".join(sorted(self._methods(request.path))))
         raise HttpError(405, f"the API is read with GET and changed with POST, not {request.method}", allowed)
 
+    def leads(self, path: str) -> bool:
+        """Whether there is something to be read at a path."""
+        return self._at("GET", path)[0] is not None
+
     def _at(self, method: str, path: str) -> tuple[Route | None, Values]:
         place, values = self._roots.get(method), Values()
         for part in _parts(path):
@@ -100,7 +105,7 @@ class Routes:
         return None if place is None else place.route, values
 
     def _methods(self, path: str) -> Iterator[str]:
-        """Those by which there is something."""
+        """The methods by which there is something at a path."""
         for method in self._roots:
             route, _ = self._at(method, path)
             if route is not None and route.listed:

@@ -16,24 +16,24 @@ from msgspec import structs
 
 from games.catalogue import catalogue
 from games.game import quoted
-from server.export.json_views import rows
-from server.host.host import Host
+from server.host.view import Held, View
 from server.http.exchange import Chunks, Exchange
+from server.protocols.api.changes import Changes
 from tournament.events import AnyEvent, Began, Ended, Moved, Refused
 from tournament.match import Match
-from tournament.record import AnyFact, Concluded, Record
-from tournament.tournament import Tournament
+from tournament.record import AnyFact, Concluded, Disqualified, Froze, Record, Voided, Withdrew
 
 HEADERS = (
     ("Content-Type", "text/event-stream"),
     ("Cache-Control", "no-store"),
     ("X-Content-Type-Options", "nosniff"),
 )
-REMEMBERED = 1024  # events of everything: what a client that was away can be told
+REMEMBERED = 1024  # the latest events of everything, for clients that were away
 HEARTBEAT = 15.0  # seconds
+CHANGES = Concluded | Voided | Withdrew | Disqualified | Froze  # what changes standings
 
 
-def stream_match(exchange: Exchange, tournament: Tournament, name: str) -> Awaitable[None] | None:
+def stream_match(exchange: Exchange, tournament: Held, name: str) -> Awaitable[None] | None:
     """The events of one match, from the beginning or from where the client was."""
     if name not in tournament.matches:
         return _retell(exchange, tournament, name)
@@ -41,8 +41,8 @@ def stream_match(exchange: Exchange, tournament: Tournament, name: str) -> Await
     return None
 
 
-async def _retell(exchange: Exchange, tournament: Tournament, name: str) -> None:
-    """Of a match that is over, which may have to be fetched."""
+async def _retell(exchange: Exchange, tournament: Held, name: str) -> None:
+    """The events of a match that is over, which may have to be fetched."""
     exchange.authenticated()
     concluded, after = await tournament.concluded(name), _last_id(exchange)
     chunks = exchange.stream(200, HEADERS)
@@ -53,7 +53,7 @@ async def _retell(exchange: Exchange, tournament: Tournament, name: str) -> None
 
 
 def _stream_live(exchange: Exchange, live: Match) -> None:
-    exchange.authenticated()  # a spectator is nobody in particular, but no stranger who ties up a connection
+    exchange.authenticated()  # a spectator is nobody in particular, but may hold a connection
     chunks = exchange.stream(200, HEADERS)
     after = _last_id(exchange)
     number = after
@@ -70,16 +70,17 @@ def _stream_live(exchange: Exchange, live: Match) -> None:
 
 
 class Feed:
-    """What begins and ends, in every tournament."""
+    """The stream of what begins and ends, in every tournament."""
 
-    def __init__(self, host: Host) -> None:
-        self._host = host
+    def __init__(self, view: View) -> None:
+        self._view = view
         self._events: deque[tuple[int, bytes]] = deque(maxlen=REMEMBERED)
         self._count = 0
         self._streams: dict[Chunks, None] = {}
         self._beating = False
-        host.on_begun.append(self._begun)
-        host.on_fact.append(self._told)
+        self._changes = Changes(view, self._say)
+        view.on_begun.append(self._begun)
+        view.on_fact.append(self._told)
 
     def stream(self, exchange: Exchange) -> None:
         exchange.authenticated()
@@ -89,12 +90,18 @@ class Feed:
             if number > after:
                 chunks.put(event)
         self._streams[chunks] = None
-        exchange.on_gone(lambda: self._streams.pop(chunks, None))
+        self._changes.begin()
+        exchange.on_gone(lambda: self._leave(chunks))
         if not self._beating:
             self._beating = True
-            self._host.guard.start_soon(self._beat)
+            self._view.guard.start_soon(self._beat)
 
-    def _begun(self, tournament: Tournament, match: Match) -> None:
+    def _leave(self, chunks: Chunks) -> None:
+        self._streams.pop(chunks, None)
+        if not self._streams:
+            self._changes.end()
+
+    def _begun(self, tournament: Held, match: Match) -> None:
         self._say(
             {
                 "type": "begin",
@@ -104,13 +111,13 @@ class Feed:
             }
         )
 
-    def _told(self, tournament: Tournament, fact: AnyFact) -> None:
+    def _told(self, tournament: Held, fact: AnyFact) -> None:
         if isinstance(fact, Concluded):
             name = tournament.record.name
             ended = {"match": fact.match, "players": fact.players, "winner": fact.winner}
             self._say({"type": "end", "tournament": name} | ended | {"ending": fact.ending, "why": fact.why})
-            if self._streams:
-                self._say({"type": "standings", "tournament": name, "rows": rows(tournament.record.public)})
+        if isinstance(fact, CHANGES):
+            self._changes.mark(tournament)
 
     def _say(self, shown: dict[str, Any]) -> None:
         self._count += 1
@@ -120,7 +127,7 @@ class Feed:
             chunks.put(event)
 
     async def _beat(self) -> None:
-        """While anybody listens."""
+        """Send heartbeats while anybody listens."""
         try:
             while self._streams:
                 await trio.sleep(HEARTBEAT)
@@ -131,7 +138,7 @@ class Feed:
 
 
 def _last_id(exchange: Exchange, none: int = -1) -> int:
-    """Of the last event that the client has; the query can say it too, for those who cannot send headers."""
+    """The id of the last event that the client has; from the query for those who cannot send headers."""
     given = exchange.request.headers.get("last-event-id") or exchange.request.query.get("after", "")
     return int(given) if given.isascii() and given.isdigit() and len(given) < 12 else none
 
@@ -141,7 +148,7 @@ def _event(number: int, shown: dict[str, Any]) -> bytes:
 
 
 def _shown(match: Match, event: AnyEvent) -> dict[str, Any]:
-    """An event, with the state that it led to. What was refused may be what no JSON can repeat."""
+    """An event, with the state that it led to. A refused move may be something that JSON cannot express."""
     if isinstance(event, Refused):
         event = structs.replace(event, sent=quoted(event.sent))
     shown = msgspec.to_builtins(event)

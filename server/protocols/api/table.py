@@ -12,7 +12,7 @@ from typing import NoReturn
 from server.host.tournament_settings import TournamentSettings
 from server.http.head import HttpError
 from server.http.wire import Response, json_response
-from server.protocols.api import orders, reading, wire_log
+from server.protocols.api import orders, paging, reading, wire_log
 from server.protocols.api.call import Call
 from server.protocols.api.openapi import openapi
 from server.protocols.api.orders import Order, simply
@@ -34,23 +34,29 @@ def no_such_order(call: Call, tournament: Tournament, asked: str, body: Order) -
 
 
 get = partial(Route, "GET")
+look = partial(get, looks=True)
 post = partial(Route, "POST", who=Caller.ORGANISER)
 order = partial(post, takes=Order)
 
 ROUTES: tuple[Route, ...] = (
-    get("/api/games", "The games, with their options, paces and formats.", reading.games),
-    get("/api/tournaments", "All tournaments; open tables are those named open-GAME.", reading.tournaments),
-    get(ONE, "One tournament, with its entrants.", reading.tournament),
-    get(
+    look("/api/games", "The games, with their options, paces and formats.", reading.games),
+    look(
+        "/api/tournaments",
+        "All tournaments; open tables are those named open-GAME.",
+        reading.tournaments,
+        query=paging.QUERY,
+    ),
+    look(ONE, "One tournament, with its entrants.", reading.tournament, query=paging.QUERY),
+    look(
         f"{ONE}/standings",
         "The standings; with ?format=csv as CSV.",
         reading.standings,
-        query={"format": {"enum": ["csv"]}},
+        query={"format": {"enum": ["csv"]}, **paging.QUERY},
     ),
-    get(f"{ONE}/matches", "Its matches, without their moves.", reading.matches),
-    get(f"{ONE}/export", "All of it, as JSON Lines.", reading.export),
-    get("/api/matches/{match}", "One match, with its moves and the seconds spent on each.", reading.match),
-    get(
+    look(f"{ONE}/matches", "Its matches, without their moves.", reading.matches, query=paging.QUERY),
+    look(f"{ONE}/export", "All of it, as JSON Lines.", reading.export),
+    look("/api/matches/{match}", "One match, with its moves and the seconds spent on each.", reading.match),
+    look(
         "/api/matches/{match}/events",
         "Event stream of a match, resumable by Last-Event-ID.",
         reading.match_events,
@@ -63,7 +69,9 @@ ROUTES: tuple[Route, ...] = (
         who=Caller.BOT,
         query={"seat": {"enum": [0, 1]}},
     ),
-    get("/api/events", "Event stream of everything: begin, end, standings.", reading.all_events, query=AFTER),
+    look(
+        "/api/events", "Event stream of everything: begin, end, standings.", reading.all_events, query=AFTER
+    ),
     get("/api/status", "What keeps the host from going on, if anything does.", reading.status),
     get("/healthz", "Whether the host is alive.", reading.alive),
     get("/readyz", "Whether it takes players.", reading.ready),
@@ -84,6 +92,11 @@ ROUTES: tuple[Route, ...] = (
         "Enter a bot that is to come with the token that this returns.",
         orders.invite,
         status=201,
+    ),
+    order(
+        f"{ONE}/release",
+        "Have a name that came without a token belong to whoever comes next; with bind, to a new token.",
+        orders.release,
     ),
     order(f"{ONE}/enter", "Take a bot in that comes late, where the format does that.", orders.enter),
     order(f"{ONE}/withdraw", "Take an entrant out.", orders.withdraw),

@@ -1,4 +1,4 @@
-"""The wire log of a match over HTTP: which status each reason has why somebody may not read it.
+"""The wire log of a match over HTTP, with a status for each reason why somebody may not read it.
 
 The API answers with one seat's side; the page, which is `server/pages/wire.py`,
 asks here for the same tapes.
@@ -25,7 +25,7 @@ STATUS: Mapping[type[Unreadable], int] = {NoToken: 401, WrongToken: 403, NotKept
 
 
 def tapes(reader: WireReader, match: str, token: bytes, peer: str) -> Mapping[int, Tape]:
-    """The seats that whoever has a token may read; raises HTTP's `HttpError` if there are none."""
+    """The tapes, by seat, that a token entitles its owner to read; raises `HttpError` if none."""
     try:
         return reader.open(match, token, peer)
     except Unreadable as why:

@@ -1,6 +1,6 @@
 """The Arena's advanced opponent in Tic-Tac-Toe: the moves of the old system, its quirks included.
 
-Bots that were written against it draw against nothing else, so it is copied, not
+Bots were written to draw against exactly these moves, so they are copied, not
 improved. It searches every field to the end and takes the first of equals. Two
 things about its search are odd, and are part of it: three empty fields in a row
 count as a line, and a line ends the game only when the side that has it is to
@@ -53,13 +53,13 @@ def _value(mine: int, theirs: int, *, searching: bool) -> float:
 
 
 def _line(mine: int, theirs: int) -> int | None:
-    """The first row, column or diagonal of three equal fields, be they empty."""
+    """The first row, column or diagonal of three equal fields, which may be empty."""
     empty = FULL & ~(mine | theirs)
     return next((line for line in _ORDER if line in (line & mine, line & theirs, line & empty)), None)
 
 
 def _free(mine: int, theirs: int) -> Iterator[int]:
-    """Row by row."""
+    """The empty fields, row by row."""
     return (field for field in range(9) if not (mine | theirs) >> field & 1)
 
 

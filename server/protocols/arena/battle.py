@@ -5,8 +5,8 @@ stream that is opened again begins at the beginning. Moves come in requests of
 their own. Each side of a match has a battle of its own, whose name nobody else
 knows: that name is all that a request shows for itself.
 
-Which requests come here is `server/protocols/arena/door.py`'s business, and who plays
-`server/protocols/arena/guest.py`'s.
+`server/protocols/arena/door.py` decides which requests come here, and
+`server/protocols/arena/guest.py` who plays.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,6 +15,7 @@ from math import inf
 from typing import Any, Protocol, assert_never
 
 import trio
+from msgspec import to_builtins
 from msgspec.json import encode
 
 from games.game import Illegal
@@ -29,6 +30,7 @@ from server.protocols.arena.messages import ANSWER, FLIP, STREAM, Command, ended
 from server.protocols.common.encode_once import Once
 from server.protocols.common.http_tape import requested, responded
 from tournament.events import AnyEvent, Began, Ended, Ending, Moved, Refused
+from tournament.log import Follower
 from tournament.match import OutOfTurn
 from tournament.player import Seat
 
@@ -50,12 +52,15 @@ class Battle:
         name: str | None = None,
         tape: Tape = NO_TAPE,
         opened: Callable[[], None] = lambda: None,
+        ended: Callable[[], None] = lambda: None,
         wronged: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`opened` is called when the stream has been, `closed` when nothing more will be told.
+        """`opened` is called when the stream has been, `ended` when the match has and its player was told.
 
-        `wronged` says whether the opponent has cheated and goes on as if nothing had happened; where the
-        referee looks at both sides that cannot be.
+        `closed` is called when nothing more will be told, which is later if a table may yet be flipped.
+
+        `wronged` says whether the opponent has cheated and goes on as if nothing had happened; that cannot
+        happen where the referee checks both sides.
         """
         self.name = name or uuid()
         self.seat = seat
@@ -69,6 +74,7 @@ class Battle:
         self._limits = limits
         self._tape = tape
         self._opened = opened
+        self._ended = ended
         self._closed = closed
         self._wronged = wronged
         self._stream: Chunks | None = None
@@ -78,7 +84,7 @@ class Battle:
         self._junk = Bucket(limits.junk, trio.current_time())
         sides[seat.index] = self
         self._tell({"youAre": seat.name, "id": self.name})
-        self._follower = seat.follow(self._hear)
+        self._follower: Follower | None = seat.follow(self._hear)
 
     def expect(self, until: float) -> None:
         """Have the clock wait for the stream to be opened, until that time, and no longer."""
@@ -88,7 +94,7 @@ class Battle:
     # What the bot does
 
     def start(self, exchange: Exchange) -> None:
-        """Tell all so far and go on, over this stream. One that was opened before has had its time."""
+        """Tell all so far and go on, over this stream. One that was opened before is closed."""
         before, stream = self._stream, exchange.stream(200, STREAM)
         self._stream = stream
         self._tape.heard(requested(exchange.request, self.name), exchange.request.arrived)
@@ -103,7 +109,7 @@ class Battle:
         self.seat.here()
 
     def play(self, exchange: Exchange, read: Callable[[], Command]) -> None:
-        """Obey what `read` finds in the request. Raises `HttpError` where that has no effect."""
+        """Obey what `read` finds in the request. Raises `HttpError` if that has no effect."""
         request = exchange.request
         self._tape.heard(requested(request, self.name), request.arrived)
         try:
@@ -124,7 +130,7 @@ class Battle:
             raise refusal from None
 
     def _move(self, exchange: Exchange, command: Command) -> None:
-        match, refusal, at, sent = self.match, None, exchange.request.arrived, command.move
+        match, refusal, at, sent = self.match, None, exchange.request.arrived, to_builtins(command)
         try:
             if command.action == FLIP and not self._wronged():
                 self.seat.forfeit(sent, WRONG_FLIP, at)
@@ -133,7 +139,7 @@ class Battle:
         except OutOfTurn:
             refusal = HttpError(409, "not your turn") if match.verdict is None else ended()
         except Illegal:
-            pass  # it was a move as good as any other, but that it has lost by it
+            pass  # answered like any other move, although it loses the match
         if match.verdict is not None and not match.log.closed:
             self._undecided.append((exchange, refusal))
         elif refusal is not None:
@@ -189,11 +195,12 @@ class Battle:
                 self._tell_move(seats[seat], refused_move(sent))
             case Ended():
                 self._end(event)
+                self._ended()
             case _:
                 assert_never(event)
 
     def _end(self, verdict: Ended) -> None:
-        """Tell how it ended. After a fault the one side may flip the table, or the host does that for it."""
+        """Tell how it ended. After a fault, the other side may flip the table, or the host does it."""
         seats, index = self.match.game.seats, self.seat.index
         rival, lost = self._sides.get(1 - index), verdict.winner == 1 - index
         waits = False
@@ -235,7 +242,9 @@ class Battle:
         """Nothing more will be told."""
         if not self.over.is_set():
             self.over.set()
-            self._follower.stop()
+            if self._follower is not None:
+                self._follower.stop()
+                self._follower = None  # or they would keep each other
             if self._stream is not None:
                 self._stream.close()
             self._closed(self)
@@ -271,6 +280,7 @@ class Enrol(Protocol):
         name: str | None = None,
         tape: Tape = NO_TAPE,
         opened: Callable[[], None] = lambda: None,
+        ended: Callable[[], None] = lambda: None,
         wronged: Callable[[], bool] = lambda: False,
     ) -> Battle: ...
 

@@ -1,7 +1,7 @@
-"""The Arena's cases: against whom a bot is tried, and what that is worth. Those of a game are worth 100.
+"""The Arena's cases: whom a bot is tried against, and for how many points. Those of a game add up to 100.
 
 The house plays a simple opponent, a strong one, or one that cheats
-(`cheats.py`). That a bot is invited, and when, is `evaluation.py`'s business.
+(`cheats.py`). `evaluation.py` decides when a bot is invited.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -67,7 +67,7 @@ def for_a_win(points: float) -> Score:
 
 
 def for_a_draw(points: float) -> Score:
-    """Or for a win."""
+    """Points for a draw or a win."""
 
     def score(match: Match, seat: int) -> float:
         verdict = _verdict(match)
@@ -78,7 +78,7 @@ def for_a_draw(points: float) -> Score:
 
 
 def for_surviving(match: Match, seat: int) -> float:
-    """A win counts most; and else, how many turns it took the house."""
+    """A win counts most; otherwise it counts how many turns the bot lasted."""
     if _verdict(match).winner == seat:
         return MOST
     turns = sum(isinstance(event, Moved) and event.seat == seat for event in match.log.events)
@@ -97,7 +97,7 @@ def _verdict(match: Match) -> Ended:
 
 
 def _never() -> bool:
-    """What brains are told that ask whether their time is up: they need next to none."""
+    """For brains that need next to no time: it is never up."""
     return False
 
 
@@ -121,7 +121,7 @@ def looking_ahead(lots: Random, thinker: Thinker) -> Choose:
             return [
                 await thinker.think(match.game.name, {}, match.moves, "alphabeta", THINKING, DEPTH, seed=seed)
             ]
-        except (Busy, Failed):  # then it has to be done here: the bot has earned an opponent
+        except (Busy, Failed):  # then it is done here, so that the bot has an opponent
             return [match.game.write(alphabeta(match.game, seed, DEPTH)(match.position, _never))]
 
     return choose

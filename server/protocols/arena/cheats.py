@@ -1,13 +1,13 @@
 """What the Arena does wrong on purpose, to see whether a bot notices.
 
 A `rigged` game has the rules of the game, except that the house may show whatever
-it likes; after that nothing is right but to flip the table, and that wins. A
+it likes; after that the only right answer is to flip the table, which wins. A
 trick says which side the house has and what it does: it plays legally until it
 can cheat in its way. Nothing in it is random: what a trick does depends on its
 name and the bot's moves alone, as it did in the old system.
 
-When a bot is tried with which of these, and what that is worth, is the business
-of `server/protocols/arena/cases.py` and `server/protocols/arena/evaluation.py`.
+`server/protocols/arena/cases.py` and `server/protocols/arena/evaluation.py` decide
+when a bot is tried with which of these, and what that is worth.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -161,7 +161,7 @@ def second_first(position: Quoridor) -> Sequence[Any]:
 
 
 def two_turns(position: Quoridor) -> Sequence[Any]:
-    """Straight on, twice; where a wall of the bot's is in the way of the first step, another way."""
+    """Straight on, twice; if a wall of the bot's is in the way of the first step, another way."""
     step = "e8" if "e8" in (steps := _steps(position)) else steps[0]
     again = structs.replace(position.play(step), turn=position.turn)
     return [Again(step), _shown("e7" if step == "e8" else _steps(again)[0])]

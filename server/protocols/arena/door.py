@@ -19,6 +19,7 @@ from server.host.host import Host
 from server.host.wire_log import NO_TAPE, Tape
 from server.http.exchange import Exchange
 from server.http.head import HttpError, form
+from server.http.origins import NO_ORIGINS, Origins, is_from_here
 from server.http.sharing import BOTS
 from server.http.wire import Request, json_response, refused
 from server.net.addresses import callable_networks
@@ -47,17 +48,26 @@ def old_paths(games: Iterable[str]) -> tuple[str, ...]:
 class Arena:
     sharing = BOTS
 
-    def __init__(self, host: Host, settings: Evaluation, bind: str, caller: Caller | None = None) -> None:
-        """`caller` calls bots; without it, as far as the settings allow it, the network is there for that."""
+    def __init__(
+        self,
+        host: Host,
+        settings: Evaluation,
+        bind: str,
+        caller: Caller | None = None,
+        origins: Origins = NO_ORIGINS,
+    ) -> None:
+        """`caller` calls bots; without one, they are called over the network, as the settings allow."""
         self._games = games()
         self.paths = frozenset({*self._games, "evaluations"})
         self.old_paths = old_paths(self._games)
         self._host = host
+        self._origins = origins
         try:
-            networks = callable_networks(settings.networks, bind)
+            from_here = callable_networks(settings.networks, bind)
         except ValueError as error:
             raise ConfigError(f"evaluation: networks: {error}") from None
-        invitations = Invitations(caller or Outbound(host.limits, networks))
+        listed = from_here if settings.networks else ()
+        invitations = Invitations(caller or Outbound(host.limits, listed, from_here=from_here))
         self._guests = Guests(host, invitations, self._enrol)
         self._evaluations = Evaluations(host, invitations, self._enrol)
         self._battles: dict[str, Battle] = {}
@@ -104,7 +114,10 @@ class Arena:
                 return False
 
     async def _join(self, exchange: Exchange, game: str) -> None:
-        await self._guests.join(exchange, game, _read(exchange.request, Join))
+        asked = _read(exchange.request, Join)
+        if asked.teamUrl is not None:
+            self._origins.check(exchange.request)
+        await self._guests.join(exchange, game, asked)
 
     # Battles
 
@@ -115,6 +128,7 @@ class Arena:
         name: str | None = None,
         tape: Tape = NO_TAPE,
         opened: Callable[[], None] = lambda: None,
+        ended: Callable[[], None] = lambda: None,
         wronged: Callable[[], bool] = lambda: False,
     ) -> Battle:
         host, sides = self._host, self._sides.setdefault(seat.match, {})
@@ -127,6 +141,7 @@ class Arena:
             name=name,
             tape=tape,
             opened=opened,
+            ended=ended,
             wronged=wronged,
         )
         self._battles[battle.name] = battle
@@ -136,7 +151,7 @@ class Arena:
         """Keep what was told, for a while, and nothing else."""
         del self._battles[battle.name]
         if all(each.over.is_set() for each in self._sides.get(battle.match, {}).values()):
-            self._sides.pop(battle.match, None)
+            self._sides.pop(battle.match, {}).clear()  # or both would keep each other
         self._past[battle.name] = battle.match.game.name, battle.told
         while len(self._past) > self._host.limits.battles_kept:
             self._past.popitem(last=False)
@@ -177,8 +192,9 @@ class Arena:
     # Evaluations
 
     async def _evaluate(self, exchange: Exchange, game: str) -> None:
+        self._origins.check(exchange.request)
         asked = _read(exchange.request, Evaluate)
-        run = await self._evaluations.begin(game, asked)
+        run = await self._evaluations.begin(game, asked, from_here=is_from_here(exchange.request))
         named = {} if asked.runId is not None else {"runId": run.name}
         exchange.respond(json_response(200, {"battleIds": [*run.cases], "errors": {}, **named}, *PRIVATE))
 
@@ -190,7 +206,7 @@ class Arena:
 
 
 def _read(request: Request, kind: type[T]) -> T:
-    """The body of a request: JSON if it looks like it, whatever it is said to be, and else a form."""
+    """The body of a request: JSON if it looks like it, whatever its Content-Type, and otherwise a form."""
     body = request.body.strip()
     try:
         if body.startswith(b"{"):

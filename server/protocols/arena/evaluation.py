@@ -68,7 +68,7 @@ class Run:
         return _plain(sum(played.score for played in self.played))
 
     def standing(self) -> dict[str, Any]:
-        """Of cases that are not over nothing is said: a battle's name is the bot's secret."""
+        """The score so far, without the cases to come: a battle's name is the bot's secret."""
         return {"runId": self.name, "score": self.score, "done": self.done, "cases": self.played}
 
 
@@ -87,21 +87,23 @@ class Evaluations:
         running = (run for run in self._runs.values() if not run.done and run.game == game)
         return any(battle in run.cases for run in running)
 
-    async def begin(self, game: str, asked: Evaluate) -> Run:
-        """Begin a run; raises `HttpError`."""
+    async def begin(self, game: str, asked: Evaluate, *, from_here: bool) -> Run:
+        """Begin a run, which somebody asks for who is, or is not, on this machine; raises `HttpError`."""
         cases = wanted(game, asked.caseType)
         if not cases:
             choices = ", ".join(CASES[game])
             raise HttpError(400, f"caseType has to be one of {choices}, and not {quoted(asked.caseType)}")
         if asked.runId is not None and not RUN_ID.fullmatch(asked.runId):
             raise HttpError(400, "runId has to be 1 to 64 letters, digits, _ . or -")
-        bot = await self._invitations.checked(asked.teamUrl, game)
-        callback = None if asked.callbackUrl is None else await self._invitations.checked(asked.callbackUrl)
+        checked, callback = partial(self._invitations.checked, from_here=from_here), None
+        bot = await checked(asked.teamUrl, game)
+        if asked.callbackUrl is not None:
+            callback = await checked(asked.callbackUrl)
         name = asked.runId or str(uuid4())
         running = [run for run in self._runs.values() if not run.done]
         if name in self._runs:
             raise HttpError(409, "there is a run with this runId already")
-        if any(run.bot == bot for run in running):
+        if any(run.bot.text == bot.text for run in running):
             raise HttpError(409, "this bot is being evaluated: wait until that is over")
         if len(running) >= self._host.limits.evaluations:
             raise HttpError(
@@ -128,7 +130,7 @@ class Evaluations:
             )
 
     async def _play(self, run: Run, name: str, case: Case) -> bool:
-        """Play a case; whether the bot came at all."""
+        """Play a case; returns whether the bot came at all."""
         host, lots = self._host, Random(f"{run.name} {case.name}")
         house = case.seat
         names = (BOT, HOUSE) if house else (HOUSE, BOT)

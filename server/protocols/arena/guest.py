@@ -18,20 +18,22 @@ from msgspec import Struct
 
 from server.host.host import OPEN, Host
 from server.host.names import BadName, checked, key
-from server.host.reception import REPLACED, Key, Unwelcome, Visit
+from server.host.reception import REPLACED, Key, TooManyNames, Unwelcome, Visit
+from server.host.view import Held
 from server.http.exchange import Exchange
 from server.http.head import HttpError
+from server.http.origins import is_from_here
 from server.http.wire import Response, json_response, refused
 from server.net.addresses import Url
 from server.protocols.arena.battle import Battle, Enrol
 from server.protocols.arena.invitations import Invitations
 from server.protocols.arena.messages import PRIVATE
 from server.protocols.common.attendance import Attendance
-from tournament.events import AnyEvent, Ended
+from server.protocols.common.states import State as Attending
 from tournament.player import GRACE, Seat
 from tournament.record import AnyFact, State
-from tournament.tournament import Tournament
 
+DOOR = "arena"
 UNTOLD = 1000  # bots that are away and have yet to hear that their tournament is over
 
 
@@ -45,7 +47,7 @@ class Join(Struct, frozen=True):
 
 
 class Guests:
-    """All of them, by game and name."""
+    """All guests, by game and name."""
 
     def __init__(self, host: Host, invitations: Invitations, enrol: Enrol) -> None:
         self.host = host
@@ -53,6 +55,7 @@ class Guests:
         self.enrol = enrol
         self._guests: dict[Key, Guest] = {}
         self._untold: OrderedDict[Key, tuple[str, str]] = OrderedDict()  # the token, and what is over
+        self._waiting = False  # for the hour of somebody who is called
 
     async def join(self, exchange: Exchange, game: str, asked: Join) -> None:
         """Let a bot in, or back; raises `HttpError`. The exchange is answered now or with a match."""
@@ -61,15 +64,30 @@ class Guests:
         except BadName as error:
             raise HttpError(400, str(error)) from None
         self._expect_something_to_play(where, asked)
-        url = None if asked.teamUrl is None else await self.invitations.checked(asked.teamUrl, game)
-        if url is not None:
+        url = None
+        if asked.teamUrl is not None:
+            from_here = is_from_here(exchange.request)
+            url = await self.invitations.checked(asked.teamUrl, game, from_here=from_here)
             self._expect_one_name(where, url)
         guest = self._guests.get(where)
         if guest is None or not guest.knows(asked.token):
-            guest = Guest(self, where)
+            guest = Guest(self, where, exchange.request.peer)
         visit = await guest.arrive(exchange.request.peer, asked)
         self._guests[where] = guest
         guest.enter(visit, exchange, url)
+        if guest.is_called_for_now and not self._waiting:
+            self._waiting = True
+            self.host.guard.start_soon(self._send_away)
+
+    async def _send_away(self) -> None:
+        """Forget whoever has been called to an open table for long enough, whether it has played or not."""
+        try:
+            while called := [guest for guest in self._guests.values() if guest.is_called_for_now]:
+                await trio.sleep_until(min(guest.until for guest in called))
+                for guest in called:
+                    guest.go_if_idle()
+        finally:
+            self._waiting = False
 
     def forget(self, guest: "Guest") -> None:
         if self._guests.get(guest.where) is guest:
@@ -86,7 +104,7 @@ class Guests:
 
     def _expect_one_name(self, where: Key, url: Url) -> None:
         invited = [guest for guest in self._guests.values() if guest.url is not None and guest.where != where]
-        if any(guest.url == url for guest in invited):
+        if any(guest.url.text == url.text for guest in invited if guest.url is not None):
             raise HttpError(409, "a bot plays under one name, and somebody has joined with this teamUrl")
         if len(invited) >= self.host.limits.called_bots:
             raise HttpError(
@@ -106,49 +124,57 @@ class Guests:
 class Guest:
     """One bot under a name: waiting for the answer to its request, or invited, or away."""
 
-    def __init__(self, guests: Guests, where: Key) -> None:
+    def __init__(self, guests: Guests, where: Key, peer: str) -> None:
         self.where = where
         self.url: Url | None = None  # where it is invited
         self._guests = guests
         self._host = guests.host
-        self.attendance = self._attending("")  # of the last request that let it in; at first of none
+        self.attendance = self._attending(peer)  # of the last request that let it in; at first of its first
         self._held: Exchange | None = None  # its request, which is answered with its next battle
         self._battle: Battle | None = None  # its last
-        self._until = 0.0  # when it is invited no more from an open table
-
-    @property
-    def visit(self) -> Visit | None:
-        return self.attendance.visit
+        self.until = 0.0  # when it is invited no more from an open table
 
     @property
     def _at_open_table(self) -> bool:
-        return self.visit is None or (self.visit.player.place or OPEN).startswith(OPEN)
+        visit = self.attendance.visit
+        return visit is None or (visit.player.place or OPEN).startswith(OPEN)
 
     @property
     def _has_been_here_long(self) -> bool:
-        return trio.current_time() > self._until
+        return trio.current_time() >= self.until
+
+    @property
+    def is_called_for_now(self) -> bool:
+        """It is invited to the matches of an open table, and its time there is not over."""
+        return self.url is not None and self._at_open_table and not self._has_been_here_long
 
     def knows(self, token: str | None) -> bool:
-        return self.visit is not None and _same(self.visit.token, token)
+        visit = self.attendance.visit
+        return visit is not None and _same(visit.token, token)
 
     # Coming
 
     async def arrive(self, peer: str, asked: Join) -> Visit:
         """Have the host decide whether it may come in; raises `HttpError`."""
-        here, before = self._attending(peer), self.attendance
+        here = before = self.attendance
+        if before.state is not Attending.SILENT:
+            here = self._attending(peer)
         try:
             visit = await here.arrive(
                 asked.name,
                 self.where[0],
-                succeeds=before,
+                succeeds=None if here is before else before,
                 tournament=asked.tournament,
                 token=asked.token,
                 reserved=True,
+                resumes=True,
+                door=DOOR,
             )
         except Unwelcome as refusal:
             if before is self.attendance and not (before.current or before.succeeded):
                 self._go()
-            raise HttpError(503 if self._host.draining else 409, str(refusal)) from None
+            status = 503 if self._host.draining else 429 if isinstance(refusal, TooManyNames) else 409
+            raise HttpError(status, str(refusal)) from None
         if visit is None:
             raise HttpError(409, REPLACED)
         self.attendance = here
@@ -166,7 +192,7 @@ class Guest:
             self._held = exchange
             exchange.on_gone(partial(self._hung_up, exchange))
         else:
-            self._until = trio.current_time() + self._host.limits.table_seconds
+            self.until = trio.current_time() + self._host.limits.table_seconds
             place = None if self._at_open_table else player.place
             welcome = {"name": player.name, "token": visit.token, "tournament": place}
             exchange.respond(json_response(202, welcome, *PRIVATE))
@@ -179,7 +205,7 @@ class Guest:
         return Attendance(
             self._host,
             peer,
-            tell=self._tell,
+            tell=None,  # the battle hears of it, and tells the bot
             dealt=self._begin,
             resumed=self._resume,
             replaced=self._give_way,
@@ -191,6 +217,8 @@ class Guest:
     def _begin(self, seat: Seat) -> None:
         reachable = self._held is not None or self.url is not None
         seconds = self._host.limits.start_seconds if reachable else GRACE
+        if self.url is None:  # else it may have to wake up
+            seconds = min(seconds, seat.early_grace)
         self._open(seat).expect(trio.current_time() + seconds)
         self._let_know()
 
@@ -203,12 +231,14 @@ class Guest:
         self._let_know()
 
     def _open(self, seat: Seat) -> Battle:
-        self._battle = self._guests.enrol(seat, tape=self.attendance.tape, opened=self._acknowledge)
+        self._battle = self._guests.enrol(
+            seat, tape=self.attendance.tape, opened=self._acknowledge, ended=self._match_over
+        )
         return self._battle
 
     def _let_know(self) -> None:
         """Tell the bot its battle."""
-        battle, visit = self._battle, self.visit
+        battle, visit = self._battle, self.attendance.visit
         if battle is None or visit is None:
             return
         if self._held is not None:
@@ -232,15 +262,18 @@ class Guest:
             await battle.over.wait()
 
     def _acknowledge(self) -> None:
-        """Its battle has been asked for: it must have got the answer, and its token with it."""
-        if self.visit is not None and self.url is None:
-            self.visit.acknowledge()
+        """The bot has asked for its battle, so it must have got the answer, and its token with it."""
+        visit = self.attendance.visit
+        if visit is not None and self.url is None:
+            visit.acknowledge()
 
-    def _tell(self, event: AnyEvent) -> None:
-        """The battle tells the bot of its match; a guest has only to know that it is over."""
+    def _match_over(self) -> None:
+        """The battle has told the bot; if nobody is here for that match any more, nothing follows from it."""
         here, battle = self.attendance, self._battle
-        if not isinstance(event, Ended) or battle is None:
+        if battle is None or here.seat is not battle.seat:
             return
+        if battle.over.is_set():
+            self._battle = None  # or they would keep each other; where a table may yet be flipped it goes on
         here.ended()
         if self.url is None:
             self._wait_for_return()
@@ -248,6 +281,11 @@ class Guest:
             self._go(for_good=True)
 
     # Going
+
+    def go_if_idle(self) -> None:
+        """Go if it has been here long, unless it plays: then it goes at the end of its match."""
+        if self.url is not None and self._has_been_here_long and self.attendance.seat is None:
+            self._go(for_good=True)
 
     def _hung_up(self, exchange: Exchange) -> None:
         if self._held is exchange:
@@ -268,8 +306,8 @@ class Guest:
             if self._battle is not None:
                 self._battle.retire()
 
-    def _tournament_over(self, tournament: Tournament, fact: AnyFact) -> None:
-        visit, name = self.visit, tournament.record.name
+    def _tournament_over(self, tournament: Held, fact: AnyFact) -> None:
+        visit, name = self.attendance.visit, tournament.record.name
         if self._held is not None:
             self._answer(refused(410, f"{name} is over"))
         elif self.url is None and visit is not None and visit.token is not None:
@@ -281,7 +319,7 @@ class Guest:
         self._guests.forget(self)
 
     def _answer(self, response: Response) -> None:
-        """To the request that is held, if one is."""
+        """Answer the request that is held, if there is one."""
         held, self._held = self._held, None
         if held is not None:
             held.respond(response)

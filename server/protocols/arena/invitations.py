@@ -1,14 +1,14 @@
 """How a bot is invited to its battle: the Arena tells it the battle's name, and then it has to come.
 
-Coming is the answer, and the only one that counts: what an address answers to
-the invitation is not looked at, and an address whose owner does not come is not
-called again. A bot plays one battle at a time, and so it is invited to one at a
-time.
+The only answer that counts is that the bot comes: the response to the invitation
+is ignored, and an address whose bot does not come is not called again. A bot plays
+one battle at a time, so it is invited to one at a time.
 """
 
 from weakref import WeakValueDictionary
 
 import trio
+from msgspec import structs
 from msgspec.json import encode
 
 from server.http.head import HttpError
@@ -23,14 +23,20 @@ PAUSE = 10.0  # seconds before the second
 class Invitations:
     def __init__(self, caller: Caller) -> None:
         self._caller = caller
-        self._turns: WeakValueDictionary[Url, trio.Lock] = WeakValueDictionary()
+        self._turns: WeakValueDictionary[str, trio.Lock] = WeakValueDictionary()  # by the address
 
-    async def checked(self, address: str, *path: str) -> Url:
-        """What a stranger gave as an address, with `path` after it; raises `HttpError` if not called."""
+    async def checked(self, address: str, *path: str, from_here: bool) -> Url:
+        """What somebody gave as an address, with `path` after it; raises `HttpError` if not called.
+
+        `from_here` says that it was somebody on this machine. Whoever may have nobody called is told so
+        first, whatever the address is: any other answer would say something about it.
+        """
         try:
+            self._caller.permit(from_here)
             if path and "?" in address:
                 raise BadUrl("the address of a bot has no query: the name of the game comes after it")
-            url = taken_apart("/".join((address.rstrip("/") if path else address, *path)))
+            whole = "/".join((address.rstrip("/") if path else address, *path))
+            url = structs.replace(taken_apart(whole), from_here=from_here)
             await self._caller.check(url)
         except BadUrl as error:
             raise HttpError(400, str(error)) from None
@@ -40,13 +46,13 @@ class Invitations:
 
     def turn(self, url: Url) -> trio.Lock:
         """Held by whoever has a battle with that bot."""
-        lock = self._turns.get(url)
+        lock = self._turns.get(url.text)
         if lock is None:
-            lock = self._turns[url] = trio.Lock()
+            lock = self._turns[url.text] = trio.Lock()
         return lock
 
     async def invite(self, url: Url, battle: Battle) -> bool:
-        """Tell a bot its battle; whether it can have heard of it."""
+        """Tell a bot its battle; returns whether it can have heard of it."""
         return await self.post(url, encode({"battleId": battle.name}))
 
     async def post(self, url: Url, message: bytes) -> bool:

@@ -1,15 +1,14 @@
 """What is said on the Arena's wire: commands, the events of a stream, answers.
 
 The Arena serves any game whose moves its commands can express and that an
-illegal move ends: its wire has no way to ask for another. Nothing else here, nor
-in the choreography around it, knows one game from another; cases for
-evaluations (`cases.py`) are made for some of them.
+illegal move ends: its wire has no way to ask for another. Apart from the cases
+of evaluations (`cases.py`), nothing in the Arena knows one game from another.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from msgspec import UNSET, Struct, UnsetType, ValidationError, convert
+from msgspec import UNSET, Struct, UnsetType, ValidationError, convert, to_builtins
 from msgspec.json import encode
 
 from games.catalogue import catalogue
@@ -24,18 +23,10 @@ STREAM = (("Content-Type", "text/event-stream"), *PRIVATE, ("X-Accel-Buffering",
 
 
 class Command(Struct, frozen=True):
-    """What a bot does. Whatever else it sends is passed over."""
+    """What a bot does. Whatever else it sends is ignored."""
 
     action: str
     position: str | UnsetType = UNSET
-
-    @property
-    def move(self) -> dict[str, str]:
-        """As a game is to read it."""
-        move = {"action": self.action}
-        if self.position is not UNSET:
-            move["position"] = self.position
-        return move
 
 
 def games() -> tuple[str, ...]:
@@ -71,6 +62,6 @@ def ended() -> HttpError:
 
 def _is_command(move: object) -> bool:
     try:
-        return convert(move, Command).move == move
+        return to_builtins(convert(move, Command)) == move
     except ValidationError:
         return False

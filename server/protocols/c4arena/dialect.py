@@ -2,11 +2,11 @@
 
 from games.connect4 import GAME
 from server.net.frames import POLICY
-from server.protocols.c4arena.talk import C4Arena
+from server.protocols.c4arena.talk import DOOR, C4Arena
 from server.protocols.dialect import Dialect, OverWebsocket
 
 DIALECT = Dialect(
-    name="connect-4",
+    name=DOOR,
     title="the c4-arena",
     carried_by=(OverWebsocket(speak=C4Arena, path="/", code=POLICY),),  # it hangs up on floods alone
     games=(GAME.name,),

@@ -6,7 +6,7 @@ Not here: what is said when (`server/protocols/c4arena/talk.py`).
 from msgspec import UNSET, MsgspecError, Struct, UnsetType, ValidationError
 from msgspec.json import Decoder, Encoder, decode
 
-# Why a message was ignored: clients in use know these by heart.
+# Why a message was ignored: clients in use compare these texts.
 ONLY_START = "Only start messages allowed in current state"
 NO_ID = "You need to include an id"
 RESERVED = '"{}" is a reserved id used for a reference player'
@@ -19,7 +19,7 @@ AGAINST = '"against" is the id of an opponent, or null'
 UNREADABLE = "Not a JSON message"
 TOO_LONG = "A message may have {} bytes"
 
-# What clients in use are told again and again once an opponent has hung up, and are not cut for.
+# Clients in use are told these again and again once an opponent has hung up, and are not cut off for it.
 OUT_OF_STEP = frozenset((ONLY_START, WAITING, NOT_YOUR_TURN))
 
 
@@ -43,7 +43,7 @@ class State(Struct, frozen=True, tag="state", rename={"last_move": "last-move"})
     you: int
     winner: int | UnsetType = UNSET  # 0 for a draw; there only when the match is over
     moves: list[int] = []
-    last_move: int | UnsetType = UNSET  # there where this state is the first to show it
+    last_move: int | UnsetType = UNSET  # there only if this state is the first to show it
     state: object = None
 
 
@@ -65,7 +65,7 @@ class Unreadable(ValueError):
 
 
 def read(message: bytes) -> Said | None:
-    """What a bot said; None where it is JSON, but none of these."""
+    """What a bot said; None if it is JSON, but none of these."""
     try:
         return _read(message)
     except ValidationError:

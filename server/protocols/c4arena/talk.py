@@ -2,13 +2,13 @@
 
 A `C4Arena` is one bot's side of it, without I/O: messages in, messages out. A
 bot says `start`, plays one match, and may `start` again. Everybody is told the
-state after every move; whatever cannot be done is answered with `ignored`, and
-that more and more slowly, because a client in use answers each `ignored` with a
-message that is ignored as well. Only junk cuts a bot off. What is merely out of
-step gets no answer where too many wait already, and a state that is asked for
-too often is told later, and once.
+state after every move. Whatever cannot be done is answered with `ignored`, more
+and more slowly, because a client in use answers each `ignored` with a message that
+is ignored as well. A bot is cut off only for junk. A message that is merely out of
+step gets no answer if too many wait already, and a state that is asked for too
+often is told later, and once.
 
-Framing, paths and limits of frames are `server/protocols/websocket.py`'s.
+`server/protocols/websocket.py` deals with framing, paths and limits of frames.
 """
 
 from functools import partial
@@ -59,6 +59,7 @@ from tournament.match import Match, OutOfTurn
 from tournament.player import Seat
 
 OPPONENTS = {opponent.name: opponent for opponent in GAME.opponents}
+DOOR = "connect-4"
 TOO_MANY = "too many messages"
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -69,7 +70,7 @@ class C4Arena:
     """One bot's side of the c4-arena's protocol. What it says are JSON messages without framing."""
 
     def __init__(self, channel: Channel) -> None:
-        self.attendance = Attendance(channel.host, channel.peer, tell=self._tell)
+        self.attendance = Attendance(channel.host, channel.peer, tell=self._tell, replaced=self._give_way)
         self._channel = channel
         self._host = channel.host
         self._limits = channel.host.limits
@@ -88,7 +89,6 @@ class C4Arena:
         """
         if self.attendance.over:
             return
-        self.attendance.tape.heard(message, at)
         if (reason := self._understand(message, at, fresh)) is not None:
             self._ignore(message, reason, at)
 
@@ -96,6 +96,10 @@ class C4Arena:
         log.info("cut", peer=self._channel.peer, player=self.attendance.name, why=reason)
         self.attendance.hang_up()
         self._channel.hang_up(reason)
+
+    def _give_way(self, why: str) -> None:
+        self.attendance.hang_up()
+        self._channel.hang_up(why)
 
     def gone(self) -> None:
         """The connection is lost, and with it the match."""
@@ -149,9 +153,11 @@ class C4Arena:
         self.attendance.come(
             name,
             GAME.name,
+            self._channel.authenticated,
             partial(self._enter, against),
             lambda why: self._ignore(message, str(why), trio.current_time()),
             keeps=False,
+            door=DOOR,
             shared=True,
             against=against or None,
         )
@@ -159,7 +165,6 @@ class C4Arena:
 
     def _enter(self, against: str | None, visit: Visit) -> None:
         self._tarpit.row = 0
-        self._channel.authenticated()
         wanted = OPPONENTS.get(against or "")
         if wanted is not None and (visit.player.place or "").startswith(OPEN):
             self._host.guard.start_soon(self._challenge, visit, wanted)

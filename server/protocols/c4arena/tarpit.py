@@ -4,13 +4,13 @@ A client in use answers whatever is refused with something that is refused as
 well, at full speed and for ever. The first two answers in a row are given at
 once, and then each takes twice as long as the one before, up to a second.
 
-All else keeps the order. A *view* is what somebody asked to be shown: it comes
+Views and news keep the order. A *view* is what somebody asked to be shown: it comes
 after the answers that wait, so that asking does not hurry them. *News* comes
 unasked and waits for nothing: the answers that wait are given before it, and
 the views that wait are dropped, because it says the same and more. So there is
 never a view of anything but the latest news.
 
-How many answers may wait is the caller's business.
+The caller decides how many answers may wait.
 """
 
 from collections import deque
@@ -37,7 +37,7 @@ class Tarpit:
     __slots__ = ("_alarm", "_awaited", "_late", "_say", "_spawner", "row", "waiting")
 
     def __init__(self, say: Say, spawner: Spawner) -> None:
-        self.row = 0  # answers in a row; whoever knows better sets it to 0
+        self.row = 0  # answers in a row; the caller sets it to 0 when the row is broken
         self.waiting = 0  # answers that are not given yet
         self._say = say
         self._spawner = spawner

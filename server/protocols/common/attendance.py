@@ -16,14 +16,14 @@ import trio
 
 from server.host.host import Host
 from server.host.reception import REPLACED, Unwelcome, Visit
+from server.host.view import Held, Told
 from server.host.wire_log import NO_TAPE
-from server.protocols.common.states import Happening, Impossible, State, after
+from server.protocols.common.states import TABLE, Happening, Impossible, State
 from server.protocols.common.talk_budget import TalkBudget
 from server.protocols.common.tournament_end import when_over
 from tournament.log import Follower, Tell
 from tournament.player import GRACE, Seat
 from tournament.record import AnyFact
-from tournament.tournament import Tournament
 
 
 class Wishes(TypedDict, total=False):
@@ -35,9 +35,8 @@ class Wishes(TypedDict, total=False):
     shared: bool
     against: str | None
     reserved: bool
-
-
-WhenOver = Callable[[Tournament, AnyFact], None]
+    resumes: bool
+    door: str
 
 
 class Attendance:
@@ -71,16 +70,17 @@ class Attendance:
         host: Host,
         peer: str,
         *,
-        tell: Tell,
+        tell: Tell | None,
         dealt: Callable[[Seat], None] = lambda seat: None,
         resumed: Callable[[Seat], None] | None = None,
         replaced: Callable[[str], None] = lambda why: None,
-        tournament_over: WhenOver = lambda tournament, fact: None,
+        tournament_over: Told = lambda tournament, fact: None,
     ) -> None:
-        """`tell` hears every event of the bot's match.
+        """`tell` hears every event of the bot's match. None: the dialect follows it itself.
 
         `dealt` is called with a seat before `tell` hears of its match, `resumed` with one whose match has
-        begun before it came: after that, `tell` hears what is new. Without it, `tell` hears everything again.
+        begun before it came, perhaps before the host was started: after that, `tell` hears what is new.
+        Without it, `tell` hears everything again.
         `replaced` is called with the reason, before all is let go of; `tournament_over` from within the
         scheduler, so it must not fail.
         """
@@ -126,7 +126,9 @@ class Attendance:
 
     def happens(self, what: Happening) -> None:
         """Go on to the next state; raises `Impossible`."""
-        self.state = after(self.state, what)
+        if (following := TABLE[self.state].get(what)) is None:
+            raise Impossible(f"{what.value} cannot happen to a bot that is {self.state.value}")
+        self.state = following
 
     # Coming
 
@@ -134,22 +136,25 @@ class Attendance:
         self,
         name: str,
         game: str,
+        authenticated: Callable[[], None],
         admitted: Callable[[Visit], None],
         refused: Callable[[Unwelcome], None],
         early: Callable[[bytes, float], None] = lambda message, at: None,
         **wishes: Unpack[Wishes],
     ) -> None:
-        """Have the host decide, which takes a moment; then one of these is called, unless it is over.
+        """Have the host decide, which takes a moment; then one of the callbacks is called, unless it is over.
 
-        What was put off meanwhile is given to `early`, message by message.
+        `admitted` comes right after `authenticated`, which tells the channel that it carries no stranger any
+        more. What was put off meanwhile is given to `early`, message by message.
         """
         self.happens(Happening.CAME)
-        self._host.guard.start_soon(self._come, name, game, admitted, refused, early, wishes)
+        self._host.guard.start_soon(self._come, name, game, authenticated, admitted, refused, early, wishes)
 
     async def _come(
         self,
         name: str,
         game: str,
+        authenticated: Callable[[], None],
         admitted: Callable[[Visit], None],
         refused: Callable[[Unwelcome], None],
         early: Callable[[bytes, float], None],
@@ -162,6 +167,7 @@ class Attendance:
                 refused(reason)
         else:
             if visit is not None:
+                authenticated()
                 admitted(visit)
                 self.take_place()
         while self._early and self.state not in (State.ARRIVING, State.OVER):
@@ -170,9 +176,9 @@ class Attendance:
     async def arrive(
         self, name: str, game: str, *, succeeds: "Attendance | None" = None, **wishes: Unpack[Wishes]
     ) -> Visit | None:
-        """The same for whoever waits for it; raises `Unwelcome`. None: it was over before that was decided.
+        """The same for a caller that waits; raises `Unwelcome`. None: it was over before that was decided.
 
-        When the bot has been told, it is to `take_place`. A bot without a connection comes anew with each
+        When the bot has been told, call `take_place`. A bot without a connection comes anew with each
         request: this one `succeeds` the one before, which attends until the bot has been admitted.
         """
         self.happens(Happening.CAME)
@@ -198,7 +204,7 @@ class Attendance:
             if not self.over:
                 self.happens(Happening.REFUSED)
             raise
-        if self.over:
+        if self.state is State.OVER:
             visit.leave()
             return None
         self.happens(Happening.ADMITTED)
@@ -215,7 +221,7 @@ class Attendance:
             self.take_seat(seat, back=True)
 
     def put_off(self, message: bytes, at: float) -> bool:
-        """Keep what the bot says while it arrives, until that is decided; False where it is too much."""
+        """Keep what the bot says while it arrives, until that is decided; False if it is too much."""
         if len(self._early) >= self._host.limits.early_messages:
             return False
         self._early.append((message, at))
@@ -224,18 +230,19 @@ class Attendance:
     # Playing
 
     def take_seat(self, seat: Seat, *, back: bool = False) -> None:
-        if self.over:
+        if self.state is State.OVER:
             return  # the player leaves with the connection, and its seat with the player
         self.happens(Happening.DEALT)
         self._grace = GRACE
         self.seat, self.tape = seat, self._host.wires.tape(seat, self.visit)
         start = 0
-        if not back:
+        if not back and not seat.match.interrupted:
             self._dealt(seat)
         elif self._resumed is not None:
             self._resumed(seat)
             start = len(seat.match.log.events)
-        self._follower = seat.follow(self._tell, start)
+        if self._tell is not None:
+            self._follower = seat.follow(self._tell, start)
 
     def ask(self) -> None:
         """The bot has been asked something: its next message is the answer, which costs nothing."""
@@ -250,22 +257,34 @@ class Attendance:
         self.happens(Happening.HUNG_UP)
         self._away_since = trio.current_time()
         if self.seat is not None:
-            self.seat.hold(self._grace)
+            self.seat.hold(min(self._grace, self.seat.early_grace))
         elif self.visit is not None:
             self.visit.leave()
 
     def back(self) -> None:
-        """Somebody is there again. A grace is for the whole match, or hanging up would be a way to think."""
+        """Somebody is there again. The grace is for the whole match: hanging up must not gain time."""
         if (seat := self.seat) is None:
             raise Impossible("a bot without a seat has nothing to come back to: it comes anew")
         self.happens(Happening.CAME_BACK)
         self._grace = max(0.0, self._grace - (trio.current_time() - self._away_since))
         seat.here()
 
+    def silent(self) -> None:
+        """Nothing has been heard of the bot, which may be gone: nothing is dealt to it until it is heard."""
+        if self.visit is not None and (self.seat is None or self.seat.match.verdict is not None):
+            self.visit.player.away()
+
+    def heard(self) -> None:
+        """The bot is heard again."""
+        if self.visit is not None and self.visit.current:
+            self.visit.player.back()
+
     def ended(self) -> None:
-        """The match has, and the bot has been told."""
+        """The match has ended, and the bot has been told."""
         if self.state in (State.PLAYING, State.AWAY):
             self.happens(Happening.ENDED)
+        if self._follower is not None:
+            self._follower.stop()  # or it and the log would keep each other, and all positions of the match
         self.seat = self._follower = None
         self.tape = NO_TAPE
 
@@ -284,7 +303,7 @@ class Attendance:
             self._follower.stop()
 
     def lost(self, *, for_good: bool = False) -> None:
-        """The connection is."""
+        """The connection is lost."""
         self.happens(Happening.LOST)
         self._let_go(for_good)
 
@@ -309,7 +328,7 @@ class Attendance:
                 self.happens(Happening.REPLACED)
             self._let_go(for_good=False)
 
-    def _hear_the_end(self, tournament: Tournament, fact: AnyFact) -> None:
+    def _hear_the_end(self, tournament: Held, fact: AnyFact) -> None:
         if not self.over:
             self.happens(Happening.TOURNAMENT_OVER)
             self._tournament_over(tournament, fact)
@@ -320,4 +339,4 @@ def _nothing() -> None:
 
 
 def _nobody(seat: Seat) -> None:
-    """Who is told of a player's seats while no connection holds it: whoever comes will look."""
+    """Takes a player's seats while no connection holds it: the next connection looks for the seat."""

@@ -1,7 +1,7 @@
-"""What several are told in the same words is put into words once.
+"""Encodes once what several bots are told in the same words.
 
-Not a cache of everything ever said: those who hear of an event hear of it one
-right after the other, so remembering the last one is enough.
+Only the last message is remembered. That is enough, because all who are told of an
+event are told one right after the other.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ class Once:
         self._words = b""
 
     def __call__(self, subject: object, words: Callable[[Unpack[Ts]], bytes], *of: *Ts) -> bytes:
-        """`words(*of)`, or what it was when the same subject was asked for last."""
+        """`words(*of)`, or what that was the last time if the subject is the same."""
         if subject is not self._subject:
             self._words = words(*of)
             self._subject = subject

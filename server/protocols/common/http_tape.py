@@ -43,7 +43,7 @@ def _line(method: str, path: str, secret: str) -> bytes:
 
 
 def _turn(token: str) -> bytes:
-    return _encoded(f" {TURN}: {masked(token)}")
+    return f" {TURN}: {masked(token)}".encode("utf-8", "replace")
 
 
 def _encoded(text: str) -> bytes:

@@ -18,7 +18,11 @@ from collections.abc import Mapping
 from enum import Enum
 
 
-class State(Enum):
+class Step(Enum):
+    __hash__ = object.__hash__  # that of `Enum` is written in Python, and the table is asked at every step
+
+
+class State(Step):
     SILENT = "silent"  # nobody has said who it is
     ARRIVING = "arriving"  # it has said so, and is about to be admitted or refused
     IN = "in"  # it has a place, and waits for a match
@@ -27,20 +31,20 @@ class State(Enum):
     OVER = "over"  # nothing more is heard or said
 
 
-class Happening(Enum):
+class Happening(Step):
     CAME = "came"  # the bot has said who it is
     ADMITTED = "admitted"
     REFUSED = "refused"
     DEALT = "dealt"  # it was dealt a seat, or came back to one
     HUNG_UP = "hung up"  # nobody is there, and somebody may be again
     CAME_BACK = "came back"
-    ENDED = "ended"  # the match has
+    ENDED = "ended"  # the match has ended
     LEFT = "left"  # the bot let go of its place, and may come again
     REPLACED = "replaced"  # somebody with its token, which may be itself, plays on over another connection
     TOURNAMENT_OVER = "tournament over"
     CUT = "cut"  # we hang up: a budget is spent, or nothing is left to say
-    STOPPING = "stopping"  # the host is about to
-    LOST = "lost"  # the connection is
+    STOPPING = "stopping"  # the host is about to stop
+    LOST = "lost"  # the connection is lost
 
 
 _S, _H = State, Happening
@@ -74,16 +78,9 @@ TABLE: Mapping[State, Mapping[Happening, State]] = {
         _H.TOURNAMENT_OVER: _S.AWAY,
         **_ENDS,
     },
-    _S.OVER: _ENDS,  # hanging up twice is hanging up once
+    _S.OVER: _ENDS,  # hanging up again changes nothing
 }
 
 
 class Impossible(Exception):
     """Something happened that may not happen in this state: a fault of ours."""
-
-
-def after(state: State, what: Happening) -> State:
-    """The state that follows; raises `Impossible`."""
-    if (following := TABLE[state].get(what)) is None:
-        raise Impossible(f"{what.value} cannot happen to a bot that is {state.value}")
-    return following

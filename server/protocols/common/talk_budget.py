@@ -1,19 +1,20 @@
-"""How much of one bot's talk is put up with, before its connection ends.
+"""How much one bot may say before its connection ends.
 
-It is told the time and asks nobody, and it does nothing: who asks decides what
-to do when it runs out. Moves that a referee refuses are not its business; they
-are counted there.
+The caller tells the time, and decides what to do when the budget runs out. Moves
+that a referee refuses are counted by the referee, and not here.
 """
 
 from server.net.limits import Bucket, Limits
 
 
 class TalkBudget:
-    __slots__ = ("_junk", "_junk_left", "_messages", "_owed")
+    __slots__ = ("_junk", "_junk_left", "_limits", "_messages", "_owed", "_since")
 
     def __init__(self, limits: Limits, now: float) -> None:
-        self._messages = Bucket(limits.messages, now)
-        self._junk = Bucket(limits.junk, now)
+        self._limits = limits
+        self._since = now
+        self._messages: Bucket | None = None  # made when needed, as the other is: most bots only answer
+        self._junk: Bucket | None = None
         self._junk_left = limits.junk_total
         self._owed = False
 
@@ -22,13 +23,17 @@ class TalkBudget:
         self._owed = True
 
     def message(self, at: float) -> bool:
-        """Whether one more message, which arrived at `at`, is put up with."""
+        """Whether one more message, which arrived at `at`, is within the budget."""
         if self._owed:
             self._owed = False
             return True
+        if self._messages is None:
+            self._messages = Bucket(self._limits.messages, self._since)
         return self._messages.take(at)
 
     def junk(self, at: float) -> bool:
         """The same for a message that could not be read, or came out of turn."""
         self._junk_left -= 1
+        if self._junk is None:
+            self._junk = Bucket(self._limits.junk, self._since)
         return self._junk_left >= 0 and self._junk.take(at)

@@ -1,4 +1,4 @@
-"""Who wants to know when a tournament is over: bots that play in it have nothing left to wait for.
+"""Tells bots that their tournament is over, when they have nothing left to wait for.
 
 A host tells its listeners of every fact of every tournament; here each waits
 for one, so that a thousand bots do not hear of a thousand others' matches.
@@ -8,13 +8,11 @@ from collections.abc import Callable
 from functools import partial
 
 from server.host.host import OPEN, Host
+from server.host.view import Held, Told
 from tournament.record import AnyFact, State, Turned
-from tournament.tournament import Tournament
-
-Tell = Callable[[Tournament, AnyFact], None]
 
 
-def when_over(host: Host, tournament: str, tell: Tell) -> Callable[[], None]:
+def when_over(host: Host, tournament: str, tell: Told) -> Callable[[], None]:
     """Have `tell` called when that tournament is over; returns how to stop waiting.
 
     It is called with the fact that says so, from within the scheduler: it must not fail.
@@ -32,14 +30,14 @@ class TournamentEnds:
     """One listener of a host, for all that wait for an end."""
 
     def __init__(self) -> None:
-        self._waiting: dict[str, dict[object, Tell]] = {}  # by the name of the tournament
+        self._waiting: dict[str, dict[object, Told]] = {}  # by the name of the tournament
 
-    def __call__(self, tournament: Tournament, fact: AnyFact) -> None:
+    def __call__(self, tournament: Held, fact: AnyFact) -> None:
         if isinstance(fact, Turned) and fact.state is State.FINISHED:
             for tell in tuple(self._waiting.get(tournament.record.name, {}).values()):
                 tell(tournament, fact)
 
-    def wait(self, tournament: str, tell: Tell) -> Callable[[], None]:
+    def wait(self, tournament: str, tell: Told) -> Callable[[], None]:
         mine = object()
         self._waiting.setdefault(tournament, {})[mine] = tell
         return partial(self._forget, tournament, mine)

@@ -2,11 +2,11 @@
 
 A bot has no connection of its own. It is there while a request of it is held,
 and while it is its turn: then its clock runs, from the moment that the answer
-was sent. When a held request is hung up, the bot is away until it makes the
-same request again; whether it is, and how long it may be, `Attendance` knows.
+was sent. When a held request is hung up, the bot is away until it makes the same
+request again; `Attendance` knows whether it is away, and how long it may be.
 
-What it says with a move is a token that it was given for that one turn. What
-has another token is somebody else's and has no effect.
+With a move it sends a token that it was given for that one turn. A request with
+any other token has no effect.
 """
 
 from collections.abc import Callable
@@ -19,6 +19,7 @@ from games.game import Illegal
 from server.host import secrets
 from server.host.host import OPEN, Host
 from server.host.reception import Visit
+from server.host.view import Held
 from server.host.wire_log import NO_TAPE
 from server.http.exchange import Exchange
 from server.http.wire import JSON, Response, json_response
@@ -31,7 +32,6 @@ from tournament.events import AnyEvent, Began, Ended, Ending, Refused
 from tournament.match import Match, OutOfTurn
 from tournament.player import Seat
 from tournament.record import AnyFact
-from tournament.tournament import Tournament
 
 PLAIN = (("Content-Type", "text/plain; charset=utf-8"), ("X-Content-Type-Options", "nosniff"))
 
@@ -46,8 +46,8 @@ def plain(status: int, sentence: str, *headers: tuple[str, str]) -> Response:
 class Bot(Guest):
     """From a join to the end of the match that it led to.
 
-    `tokens` is where whoever has a move looks for its bot; `done` is called when
-    there is nothing more to come, but for the same answers to the same requests.
+    `tokens` says whose each token is; `done` is called when there is nothing more to
+    come but the same answers to the same requests.
     """
 
     def __init__(
@@ -59,7 +59,9 @@ class Bot(Guest):
         tokens: dict[str, "Bot"],
         done: Callable[["Bot"], None],
     ) -> None:
-        self.attendance = Attendance(host, peer, tell=self._tell, tournament_over=self._tournament_over)
+        self.attendance = Attendance(
+            host, peer, tell=self._tell, replaced=self._give_way, tournament_over=self._tournament_over
+        )
         self.name = name
         self.gate = gate
         self._came_to = gate  # where it joined first
@@ -77,7 +79,7 @@ class Bot(Guest):
 
     @property
     def led(self) -> bool:
-        """To a match that its tournament deals, whatever is played at this gate."""
+        """Whether its tournament deals its match, whatever is played at this gate."""
         visit = self.attendance.visit
         return visit is not None and not (visit.player.place or "").startswith(OPEN)
 
@@ -102,7 +104,7 @@ class Bot(Guest):
 
     @property
     def _plays_here(self) -> bool:
-        """The game of its gate, and does not just pass through on its way to a tournament."""
+        """Whether it plays the game of its gate, and does not just pass through to a tournament."""
         return not (self.led and self.gate.fixed)
 
     def is_at(self, gate: Gate) -> bool:
@@ -144,7 +146,7 @@ class Bot(Guest):
             self._come_back(exchange)
 
     def forget(self) -> None:
-        """Whatever it comes with, it comes too late."""
+        """Forget its tokens: whatever it asks now comes too late."""
         for used in (self._request[0], self._token or ""):
             self._tokens.pop(used, None)
 
@@ -215,7 +217,6 @@ class Bot(Guest):
         """Say that it is its turn, if that is so and it can be told."""
         seat = self.attendance.seat
         if seat is not None and seat.to_move and self._held is not None:
-            self.attendance.ask()
             self._token = token = secrets.token()
             self._tokens[token] = self
             self._reply(Response(200, JSON, encode(self._news(seat.match, self._since)), ((TURN, token),)))
@@ -235,7 +236,16 @@ class Bot(Guest):
         self.attendance.ended()
         self._leave()
 
-    def _tournament_over(self, tournament: Tournament, fact: AnyFact) -> None:
+    def _give_way(self, why: str) -> None:
+        """Somebody has come with the token that the organiser has bound the name to."""
+        self._ending = why
+        self._last_answer = plain(410, why)
+        self._reply(self._last_answer)
+        self.attendance.hang_up()
+        self.gate.leave(self)
+        self._done(self)
+
+    def _tournament_over(self, tournament: Held, fact: AnyFact) -> None:
         """There will be no match, if it still waits for one that the tournament would have dealt."""
         if self.attendance.state is State.IN:
             self._reply(plain(410, f"{tournament.record.name} is over"))

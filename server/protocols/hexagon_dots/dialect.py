@@ -2,10 +2,10 @@
 
 from games.hexagondots import GAME
 from server.protocols.dialect import Dialect, OverHttp
-from server.protocols.hexagon_dots.door import HexagonDots
+from server.protocols.hexagon_dots.door import DOOR, HexagonDots
 
 DIALECT = Dialect(
-    name="hexagon-dots",
+    name=DOOR,
     title="Hexagon Dots",
     carried_by=(OverHttp(serve=lambda host, settings: HexagonDots(host, GAME)),),
     games=(GAME.name,),

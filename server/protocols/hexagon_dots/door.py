@@ -2,15 +2,15 @@
 
 `POST /` makes a game, `POST <game>/players` joins it, `POST <game>/moves` plays;
 an answer comes when it is the bot's turn. `GET /match` finds a game, `GET /` and
-`GET /games` list them. Bodies are JSON, whatever their Content-Type says; what is
-refused is told in plain words.
+`GET /games` list them. Bodies are JSON, whatever their Content-Type says; refusals
+are plain text.
 
-Two who join a game that somebody made play each other on that board, at the
-open table; a name may play several of those at once. At an address that
-`GET /match` gave the host deals the match, to whoever has a name for itself; and
-a bot whose name a tournament awaits, or may take, is led there from any address.
+Two who join a game that somebody made play each other on that board, at the open
+table; a name may play several of those at once. At an address from `GET /match`,
+the host deals the match to a bot whose name nobody shares. A bot whose name a
+tournament awaits, or may take, is led there from any address.
 
-What a bot is told is in `bot.py`, what anybody sees of a game in `gate.py`;
+`bot.py` has what a bot is told, and `gate.py` what anybody sees of a game;
 `docs/protocols/hexagon-dots.md` is the page for authors.
 """
 
@@ -26,7 +26,7 @@ import trio
 from games.game import BadOption, Game
 from server.host.host import Host
 from server.host.names import BadName, checked, key
-from server.host.reception import Unwelcome
+from server.host.reception import TooManyNames, Unwelcome
 from server.http.exchange import Exchange
 from server.http.sharing import BOTS
 from server.http.wire import JSON, Response, json_response
@@ -35,8 +35,9 @@ from server.protocols.hexagon_dots.bot import Bot, plain
 from server.protocols.hexagon_dots.gate import Gate
 from server.protocols.hexagon_dots.messages import FOUND, Joiner, Wanted
 
+DOOR = "hexagon-dots"
 FRESH = 60.0  # seconds for which a game that somebody made is offered before anybody has joined it
-SIZES = 512  # boards that are known to be in order: more than there are
+SIZES = 512  # boards that are known to be valid: more than there are
 
 T = TypeVar("T")
 Action = Callable[[Exchange], Awaitable[object] | None]
@@ -57,7 +58,7 @@ class HexagonDots:
         self._game = game
         self._in_order = lru_cache(SIZES)(self._check)
         self._gates: dict[str, Gate] = {}  # by path, in the order of their making
-        self._idle: dict[Gate, None] = {}  # of these
+        self._idle: dict[Gate, None] = {}  # those that nobody needs
         self._bots: dict[str, list[Bot]] = {}  # that wait or play, by the key of their name
         self._tokens: dict[str, Bot] = {}
         self._done: deque[Bot] = deque()  # whose last requests can still be made again
@@ -145,7 +146,7 @@ class HexagonDots:
         exchange.respond(Response(201, own=(("Location", gate.path),)))
 
     def _make(self, options: Mapping[str, Any], fixed: bool) -> Gate:
-        """A new address; of those that nobody needs the oldest go, where they are too many."""
+        """A new address. If there are too many that nobody needs, the oldest of these go."""
         while len(self._idle) >= self._host.limits.games:
             oldest = next(gate for gate in self._gates.values() if gate in self._idle)
             del self._gates[oldest.path], self._idle[oldest]
@@ -160,7 +161,7 @@ class HexagonDots:
 
     def _join(self, gate: Gate, exchange: Exchange) -> Awaitable[object] | None:
         try:
-            name = checked(_read(exchange, Joiner, '{"name":"ann"}').name, self._game.name)
+            name = checked(_read(exchange, Joiner, '{"name":"ann"}').name)
         except BadName as error:
             raise Bad(str(error)) from None
         if (back := self._coming_back(gate, name)) is not None:
@@ -174,7 +175,7 @@ class HexagonDots:
         return None
 
     def _coming_back(self, gate: Gate, name: str) -> Bot | None:
-        """Who hung up and goes on with its match; at a game that somebody made not with another of those."""
+        """A bot that hung up and goes on with its match. Games that somebody made are not exchanged."""
         away = [bot for bot in self._bots.get(key(name), ()) if bot.away]
         here = next((bot for bot in away if bot.is_at(gate)), None)
         return here or next((bot for bot in away if bot.home is None or not gate.fixed), None)
@@ -187,15 +188,18 @@ class HexagonDots:
         shared = gate.fixed and self._host.tournament_for(name, game) is None
         bot = Bot(self._host, name, gate, exchange.request.peer, self._tokens, self._leave)
         try:
-            visit = await bot.attendance.arrive(name, game, keeps=False, shared=shared, reserved=True)
+            visit = await bot.attendance.arrive(
+                name, game, keeps=False, shared=shared, reserved=True, door=DOOR
+            )
         except Unwelcome as refusal:
-            exchange.respond(plain(503 if self._host.draining else 409, str(refusal)))
+            status = 503 if self._host.draining else 429 if isinstance(refusal, TooManyNames) else 409
+            exchange.respond(plain(status, str(refusal)))
             return
         if visit is None or exchange.gone or not (bot.led or gate.open):
             bot.attendance.leave()
             exchange.respond(plain(410, gate.why_not))
             return
-        if self._is_at(gate, name):  # it was quicker, by another request
+        if self._is_at(gate, name):  # another request was quicker
             bot.attendance.leave()
             exchange.respond(_twice(name))
             return

@@ -4,8 +4,8 @@ A `Gate` is an address that bots may join a game at. Before the match it says
 what is waited for, then it shows the match, and afterwards how that ended.
 Whoever observes is streamed the Game and then every change, a line of JSON each.
 
-What a Game looks like is in `messages.py`; who may do what at a gate is
-`door.py`'s business, and what a bot is told `bot.py`'s.
+`messages.py` has what a Game looks like; `door.py` decides who may do what at a
+gate, and `bot.py` what a bot is told.
 """
 
 from collections.abc import Mapping
@@ -25,6 +25,7 @@ from server.protocols.hexagon_dots.messages import (
     whole,
 )
 from tournament.events import AnyEvent, Ended, Moved
+from tournament.log import Follower
 from tournament.match import Match
 from tournament.player import Player
 
@@ -55,6 +56,7 @@ class Gate:
         self._guests: dict[Guest, Player] = {}  # in the order of coming
         self.taken = False  # its game has begun
         self._match: Match | None = None  # the last that began for somebody who joined here, while it goes on
+        self._follower: Follower | None = None  # of that
         self._told = 0  # so much of it was told to the observers, if there are any
         self._game = b""  # the Game as it was shown last …
         self._plies: int | None = None  # … after so many of them; None: it has changed in another way
@@ -96,7 +98,7 @@ class Gate:
         self._settle()
 
     def leave(self, guest: Guest) -> Player:
-        """Returns whose guest it was."""
+        """Let a guest go; returns its player."""
         player = self._guests.pop(guest)
         self._settle()
         return player
@@ -112,7 +114,7 @@ class Gate:
         return self._game
 
     def offer(self) -> object:
-        """What somebody is told of it who looks for a game to join."""
+        """What is shown of it to somebody who looks for a game to join."""
         return offer(self.path, self.options, self._names)
 
     def outline(self) -> object:
@@ -126,7 +128,8 @@ class Gate:
             self._settle()
             self._told = 0
             self._say(match)
-            match.log.follow(partial(self._tell, match), len(match.log.events))
+            self._forget()
+            self._follower = match.log.follow(partial(self._tell, match), len(match.log.events))
 
     def observe(self, exchange: Exchange) -> None:
         chunks = exchange.stream(200, LINES)
@@ -145,16 +148,21 @@ class Gate:
         self._observers.clear()
 
     def _tell(self, match: Match, event: AnyEvent) -> None:
-        if match is not self._match:
-            return  # another has begun here meanwhile
         if isinstance(event, Moved):
             if match.verdict is None:  # else it is the last move, which is told with the end
                 self._say(match)
         elif isinstance(event, Ended):
             self._say(match)
             self._last, self._end, self._match = standing(match), event.why, None
+            self._forget()
             self._settle()
             self.close()
+
+    def _forget(self) -> None:
+        """Follow no match: a follower and its log keep each other, and all positions."""
+        if self._follower is not None:
+            self._follower.stop()
+            self._follower = None
 
     def _settle(self) -> None:
         if self._guests or self._match is not None:
@@ -163,7 +171,7 @@ class Gate:
             self._idle[self] = None
 
     def _say(self, match: Match) -> None:
-        """Tell what is new, if there is anybody to tell, as nearly never."""
+        """Tell the observers what is new; there are hardly ever any."""
         if self._observers:
             line = encode(delta(match, self._told)) + b"\n"
             self._told = match.ply

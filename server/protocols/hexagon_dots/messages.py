@@ -1,8 +1,8 @@
 """What Hexagon Dots says over HTTP: the bodies of its requests, a Game and a Delta.
 
-A Game is all of it; a Delta is what has come to a Game since its reader was told
-last. Only here is the dialect tied to the points and lines of its game; which
-game that is, `dialect.py` says.
+A Game is all of it; a Delta is what has come to a Game since its reader was last
+told. Only this file ties the dialect to the points and lines of its game, which
+`dialect.py` names.
 """
 
 from collections.abc import Iterable, Mapping
@@ -24,7 +24,7 @@ class Wanted(Struct, frozen=True, omit_defaults=True):
 
     rows: int
     cols: int
-    end: Any = "lines"  # anything: what it may be is the game's to say
+    end: Any = "lines"  # anything: the game checks it
 
 
 class Joiner(Struct, frozen=True):
@@ -63,7 +63,7 @@ def initiating(options: Mapping[str, Any], names: Iterable[str]) -> dict[str, An
 
 
 def standing(match: Match) -> Standing:
-    """What makes the Game of it."""
+    """What the Game of a match is made of."""
     return match.position, match.names, match.result
 
 

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from server.net.frames import NORMAL
 from server.protocols.dialect import Channel, Dialect, OverHttp, OverTcp, OverWebsocket
 from server.protocols.house.sessions import HouseHttp
-from server.protocols.house.talk import House
+from server.protocols.house.talk import DOOR, House
 
 
 def _in_lines(channel: Channel) -> House:
@@ -19,7 +19,7 @@ def _in_lines(channel: Channel) -> House:
 
 
 DIALECT = Dialect(
-    name="house",
+    name=DOOR,
     title="the house protocol",
     carried_by=(
         OverTcp(speak=_in_lines, recognises=lambda line: line.lstrip()[:1] == b"{"),

@@ -91,6 +91,7 @@ class Begin(ToBot, frozen=True):
     state: Any
     options: dict[str, Any] | UnsetType = UNSET  # of the game, where it has others than usual
     moves: list[Any] | UnsetType = UNSET  # what has been played, where that is something
+    restarted: bool | UnsetType = UNSET  # true: the host has been, and `moves` are what it has kept of them
 
 
 class Turn(ToBot, frozen=True):
@@ -160,9 +161,8 @@ def begin(seat: Seat) -> Begin:
     match = seat.match
     state = match.game.show(match.position, match.names)
     options = dict(match.options) or UNSET
-    return Begin(
-        match.name, seat.name, match.names, match.clock.pace, state, options, list(match.moves) or UNSET
-    )
+    moves, restarted = list(match.moves) or UNSET, match.interrupted or UNSET
+    return Begin(match.name, seat.name, match.names, match.clock.pace, state, options, moves, restarted)
 
 
 def turn(match: Match, ply: int, at: float) -> Turn:

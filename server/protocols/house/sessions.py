@@ -2,17 +2,21 @@
 
 `POST /play` says hello and opens a session, whose address nobody else knows.
 `POST` to that address says something; `GET` is told what there is to tell, as an
-event stream or, with `?after=7`, by a long poll. What the messages mean is
-`server/protocols/house/talk.py`'s business, and `docs/protocols/house-http.md` is the
-page for authors of bots.
+event stream or, with `?after=7`, by a long poll. `server/protocols/house/talk.py` knows
+what the messages mean, and `docs/protocols/house-http.md` is the page for authors of
+bots.
 
 A bot is there while it listens, and for a minute after each of its requests; the
-first has to come soon after the welcome, which may be lost on its way.
+first has to come soon after the welcome, which may be lost on its way. It is dealt
+a match only while it listens or has just been heard of. Where its opponent would be
+bound for nothing, a bot that has not moved yet is gone at once when it neither
+listens nor thinks over a question that it has got.
 """
 
 import secrets
 from collections import deque
 from collections.abc import Callable
+from math import inf
 
 import structlog
 import trio
@@ -27,8 +31,9 @@ from server.protocols.common.http_tape import requested, responded
 from server.protocols.dialect import Channel
 from server.protocols.house import messages
 from server.protocols.house.talk import HELLO, House
+from tournament.player import Seat
 
-SWEEP = 1.0  # seconds between looks at who is silent, which is as exact as they are
+SWEEP = 1.0  # seconds between looks at who is silent: limits on silence are no more exact
 PRIVATE = (("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer"))  # addresses are secrets here
 STREAM = (("Content-Type", "text/event-stream"), *PRIVATE, ("X-Accel-Buffering", "no"))
 LONGEST = 10  # digits of a message's number
@@ -107,7 +112,7 @@ class HouseHttp:
 
 
 class Session:
-    """What one bot was told, and is told where it listens now: in one place, the last that it chose."""
+    """What one bot was told, and where it listens now: in one place, the last that it chose."""
 
     def __init__(self, host: Host, origin: str, forget: Callable[["Session"], None]) -> None:
         self.name = secrets.token_urlsafe(16)
@@ -123,12 +128,15 @@ class Session:
         self._said = trio.current_time()  # … and when it was said
         self._kept: deque[bytes] = deque()  # the latest messages
         self._size = 0  # of these, in bytes
+        self._got = 0  # the number of the last message that the bot has got, for all we know
         self._questions = 0  # that were asked before the last message …
         self._asked = self._said  # … and when the last of them was
         self._stream: Chunks | None = None
         self._poll: Exchange | None = None
         self._until = 0.0  # when the poll is answered in any case, or the next sign of life is due
-        self._deadline = self._said + self._limits.session_seconds  # nobody is here, if nobody listens
+        self._deadline = self._said + self._limits.session_seconds  # the bot is gone if not listening
+        self._heard = self._said  # when something was last heard of the bot, or it last listened
+        self._missed: Seat | None = None  # at which it is not, as it seems
 
     @property
     def _listening(self) -> bool:
@@ -137,7 +145,7 @@ class Session:
     # What the bot does
 
     def open(self, exchange: Exchange) -> None:
-        """With a hello, which is answered by the welcome."""
+        """Begin with a hello, which is answered by the welcome."""
         request, self._opening = exchange.request, exchange
         channel = Channel(self._host, self._say, self._hang_up, request.peer, self._authenticated)
         house = self._house = House(channel, numbered=True)
@@ -152,13 +160,15 @@ class Session:
         self._stay(request.arrived)
         self._note_question()
         tape = self._house.attendance.tape
+        tape.heard(request.body, request.arrived)
         self._house.hear(request.body, request.arrived, request.arrived >= self._asked)
+        self._look()
         answer = json_response(200, {"seq": self._last}, *PRIVATE)
         tape.told(responded(answer))
         exchange.respond(answer)
 
     def listen(self, exchange: Exchange) -> None:
-        """From now on, here: by a long poll where the query says `after`, else by an event stream."""
+        """Tell the bot here from now on: by a long poll if the query has `after`, else by an event stream."""
         polls = "after" in exchange.request.query
         after = _number(
             exchange.request.query["after"] if polls else exchange.request.headers.get("last-event-id", "")
@@ -187,22 +197,27 @@ class Session:
             exchange.respond(_answer(behind))
         else:
             self._poll, self._until = exchange, now + self._limits.poll_seconds
+        self._got = self._last
         self._stay(now)
+        self._look()
         exchange.on_gone(lambda: self._gone(exchange))
 
     def sweep(self, now: float) -> None:
-        """Look at what is due."""
+        """Do what is due."""
         if self._stream is not None and now >= self._until:
             self._until = now + self._limits.heartbeat_seconds
             self._stream.put(b": still here\n\n")
         elif self._poll is not None and now >= self._until:
             self._stop_listening()
+            self._look()
         elif not self._listening and now >= self._deadline:
             if self._house is None:
                 self._forget(self)
             else:
                 log.info("gone", peer=self.origin, why="silence")
                 self._hang_up("nothing was heard from the bot for too long")
+        else:
+            self._note_silence(now)
 
     def _gone(self, exchange: Exchange) -> None:
         """Whoever listened there has hung up."""
@@ -211,6 +226,7 @@ class Session:
         if self._stream is not None and self._stream.exchange is exchange:
             self._stream = None
         self._stay(trio.current_time())
+        self._look()
 
     def _abandon(self) -> None:
         """Whoever said hello has hung up before there was an answer."""
@@ -220,7 +236,34 @@ class Session:
             self._forget(self)
 
     def _stay(self, at: float) -> None:
+        self._heard = max(self._heard, at)
         self._deadline = max(self._deadline, at + self._limits.session_seconds)
+        if self._house is not None:
+            self._house.attendance.heard()
+        self._miss(None)
+
+    def _note_silence(self, now: float) -> None:
+        """If nothing has been heard of the bot for a while, it is dealt nothing until it is."""
+        silent = not self._listening and now >= self._heard + self._limits.ghost_seconds
+        if silent and self._house is not None:
+            self._house.attendance.silent()
+
+    def _look(self) -> None:
+        """See whether the bot is at its match, where it may not be gone for long."""
+        seat = None if self._house is None else self._house.attendance.seat
+        self._miss(seat if seat is not None and not self._may_be_at(seat) else None)
+
+    def _may_be_at(self, seat: Seat) -> bool:
+        """Whether it listens, or has got the question and thinks; after its first move the clock decides."""
+        thinks = seat.to_move and self._got == self._last
+        return self._listening or thinks or seat.early_grace == inf
+
+    def _miss(self, seat: Seat | None) -> None:
+        if seat is not None:
+            seat.away()
+        elif self._missed is not None:
+            self._missed.here()
+        self._missed = seat
 
     def _stop_listening(self) -> None:
         stream, self._stream = self._stream, None
@@ -254,10 +297,14 @@ class Session:
         elif self._stream is not None:
             self._until = self._said + self._limits.heartbeat_seconds
             self._stream.put(_event(self._last, message))
+            self._got = self._last
         elif self._poll is not None:
             poll, self._poll = self._poll, None
+            self._got = self._last
             self._stay(self._said)
             poll.respond(_answer([message]))
+        self._look()
+        self._note_silence(self._said)
 
     def _answer_hello(self, exchange: Exchange, message: bytes) -> None:
         self._opening = None
@@ -267,7 +314,7 @@ class Session:
             exchange.respond(Response(201, (*JSON, *PRIVATE), body, own=(location,)))
             self._deadline = self._said + self._limits.session_begin_seconds
         else:
-            status = 429 if self._house is not None and self._house.guessing else 403
+            status = 429 if self._house is not None and self._house.too_often else 403
             exchange.respond(Response(status, JSON, message))
             self._hang_up("the hello was refused")
             self._forget(self)

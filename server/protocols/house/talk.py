@@ -1,7 +1,7 @@
 """The house protocol: any game, over whatever carries JSON messages.
 
 A `House` is one bot's side of it, without I/O: messages in, messages out. The
-transports (`tcp.py`, `websocket.py`, `house_http.py`) bring the bytes and know
+transports (`tcp.py`, `websocket.py`, `sessions.py`) bring the bytes and know
 nothing of what they mean. What the messages look like is in `messages.py`.
 """
 
@@ -14,9 +14,10 @@ from msgspec import UNSET
 
 from games.catalogue import catalogue
 from games.game import Illegal, quoted
-from server.export.json_views import rows
+from server.export.json_views import row_shown
 from server.host.host import OPEN
-from server.host.reception import Guessing, Unwelcome, Visit
+from server.host.reception import Guessing, TooManyNames, Unwelcome, Visit
+from server.host.view import Held
 from server.protocols.common.attendance import Attendance
 from server.protocols.common.encode_once import Once
 from server.protocols.common.states import State
@@ -37,9 +38,10 @@ from tournament import events
 from tournament.events import AnyEvent
 from tournament.match import OutOfTurn
 from tournament.player import Seat
-from tournament.record import AnyFact
-from tournament.tournament import Tournament
+from tournament.record import AnyFact, Record
+from tournament.score_sheet import Board
 
+DOOR = "house"
 HELLO = 'say hello first: {"type":"hello","name":"ann","game":"tic-tac-toe"}'
 EARLY = "this came before the question was asked: wait for it, or say the ply that the move is for"
 
@@ -63,7 +65,7 @@ class House:
             replaced=self._give_way,
             tournament_over=self._tournament_over,
         )
-        self.guessing = False  # too many wrong tokens came from its address
+        self.too_often = False  # too many wrong tokens came from its address, or too many new names
         self._channel = channel
         self._host = channel.host
         self._out = channel.say
@@ -75,14 +77,13 @@ class House:
     # What a transport calls
 
     def hear(self, message: bytes, at: float, fresh: bool = True) -> None:
-        """Take one message, which arrived at `at`. Never waits; what is wrong with it the bot is told.
+        """Take one message, which arrived at `at`. Never waits; the bot is told what is wrong with it.
 
         It is not `fresh` if it had been read already when the last question was asked.
         """
         here = self.attendance
         if here.over:
             return
-        here.tape.heard(message, at)
         if self._unacknowledged and here.visit is not None:
             self._unacknowledged = False
             here.visit.acknowledge()
@@ -188,16 +189,19 @@ class House:
             here.come(
                 hello.name,
                 hello.game,
+                self._channel.authenticated,
                 partial(self._enter, hello),
                 self._stay_out,
                 partial(self._understand, fresh=False),
                 tournament=hello.tournament,
                 token=hello.token or (self._token if self._under == (hello.name, hello.game) else None),
+                resumes=True,
+                door=DOOR,
             )
 
     def _stay_out(self, why: Unwelcome) -> None:
+        self.too_often = isinstance(why, Guessing | TooManyNames)
         if isinstance(why, Guessing):
-            self.guessing = True
             self.give_up(str(why))
         else:
             self._refuse(str(why))
@@ -206,7 +210,6 @@ class House:
         player, place = visit.player, visit.player.place or ""
         self._token, self._unacknowledged = visit.token, True
         self._under = hello.name, hello.game
-        self._channel.authenticated()
         tournament = None if place.startswith(OPEN) else place
         self._say(Welcome(player.name, visit.token or "", player.game, tournament))
 
@@ -218,13 +221,14 @@ class House:
         self.attendance.hang_up()
         self._channel.hang_up(reason)
 
-    def _tournament_over(self, tournament: Tournament, fact: AnyFact) -> None:
+    def _tournament_over(self, tournament: Held, fact: AnyFact) -> None:
         self._host.guard.start_soon(self._tell_standings, tournament, fact)
 
-    async def _tell_standings(self, tournament: Tournament, fact: AnyFact) -> None:
+    async def _tell_standings(self, tournament: Held, fact: AnyFact) -> None:
         if self.attendance.visit is not None and not self.attendance.over:
             record = tournament.record.public
-            self._put(once(fact, lambda: encode(Standings(record.name, final=True, rows=rows(record)))))
+            board = await self._host.boards.exact(record)
+            self._put(once(fact, lambda: encode(_standings(record, board))))
 
     # What the bot is told
 
@@ -258,12 +262,12 @@ class House:
                 assert_never(event)
 
     def _ask(self, seat: Seat, ply: int) -> None:
-        """The bot has news of a position: is that a question?"""
+        """Note that the bot is asked, if this news of a position is a question."""
         if seat.to_move and ply == seat.match.ply:
             self.attendance.ask()
 
     def _junk(self, reason: str, at: float) -> None:
-        """Refuse what no bot should say, or should not say now; too much of it is the end."""
+        """Refuse what no bot should say, or should not say now; too much of it ends the connection."""
         if self.attendance.budget.junk(at):
             self._refuse(reason)
         else:
@@ -282,3 +286,8 @@ class House:
             message = b'%b,"seq":%d}' % (message[:-1], self._seq)
         self.attendance.tape.told(message)
         self._out(message, urgent)
+
+
+def _standings(record: Record, board: Board) -> Standings:
+    rows = [row_shown(row, record.format.order) for row in board.rows]
+    return Standings(record.name, final=True, rows=rows)

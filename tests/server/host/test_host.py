@@ -58,7 +58,9 @@ async def test_whoever_comes_while_a_tournament_takes_entrants_enters_it(autojum
         await trio.sleep(100.0)
         assert list(cup.record.entrants) == ["ann", "bob", "cas"]
         assert cup.record.state is State.FINISHED
-        assert list(host.tournaments["open-tic-tac-toe"].record.entrants) == ["dee"]
+        assert (await come(host, nursery, "eve")).player.place == "open-tic-tac-toe"
+        await trio.sleep(20.0)
+        assert list(host.tournaments["open-tic-tac-toe"].record.entrants) == ["dee", "eve"]
 
 
 async def test_a_player_plays_in_one_place_at_a_time(autojump_clock: MockClock) -> None:

@@ -131,6 +131,11 @@ async def test_who_leaves_a_house_player_has_lost(autojump_clock: MockClock) -> 
     async with place() as host:
         ann = Bot(host)
         await ann.tell("start", id="Ann", against="random")
+        if ann.seat() == 1:
+            await ann.tell("move", move=3)
+        await trio.sleep(1.0)
+        await ann.tell("move", move=3)
+        await trio.sleep(1.0)
         await ann.gone()
         (match,) = table(host).matches.values()
         assert (match.ending, match.why) == (Ending.LEFT, "Ann left the match")
@@ -143,7 +148,8 @@ async def test_nobody_else_has_the_name_of_a_house_player(name: str, autojump_cl
         assert await Bot(host).start(name) == [ignored({"type": "start", "id": name}, reserved)]
         with pytest.raises(Unwelcome, match="reserved"):
             await host.arrive(name.upper(), "connect-4")
-        await host.arrive(name, "quoridor")
+        with pytest.raises(Unwelcome, match="reserved"):
+            await host.arrive(name, "quoridor")
 
 
 async def test_in_a_tournament_nobody_of_the_house_comes(autojump_clock: MockClock) -> None:
@@ -200,5 +206,6 @@ async def test_a_thought_that_comes_too_late_is_not_played(autojump_clock: MockC
         await ann.gone()
         await trio.sleep(10.0)
         assert seen[0].result is not None
-        assert seen[0].result.ending is Ending.LEFT
+        assert seen[0].result.ending is Ending.VOID
+        assert seen[0].ply == ann.seat() % 2, "of aima's no move came"
         assert not host.guard.caught

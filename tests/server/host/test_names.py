@@ -1,11 +1,14 @@
 """What somebody may be called."""
 
 import unicodedata
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from games.catalogue import catalogue
+from games.game import Game
 from server.host.names import BadName, checked, key
 
 
@@ -37,6 +40,25 @@ def test_blanks_around_a_name_do_not_belong_to_it() -> None:
         ("a\u2028b", "invisible"),
         ("a\u00a0b", "ordinary one"),
         ("Ann\u0430", "CYRILLIC and LATIN"),
+        ("Ann\ua4ee", "LATIN and LISU"),
+        ("a\u2800b", "invisible"),
+        ("\u3164", "invisible"),
+        ("a\u115f", "invisible"),
+        ("a\ufe0f", "invisible"),
+        ("a\u034fb", "invisible"),
+        ("a\U000e0100b", "invisible"),
+        ("\u0301", "no accent"),
+        ("organiser", "reserved"),
+        ("0rganiser", "reserved"),
+        ("the  h0st", "reserved"),
+        ("Host", "reserved"),
+        ("\u029cost", "reserved"),
+        ("\u0391rena", "GREEK and LATIN"),
+        ("THE ARENA", "reserved"),
+        ("\u1d05\u0280\u1d00\u1d21", "reserved"),
+        ("randorn", "reserved"),
+        ("AIMA", "reserved"),
+        ("a1ma", "reserved"),
     ],
 )
 def test_names_that_could_mislead_are_refused_with_the_reason(name: str, reason: str) -> None:
@@ -45,10 +67,38 @@ def test_names_that_could_mislead_are_refused_with_the_reason(name: str, reason:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("Ann", "ann"), ("ann", "ａｎｎ"), ("ace", "асе"), ("cafe", "café"), ("a b", "a  b")]
+    ("one", "other"),
+    [
+        ("Ann", "ann"),
+        ("ann", "ａｎｎ"),
+        ("ace", "асе"),
+        ("cafe", "café"),
+        ("a b", "a  b"),
+        ("Bobl", "Bob1"),
+        ("Bob1", "B0b1"),
+        ("bob", "ʙᴏʙ"),
+        ("bob", "ꓐꓳꓐ"),
+        ("Alice", "ALICE"),
+        ("Alice", "A1ice"),
+        ("bot-10", "bot-1O"),
+        ("tom", "torn"),
+        ("кот", "kot"),
+    ],
 )
 def test_names_that_look_alike_are_one(one: str, other: str) -> None:
     assert key(one) == key(other)
+
+
+def test_a_thousand_numbered_bots_have_a_thousand_names() -> None:
+    numbered = [f"bot-{number}" for number in range(1, 1001)]
+    assert len({key(checked(name)) for name in numbered}) == len(numbered)
+
+
+@pytest.mark.parametrize("game", catalogue().values(), ids=lambda game: game.name)
+def test_opponents_that_the_host_provides_keep_their_names_to_themselves(game: Game[Any, Any]) -> None:
+    for opponent in game.opponents:
+        with pytest.raises(BadName, match="reserved"):
+            checked(opponent.name.title())
 
 
 def test_names_that_do_not_look_alike_are_two() -> None:

@@ -1,7 +1,6 @@
 """Who gets in and who goes, on simulated connections; and listening, on real ones."""
 
 import errno
-import math
 import select
 import socket
 import ssl
@@ -27,10 +26,10 @@ from server.net.listening import (
     addresses,
     listeners,
     opened,
-    room_for_files,
     serve,
     where,
 )
+from server.net.open_files import room_for_files
 from server.net.sockets import readiness
 from server.net.wire import Wire
 from tests.hang import HANG
@@ -108,6 +107,20 @@ async def test_where_all_files_are_open_strangers_make_room_and_the_known_do_not
     assert gate.here == [0, 1, 3, 4]
 
 
+async def test_where_all_files_are_open_even_the_own_machines_strangers_make_room_after_all_others() -> None:
+    gate = Gate(files=6)
+    gate.come("127.0.0.1", "192.0.2.1", "::1", "")
+    gate.knows(2)
+    gate.come("127.0.0.1")
+    assert gate.here == [0, 2, 3, 4], "an older connection from this machine stays, while there are others"
+    gate.come("192.0.2.2")
+    assert gate.here == [2, 3, 4, 5]
+    gate.knows(3, 4, 5)
+    gate.come("127.0.0.1")
+    assert gate.here == [2, 3, 4, 5]
+    assert len(gate.admission) == 4
+
+
 async def test_who_leaves_makes_room_once() -> None:
     gate = Gate()
     gate.come(*["192.0.2.1"] * 3)
@@ -134,20 +147,6 @@ async def test_a_customers_64_bits_of_ipv6_are_one_address() -> None:
     gate = Gate()
     gate.come(*(f"2001:db8:0:1::{number:x}" for number in range(4)), "2001:db8:0:2::1")
     assert gate.here == [1, 2, 3, 4]
-
-
-def test_there_is_room_for_as_many_files_as_the_system_allows() -> None:
-    """Catches a host that stays within what it was started with, often a thousand and twenty-four."""
-    resource = pytest.importorskip("resource", reason="only a Unix has limits of this kind")
-    before = resource.getrlimit(resource.RLIMIT_NOFILE)
-    hard = before[1]
-    endless = hard == resource.RLIM_INFINITY
-    resource.setrlimit(resource.RLIMIT_NOFILE, (1024 if endless else hard // 2, hard))
-    try:
-        assert room_for_files() == (math.inf if endless else hard)
-        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (hard, hard)
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 # Listening.

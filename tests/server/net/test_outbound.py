@@ -12,6 +12,7 @@ import pytest
 import trio
 import trio.testing
 import trustme
+from msgspec.structs import replace
 from trio.testing import MockClock
 
 from server.net.addresses import IP, LOOPBACK, taken_apart
@@ -282,6 +283,44 @@ async def test_where_nothing_is_listed_nobody_is_called(autojump_clock: MockCloc
             await outbound.check(taken_apart(BOT))
         assert not await outbound.post(taken_apart(BOT), BODY)
         assert here.tried == []
+
+
+async def test_loopback_is_called_for_whoever_is_on_this_machine_and_for_nobody_else(
+    autojump_clock: MockClock,
+) -> None:
+    """Whatever the name stood for when it was checked: a call is made for whoever asked for it."""
+    async with net(answers, bots_example=["1.2.3.4"]) as here:
+        here.servers = {"127.0.0.1": answers, "1.2.3.4": answers}
+        outbound = Outbound(Limits(), EVERYTHING, here.connect, from_here=LOOPBACK)
+        for address, called_for in (("http://127.0.0.1:5000/", True), ("http://1.2.3.4:5000/", False)):
+            for from_here in (True, False):
+                url = replace(taken_apart(address), from_here=from_here)
+                assert await outbound.post(url, BODY) is (from_here is called_for)
+                if from_here is called_for:
+                    await outbound.check(url)
+                else:
+                    with pytest.raises(Forbidden):
+                        await outbound.check(url)
+        stranger = taken_apart("http://bots.example/")
+        await outbound.check(stranger)
+        here.names = {"bots.example": ["127.0.0.1"]}
+        here.tried.clear()
+        assert not await outbound.post(stranger, BODY)
+        assert here.tried == []
+
+
+async def test_whoever_may_have_nobody_called_is_told_so_before_anything_is_looked_up(
+    autojump_clock: MockClock,
+) -> None:
+    async with net(answers, bots_example=["127.0.0.1"]) as here:
+        outbound = Outbound(Limits(), (), here.connect, from_here=LOOPBACK)
+        told: set[str] = set()
+        for address in ("http://bots.example/", "http://nobody.example/", "http://127.0.0.1:5000/"):
+            with pytest.raises(Forbidden) as forbidden:
+                await outbound.check(taken_apart(address))
+            told.add(str(forbidden.value))
+        assert len(told) == 1
+        assert (here.asked, here.tried, trio.current_time()) == ([], [], 0.0)
 
 
 async def test_an_address_that_may_be_called_passes_the_check(autojump_clock: MockClock) -> None:

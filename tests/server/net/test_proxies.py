@@ -88,7 +88,7 @@ async def test_over_http_each_request_is_of_whom_the_proxy_names(autojump_clock:
 def hello(name: str, token: str, client: str) -> str:
     said = f'{{"type":"hello","name":"{name}","game":"quoridor","token":"{token}"}}'
     return (
-        f"POST /play HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Forwarded-For: {client}\r\n"
+        f"POST /play HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-Forwarded-For: {client}\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(said)}\r\n\r\n{said}"
     )
 

@@ -217,6 +217,48 @@ async def test_a_reader_that_is_woken_for_nothing_sleeps_on() -> None:
 
 
 @linux
+@pytest.mark.parametrize("reads", [True, False])
+async def test_what_was_let_go_of_is_for_others_to_read_until_it_is_taken_back(reads: bool) -> None:
+    taken: list[bytes] = []
+    async with connected(EPOLL) as (wire, client, nursery):
+        if reads:
+            nursery.start_soon(wire.pump, taken.append)
+            await trio.testing.wait_all_tasks_blocked()
+        passed = wire.let_go()
+        assert passed is not None
+        if not reads:
+            nursery.start_soon(wire.pump, taken.append)
+        with passed.dup() as other:
+            assert wire.used() == (False, False)
+            await client.send_all(b"for others")
+            await trio.testing.wait_all_tasks_blocked(0.01)
+            assert other.recv(100) == b"for others"
+            assert wire.used() == (False, True)
+            other.send(b"from others")
+            assert wire.used() == (True, True)
+            assert await client.receive_some() == b"from others"
+        await client.send_all(b"for us")
+        await trio.testing.wait_all_tasks_blocked(0.01)
+        assert taken == []
+        wire.take_back()
+        await trio.testing.wait_all_tasks_blocked(0.01)
+        assert taken == [b"for us"]
+        nursery.cancel_scope.cancel()
+
+
+@linux
+async def test_closing_what_was_let_go_of_ends_it_for_others_and_what_is_closed_cannot_be_let_go_of() -> None:
+    async with connected(EPOLL) as (wire, client, _):
+        passed = wire.let_go()
+        assert passed is not None
+        with passed.dup() as other:
+            wire.close()
+            assert other.recv(100) == b""
+            assert await client.receive_some() == b""
+        assert wire.let_go() is None
+
+
+@linux
 def test_each_event_loop_has_an_epoll_of_its_own() -> None:
     seen: list[Readiness | None] = []
 

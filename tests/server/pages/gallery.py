@@ -19,7 +19,7 @@ from server.pages.door import Addresses, Pages
 from server.pages.wire import WirePage
 from server.protocols.api.door import Api
 from server.protocols.hexagon_dots.door import HexagonDots
-from tests.server.transcripts import hosting
+from tests.server.transcripts import at_once, hosting
 from tests.server.web import Answer, Client, Server, get, serving
 from tests.server.windowed import Weather
 from tests.tournament.world import Behaviour, first, play
@@ -30,12 +30,6 @@ from tournament.tournament import Tournament
 GAME = "tic-tac-toe"
 TOKEN = "the organiser's own"
 TAG = re.compile(r"<[a-z]")  # an element begins
-
-
-async def at_once(work: Callable[[], Any]) -> Any:
-    """In place of a thread: a virtual clock would not wait for one."""
-    await trio.lowlevel.checkpoint()
-    return work()
 
 
 class Gallery:

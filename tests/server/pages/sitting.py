@@ -16,8 +16,8 @@ from server.pages.desk.door import DeskDoor, login_path
 from server.pages.desk.sessions import Sessions
 from server.pages.door import Addresses, Pages
 from server.protocols.api.door import Api
-from tests.server.pages.gallery import TOKEN, Gallery, at_once
-from tests.server.transcripts import hosting
+from tests.server.pages.gallery import TOKEN, Gallery
+from tests.server.transcripts import at_once, hosting
 from tests.server.web import Answer, Server, serving
 from tournament.store import Store
 
@@ -99,6 +99,7 @@ async def sitting(store: Store | None = None, *, closed: bool = False) -> AsyncI
         host = usual
         if store is not None:
             host = Host(store=store)
+            host.boards.run = at_once
             await nursery.start(host.run)
         pages = Pages(host, Addresses("a:7000", "a:7001", "a:7080"), run=at_once, timer=trio.current_time)
         sessions = Sessions()

@@ -123,7 +123,7 @@ async def test_a_form_wants_the_token_of_its_own_session(autojump_clock: MockClo
         for fields in ({}, {"form_token": ""}, {"form_token": "é"}, theirs):
             answer = await browser.ask("POST", path, fields)
             assert answer.status == 403
-            assert b"not of your session" in answer.body
+            assert b"does not belong to your session" in answer.body
         assert here.host.tournaments["cup"].record.frozen is None
         mine = fields_of(await browser.read("/admin/tournaments/cup"), path)
         silent = await browser.ask("POST", path, mine, Origin="", Sec_Fetch_Site="")
@@ -139,7 +139,8 @@ async def test_whoever_guesses_is_slowed_down_and_counted(autojump_clock: MockCl
         tried = [(await browser.ask("POST", "/admin/login", {"secret": str(n)})).status for n in range(30)]
         assert tried == [403] * 5 + [429] * 25
         good = fields_of(await browser.read(here.link()), "/admin/login")
-        assert (await browser.ask("POST", "/admin/login", good)).status == 429
+        refused = await browser.ask("POST", "/admin/login", good)
+        assert (refused.status, refused.headers["retry-after"]) == (429, "12")
         await trio.sleep(60.0)
         assert (await browser.ask("POST", "/admin/login", {"secret": "?"})).status == 403
         assert (await browser.ask("POST", "/admin/login", good)).status == 303

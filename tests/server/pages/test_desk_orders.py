@@ -260,6 +260,35 @@ async def test_an_invitation_can_be_made_anew_until_the_bot_has_come(autojump_cl
         assert list(here.host.tournaments["cup"].record.entrants) == ["ann"]
 
 
+async def test_a_name_that_came_without_a_token_is_released_or_bound_at_the_desk(
+    autojump_clock: MockClock,
+) -> None:
+    async with sitting() as here:
+        await here.hold()
+        browser, ours = await here.log_in(), {"keeps": False, "door": "santorini", "peer": "198.51.100.77"}
+        for name in ("ann", "bob"):
+            (await here.host.arrive(name, "tic-tac-toe", **ours)).leave()
+        page = await browser.read("/admin/tournaments/cup")
+        assert page.count('action="/admin/tournaments/cup/release"') == 2
+        await browser.send(page, "/admin/tournaments/cup/release", 303, name="ann")
+        await here.host.arrive("ann", "tic-tac-toe", **ours | {"peer": "198.51.100.78"})
+        answer = await browser.send(page, "/admin/tournaments/cup/bind", 200, name="bob")
+        token = re.search(r'class="token">([^<]*)<', answer.body.decode())
+        assert token is not None
+        assert "bob has a token" in answer.body.decode()
+        with pytest.raises(Unwelcome, match="is taken"):
+            await here.host.arrive("bob", "tic-tac-toe", **ours)
+        await here.host.arrive("bob", "tic-tac-toe", token=token[1])
+        pages = [await browser.read(path) for path in ("/admin/tournaments/cup", "/admin/audit", "/admin")]
+        assert pages[0].count('action="/admin/tournaments/cup/release"') == 1, "a token needs no seat"
+        assert (
+            "bob belongs to a token"
+            in (await browser.send(pages[0], "/admin/tournaments/cup/release", 409, name="bob")).body.decode()
+        )
+        for text in (page, *pages):
+            assert "198.51.100" not in text
+
+
 async def test_a_tournament_waits_for_the_invited_before_it_begins_by_itself(
     autojump_clock: MockClock,
 ) -> None:

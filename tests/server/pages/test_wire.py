@@ -46,6 +46,7 @@ async def played(limits: Limits | None = None) -> AsyncIterator[Gallery]:
             msgspec.json.encode({"type": "hello", "token": HERS}).decode(),
             '{"type":"resign"}',
         ):
+            bots[0].attendance.tape.heard(said.encode(), trio.current_time())  # as a port does
             bots[0].hear(said.encode(), trio.current_time())
         await trio.sleep(1.0)
         yield here

@@ -48,7 +48,9 @@ class Bot:
         here = self.talk.attendance
         told = here.asked
         for message in messages:
-            self.talk.hear(message, trio.current_time(), here.asked == told)
+            at = trio.current_time()
+            here.tape.heard(message, at)  # as a port does
+            self.talk.hear(message, at, here.asked == told)
         await trio.testing.wait_all_tasks_blocked()
 
     async def tell(self, type: str, **more: Any) -> None:

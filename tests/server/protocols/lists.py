@@ -25,7 +25,7 @@ from tests.server.ends import End
 from tests.server.transcripts import hosting
 from tests.server.web import Answer, Client, Server, get
 from tests.server.windowed import Weather
-from tournament.store import Memory
+from tournament.store import Memory, Store
 
 CUP = {"tournament": "cup", "game": "tic-tac-toe", "format": "round-robin", "entrants": "2"}
 STREAM_HEAD = (
@@ -240,10 +240,10 @@ class Fighter:
 
 @asynccontextmanager
 async def lists(
-    settings: Mapping[str, str] | None = None, limits: Limits | None = None
+    settings: Mapping[str, str] | None = None, limits: Limits | None = None, store: Store | None = None
 ) -> AsyncIterator[Lists]:
     with trio.fail_after(100_000):  # of virtual time: what waits for ever is to fail and not to hang
-        async with hosting(settings or {}, limits) as (host, nursery):
+        async with hosting(settings or {}, limits, store) as (host, nursery):
             yield Lists(host, nursery, Telephone())
 
 

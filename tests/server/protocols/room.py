@@ -15,17 +15,17 @@ from server.protocols.tcp import attend
 from tests.server.ends import LineEnd, in_memory
 from tests.server.transcripts import Bot, hosting
 from tests.server.windowed import End, Weather
-from tournament.record import AnyFact, Entered
-from tournament.store import Memory
+from tournament.record import AnyFact, Entered, Opened
+from tournament.store import Memory, Store
 
 FLAT = [[0] * 6] * 6  # Santorini before anything is built
 
 
 class SlowToEnter(Memory):
-    """A store that takes twelve seconds to take somebody in, and no time for anything else."""
+    """A store that takes twelve seconds to open a table or take somebody in, and no time for the rest."""
 
     async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> None:
-        if any(isinstance(fact, Entered) for fact in facts):
+        if any(isinstance(fact, Entered | Opened) for fact in facts):
             await trio.sleep(12.0)
         await super().keep(tournament, when, facts)
 
@@ -94,7 +94,7 @@ class Room:
 
 @asynccontextmanager
 async def room(
-    settings: Mapping[str, str] | None = None, limits: Limits | None = None
+    settings: Mapping[str, str] | None = None, limits: Limits | None = None, store: Store | None = None
 ) -> AsyncIterator[Room]:
-    async with hosting(settings or {}, limits) as (host, nursery):
+    async with hosting(settings or {}, limits, store) as (host, nursery):
         yield Room(host, nursery)

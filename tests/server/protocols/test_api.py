@@ -16,7 +16,7 @@ from server.protocols.api.door import Api
 from server.protocols.api.routes import Caller, Route
 from server.protocols.api.table import ROUTES
 from tests.server.transcripts import hosting
-from tests.server.web import Client, Server, get, serving
+from tests.server.web import Answer, Client, Server, get, serving
 from tests.server.windowed import Weather
 from tests.tournament.world import first, play
 from tournament.record import Entered
@@ -134,6 +134,23 @@ async def test_control_wants_the_organisers_token(autojump_clock: MockClock) -> 
             await here.tell("/api/tournaments", 401, token, name="cup", game=GAME)
             await here.tell("/api/tournaments/cup/start", 401, token)
         assert not here.host.tournaments
+
+
+async def test_whoever_guesses_the_organisers_token_has_to_wait_and_the_organiser_never(
+    autojump_clock: MockClock,
+) -> None:
+    async def guess(token: str) -> Answer:
+        request = get("/api/admin-link", f"Authorization: Bearer {token}", method="POST")
+        return await here.server.connect().ask(request, "POST")
+
+    async with office() as here:
+        answers = [await guess(str(number)) for number in range(15)]
+        assert [answer.status for answer in answers] == [401] * 10 + [429] * 5
+        assert b"`limits.wrong_tokens` allows 10 in 60 s" in answers[-1].body
+        assert (await guess(TOKEN)).status == 409, "there is no desk here, but it was heard"
+        assert (await guess("")).status == 401, "no token is no guess"
+        await trio.sleep(float(answers[-1].headers["retry-after"]))
+        assert [(await guess(token)).status for token in ("16", "17")] == [401, 429]
 
 
 @pytest.mark.parametrize(
@@ -316,6 +333,35 @@ async def test_a_monitor_is_told_how_things_are(autojump_clock: MockClock) -> No
         assert await here.read("/api/status") == {"trouble": "", "draining": True}
     assert "\nquintain_matches_playing 1\n" in figures
     assert "\nquintain_players 2\n" in figures
+    assert "\nquintain_moves_total " in figures
+
+
+async def test_what_only_grows_is_a_counter_and_what_takes_time_a_histogram(
+    autojump_clock: MockClock,
+) -> None:
+    """As Prometheus has it: a counter's name ends in `_total`, and a histogram's buckets add up."""
+    async with office() as here:
+        for seconds in (0.001, 0.03, 60.0):
+            here.host.measures.lag.observe(seconds)
+        _, figures = await here.text("/metrics")
+    lines = figures.splitlines()
+    types = {line.split()[2]: line.split()[3] for line in lines if line.startswith("# TYPE")}
+    assert {name for name, kind in types.items() if kind == "histogram"} == {
+        "quintain_move_seconds",
+        "quintain_loop_lag_seconds",
+        "quintain_commit_seconds",
+    }
+    assert all(name.endswith("_total") == (kind == "counter") for name, kind in types.items())
+    assert sum(kind == "counter" for kind in types.values()) == 5
+    lag = dict(line.split() for line in lines if line.startswith("quintain_loop_lag_seconds"))
+    buckets = {
+        name.split('"')[1]: int(count)
+        for name, count in lag.items()
+        if name.startswith("quintain_loop_lag_seconds_bucket{le=")
+    }
+    assert (buckets["0.0005"], buckets["0.001"], buckets["0.02"], buckets["0.05"]) == (0, 1, 1, 2)
+    assert buckets["+Inf"] == int(lag["quintain_loop_lag_seconds_count"]) == 3
+    assert float(lag["quintain_loop_lag_seconds_sum"]) == 60.031
 
 
 async def test_the_openapi_document_names_every_address(autojump_clock: MockClock) -> None:
@@ -344,3 +390,26 @@ async def test_a_large_answer_reaches_a_slow_reader_whole(autojump_clock: MockCl
     assert len(answer) > 1 << 20
     assert answer.endswith(b"0\r\n\r\n")
     assert answer.count(b'"type":"standings"') == 1
+
+
+async def test_a_name_is_released_or_bound_and_its_address_is_told_to_nobody(
+    autojump_clock: MockClock,
+) -> None:
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="cup", game=GAME, entrants=3)
+        (await here.host.arrive("ann", GAME, keeps=False, door="santorini", peer="198.51.100.77")).leave()
+        assert here.host.tournaments["cup"].record.seats["ann"].address == "198.51.100.77"
+        cup = [f"/api/tournaments/cup{rest}" for rest in ("", "/standings", "/matches", "/export")]
+        for path in ("/api/tournaments", "/api/status", "/metrics", *cup):
+            assert "198.51.100.77" not in (await here.text(path))[1], path
+        release = "/api/tournaments/cup/release"
+        assert "name" in (await here.tell(release, 400))["error"]
+        assert "no entrant" in (await here.tell(release, 409, name="bob"))["error"]
+        assert (await here.tell(release, name="ann"))["tournament"] == "cup"
+        assert "nobody" in (await here.tell(release, 409, name="ann"))["error"]
+        bound = await here.tell(release, name="ann", bind=True)
+        assert [*bound] == ["name", "token"]
+        visit = await here.host.arrive("ann", GAME, token=bound["token"])
+        assert visit.player.place == "cup"
+        assert await here.tell(release, 401, token=None, name="ann")
+        assert [each.fact.action for each in here.host.audit] == ["open", "release", "bind"]

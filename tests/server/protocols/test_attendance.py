@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 import trio
@@ -108,7 +109,8 @@ class Bot:
 
     async def come(self, name: str, *, wait: bool = True, **wishes: object) -> "Bot":
         early: Callable[[bytes, float], None] = lambda message, at: self.early.append(message)  # noqa: E731
-        self.here.come(name, GAME, self._admitted, self._refused, early, **wishes)  # type: ignore[arg-type]
+        authenticated = partial(self.told.append, "authenticated")
+        self.here.come(name, GAME, authenticated, self._admitted, self._refused, early, **wishes)  # type: ignore[arg-type]
         if wait:
             await trio.testing.wait_all_tasks_blocked()
         return self
@@ -164,6 +166,15 @@ async def into(state: State, host: Host) -> Bot:
                 ann.here.away()
     assert ann.here.state is state
     return ann
+
+
+async def test_the_channel_knows_whom_it_carries_before_the_bot_is_told_and_of_nobody_who_is_refused(
+    autojump_clock: MockClock,
+) -> None:
+    async with hosting({}) as (host, _):
+        ann, draw = await Bot(host).come("ann"), await Bot(host).come("Draw")
+        assert ann.told == ["authenticated", "admitted"]
+        assert "authenticated" not in draw.told
 
 
 @states
@@ -253,7 +264,7 @@ async def test_whoever_leaves_may_come_again_on_the_same_connection(
         player = ann.here.visit.player
         ann.here.leave(for_good=for_good)
         assert (ann.here.state, ann.here.visit, ann.here.seat) == (State.SILENT, None, None)
-        assert player.retired == for_good
+        assert player.retired == (for_good or state is State.IN), "who has finished no match is forgotten"
         told = [*ann.told]
         await trio.sleep(60.0)
         assert ann.told == told
@@ -301,7 +312,7 @@ async def test_what_is_said_while_arriving_is_bounded_and_heard_afterwards_in_or
         assert kept == [True, True, True, False]
         assert ann.early == []
         await trio.testing.wait_all_tasks_blocked()
-        assert ann.told == ["admitted"]
+        assert ann.told == ["authenticated", "admitted"]
         assert ann.early == [b"1", b"2", b"3"]
 
 
@@ -346,7 +357,7 @@ async def test_a_seat_that_is_dealt_between_the_hanging_up_and_the_loss_does_no_
         await trio.testing.wait_all_tasks_blocked()
         (ended,) = bob.of(Ended)
         assert isinstance(ended, Ended)
-        assert (ended.winner, ended.why) == (1, "ann left the match")
+        assert (ended.winner, ended.why) == (None, "ann left before both had moved")
 
 
 async def test_a_question_is_counted_and_its_answer_costs_nothing(autojump_clock: MockClock) -> None:

@@ -174,12 +174,24 @@ async def test_sides_are_by_lot(autojump_clock: MockClock) -> None:
 # Who does not play to the end
 
 
-async def test_when_a_bot_hangs_up_the_other_is_told_the_state_and_that(autojump_clock: MockClock) -> None:
+async def test_when_a_bot_hangs_up_before_both_have_moved_the_other_is_told_the_same_and_it_is_void(
+    autojump_clock: MockClock,
+) -> None:
     async with place() as host:
         first, second = await pair(host)
         await play((first, second), [3])
         await second.gone()
         assert first.heard() == [state(2, 1, [3]), DISCONNECTED]
+        (match,) = table(host).matches.values()
+        assert (match.ending, match.winner, match.score) == (Ending.VOID, None, None)
+
+
+async def test_when_a_bot_hangs_up_the_other_is_told_the_state_and_that(autojump_clock: MockClock) -> None:
+    async with place() as host:
+        first, second = await pair(host)
+        await play((first, second), [3, 3])
+        await second.gone()
+        assert first.heard() == [state(1, 1, [3, 3]), DISCONNECTED]
         assert second.heard() == []
         (match,) = table(host).matches.values()
         assert (match.ending, match.winner) == (Ending.LEFT, 0)

@@ -11,11 +11,12 @@ from trio.testing import MockClock
 
 from server.protocols import websocket
 from tests.blackbox.old_fours import ALL, Leaver, Message, OldClient
+from tests.effort import tries
 from tests.server.ends import Connect, FrameEnd, in_memory
 from tests.server.transcripts import hosting
 from tests.server.windowed import Weather
 
-HANG_UPS = 200  # on each
+HANG_UPS = tries(80, 200)  # on each: whoever was out of step more than fifty times was cut once
 CLIENTS = 3
 WEATHER = Weather(latency=0.002, jitter=0.001)
 
@@ -72,7 +73,7 @@ async def hang_up(client: OldClient, connect: Connect, pause: float) -> None:
         pytest.param(0.0, 2.0, id="waiting", marks=pytest.mark.slow),
     ],
 )
-async def test_a_client_in_use_is_not_cut_by_two_hundred_hang_ups_and_plays_on(
+async def test_a_client_in_use_is_not_cut_by_hang_ups_however_many_and_plays_on(
     thinks: float, pause: float, autojump_clock: MockClock
 ) -> None:
     clients = [OldClient(f"old{number}", f"old{number}'s") for number in range(CLIENTS)]

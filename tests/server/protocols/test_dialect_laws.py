@@ -20,10 +20,10 @@ from trio.testing import MockClock
 
 from server.host.host import STOPPING, Host
 from server.host.reception import Unwelcome
-from server.protocols import catalogue, tcp, websocket
 from server.protocols.common.states import TABLE, Happening, State
 from server.protocols.dialect import Channel, Speak, Talk
-from tests.server.doors import Page, Stream, in_memory_with, memory, pages
+from tests.server.doors import Page, Stream, in_memory_with, memory
+from tests.server.protocols.overheard import every_transcript, from_zero, listen_in, places
 from tests.server.transcripts import Stage, Transcript, replay, staged
 from tournament import record
 from tournament.desk import Desk
@@ -38,10 +38,6 @@ CUTS = (1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144)  # places at which every message
 SEATED = [state for state, happenings in TABLE.items() if Happening.ENDED in happenings]
 
 encode = msgspec.json.Encoder().encode
-every_transcript = pytest.mark.parametrize(
-    ("page", "transcript"),
-    [pytest.param(page, each, id=each.name) for page in pages() for each in page.transcripts()],
-)
 
 
 # In other pieces
@@ -104,11 +100,6 @@ def test_it_does_not_matter_in_which_two_pieces_messages_come(page: Page, transc
     """Not at each place, which would take minutes: at some places, in every message at once."""
     for place in CUTS:
         from_zero(partial(replay_in_pieces, page, transcript, partial(in_two, place)))
-
-
-def from_zero(replayed: Callable[[], Awaitable[None]]) -> None:
-    """On a clock of its own: late on a clock, a sum of seconds is not the same to the last digit."""
-    trio.run(replayed, clock=MockClock(autojump_threshold=0))
 
 
 # Whatever happens
@@ -195,10 +186,7 @@ class Witness:
 def witness(monkeypatch: pytest.MonkeyPatch) -> Witness:
     """One who has its ear in the doors."""
     new = Witness()
-    lines = tuple(replace(way, speak=new.watching(way.speak)) for way in catalogue.lines())
-    frames = {path: replace(way, speak=new.watching(way.speak)) for path, way in catalogue.frames().items()}
-    monkeypatch.setattr(tcp, "lines", lambda: lines)
-    monkeypatch.setattr(websocket, "frames", lambda: frames)
+    listen_in(monkeypatch, new.watching)
     return new
 
 
@@ -300,11 +288,6 @@ async def suffer(blow: Blow, page: Page, transcript: Transcript, after: int, wit
                 assert not [match for each in host.tournaments.values() for match in playing(each)]
                 assert not [each.name for each in unheld(host) if each.name not in called(transcript)]
     assert not [each for each in logged if each["log_level"] in ("error", "critical")]
-
-
-def places(transcript: Transcript) -> list[int]:
-    """After every line with which a bot says something, or time passes: what bots are told comes of it."""
-    return [place for place, line in enumerate(transcript.lines) if line.way != "<"]
 
 
 @every_transcript

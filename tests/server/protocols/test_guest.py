@@ -14,7 +14,8 @@ from tests.server.protocols.lists import CUP, Fighter, Lists, Slow, answered, de
 from tests.server.protocols.room import Room
 from tests.server.web import Client
 from tournament.events import Ending
-from tournament.record import State, Turned
+from tournament.record import Concluded, State, Turned
+from tournament.store import Memory
 
 OWN = "a-token-of-ones-own"
 DOUBLE = {**CUP, "format": "double-round-robin"}
@@ -95,7 +96,9 @@ async def test_who_hangs_up_before_there_is_a_match_is_dealt_none(autojump_clock
 async def test_a_name_that_was_heard_of_is_its_tokens(autojump_clock: MockClock) -> None:
     async with lists() as here:
         ann, bob = await here.pair()
-        await ann.flip()
+        await ann.put("C")
+        await bob.put("N")
+        await ann.put("XX")
         await bob.flip()
         assert await here.says("/tic-tac-toe/join", {"name": "ANN"}) == (
             409,
@@ -259,7 +262,7 @@ async def test_who_joins_again_while_its_match_is_dealt_has_its_clock_wait(autoj
         for tournament in here.host.tournaments.values():
             tournament._store = Slow()
         bob = await here.join("bob", tournament="open-tic-tac-toe")
-        await trio.sleep(0.8)
+        await trio.sleep(0.3)
         again = await here.join("ann", token=OWN, tournament="cup")
         assert await here.waits(bob), "the match is not dealt yet"
         await trio.sleep(0.4)
@@ -268,7 +271,7 @@ async def test_who_joins_again_while_its_match_is_dealt_has_its_clock_wait(autoj
         await trio.sleep(1.0)
         ann = Fighter(here, await answered(again))
         await Fighter(here, await answered(bob)).start()
-        await trio.sleep(25.0)
+        await trio.sleep(3.0)
         assert await ann.start() == []
         assert ann.side == "O"
         assert await ann.put("C") == (200, 20000)
@@ -281,7 +284,7 @@ async def test_who_hangs_up_while_its_match_is_dealt_may_come_back_for_a_while(
         ann = await here.join("ann", token=OWN)
         here.host.tournaments["cup"]._store = Slow()
         bob = await here.join("bob")
-        await trio.sleep(1.2)
+        await trio.sleep(1.7)
         assert await here.waits(ann), "the match is not dealt yet"
         ann.end.close()
         await trio.sleep(1.0)
@@ -292,8 +295,9 @@ async def test_who_hangs_up_while_its_match_is_dealt_may_come_back_for_a_while(
             assert await answered(await here.join("ann", token=OWN)), "which makes it present, and no more"
             assert await fighter.told() == []
         await trio.sleep(5.0)
-        assert await fighter.told() == [{"winner": "X"}], "it did not come within half a minute"
-        assert endings(here, "cup") == [(1, Ending.LEFT)]
+        assert await fighter.told() == []
+        assert fighter.stream.over, "it did not come within half a minute"
+        assert endings(here, "cup") == [(None, Ending.VOID)]
 
 
 async def test_who_joins_again_has_as_long_to_come_as_before(autojump_clock: MockClock) -> None:
@@ -382,12 +386,34 @@ async def test_a_bot_that_does_not_come_has_lost_and_leaves_the_open_table(autoj
         await trio.sleep(299.0)
         assert await bob.told() == []
         await trio.sleep(1.1)
-        assert await bob.told() == [{"winner": "X"}]
-        assert endings(here) == [(1, Ending.LEFT)]
+        assert await bob.told() == []
+        assert bob.stream.over
+        assert endings(here) == [(None, Ending.VOID)]
         again = await here.join("bob", token=OWN)
         await trio.sleep(600.0)
         assert await here.waits(again)
         assert len(here.telephone.calls) == 1
+
+
+async def test_who_is_called_leaves_the_open_table_after_an_hour_whether_it_has_played_or_not(
+    autojump_clock: MockClock,
+) -> None:
+    async with lists(limits=Limits(table_seconds=3600.0)) as here:
+        ann, cas = (here.telephone.connect(f"192.0.2.{number}:5000") for number in (7, 8))
+        await here.join("ann", teamUrl=ann)
+        await trio.sleep(1800.0)
+        await here.join("cas", "quoridor", teamUrl=cas)
+        await trio.sleep(1799.0)
+        names = {player.name for player in here.host.lobby.players()}
+        assert names == {"ann", "cas"}
+        await trio.sleep(2.0)
+        assert [player.name for player in here.host.lobby.players()] == ["cas"]
+        await trio.sleep(1800.0)
+        assert not list(here.host.lobby.players())
+        bob = await here.join("bob", token=OWN)
+        await trio.sleep(60.0)
+        assert await here.waits(bob)
+        assert not here.telephone.calls
 
 
 async def test_a_bot_that_cannot_be_called_is_tried_once_more_and_has_lost(autojump_clock: MockClock) -> None:
@@ -397,8 +423,9 @@ async def test_a_bot_that_cannot_be_called_is_tried_once_more_and_has_lost(autoj
         bob = Knight(here, "tic-tac-toe")
         with trio.fail_after(60.0):
             assert (await bob.enlist("bob"))[0] == 410
-        assert endings(here, "cup") == [(1, Ending.LEFT), (0, Ending.LEFT)]
-        assert len(here.telephone.calls) == 4
+        first_time = (None, Ending.VOID)
+        assert endings(here, "cup") == [first_time, (1, Ending.LEFT), first_time, (0, Ending.LEFT)]
+        assert len(here.telephone.calls) == 8
 
 
 async def test_a_bot_that_answers_at_the_second_call_plays(autojump_clock: MockClock) -> None:
@@ -725,6 +752,9 @@ async def test_who_has_a_place_or_a_battle_is_no_stranger(autojump_clock: MockCl
         def authenticated(self) -> None:
             self.known = True
 
+        def objection(self, named: str) -> str:
+            return ""
+
     async def known(path: str, body: dict[str, Any] | None = None) -> bool:
         someone = Someone()
         here.send(path, body, visitor=someone)
@@ -755,3 +785,60 @@ async def test_nothing_of_a_battle_outlives_it_but_what_was_told(autojump_clock:
         assert not here.arena._sides
         assert not here.arena._guests._guests
         assert FLIP.encode() in b"".join(event for _, told in here.arena._past.values() for event in told)
+
+
+# When the host is started again
+
+TOKENS = {"ann": "token-of-ann-0000", "bob": "token-of-bob-0000"}
+
+
+@pytest.mark.parametrize("settings", [CUP, {}], ids=["a tournament", "an open table"])
+async def test_who_joins_again_after_a_restart_goes_on_in_a_new_battle(
+    settings: dict[str, str], autojump_clock: MockClock
+) -> None:
+    """Whose stream tells all that was kept from the beginning, so what was not kept confuses nobody."""
+    store = Memory()
+    async with lists(settings, store=store) as here:
+        fighters = {name: Fighter(here, "") for name in TOKENS}
+        clients = {name: await here.join(name, token=token) for name, token in TOKENS.items()}
+        for name, fighter in fighters.items():
+            fighter.battle = await answered(clients[name])
+            await fighter.start()
+        first, second = sorted(fighters, key=lambda name: fighters[name].side)
+        await fighters[first].put("C")
+        await fighters[second].put("N")
+        stories = store.jotted()
+        left = Memory(store.kept())
+        (match,) = stories
+        left.jot(match, stories[match][0][:1], stories[match][1][:1])
+        old = {name: fighter.battle for name, fighter in fighters.items()}
+    async with lists(settings, store=left) as here:
+        assert (await here.says(f"/tic-tac-toe/play/{old[second]}", {"action": "putSymbol"}))[0] == 404
+        clients = {name: await here.join(name, token=token) for name, token in TOKENS.items()}
+        for name in TOKENS:
+            fighter = fighters[name] = Fighter(here, await answered(clients[name]))
+            assert fighter.battle not in old.values()
+            assert await fighter.start() == [put("O", "C")]
+        for name, field in ((second, "S"), (first, "NW"), (second, "E"), (first, "SE")):
+            assert (await fighters[name].put(field))[0] == 200
+        assert (await fighters[first].told())[-1] == {"winner": "O"}
+        (end,) = [entry.fact for entry in left.kept() if isinstance(entry.fact, Concluded)]
+        assert (end.match, end.ending, len(end.moves)) == (match, Ending.PLAYED, 5)
+
+
+async def test_who_does_not_join_again_after_a_restart_plays_a_fresh_match(autojump_clock: MockClock) -> None:
+    store = Memory()
+    async with lists(CUP, store=store) as here:
+        clients = {name: await here.join(name, token=token) for name, token in TOKENS.items()}
+        battles = {name: await answered(client) for name, client in clients.items()}
+        assert len(set(battles.values())) == 2
+    async with lists(CUP, store=store) as here:
+        ann = await here.join("ann", token=TOKENS["ann"])
+        fighter = Fighter(here, await answered(ann))
+        await fighter.start()
+        if fighter.side == "O":
+            await fighter.put("C")
+        await trio.sleep(31.0)
+        assert endings(here, "cup") == [(None, Ending.VOID)]
+        await fighter.told()
+        assert fighter.stream.over

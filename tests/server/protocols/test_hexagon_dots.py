@@ -483,9 +483,20 @@ async def test_a_bot_that_hung_up_before_its_first_turn_joins_again(autojump_clo
         ann, bob = await here.pair()
         await bob.hang_up()
         await ann.move(SIDES[0])
-        await trio.sleep(20.0)
+        await trio.sleep(4.9)
         await bob.join(bob.game)
         assert drawn(said(await bob.turn())) == SIDES[:1]
+
+
+async def test_a_bot_that_hangs_up_before_its_first_turn_holds_nobody_up(autojump_clock: MockClock) -> None:
+    async with table() as here:
+        ann, bob = await here.pair()
+        await bob.hang_up()
+        await ann.move(SIDES[0])
+        await trio.sleep(5.1)
+        assert scores(await ann.end()) == [0, 0], "nobody is disqualified"
+        (result,) = results(here)
+        assert (result.winner, result.ending, result.score) == (None, Ending.VOID, None)
 
 
 @pytest.mark.parametrize("dealt", [True, False], ids=["that the host dealt", "that somebody made"])
@@ -511,21 +522,22 @@ async def test_half_a_minute_in_a_match_is_all_that_a_bot_may_be_away(autojump_c
     """Or hanging up would be a way to think on."""
     async with table() as here:
         ann, bob = await here.pair()
+        await sides_drawn(ann, bob, 2)
         await bob.hang_up()
-        await ann.move(SIDES[0])
+        await ann.move(SIDES[2])
         await trio.sleep(20.0)
         await bob.join(bob.game)
         await bob.turn()
-        await bob.move(SIDES[1])
+        await bob.move(SIDES[3])
         await ann.turn()
         await bob.hang_up()
-        await ann.move(SIDES[2])
+        await ann.move(SIDES[4])
         await trio.sleep(9.9)
         assert await ann.heard() is None
         await trio.sleep(0.2)
         assert scores(await ann.end()) == [0, "disqualified"]
-        await bob.move(SIDES[1])
-        assert drawn(await bob.end()) == SIDES[1:3], "whoever comes too late is told how it ended"
+        await bob.move(SIDES[3])
+        assert drawn(await bob.end()) == SIDES[3:5], "whoever comes too late is told how it ended"
         (result,) = results(here)
         assert (result.winner, result.ending) == (0, Ending.LEFT)
         assert not list(here.host.lobby.players("hexagon-dots")), "both are gone"
@@ -534,6 +546,7 @@ async def test_half_a_minute_in_a_match_is_all_that_a_bot_may_be_away(autojump_c
 
 
 async def test_who_comes_back_a_moment_too_late_is_told_the_end_at_once(autojump_clock: MockClock) -> None:
+    """Before anybody has noticed the time: coming back is what ends the match."""
     async with table() as here:
         ann, bob = await here.pair()
         await ann.move(SIDES[0])
@@ -586,9 +599,10 @@ async def test_who_hangs_up_before_there_is_a_match_leaves_its_place_to_others(
 async def test_a_turn_is_not_lost_with_the_opponents_connection(autojump_clock: MockClock) -> None:
     async with table() as here:
         ann, bob = await here.pair()
+        await sides_drawn(ann, bob, 2)
         await bob.hang_up()
         await trio.sleep(4.0)
-        await ann.move(SIDES[0])
+        await ann.move(SIDES[2])
         await trio.sleep(26.5)
-        assert drawn(await ann.end()) == SIDES[:1]
+        assert drawn(await ann.end()) == SIDES[2:3]
         assert results(here)[0].winner == 0

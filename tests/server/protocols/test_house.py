@@ -152,7 +152,6 @@ async def test_the_clocks_are_told_as_they_stand(autojump_clock: MockClock) -> N
     [
         ('{"type":"resign"}', "resigned"),
         ('{"type":"resign","match":"open-tic-tac-toe-1"}', "resigned"),
-        ('{"type":"bye"}', "left"),
         ('{"type":"move","move":"XX"}', "illegal"),
         ("XX", "illegal"),
         ("", "time"),
@@ -167,10 +166,30 @@ async def test_every_ending_has_its_name(said: str, ending: str, autojump_clock:
         assert (end["winner"], end["ending"]) == ("X", ending)
 
 
+async def test_a_bye_is_leaving_and_before_both_have_moved_it_costs_nobody_anything(
+    autojump_clock: MockClock,
+) -> None:
+    for moves, winner, ending, why in (
+        (("C",), None, "void", "ann left before both had moved"),
+        (("C", "NW"), "X", "left", "ann left the match"),
+    ):
+        async with room() as hall:
+            ann, bob = await pair(hall)
+            for bot, move in zip((ann, bob), moves, strict=False):
+                await bot.say(move)
+            await ann.say('{"type":"bye"}')
+            (end,) = await bob.messages("end")
+            assert (end["winner"], end["ending"], end["why"]) == (winner, ending, why)
+
+
 async def test_the_clock_of_who_is_gone_runs_on(autojump_clock: MockClock) -> None:
     async with room() as hall:
         ann, bob = await pair(hall)
+        await ann.say("C")
+        await bob.say("NW")
+        await bob.messages()
         await ann.close()
+        await trio.sleep(2.0)
         await trio.sleep(18.1)
         assert [end["ending"] for end in await bob.messages("end")] == ["time"]
 
@@ -596,6 +615,8 @@ async def test_who_hangs_up_before_the_welcome_is_not_here(autojump_clock: MockC
 async def test_who_is_gone_too_long_has_left(autojump_clock: MockClock) -> None:
     async with room() as hall:
         ann, bob = await pair(hall, "connect-4")
+        for bot in (ann, bob, ann):  # whoever begins
+            await bot.tell(type="move", move=3)
         await ann.close()
         await trio.sleep(30.1)
         (end,) = await bob.messages("end")

@@ -30,7 +30,7 @@ from tests.server.transcripts import Bot
 from tests.server.web import Answer, Client
 from tests.server.windowed import Weather
 from tournament.events import Ending
-from tournament.record import Entered, State
+from tournament.record import Entered, Opened, State
 
 GAME = "tic-tac-toe"
 CUP = {"tournament": "cup", "game": GAME, "format": "round-robin", "entrants": "2"}
@@ -429,9 +429,11 @@ async def test_a_bot_that_is_not_heard_of_is_gone_and_can_come_back(autojump_clo
 
 async def test_a_bot_that_stays_away_has_lost(autojump_clock: MockClock) -> None:
     async with hall(CUP | {"bank": "1000"}) as (here, come):
-        _, bob = await pair(come)
+        ann, bob = await pair(come)
+        await ann.tell(type="move", move="C")
+        await bob.tell(type="move", move="NW")
         stream = Stream(here.server.connect)
-        await stream.open(bob.session, after=3)
+        await stream.open(bob.session, after=5)
         await trio.sleep(89.0)
         assert await stream.events() == []
         await trio.sleep(3.0)
@@ -453,7 +455,7 @@ async def test_a_welcome_that_was_lost_can_be_asked_for_again_soon(autojump_cloc
 
 async def test_who_hangs_up_before_the_welcome_was_never_there(autojump_clock: MockClock) -> None:
     async with hall() as (here, come):
-        here.host.store = Slow(Entered)
+        here.host.store = Slow(Entered, Opened)
         lost, ann = come(), come()
         await lost.send("POST", "/play", {"type": "hello", "name": "ann", "game": GAME})
         await lost.hang_up()
@@ -465,19 +467,21 @@ async def test_a_bye_is_the_end_and_what_was_said_can_still_be_heard(autojump_cl
     async with hall() as (here, come):
         ann, bob = await pair(come)
         await ann.tell(type="move", move="C")
+        await bob.tell(type="move", move="NW")
         await ann.tell(type="bye")
         (end,) = await bob.news("end")
         assert (end["winner"], end["ending"]) == ("X", "left")
         told = said(await ann.ask("GET", f"{ann.session}?after=3"))
-        assert [message["type"] for message in told] == ["turn"]
+        assert [message["type"] for message in told] == ["turn", "turn"]
+        assert told[-1]["ply"] == 2
         stream = Stream(here.server.connect)
         await stream.open(ann.session, after=3)
         rest = await stream.client.now()
-        assert b"id: 4\n" in rest
+        assert b"id: 5\n" in rest
         assert rest.endswith(b"\r\n0\r\n\r\n"), "nothing more will come"
-        answer = await ann.ask("GET", f"{ann.session}?after=4")
+        answer = await ann.ask("GET", f"{ann.session}?after=5")
         assert (answer.status, said(answer)) == (410, {"error": "the session is over: the bot said bye"})
-        answer = await ann.ask("GET", ann.session, None, "Last-Event-ID: 4")
+        answer = await ann.ask("GET", ann.session, None, "Last-Event-ID: 5")
         assert answer.status == 410, "whoever has the whole stream does not open it again and again"
         await trio.sleep(62.0)
         assert (await ann.ask("GET", f"{ann.session}?after=4")).status == 404
@@ -520,7 +524,7 @@ async def test_a_move_that_was_sent_before_the_question_is_no_answer(autojump_cl
 async def test_a_move_that_came_after_the_question_and_was_read_late_is_an_answer(
     autojump_clock: MockClock,
 ) -> None:
-    async with hall() as (here, come):
+    async with hall(CUP) as (here, come):
         ann, bob = await pair(come)
         one = here.server.connect()
         move = msgspec.json.encode({"type": "move", "move": "C"})

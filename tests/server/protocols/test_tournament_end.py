@@ -2,7 +2,8 @@
 
 from trio.testing import MockClock
 
-from server.protocols.common.tournament_end import Tell, when_over
+from server.host.view import Told
+from server.protocols.common.tournament_end import when_over
 from tests.server.protocols.lists import CUP
 from tests.server.transcripts import hosting
 from tournament.record import AnyFact, State, Turned
@@ -12,7 +13,7 @@ from tournament.tournament import Tournament
 async def test_whoever_waits_hears_of_the_end_of_its_own_tournament_alone(autojump_clock: MockClock) -> None:
     told: list[tuple[str, str]] = []
 
-    def tell(who: str) -> Tell:
+    def tell(who: str) -> Told:
         def hear(tournament: Tournament, fact: AnyFact) -> None:
             told.append((who, tournament.record.name))
 

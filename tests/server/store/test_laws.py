@@ -22,6 +22,8 @@ from tournament.record import (
     Kept,
     Opened,
     Ordered,
+    Released,
+    Seated,
     State,
     Turned,
     Voided,
@@ -55,6 +57,8 @@ EVERY_KIND: list[AnyFact] = [
     Disqualified("bob", "two bots in one"),
     Voided("cup-2", "a cable"),
     Claimed("ann", "ab" * 32),
+    Seated("ann", "santorini-memo", "192.0.2.1"),
+    Released("ann"),
     Froze(on=True),
     Ordered("the organiser", "void", "cup-2: a cable"),
 ]

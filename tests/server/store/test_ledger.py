@@ -1,6 +1,6 @@
 """The ledger: groups, trouble, and how it ends."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -46,6 +46,25 @@ async def test_what_gathers_goes_in_one_transaction(engine: Faulty, autojump_clo
             nursery.start_soon(ledger.keep, "cup", 1.0, [Entered(f"bot-{number}")])
     assert len(engine.batches) <= 2
     assert len(list(engine.kept())) == 50
+
+
+async def test_each_commit_is_timed_from_its_beginning_until_it_is_safe(
+    engine: Faulty, autojump_clock: MockClock
+) -> None:
+    took: list[float] = []
+
+    async def slowly(write: Callable[[], object], *, limiter: trio.CapacityLimiter) -> object:
+        await trio.sleep(3.0)
+        return write()
+
+    ledger = Ledger(engine, slowly)
+    ledger.committed = took.append
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(ledger.run)
+        for name in ("ann", "bob"):
+            await ledger.keep("cup", 1.0, [Entered(name)])
+        nursery.cancel_scope.cancel()
+    assert took == [3.0, 3.0]
 
 
 async def test_after_a_commit_is_a_rest_that_nobody_waits_for_who_comes_later(

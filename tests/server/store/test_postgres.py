@@ -56,6 +56,7 @@ def test_a_session_that_is_cut_is_opened_again_without_anybody_noticing(server: 
         cut(server)
         assert engine.last() == number
     assert [each.number for each in engine.kept()] == [1, 2, 3, 4, 5]
+    assert [each.number for each in engine.kept(3)] == [4, 5]
     engine.close()
 
 

@@ -5,15 +5,18 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
+from msgspec import structs
 
 from server.exits import ConfigError
 from server.store import journal, sqlite
 from server.store.journal import Entry, Jot, Unavailable
 from server.store.reserve import Reserve
 from server.store.sqlite import MIGRATIONS, Connection, Sqlite, connected
-from tests.server.store.test_laws import EVERY_KIND, WON
-from tournament.record import Entered
+from tests.server.store.test_laws import EVERY_KIND, PLAYED, WON
+from tournament.format import Pairing
+from tournament.record import PIECE, Concluded, Drew, Entered, Kept
 from tournament.store import Conflict
 
 LONG = "x" * 100_000
@@ -35,6 +38,26 @@ def entries(first: int, *names: str) -> list[Entry]:
     return [journal.entry(number, "cup", 1.0, Entered(name)) for number, name in enumerate(names, first)]
 
 
+def test_times_are_written_as_whole_microseconds_and_read_from_seconds_as_well(engine: Sqlite) -> None:
+    one = structs.replace(PLAYED, times=(0.1, 1.25e-4, 17.0, 0.0, 3600.000001))
+    row = journal.entry(1, "cup", 1.0, one)
+    assert '"times":[100000,125,17000000,0,3600000001]' in row.body
+    seconds = "0.1,1.25e-4,17.0,0.0,3600.000001"
+    old = structs.replace(row, body=row.body.replace("100000,125,17000000,0,3600000001", seconds))
+    assert journal.kept(row) == journal.kept(old) == Kept("cup", 1.0, one)
+    read = journal.fact(row.body)
+    assert isinstance(read, Concluded)
+    assert {type(each) for each in read.times} == {float}
+
+
+def test_a_draw_that_is_written_in_pieces_is_the_same_letter_by_letter() -> None:
+    for count in (PIECE - 1, PIECE, PIECE + 1, 3 * PIECE):
+        fact = Drew(tuple(Pairing(number, 1, 'a"[]', None) for number in range(count)))
+        body = journal.entry(1, "cup", 1.0, fact).body
+        assert body == msgspec.json.encode(fact).decode()
+        assert journal.fact(body) == fact
+
+
 def large(number: int) -> list[Entry]:
     return entries(number, f"{number} {LONG}")
 
@@ -49,6 +72,28 @@ def test_writing_again_whether_it_was_written_or_not_is_writing_once(engine: Sql
     assert list(engine.kept()) == [*rows, *entries(20, "zoe")]
     assert list(engine.jotted()) == moves
     assert engine.last() == 20
+
+
+@pytest.mark.parametrize("count", [0, 1, journal.PAGE, journal.PAGE + 1])
+def test_entries_after_a_number_come_all_and_in_order_however_many_pages_they_fill(
+    engine: Sqlite, count: int
+) -> None:
+    rows = [row for n in range(1, count + 4) for row in entries(2 * n, f"bot {n}")]  # there are gaps
+    engine.write(rows)
+    for after in (6, 7):
+        assert list(engine.kept(after)) == rows[3:]
+    assert list(engine.kept()) == rows
+
+
+def test_whoever_reads_what_is_kept_has_nothing_locked_and_finds_what_was_written_meanwhile(
+    engine: Sqlite,
+) -> None:
+    engine.write([row for n in range(1, journal.PAGE + 2) for row in entries(n, f"bot {n}")])
+    reading = iter(engine.kept())
+    next(reading)
+    engine.write(entries(journal.PAGE + 2, "zoe"))
+    assert engine._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone() == (0, 0, 0)
+    assert sum(1 for _ in reading) == journal.PAGE + 1
 
 
 def test_a_number_that_is_anothers_is_a_conflict(engine: Sqlite) -> None:
@@ -158,6 +203,29 @@ def test_what_is_no_database_is_refused_with_the_newest_backup(path: Path) -> No
         Sqlite(path)
     path.write_bytes(b"a letter, and no database at all\n" * 100)
     with pytest.raises(ConfigError, match="cannot be used: file is not a database"):
+        Sqlite(path)
+
+
+def test_damage_in_a_large_database_is_found_once_it_is_open(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Looking at all of it would make every start as long as its past."""
+    engine = Sqlite(path)
+    engine.write([row for number in range(1, 20) for row in large(number)])
+    engine.close()
+    content = path.read_bytes()
+    monkeypatch.setattr(sqlite, "LARGE", len(content) - 1)
+    sound = Sqlite(path)
+    sound.examine()
+    sound.close()
+    middle = len(content) // 2 // 4096 * 4096
+    path.write_bytes(content[:middle] + b"\xff" * 4096 + content[middle + 4096 :])
+    engine = Sqlite(path)
+    with pytest.raises(ConfigError, match="this database cannot be used"):
+        engine.examine()
+    engine.close()
+    monkeypatch.setattr(sqlite, "LARGE", len(content))
+    with pytest.raises(ConfigError, match="this database cannot be used"):
         Sqlite(path)
 
 

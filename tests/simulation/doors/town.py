@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 import trio
+from msgspec.structs import replace
 
 from games import hexagondots
 from server.config import Evaluation
@@ -22,12 +23,13 @@ from server.protocols.arena.door import Arena
 from server.protocols.hexagon_dots.door import HexagonDots
 from server.protocols.house.sessions import HouseHttp
 from tests.server.protocols.lists import Telephone
+from tests.server.transcripts import at_once
 from tests.server.windowed import End, windowed_pair
 from tests.simulation.doors import talk
 from tests.simulation.doors.plan import Plan
 from tests.simulation.doors.store import Unhurried
 from tournament.match import Match
-from tournament.record import AnyFact, Claimed, Kept, Opened, State
+from tournament.record import AnyFact, Claimed, Dealt, Kept, Opened, State
 from tournament.timekeeper import Timekeeper
 from tournament.tournament import Tournament
 
@@ -48,6 +50,7 @@ class Town(talk.Town):
             thinker=Thinker(children=0, waiting=0),
             wall=trio.current_time,
         )
+        host.boards.run = at_once
         host.on_fact.append(self._told)
         self._plan = plan
         self._telephone = Telephone()
@@ -72,7 +75,14 @@ class Town(talk.Town):
         return await host.open(self.name, opened)
 
     def _told(self, tournament: Tournament, fact: AnyFact) -> None:
-        told = f"{fact.name} has a token" if isinstance(fact, Claimed) else fact  # which is another each time
+        told: AnyFact | str = fact
+        match fact:  # tokens that the host makes up are others each time, and so are their digests
+            case Claimed(name=name):
+                told = f"{name} has a token"
+            case Dealt(keys=(_, _)):
+                told = f"{replace(fact, keys=None)}, and both can come back to it"
+            case _:
+                pass
         self.note(f"{tournament.record.name}: {told}")
 
     @property

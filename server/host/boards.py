@@ -1,0 +1,110 @@
+"""Boards: the standings of each tournament, with ratings, as everybody is shown them.
+
+A board is computed away from the loop, when somebody asks and the record has changed, at most once a
+second for each tournament and with as much rest as work. It is shared: a hundred who ask wait for one
+computation, and whoever asks after it is given the same board. Nobody waits long: after some seconds
+they are given the latest board, which says of when it is.
+"""
+
+import time
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import trio
+
+from server.net.guard import Guard
+from tournament.record import Record, State
+from tournament.score_sheet import Board, ScoreSheet
+
+EVERY = 1.0  # seconds between the beginnings of two computations of a board, at the least
+WAIT = 2.0  # seconds that somebody waits for the board of now
+AT_ONCE = 4  # boards of different tournaments in the making
+
+Work = Callable[[], Any]
+Run = Callable[[Work], Awaitable[Any]]
+
+
+class NoBoard(Exception):
+    """There is none yet, and it takes longer than anybody should wait for."""
+
+
+async def in_a_thread(work: Work) -> Any:
+    return await trio.to_thread.run_sync(work, abandon_on_cancel=True)
+
+
+class Kept:
+    """The latest board of a record, and the sheet that the next one is made from."""
+
+    def __init__(self) -> None:
+        self.board: Board | None = None
+        self.sheet: ScoreSheet | None = None
+        self.making = False
+        self.rested = 0.0  # when the next one may be begun
+        self.news = trio.Event()  # set when one has been made, or could not be
+
+
+class Boards:
+    def __init__(
+        self, guard: Callable[[], Guard], run: Run = in_a_thread, wall: Callable[[], float] = time.time
+    ) -> None:
+        """`guard` is where computations are started; `run` does their work where it holds up nobody."""
+        self.run = run
+        self.made = 0  # computations so far
+        self._guard = guard
+        self._wall = wall
+        self._kept: WeakKeyDictionary[Record, Kept] = WeakKeyDictionary()
+        self._room = trio.CapacityLimiter(AT_ONCE)
+
+    def latest(self, record: Record) -> Board | None:
+        """The latest board that there is; if it is not of now, the next is begun."""
+        kept = self._find(record)
+        if kept.board is None or kept.board.version < record.version:
+            self._ask(kept, record)
+        return kept.board
+
+    async def current(self, record: Record) -> Board:
+        """The board of now; the latest, if that takes long; raises `NoBoard` if there is none by then."""
+        with trio.move_on_after(WAIT):
+            return await self.exact(record)
+        if (board := self._find(record).board) is None:
+            raise NoBoard
+        return board
+
+    async def exact(self, record: Record) -> Board:
+        """The board of now, however long it takes: what a tournament ends with."""
+        kept, version = self._find(record), record.version
+        while (board := kept.board) is None or board.version < version:
+            self._ask(kept, record)
+            await kept.news.wait()
+        return board
+
+    def _find(self, record: Record) -> Kept:
+        kept = self._kept.get(record)
+        if kept is None:
+            kept = self._kept[record] = Kept()
+        return kept
+
+    def _ask(self, kept: Kept, record: Record) -> None:
+        if not kept.making:
+            kept.making = True
+            self._guard().start_soon(self._make, kept, record)
+
+    async def _make(self, kept: Kept, record: Record) -> None:
+        begun = trio.current_time()
+        sheet, kept.sheet = kept.sheet or ScoreSheet(), None
+        try:
+            await trio.sleep_until(kept.rested)
+            async with self._room:
+                begun = trio.current_time()
+                self.made += 1
+                kept.board = await self.run(partial(sheet.board, record, self._wall()))
+            if record.state is not State.FINISHED:  # then there is hardly ever another
+                kept.sheet = sheet
+        finally:
+            now = trio.current_time()
+            kept.rested = max(begun + EVERY, now + (now - begun))
+            kept.making = False
+            kept.news.set()
+            kept.news = trio.Event()

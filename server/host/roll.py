@@ -1,0 +1,73 @@
+"""The roll: who takes part in which tournament, found by name without looking at everybody.
+
+It is told of every fact and holds nothing that the records do not say. What is
+asked of it costs the same however many names there are: it looks at the
+tournaments that one name is in, and at no others.
+"""
+
+from collections.abc import Iterator
+
+from server.host.names import key
+from tournament.record import AnyFact, Claimed, Entered, Record, Released, Seated, State
+
+Named = tuple[str, str]  # the game, and a name or the key of one
+
+
+class Roll:
+    def __init__(self) -> None:
+        self._ages: dict[str, int] = {}  # of tournaments, the oldest is 0
+        self._records: dict[Named, dict[str, Record]] = {}  # that have an entrant of that name
+        self._spelled: dict[Named, str] = {}  # by tournament and key: the entrant that is called so
+        self._seats: dict[Named, dict[str, tuple[Record, Seated]]] = {}  # by key, then by tournament
+
+    def add(self, record: Record) -> None:
+        """A tournament was opened, or was there when the host started."""
+        self._ages[record.name] = len(self._ages)
+        for name in record.entrants:
+            self._enter(record, name)
+        for seated in record.seats.values():
+            self._seat(record, seated)
+
+    def hear(self, record: Record, fact: AnyFact) -> None:
+        match fact:
+            case Entered(name=name):
+                self._enter(record, name)
+            case Seated():
+                self._seat(record, fact)
+            case Released(name=name) | Claimed(name=name):
+                self._seats.get((record.opened.game, key(name)), {}).pop(record.name, None)
+            case _:
+                pass
+
+    def knows(self, name: str, game: str) -> bool:
+        """Whether somebody of that name is an entrant anywhere."""
+        return any(name in record.entrants for record in self._of(name, game))
+
+    def awaiting(self, name: str, game: str) -> Iterator[Record]:
+        """The tournaments that have an end, are not over and have that entrant, the oldest first."""
+        for record in sorted(self._of(name, game), key=lambda record: self._ages[record.name]):
+            if not record.format.endless and record.state is not State.FINISHED and name in record.entrants:
+                yield record
+
+    def alike(self, record: Record, name: str) -> str | None:
+        """The entrant whom people would take for somebody of that name, and who is somebody else."""
+        spelled = self._spelled.get((record.name, key(name)))
+        return spelled if spelled not in (None, name) and spelled in record.entrants else None
+
+    def seats(self, name: str, game: str) -> list[Seated]:
+        """To whom a name that came without a token belongs, in tournaments that are not over."""
+        found = self._seats.get((game, key(name)), {})
+        return [seated for record, seated in found.values() if record.state is not State.FINISHED]
+
+    def _of(self, name: str, game: str) -> list[Record]:
+        return [*self._records.get((game, name), {}).values()]
+
+    def _enter(self, record: Record, name: str) -> None:
+        self._records.setdefault((record.opened.game, name), {})[record.name] = record
+        where = record.name, key(name)
+        if self._spelled.get(where) not in record.entrants:
+            self._spelled[where] = name
+
+    def _seat(self, record: Record, seated: Seated) -> None:
+        where = record.opened.game, key(seated.name)
+        self._seats.setdefault(where, {})[record.name] = record, seated

@@ -1,0 +1,77 @@
+"""What pages, readers of the API and streams need of a host: to look, and to change nothing.
+
+Two classes fit. `Host` is where the matches are played. `Mirror`, in another process,
+follows what a host keeps and tells (`server/show/mirror.py`). So whatever is only looked at is
+written once, and the loop that plays need not do the work.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from games.game import Game
+from server.host.boards import Boards
+from server.net.guard import Guard
+from tournament.match import Match
+from tournament.record import AnyFact, Concluded, Record
+
+
+class Here(Struct, frozen=True):
+    """The bots that are present in a tournament."""
+
+    count: int = 0
+    names: tuple[str, ...] = ()  # some of them, in the order of the alphabet
+
+
+class Held(Protocol):
+    """A tournament, as it is seen."""
+
+    @property
+    def record(self) -> Record: ...
+    @property
+    def game(self) -> Game[Any, Any]: ...
+    @property
+    def matches(self) -> Mapping[str, Match]:
+        """Those in play, by name."""
+        ...
+
+    def eta(self) -> float | None:
+        """Seconds until the end; None while nothing is known."""
+        ...
+
+    async def concluded(self, match: str) -> Concluded:
+        """A match that is over, with all its moves."""
+        ...
+
+
+Told = Callable[[Held, AnyFact], None]
+Begun = Callable[[Held, Match], None]
+
+
+class View(Protocol):
+    @property
+    def tournaments(self) -> Mapping[str, Held]: ...
+    @property
+    def on_fact(self) -> list[Told]:
+        """Whoever is called with every fact, once it is safe."""
+        ...
+
+    @property
+    def on_begun(self) -> list[Begun]:
+        """Whoever is called with every match that begins."""
+        ...
+
+    @property
+    def boards(self) -> Boards:
+        """The standings of all tournaments, with ratings."""
+        ...
+
+    @property
+    def guard(self) -> Guard:
+        """Where the tasks that strangers cause are started."""
+        ...
+
+    def here(self, tournament: str) -> Here:
+        """The bots that are present there."""
+        ...

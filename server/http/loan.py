@@ -1,0 +1,74 @@
+"""A connection that somebody else serves for a while: all that they need of it, and the way back.
+
+It is lent with a request that is not answered yet, when nothing else is on its way. It comes
+back with a request that they do not answer; or because it has ended; or because they are gone.
+"""
+
+import socket
+from collections.abc import Sequence
+from typing import Protocol
+
+from server.http.wire import Request, Response
+from server.net.wire import Wire
+
+Piece = tuple[bytes, float]  # what was read in one go, and when, on trio's clock
+
+
+class Lender(Protocol):
+    """The connection, as the loan sees it."""
+
+    def resume(self, ahead: Sequence[Piece], answer: Response | None, *, last: bool = False) -> None: ...
+    def authenticated(self) -> None: ...
+
+
+class Loan:
+    __slots__ = ("_ahead", "_lender", "_wire", "passed", "pieces", "request")
+
+    def __init__(
+        self,
+        lender: Lender,
+        wire: Wire,
+        passed: socket.socket,
+        request: Request,
+        begun: Piece,
+        ahead: Sequence[Piece],
+    ) -> None:
+        self._lender = lender
+        self._wire = wire
+        self._ahead = ahead
+        self.passed = passed  # to be served by them through a descriptor of their own
+        self.request = request
+        self.pieces = (begun, *ahead)  # bytes of the request, and what was read after it
+
+    def back(self, pieces: Sequence[Piece], now: float) -> None:
+        """They have answered all before these."""
+        left = self._wire.take_back()
+        self._lender.resume([*pieces, (left, now)] if left else pieces, None)
+
+    def untouched(self, answer: Response) -> None:
+        """They could not have it, so this answers."""
+        self._wire.take_back()
+        self._lender.resume(self._ahead, answer)
+
+    def lost(self, answer: Response, now: float) -> None:
+        """They are gone. This answers, unless they had begun to: then the client loses the connection."""
+        written, read = self._wire.used()
+        left = self._wire.take_back()
+        if written:
+            self._wire.close()
+        elif read:  # nobody knows where the next request begins
+            self._lender.resume((), answer, last=True)
+        else:
+            self._lender.resume([*self._ahead, (left, now)] if left else self._ahead, answer)
+
+    def close(self) -> None:
+        """It has ended."""
+        self._wire.close()
+
+    def leave(self) -> None:
+        """They keep it: close this end's descriptor and nothing else."""
+        self._wire.take_back()
+        self._wire.close()
+
+    def authenticated(self) -> None:
+        self._lender.authenticated()

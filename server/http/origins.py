@@ -1,0 +1,81 @@
+"""Where a request comes from: which page in a browser sent it, and whether this machine itself did.
+
+Pages of any site may play here. What has the host call somebody, or rests on an
+organiser's rights, may only be asked by pages of the host itself and of sites that the
+organiser lists. A browser says in headers that no page can forge which page sends a
+request; whatever says nothing of it is no browser, or an old one.
+
+Pure functions of a request.
+"""
+
+import re
+from collections.abc import Iterable
+
+from server.http.head import HttpError
+from server.http.wire import Request
+from server.net.addresses import is_loopback
+from server.net.hosts import is_this_machine
+from server.net.proxies import passed_on
+
+ORIGIN = re.compile(r"(?P<scheme>https?)://(?P<host>[0-9a-z_.-]+|\[[0-9a-f:.]+\])(?P<port>:[0-9]{1,5})?")
+USUAL_PORTS = {"http": ":80", "https": ":443"}
+
+
+class Origins:
+    """The sites whose pages may do what those of the host may."""
+
+    def __init__(self, listed: Iterable[str] = ()) -> None:
+        """`listed` are origins, such as `https://club.example`; raises `ValueError` for anything else."""
+        self.listed = frozenset(map(_checked, listed))
+
+    def foreign(self, request: Request) -> str:
+        """Which other site a request was sent from, as its browser says; "" where it was not."""
+        headers = request.headers
+        site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+        if origin is not None and origin.lower() in self.listed:
+            return ""
+        if site not in (None, "same-origin", "none"):
+            return f"another site (Sec-Fetch-Site: {site[:20]})" if origin is None else _shown(origin)
+        if origin is None or (site, origin) == ("same-origin", "null"):  # null: pages here tell no referrer
+            return ""
+        found = ORIGIN.fullmatch(origin.lower())
+        downgraded = request.secure and found is not None and found["scheme"] != "https"
+        own = found is not None and f"{found['host']}{found['port'] or ''}" == headers.get("host", "").lower()
+        return "" if own and not downgraded else _shown(origin)
+
+    def check(self, request: Request) -> None:
+        """Raise `HttpError` for a request that was sent from another site."""
+        if where := self.foreign(request):
+            raise HttpError(
+                403,
+                f"a page of {where} may not have this done: the organiser can list its site as `origins` "
+                "in quintain.toml",
+            )
+
+
+def is_from_here(request: Request) -> bool:
+    """Whether somebody on this machine connected directly, and no proxy passed the request on.
+
+    A proxy need not say that it is one. One that says nothing is told by the public name that it passes on,
+    or by HTTP/1.0, which nginx speaks unless it is told otherwise.
+    """
+    headers = request.headers
+    own = is_loopback(request.peer) and is_this_machine(headers.get("host", ""))
+    return own and not request.old and not passed_on(headers)
+
+
+def _shown(origin: str) -> str:
+    return ascii(origin[:80])[1:-1] or "nowhere"
+
+
+def _checked(listed: str) -> str:
+    found = ORIGIN.fullmatch(listed.lower())
+    if found is None:
+        raise ValueError(
+            f"expected a scheme and a host, such as https://club.example, without a path, not {listed[:80]!r}"
+        )
+    port = found["port"] or ""
+    return f"{found['scheme']}://{found['host']}{'' if port == USUAL_PORTS[found['scheme']] else port}"
+
+
+NO_ORIGINS = Origins()

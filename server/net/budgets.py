@@ -1,0 +1,50 @@
+"""What one address may use up: a bucket of credits for each, and for so many of them at the most.
+
+An address is what one customer has: an IPv4 address, or the 64 bits of an IPv6
+network. `localhost` is one address, whether it is taken for 127.0.0.1 or for ::1.
+"""
+
+from collections import OrderedDict
+from ipaddress import IPv6Address, ip_address, ip_network
+
+from server.net.limits import Bucket, Rate
+
+LOCALHOST = "127.0.0.1"
+MOST = 1000  # addresses that are remembered: whoever has more of them has as many budgets anyway
+
+
+def address_of(peer: str) -> str:
+    """What is counted as one address; `peer` itself, if it is none that the internet has."""
+    try:
+        address = ip_address(peer.partition("%")[0])
+    except ValueError:
+        return peer
+    if isinstance(address, IPv6Address):
+        address = address.ipv4_mapped or address
+    if isinstance(address, IPv6Address):
+        if address.is_loopback:
+            return LOCALHOST
+        return str(ip_network((address.packed[:8] + bytes(8), 64)))
+    return str(address)
+
+
+class Budgets:
+    """One bucket an address. The address that spent longest ago is forgotten first."""
+
+    def __init__(self, rate: Rate) -> None:
+        self._rate = rate
+        self._buckets: OrderedDict[str, Bucket] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._buckets)
+
+    def take(self, peer: str, now: float) -> bool:
+        """Spend a credit of the address that `peer` is of, if it has one left."""
+        address = address_of(peer)
+        bucket = self._buckets.get(address)
+        if bucket is None:
+            bucket = self._buckets[address] = Bucket(self._rate, now)
+        self._buckets.move_to_end(address)
+        if len(self._buckets) > MOST:
+            self._buckets.popitem(last=False)
+        return bucket.take(now)

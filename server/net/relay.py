@@ -1,0 +1,102 @@
+"""A stream passed on to somebody else who wants a socket: the bytes go through a pair of sockets.
+
+Of TLS only the process that shook hands can read and write. Whoever is to serve such a connection
+gets one end of a pair, and this copies between the other end and the stream. Both ends stay open
+here, so that what was not read of the one can be had back, and what was not sent from the other.
+"""
+
+import socket
+from contextlib import suppress
+
+import trio
+
+PIECE = 16384  # bytes copied in one go, and about as many lie in the pair
+ALL = 1 << 20  # bytes: more than can lie there
+
+
+class Relay:
+    """Copies until `end`. `theirs` is the end for somebody else, who has a descriptor of their own."""
+
+    __slots__ = ("_ended", "_heard", "_ours", "_passed", "_unsent", "over", "theirs")
+
+    def __init__(self) -> None:
+        """Raises `OSError` where no more files can be opened."""
+        self._ours, self.theirs = socket.socketpair()
+        for each in (self._ours, self.theirs):
+            each.setblocking(False)
+            each.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, PIECE)
+        self._passed = 0  # bytes to them
+        self._heard = False  # anything from them
+        self._unsent = b""  # of theirs, when it ended
+        self._ended = False
+        self.over = trio.Event()
+
+    async def pass_on(self, received: bytes) -> bytes:
+        """Wait until they can have it; return what they cannot have any more."""
+        rest = memoryview(received)
+        while rest and not self._ended:
+            try:
+                sent = self._ours.send(rest)
+            except BlockingIOError:
+                with suppress(trio.ClosedResourceError):
+                    await trio.lowlevel.wait_writable(self._ours)
+            except OSError:
+                return b""  # they read no more, as they may
+            else:
+                self._passed += sent
+                rest = rest[sent:]
+        return bytes(rest)
+
+    def finish(self) -> None:
+        """The stream has ended: they read all that was passed on, and then the end."""
+        with suppress(OSError):
+            self._ours.shutdown(socket.SHUT_WR)
+
+    async def hear(self) -> bytes:
+        """What they say next; b"" at the end."""
+        while not self._ended:
+            try:
+                heard = self._ours.recv(PIECE)
+            except BlockingIOError:
+                with suppress(trio.ClosedResourceError):
+                    await trio.lowlevel.wait_readable(self._ours)
+            except OSError:
+                return b""
+            else:
+                self._heard = True
+                return heard
+        unsent, self._unsent = self._unsent, b""
+        return unsent
+
+    @property
+    def used(self) -> tuple[bool, bool]:
+        """Whether they have written anything, and whether they have read anything."""
+        return self._heard or _lies(self._ours) > 0, self._passed > _lies(self.theirs)
+
+    def end(self) -> bytes:
+        """Copy no more. Return what they were passed and have not read; what they said is still heard."""
+        if self._ended:
+            return b""
+        self._ended = True
+        unread, self._unsent = _taken(self.theirs), _taken(self._ours)
+        for each in (self._ours, self.theirs):
+            trio.lowlevel.notify_closing(each)
+            each.close()
+        self.over.set()
+        return unread
+
+
+def _lies(end: socket.socket) -> int:
+    """How many bytes can be read there."""
+    try:
+        return len(end.recv(ALL, socket.MSG_PEEK))
+    except OSError:
+        return 0
+
+
+def _taken(end: socket.socket) -> bytes:
+    taken = b""
+    with suppress(OSError):
+        while received := end.recv(ALL):
+            taken += received
+    return taken

@@ -1,0 +1,30 @@
+"""How much has been written to a TCP connection and read from it, by whoever has a descriptor of it.
+
+The kernel counts for all of them together. So a process that lent its connection to another
+one, which then died, knows whether the peer was told anything, and whether it was heard.
+"""
+
+import socket
+import struct
+import sys
+
+if sys.platform == "linux":
+    import fcntl
+    import termios
+
+# Of Linux's `struct tcp_info`: the state; bytes received, not yet sent, sent, and of these sent again.
+INFO = struct.Struct("=B127xQ8xI52xQQ")
+OPEN = (1, 8)  # the states in which this end may still write: established, and the peer has ended its side
+
+
+def tcp_use(connected: socket.socket) -> tuple[int, int] | None:
+    """Bytes written and bytes read so far; None if that is not known, or nothing more can be written."""
+    if sys.platform != "linux":
+        return None
+    try:
+        info = connected.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, INFO.size)
+        state, received, unsent, sent, again = INFO.unpack(info)
+        (unread,) = struct.unpack("=i", fcntl.ioctl(connected, termios.FIONREAD, bytes(4)))
+    except (OSError, struct.error):  # no TCP, or a kernel from before 2018
+        return None
+    return (sent - again + unsent, received - unread) if state in OPEN else None

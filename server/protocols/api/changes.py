@@ -1,0 +1,126 @@
+"""What has changed in the standings, for the stream of everything: rows, never whole tables.
+
+There is one account of what has been told, for all who listen. It begins with the board that is
+there when the first of them comes, so a client listens first and then reads the standings: whatever
+changes after what it has read is told. It is told at most once a second for each tournament, and at
+most so many rows at once: what is left comes with the next.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import trio
+
+from server.export.json_views import moment, row_on_board
+from server.host.boards import EVERY, NoBoard
+from server.host.view import Held, View
+from tournament.record import State
+from tournament.score_sheet import Board
+
+ROWS = 100  # in one event
+
+Shown = dict[str, Any]
+
+
+class Changes:
+    def __init__(self, view: View, say: Callable[[Shown], None]) -> None:
+        self._view = view
+        self._say = say
+        self._told: dict[str, dict[str, Shown]] = {}  # by tournament and name: the row as it was told
+        self._begun: dict[str, trio.Event] = {}  # tournaments for which a first board is awaited
+        self._marked: set[str] = set()  # in which something has changed since …
+        self._telling: set[str] = set()  # … and those for which a task tells of it
+        self._on = False
+
+    def begin(self) -> None:
+        """Somebody listens: from what is known now, changes are told."""
+        if self._on:
+            return
+        self._on = True
+        for held in self._view.tournaments.values():
+            record = held.record.public
+            if record.version and record.state is not State.FINISHED:
+                begun = self._begun[held.record.name] = trio.Event()
+                self._view.guard.start_soon(self._note_first, held, begun)
+
+    def end(self) -> None:
+        """Nobody listens any more."""
+        self._on = False
+        self._told.clear()
+        self._begun.clear()
+        self._marked.clear()
+
+    def mark(self, held: Held) -> None:
+        """Something has changed in a tournament."""
+        name = held.record.name
+        if self._on:
+            self._marked.add(name)
+            if name not in self._telling:
+                self._telling.add(name)
+                self._view.guard.start_soon(self._tell, held)
+
+    async def _note_first(self, held: Held, begun: trio.Event) -> None:
+        record, boards = held.record.public, self._view.boards
+        try:
+            board = boards.latest(record) or await boards.current(record)
+            rows, order = board.rows, record.format.order
+            told = await boards.run(lambda: {row.name: row_on_board(row, order) for row in rows})
+            if self._begun.get(held.record.name) is begun:
+                self._told[held.record.name] = told
+        except NoBoard:
+            pass  # then the first that there is counts as news
+        finally:
+            begun.set()
+
+    async def _tell(self, held: Held) -> None:
+        name = held.record.name
+        try:
+            while name in self._marked and self._on:
+                if (begun := self._begun.get(name)) is not None:
+                    await begun.wait()
+                self._marked.discard(name)
+                await self._tell_once(held)
+                await trio.sleep(EVERY)
+        finally:
+            self._telling.discard(name)
+
+    async def _tell_once(self, held: Held) -> None:
+        name, record, boards = held.record.name, held.record.public, self._view.boards
+        try:
+            board = await boards.current(record)
+        except NoBoard:
+            self._marked.add(name)
+            return
+        told = self._told.setdefault(name, {})
+        rows, left = await boards.run(partial(changed, board, record.format.order, told, ROWS))
+        if rows and self._on:
+            self._say(
+                {
+                    "type": "standings",
+                    "tournament": name,
+                    "as_of": moment(board.as_of),
+                    "entrants": len(board.rows),
+                    "rows": rows,
+                }
+            )
+            told.update((row["name"], row) for row in rows)
+        if left or board.version < record.version:
+            self._marked.add(name)
+
+
+def changed(
+    board: Board, order: tuple[str, ...], told: Mapping[str, Shown], most: int
+) -> tuple[list[Shown], int]:
+    """The rows that are not as they were told, at most so many, and how many there are besides.
+
+    Those who have played or come since are before those whom others' matches have moved.
+    """
+    found: list[tuple[bool, int, Shown]] = []
+    for row in board.rows:
+        shown, known = row_on_board(row, order), told.get(row.name)
+        if shown != known:
+            moved = known is not None and (known["played"], known["points"]) == (row.played, row.points)
+            found.append((moved, row.rank, shown))
+    found.sort(key=lambda each: each[:2])
+    return [shown for _, _, shown in found[:most]], max(0, len(found) - most)

@@ -1,0 +1,47 @@
+"""Pages of a list: `?after=…&limit=…` is asked for, and `next` says what to ask for after it.
+
+A place in a list is a number: how many come before it. Small events fit on one page.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from server.http.head import HttpError
+from server.http.wire import Request
+
+MOST = 1_000  # on a page, also where nothing is asked for: some milliseconds of work and 300 kB
+FAR = 12  # digits of a place
+
+QUERY: Mapping[str, Any] = {  # for the table of routes
+    "after": {"type": "integer", "minimum": 0, "default": 0},
+    "limit": {"type": "integer", "minimum": 1, "maximum": MOST, "default": MOST},
+}
+
+
+class Page(Struct, frozen=True):
+    after: int
+    limit: int
+
+    @property
+    def end(self) -> int:
+        return self.after + self.limit
+
+    def next(self, total: int) -> int | None:
+        """What to ask for after this, in a list of so many."""
+        return self.end if self.end < total else None
+
+
+def asked(request: Request) -> Page:
+    """The page that a request is for; raises `HttpError`."""
+    after, limit = request.query.get("after", "0"), request.query.get("limit", str(MOST))
+    if not _is_number(after):
+        raise HttpError(400, f"`after` is how many to pass over, 0 or more, not {after[:20]!r}")
+    if not (_is_number(limit) and 1 <= int(limit) <= MOST):
+        raise HttpError(400, f"`limit` is how many to list, from 1 to {MOST}, not {limit[:20]!r}")
+    return Page(int(after), int(limit))
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= FAR

@@ -1,0 +1,123 @@
+"""The process that shows, as `server/show/process.py` starts it: `python -m server.show FEED CONDUIT`.
+
+Both are descriptors of sockets to the process that plays. Not for people: they start `quintain serve`.
+"""
+
+import ctypes
+import gc
+import os
+import signal
+import socket
+import sys
+from contextlib import closing, suppress
+from functools import partial
+from pathlib import Path
+
+import trio
+
+from server.http.exchange import App, Exchange
+from server.http.routes import routed
+from server.logs import set_up
+from server.net.guard import Guard
+from server.net.open_files import room_for_files
+from server.pages.door import Pages
+from server.pages.rendering import warm
+from server.protocols.api.door import Reads
+from server.show.begin import LENGTH, READY, Begin, SameClock, unpacked
+from server.show.borrowing import Borrowing
+from server.show.draws import Drawing
+from server.show.feed import Draw, Message, hear
+from server.show.mirror import Mirror
+from server.show.which import Which
+from server.store.choice import beside
+from server.store.ledger import READERS
+from server.store.snapshots import FILE, keep_fresh
+
+PARENT_DIED = 1  # PR_SET_PDEATHSIG
+NICER = 5  # whoever plays comes first, where both share a processor
+
+
+def main(feed: int, conduit: int) -> int:
+    _end_with_the_parent()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)  # a terminal sends them to both: the parent says when to end
+    with socket.socket(fileno=feed) as told, socket.socket(fileno=conduit) as lent:
+        begin = _begun(told)
+        set_up(begin.settings.log_level)
+        trio.run(partial(show, begin, told, lent), clock=SameClock(begin.zero))
+    return 0
+
+
+async def show(begin: Begin, told: socket.socket, lent: socket.socket) -> None:
+    """Answer whatever is lent, until the feed ends."""
+    settings = begin.settings
+    most = room_for_files() - settings.limits.spare_files
+    told.setblocking(False)
+    stream = trio.SocketStream(trio.socket.from_stdlib_socket(told))
+    with closing(beside(settings, READERS)) as reader:
+        async with stream, trio.open_nursery() as nursery, trio.open_nursery() as strangers:
+            guard = Guard(strangers)
+            mirror = Mirror(reader, guard)
+            await mirror.load()
+            await trio.to_thread.run_sync(warm)
+            app = _application(mirror, begin)
+            which = Which(door_at_root=begin.door_at_root)
+            borrowing = Borrowing(lent, app, guard, settings.limits, which.is_shown, most=most)
+            gc.collect()
+            gc.freeze()
+            gc.set_threshold(50_000, 50, 1_000)
+            nursery.start_soon(mirror.run)
+            nursery.start_soon(keep_fresh, reader, Path(settings.data) / FILE)
+            nursery.start_soon(borrowing.run)
+            await _say_ready(stream)
+            drawing = Drawing(mirror, stream)
+
+            def take(message: Message) -> None:
+                if isinstance(message, Draw):
+                    drawing.take(message)
+                else:
+                    mirror.take(message)
+
+            await hear(stream, Message, take)
+            nursery.cancel_scope.cancel()
+            strangers.cancel_scope.cancel()
+
+
+async def _say_ready(stream: trio.SocketStream) -> None:
+    with suppress(trio.BrokenResourceError):  # play has stopped meanwhile, and the feed has ended
+        await stream.send_all(READY)
+
+
+def _application(mirror: Mirror, begin: Begin) -> App:
+    app = routed((Reads(mirror, begin.token),), Pages(mirror, begin.addresses))
+
+    async def answer(exchange: Exchange) -> None:
+        await mirror.catch_up()
+        if (pending := app(exchange)) is not None:
+            await pending
+
+    return answer
+
+
+def _begun(told: socket.socket) -> Begin:
+    """What the parent says first."""
+    (length,) = LENGTH.unpack(_exactly(told, LENGTH.size))
+    return unpacked(_exactly(told, length))
+
+
+def _exactly(told: socket.socket, size: int) -> bytes:
+    received = told.recv(size, socket.MSG_WAITALL)
+    if len(received) < size:
+        raise SystemExit("the process that plays was gone before it had said what to show")
+    return received
+
+
+def _end_with_the_parent() -> None:
+    """Also where it has no time to say so; and play comes first where both want the processor."""
+    os.nice(NICER)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PARENT_DIED, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]), int(sys.argv[2])))

@@ -1,0 +1,55 @@
+"""What show is given when it is started, and the clock that it shares with play.
+
+Both processes count the same seconds from the same instant. So a deadline, or when a match ended,
+is the same figure in both, and needs no translation.
+"""
+
+import struct
+from time import perf_counter
+
+import msgspec
+import trio
+from msgspec import Struct
+
+from server.config import Settings
+from server.pages.door import Addresses
+
+READY = b"+"  # said once, when show can answer
+LENGTH = struct.Struct("!I")
+
+
+class Begin(Struct, frozen=True):
+    settings: Settings
+    addresses: Addresses
+    token: str  # the organiser's: with it standings can be seen while they are frozen
+    door_at_root: bool
+    zero: float  # what play's clock says when `perf_counter` is 0
+
+    def packed(self) -> bytes:
+        content = msgspec.msgpack.encode(self)
+        return LENGTH.pack(len(content)) + content
+
+
+def unpacked(content: bytes) -> Begin:
+    return msgspec.msgpack.decode(content, type=Begin)
+
+
+def zero() -> float:
+    """Of the clock of this event loop."""
+    return trio.current_time() - perf_counter()
+
+
+class SameClock(trio.abc.Clock):
+    """The clock of another event loop on this machine."""
+
+    def __init__(self, zero: float) -> None:
+        self._zero = zero
+
+    def start_clock(self) -> None:
+        """It runs already."""
+
+    def current_time(self) -> float:
+        return self._zero + perf_counter()
+
+    def deadline_to_sleep_time(self, deadline: float) -> float:
+        return deadline - self.current_time()

@@ -1,0 +1,134 @@
+"""Show's side of lending: connections that play has lent are served as any other, and given back.
+
+What a client asks for that show does not answer goes back to play, with the connection, once all
+earlier answers are taken. So does a request that comes in another name than those before
+it (`Host`, `X-Forwarded-For`): what that means only play judges, and may lend it again.
+"""
+
+import math
+import socket
+from collections.abc import Awaitable, Callable
+
+from server.http.exchange import App, Exchange
+from server.http.service import Http
+from server.http.wire import Request, Room
+from server.net.guard import Guard
+from server.net.limits import Limits
+from server.net.proxies import HEADER
+from server.net.sockets import SocketWire, readiness
+from server.show.conduit import Back, Conduit, Drain, Gone, Known, Lend, NoRoom, ToShow
+from server.show.lending import away
+
+
+class Borrowing:
+    """All connections that show has."""
+
+    def __init__(
+        self,
+        connected: socket.socket,
+        app: App,
+        guard: Guard,
+        limits: Limits,
+        is_shown: Callable[[Request], bool],
+        *,
+        room: Room | None = None,
+        most: float = math.inf,
+    ) -> None:
+        """`connected` leads to play, which asks `is_shown` too; `most` connections may be here at once."""
+        self.app = app
+        self.is_shown = is_shown
+        self.conduit = Conduit[ToShow](connected, ToShow, math.inf)  # about no connection much is ever said
+        self._guard = guard
+        self._http = Http(app, guard, limits, room)
+        self._most = most
+        self._here: dict[SocketWire, None] = {}
+
+    def __len__(self) -> int:
+        return len(self._here)
+
+    async def run(self) -> None:
+        """Until play is gone, and all connections with it."""
+        try:
+            await self.conduit.hear(self._take)
+        finally:
+            for wire in tuple(self._here):
+                wire.close()
+
+    def _take(self, message: ToShow, descriptor: int | None) -> None:
+        match message:
+            case Lend() if descriptor is None:
+                self.conduit.say(NoRoom(message.number))
+            case Lend():
+                connected = socket.socket(fileno=descriptor)
+                if len(self._here) < self._most:
+                    self._begin(message, connected)
+                else:
+                    connected.close()
+                    self.conduit.say(NoRoom(message.number))
+            case Drain(why):
+                self._http.drain(why)
+
+    def _begin(self, message: Lend, connected: socket.socket) -> None:
+        wire = SocketWire(connected, message.peer, readiness(), options=())  # play has set them
+        wire.secure = message.secure
+        self._here[wire] = None
+        self._guard.start_soon(self._attend, message, wire)
+
+    async def _attend(self, message: Lend, wire: SocketWire) -> None:
+        borrowed = Borrowed(self, message.number, wire)
+        try:
+            await self._http.attend(wire, borrowed, borrowed.answer, message.pieces)
+        finally:
+            wire.close()
+            del self._here[wire]
+            if not borrowed.given_back:
+                self.conduit.say(Gone(message.number))
+
+
+class Borrowed:
+    """One of them: decides, request by request, whether it stays."""
+
+    __slots__ = ("_all", "_name", "_number", "_wire", "given_back", "proxied")
+
+    def __init__(self, all_: Borrowing, number: int, wire: SocketWire) -> None:
+        self._all = all_
+        self._number = number
+        self._wire = wire
+        self._name: tuple[str | None, str | None] | None = None  # in which its requests have come
+        self.given_back = False
+        self.proxied = False  # its peer is the client already
+
+    def answer(self, exchange: Exchange) -> Awaitable[object] | None:
+        """The application of this connection."""
+        headers = exchange.request.headers
+        name = headers.get("host"), headers.get(HEADER)
+        if self._name is None:  # what play has sent here is answered here: it would only send it again
+            self._name = name
+        elif name != self._name or not self._all.is_shown(exchange.request):
+            return None if self._give_back(exchange) else self._give_back_later(exchange)
+        return self._all.app(exchange)
+
+    async def _give_back_later(self, exchange: Exchange) -> None:
+        if not (await exchange.preceded() and self._give_back(exchange)):
+            exchange.respond(away(exchange.request))  # it was not carried out
+
+    def _give_back(self, exchange: Exchange) -> bool:
+        """False: it cannot be given back before all earlier answers are taken."""
+        if (loan := exchange.lend()) is None:
+            return False
+        self.given_back = True
+        loan.leave()
+        self._all.conduit.say(Back(self._number, loan.pieces))
+        return True
+
+    # What a connection asks of its visitor.
+
+    def client(self, forwarded: str) -> str:
+        return self._wire.peer
+
+    def objection(self, named: str) -> str:
+        """Play had none to the first name, and any other is given back."""
+        return ""
+
+    def authenticated(self) -> None:
+        self._all.conduit.say(Known(self._number))

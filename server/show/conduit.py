@@ -1,0 +1,183 @@
+"""What the two processes say to each other about connections, and the sockets between them.
+
+A message is one packet, or several where it is long; with the last of them comes a descriptor, if one
+is passed on. Neither end ever waits to say something: what the kernel does not take is kept, by
+play within bounds. Times are those of trio's clock, which is the same in both.
+"""
+
+import array
+import errno
+import math
+import select
+import socket
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Generic, TypeVar
+
+import msgspec
+import structlog
+import trio
+from msgspec import Struct
+
+from server.http.loan import Piece
+
+PACKET = 32768  # bytes of a message in one packet: nearly all messages are one, and a buffer holds several
+BUFFER = 1 << 20  # bytes asked for that buffer; the kernel may grant fewer
+TURN = 32  # packets read before other tasks have their turn
+MORE, LAST = b"+", b"."  # the first byte of a packet: whether the message goes on in the next
+POSSIBLE = hasattr(socket, "MSG_CMSG_CLOEXEC") and hasattr(select, "epoll")  # which is on Linux
+DESCRIPTOR = array.array("i").itemsize
+SPACE = socket.CMSG_SPACE(DESCRIPTOR) if POSSIBLE else 0
+
+
+# What play says.
+
+
+class Lend(Struct, tag="lend", frozen=True, array_like=True):
+    """A connection, with its descriptor: serve it from these bytes on."""
+
+    number: int  # by which both call it; none is used twice
+    peer: str  # the client's address
+    secure: bool
+    pieces: tuple[Piece, ...]
+
+
+class Drain(Struct, tag="drain", frozen=True, array_like=True):
+    """The host stops: end every connection after its answer."""
+
+    why: str
+
+
+# What show says, each of a connection that it was lent.
+
+
+class Back(Struct, tag="back", frozen=True, array_like=True):
+    """It asks for something that show does not answer. All before these bytes is answered."""
+
+    number: int
+    pieces: tuple[Piece, ...]
+
+
+class Gone(Struct, tag="gone", frozen=True, array_like=True):
+    """It has ended."""
+
+    number: int
+
+
+class NoRoom(Struct, tag="no room", frozen=True, array_like=True):
+    """Show cannot have another one open. It was not touched."""
+
+    number: int
+
+
+class Known(Struct, tag="known", frozen=True, array_like=True):
+    """Its client has shown who it is."""
+
+    number: int
+
+
+ToShow = Lend | Drain
+ToPlay = Back | Gone | NoRoom | Known
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+Heard = TypeVar("Heard")
+Take = Callable[[Heard, int | None], None]  # a message, and the descriptor that came with it
+
+
+class Conduit(Generic[Heard]):
+    """One end of it. It hears messages of these types; `most` packets may wait to be said."""
+
+    def __init__(self, connected: socket.socket, hears: object, most: float) -> None:
+        connected.setblocking(False)
+        connected.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER)
+        self._socket = connected
+        self._decoder: msgspec.msgpack.Decoder[Heard] = msgspec.msgpack.Decoder(hears)  # pyright: ignore
+        self._encoder = msgspec.msgpack.Encoder()
+        self._most = most
+        self._unsaid: deque[tuple[bytes, socket.socket | None]] = deque()
+        self._news = trio.Event()  # there is something unsaid
+        self._heard = b""  # of a message that is not complete
+
+    @property
+    def full(self) -> bool:
+        return len(self._unsaid) >= self._most
+
+    def say(self, message: Struct, passed: socket.socket | None = None) -> None:
+        """Say it as soon as the other end takes it, without the descriptor if that is closed by then."""
+        content = self._encoder.encode(message)
+        while len(content) > PACKET:
+            self._put(MORE + content[:PACKET], None)
+            content = content[PACKET:]
+        self._put(LAST + content, passed)
+
+    async def hear(self, take: Take[Heard]) -> None:
+        """Call `take` with every message and the descriptor that came with it, until the other end closes."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._say_later)
+            while not self.hear_now(take, TURN):
+                await trio.lowlevel.wait_readable(self._socket)
+            nursery.cancel_scope.cancel()
+
+    def hear_now(self, take: Take[Heard], most: float = math.inf) -> bool:
+        """The same with what has come already, at `most` so many packets. True: the other end is closed."""
+        while most > 0:
+            try:
+                packet, beside, _, _ = self._socket.recvmsg(PACKET + 1, SPACE, socket.MSG_CMSG_CLOEXEC)
+            except BlockingIOError:
+                return False
+            except OSError:
+                return True
+            if not packet:
+                return True
+            most -= 1
+            self._heard += packet[1:]
+            if packet.startswith(LAST):
+                content, self._heard = self._heard, b""
+                try:
+                    message = self._decoder.decode(content)
+                except msgspec.DecodeError as error:  # somebody else's version, perhaps; play goes on without
+                    log.error("a message of the other process cannot be read", why=str(error))
+                    return True
+                take(message, _descriptor(beside))
+        return False
+
+    def _put(self, packet: bytes, passed: socket.socket | None) -> None:
+        if self._unsaid or not self._said(packet, passed):
+            self._unsaid.append((packet, passed))
+            self._news.set()
+
+    async def _say_later(self) -> None:
+        while True:
+            await self._news.wait()
+            self._news = trio.Event()
+            while self._unsaid:
+                if self._said(*self._unsaid[0]):
+                    self._unsaid.popleft()
+                else:
+                    await trio.lowlevel.wait_writable(self._socket)
+
+    def _said(self, packet: bytes, passed: socket.socket | None) -> bool:
+        """Try; what can be said to nobody any more counts as said."""
+        beside: list[tuple[int, int, array.array[int]]] = []
+        if passed is not None and passed.fileno() >= 0:
+            beside = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [passed.fileno()]))]
+        try:
+            self._socket.sendmsg([packet], beside)
+        except BlockingIOError:
+            return False
+        except OSError as error:
+            if error.errno == errno.ETOOMANYREFS and beside:
+                return self._said(packet, None)  # who gets no descriptor has no room
+            with suppress(OSError):
+                self._socket.shutdown(socket.SHUT_RDWR)  # both hear the end: nothing that was said is missed
+        return True
+
+
+def _descriptor(beside: list[tuple[int, int, bytes]]) -> int | None:
+    """None where none came, or there was no room for it."""
+    for level, kind, content in beside:
+        if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS) and len(content) >= DESCRIPTOR:
+            return array.array("i", content[:DESCRIPTOR])[0]
+    return None

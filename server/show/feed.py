@@ -1,0 +1,194 @@
+"""What play tells show: how far the journal goes, and what happens in matches that go on.
+
+Everything else that show knows it reads in the journal. So a message may be lost with the show that
+it was meant for: the next one reads the journal and is told all matches in play from their beginning.
+
+Nothing is queued. Like every follower of a log, the teller holds an index for each match, looks some
+twenty times a second what is new, and sends it; while show does not read, it waits, and looks
+again. So matches cost play nothing that grows with the moves but writing them down here, and a show
+that falls behind costs memory for the ends that it has not heard of, of which the oldest are dropped.
+"""
+
+import struct
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, TypeVar
+
+import msgspec
+import trio
+from msgspec import Struct, structs
+
+from games.game import quoted
+from server.host.host import OPEN, Host
+from server.host.view import Held, Here
+from tournament.clock import ClockState
+from tournament.events import AnyEvent, Refused
+from tournament.format import Pairing
+from tournament.match import Match
+from tournament.record import State
+
+TICK = 0.05  # seconds between two looks at what has happened: nobody sees more than twenty pictures a second
+STATE = 10  # ticks between two looks at the rest
+PACKET = 65_536  # bytes that are sent at once: some hundred matches' news
+ENDS = 2_000  # matches that ended and were not told yet: the journal has their ends too
+LENGTH = struct.Struct("!I")
+
+
+class Happened(Struct, frozen=True, tag="happened"):
+    """In one match, from that number on in its log."""
+
+    match: str
+    first: int
+    events: tuple[AnyEvent, ...]
+    clock: ClockState | None
+
+
+class Journal(Struct, frozen=True, tag="journal"):
+    """All up to this number is kept and has been announced."""
+
+    last: int
+
+
+class Seen(Struct, frozen=True, tag="seen"):
+    """What only play knows of its tournaments."""
+
+    eta: dict[str, float | None]
+    here: dict[str, Here]
+
+
+class Draw(Struct, frozen=True, tag="draw"):
+    """Say what a format adds, when the journal is read up to that number."""
+
+    number: int  # of the question
+    tournament: str
+    journal: int
+
+
+Message = Happened | Journal | Seen | Draw
+
+
+class Drawn(Struct, frozen=True):
+    """What show says to a `Draw`, all that it ever says; None if it failed."""
+
+    number: int
+    pairings: tuple[Pairing, ...] | None
+
+
+M = TypeVar("M")
+
+_encoder = msgspec.msgpack.Encoder()
+
+
+class Followed:
+    """A match, and how much of its log has been told."""
+
+    __slots__ = ("match", "told")
+
+    def __init__(self, match: Match) -> None:
+        self.match = match
+        self.told = 0  # events
+
+
+class Teller:
+    def __init__(self, host: Host, last: Callable[[], int]) -> None:
+        """`last` is the number of the latest entry of the journal that is safe."""
+        self._host = host
+        self.last = last
+        self._asked: list[Message] = []
+        self.following: dict[str, Followed] = {}
+        self._most = 2 * ENDS  # of them, until it is looked whether many are over
+        host.on_begun.append(self._begun)
+
+    def ask(self, message: Draw) -> None:
+        """Have it told with what comes next."""
+        self._asked.append(message)
+
+    def _begun(self, tournament: Held, match: Match) -> None:
+        self.following[match.name] = Followed(match)
+        if len(self.following) > self._most:
+            self._drop_ends()
+
+    def _drop_ends(self) -> None:
+        over = [name for name, each in self.following.items() if each.match.result is not None]
+        for name in over[: max(0, len(over) - ENDS)]:
+            del self.following[name]
+        self._most = len(self.following) + ENDS
+
+    async def tell(self, stream: trio.abc.SendStream) -> None:
+        """Tell one show, from the beginning, until it is gone."""
+        for followed in self.following.values():
+            followed.told = 0
+        self._asked = []
+        journal, seen, tick = -1, None, 0
+        with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+            while True:
+                last = self.last()  # before looking at matches: what ends them is told before it is read
+                await self._tell_matches(stream)
+                messages, self._asked = self._asked, []
+                if last != journal:
+                    messages.append(Journal(journal := last))
+                if tick % STATE == 0 and (now := self._seen()) != seen:
+                    messages.append(seen := now)
+                if messages:
+                    await say(stream, messages)
+                tick += 1
+                await trio.sleep(TICK)
+
+    async def _tell_matches(self, stream: trio.abc.SendStream) -> None:
+        packet, size = list[Any](), 0
+        for name, followed in tuple(self.following.items()):
+            match = followed.match
+            events = match.log.events
+            if len(events) > followed.told:
+                happened = _encoder.encode(_happened(name, followed.told, match))
+                followed.told = len(events)
+                packet.append(msgspec.Raw(happened))
+                size += len(happened)
+            if match.result is not None:
+                self.following.pop(name, None)
+            if size >= PACKET:
+                await say(stream, packet)
+                packet, size = [], 0
+        if packet:
+            await say(stream, packet)
+
+    def _seen(self) -> Seen:
+        going = [
+            each
+            for each in self._host.tournaments.values()
+            if each.record.state in (State.RUNNING, State.PAUSED)
+        ]
+        eta = {each.record.name: each.eta() for each in going if not each.record.format.endless}
+        tables = [each.record.name for each in going if each.record.name.startswith(OPEN)]
+        return Seen(eta, {table: self._host.here(table) for table in tables})
+
+
+def _happened(name: str, first: int, match: Match) -> Happened:
+    events = match.log.events
+    # What was refused may be what no encoding can hold.
+    told = tuple(
+        structs.replace(event, sent=quoted(event.sent)) if isinstance(event, Refused) else event
+        for event in events[first:]
+    )
+    return Happened(name, first, told, None if match.result is not None else match.clock.state)
+
+
+async def say(stream: trio.abc.SendStream, messages: list[Any]) -> None:
+    content = _encoder.encode(messages)
+    await stream.send_all(LENGTH.pack(len(content)) + content)
+
+
+async def hear(stream: trio.abc.ReceiveStream, kind: Any, take: Callable[[M], None]) -> None:
+    """Have `take` called with all messages of that kind, until the other side is gone."""
+    decoder: msgspec.msgpack.Decoder[list[M]] = msgspec.msgpack.Decoder(list[kind])
+    received = bytearray()
+    while more := await stream.receive_some(PACKET):
+        received += more
+        while len(received) >= LENGTH.size:
+            end = LENGTH.size + LENGTH.unpack_from(received)[0]
+            if len(received) < end:
+                break
+            messages = decoder.decode(bytes(received[LENGTH.size : end]))
+            del received[:end]
+            for message in messages:
+                take(message)

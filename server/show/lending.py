@@ -1,0 +1,138 @@
+"""Play's side of lending: a request that show is to answer goes there, and its connection with it.
+
+Play keeps a descriptor of its own of every connection that it lends. So it counts them, may end
+any of them, and still has them when show dies. Shows may come one after the other. While there is
+none, or no room, play itself answers: ask again in a second.
+"""
+
+import socket
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+import trio
+
+from server.http.exchange import App, Exchange
+from server.http.loan import Loan
+from server.http.wire import Request, Response, json_response
+from server.net.limits import Limits
+from server.net.listening import Admission
+from server.show.conduit import Back, Conduit, Drain, Gone, Known, Lend, NoRoom, ToPlay
+
+AGAIN = ("Retry-After", "1")  # seconds
+TEXT = (("Content-Type", "text/plain; charset=utf-8"), ("X-Content-Type-Options", "nosniff"))
+SENTENCE = "pages and whatever else only looks are starting again; ask again in a second"
+RELAYED = 2  # files that a connection over TLS takes while it is lent, beside its own
+TURN = 64  # connections taken back before other tasks have their turn
+
+
+class Lending:
+    """The connections that are lent. It outlives the shows that they are lent to."""
+
+    def __init__(self, limits: Limits, admission: Admission | None = None) -> None:
+        self._limits = limits
+        self._admission = admission
+        self._conduit: Conduit[ToPlay] | None = None  # while there is a show
+        self._lent: dict[int, Loan] = {}  # to that one
+        self._number = 0
+
+    def __len__(self) -> int:
+        return len(self._lent)
+
+    async def connect(self, connected: socket.socket) -> None:
+        """Lend to the show that has the other end, until it is gone; then take back what it had."""
+        conduit = self._conduit = Conduit[ToPlay](connected, ToPlay, self._limits.lent_waiting)
+        lent = self._lent = {}
+        try:
+            await conduit.hear(self._take)
+        finally:
+            self._conduit = None
+            gone = conduit.hear_now(self._take)  # what it said last
+            with trio.CancelScope(shield=True):
+                await self._take_back(lent, gone)
+
+    def beside(self, app: App, is_shown: Callable[[Request], bool]) -> App:
+        """One application: `app`, and show for the requests that it answers."""
+
+        def answer(exchange: Exchange) -> Awaitable[object] | None:
+            return self.answer(exchange) if is_shown(exchange.request) else app(exchange)
+
+        return answer
+
+    def answer(self, exchange: Exchange) -> Awaitable[object] | None:
+        """An application: show answers."""
+        return None if self._lend(exchange) else self._lend_later(exchange)
+
+    def drain(self, why: str) -> None:
+        """Have show end what is idle, and every other connection after its answer."""
+        if self._conduit is not None:
+            self._conduit.say(Drain(why))
+
+    async def _lend_later(self, exchange: Exchange) -> None:
+        if not (await exchange.preceded() and self._lend(exchange)):
+            exchange.respond(away(exchange.request))
+
+    def _lend(self, exchange: Exchange) -> bool:
+        """Lend its connection, or answer. False: it cannot be lent before all earlier answers are taken."""
+        conduit, request = self._conduit, exchange.request
+        files = RELAYED if request.secure else 0
+        if conduit is None or conduit.full or exchange.gone or not self._has_room(files):
+            exchange.respond(away(request))
+            return True
+        if (loan := exchange.lend()) is None:
+            return False
+        self._number += 1
+        self._lent[self._number] = loan
+        if self._admission is not None:
+            self._admission.files_beside += files
+        exchange.on_gone(partial(self._closed, self._lent, self._number))
+        conduit.say(Lend(self._number, request.peer, request.secure, loan.pieces), loan.passed)
+        return True
+
+    def _has_room(self, files: int) -> bool:
+        return not files or self._admission is None or self._admission.free_files >= files
+
+    def _take(self, message: ToPlay, _: int | None) -> None:
+        number = message.number
+        if (loan := self._lent.get(number)) is None:
+            return  # it has ended here meanwhile
+        if isinstance(message, Known):
+            loan.authenticated()
+            return
+        self._end(self._lent, number)
+        match message:
+            case Back(_, pieces):
+                loan.back(pieces, trio.current_time())
+            case Gone():
+                loan.close()
+            case NoRoom():
+                loan.untouched(away(loan.request))
+
+    def _closed(self, lent: dict[int, Loan], number: int) -> None:
+        """Here, whoever decided it; show sees the end of it for itself."""
+        self._end(lent, number)
+
+    def _end(self, lent: dict[int, Loan], number: int) -> Loan | None:
+        """It is lent no longer; None if it was not."""
+        loan = lent.pop(number, None)
+        if loan is not None and loan.request.secure and self._admission is not None:
+            self._admission.files_beside -= RELAYED
+        return loan
+
+    async def _take_back(self, lent: dict[int, Loan], gone: bool) -> None:
+        """If show is not gone, nobody can tell what it is about to write: its connections end."""
+        while lent:
+            for number in list(lent)[:TURN]:
+                if (loan := self._end(lent, number)) is None:
+                    continue
+                if gone:
+                    loan.lost(away(loan.request), trio.current_time())
+                else:
+                    loan.close()
+            await trio.lowlevel.checkpoint()
+
+
+def away(request: Request) -> Response:
+    """Show is not there, or has no room."""
+    if request.path.startswith("/api/"):
+        return json_response(503, {"error": SENTENCE}, AGAIN)
+    return Response(503, (*TEXT, AGAIN), f"{SENTENCE.capitalize()}.\n".encode())

@@ -1,0 +1,216 @@
+"""Show's own view of the host: records folded from the journal, and matches in play as they are told.
+
+The journal says which matches there are: a match is in play from the fact that it was dealt to the
+one that concluded it. What happens in it comes by the feed, and may come before it is read there
+that the match was dealt, or not at all; neither does any harm.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from itertools import islice
+from typing import Any
+
+import structlog
+import trio
+
+from games.catalogue import catalogue
+from games.game import Game
+from server.host.boards import Boards
+from server.host.view import Begun, Here, Told
+from server.net.guard import Guard
+from server.show.feed import Happened, Journal, Seen
+from server.show.replica import Replica
+from server.store import journal
+from server.store.journal import Reader, Unavailable
+from server.store.ledger import InThread
+from tournament.format import Pairing
+from tournament.record import HOST, Concluded, Dealt, Kept, Opened, Record, fold
+from tournament.settling import both
+
+AT_ONCE = 2_000  # entries that are read and decoded in a thread at a time …
+STEP = 50  # … and of those, taken in before others have their turn
+RETRY = 1.0  # seconds until a journal that could not be read is tried again
+EARLY = 10_000  # news of matches that the journal does not have yet: more is of no use to anybody
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+class Held:
+    """A tournament of the host's, as it is seen from here."""
+
+    def __init__(self, record: Record, reader: Reader, in_thread: InThread) -> None:
+        self.record = record
+        self.game: Game[Any, Any] = catalogue()[record.opened.game]
+        self.matches: dict[str, Replica] = {}
+        self.seconds: float | None = None
+        self._reader = reader
+        self._in_thread = in_thread
+
+    def eta(self) -> float | None:
+        return self.seconds
+
+    async def concluded(self, match: str) -> Concluded:
+        body = await self._in_thread(partial(self._reader.concluded, self.record.name, match))
+        fact = None if body is None else journal.fact(body)
+        if not isinstance(fact, Concluded):
+            raise KeyError(match)
+        return fact
+
+    def begin(self, fact: Dealt) -> Replica:
+        """A match that has been dealt, and is over by no fact."""
+        record = self.record
+        players = both(record.drawn[fact.pairing])
+        match = Replica(
+            self.game,
+            players,
+            trio.current_time(),
+            name=fact.match,
+            pace=record.opened.pace,
+            options=record.options(fact),
+        )
+        self.matches[fact.match] = match
+        return match
+
+
+class Mirror:
+    def __init__(self, reader: Reader, guard: Guard, in_thread: InThread = trio.to_thread.run_sync) -> None:
+        self.tournaments: dict[str, Held] = {}
+        self.on_fact: list[Told] = []
+        self.on_begun: list[Begun] = []
+        self.guard = guard
+        self.boards = Boards(lambda: guard)
+        self._reader = reader
+        self._in_thread = in_thread
+        self._here: dict[str, Here] = {}
+        self._read = 0  # the number of the latest entry of the journal that was taken in
+        self._last = 0  # and of the latest that is told to be there
+        self._news = trio.Event()
+        self._taken = trio.Event()  # something more was taken in
+        self._looking = trio.Lock()  # one look at the journal at a time
+        self._look: trio.Event | None = None  # set when the next of them is done: everybody shares it
+        self._early: dict[str, list[Happened]] = {}  # told of matches that the journal does not have yet
+
+    def here(self, tournament: str) -> Here:
+        return self._here.get(tournament, Here())
+
+    async def load(self) -> None:
+        """Read all that the journal has now."""
+
+        def read() -> dict[str, Record]:
+            self._read = self._reader.last()
+            return fold(journal.kept(row) for row in self._reader.kept() if row.number <= self._read)
+
+        for record in (await self._in_thread(read)).values():
+            held = self._add(record)
+            for match, pairing in record.dealt.items():
+                held.begin(Dealt(match, pairing, record.own_options.get(match)))
+
+    def take(self, message: Happened | Journal | Seen) -> None:
+        """What play tells."""
+        match message:
+            case Happened():
+                self._happened(message)
+            case Journal(last=last):
+                self._last = last
+                self._news.set()
+            case Seen(eta=eta, here=here):
+                self._here = here
+                for held in self.tournaments.values():
+                    held.seconds = eta.get(held.record.name)
+
+    async def catch_up(self) -> None:
+        """Until all that was kept when this was called has been taken in.
+
+        So whoever has changed something, and then looks, sees the change.
+        """
+        if (look := self._look) is None:
+            look = self._look = trio.Event()
+            self.guard.start_soon(self._look_for, look)
+        await look.wait()
+
+    async def draw(self, name: str, journal: int) -> Sequence[Pairing]:
+        """What the format of a tournament adds, as of that number of the journal."""
+        while self._read < journal:
+            await self._taken.wait()
+        record = self.tournaments[name].record
+        entrants, past = list(record.entrants.values()), record.past()
+        return await self._in_thread(partial(record.format.draw, entrants, *past, record.opened.terms))
+
+    async def _look_for(self, look: trio.Event) -> None:
+        try:
+            async with self._looking:
+                self._look = None  # whoever comes from now on may have changed something since
+                last = await self._in_thread(self._reader.last)
+                self._last = max(self._last, last)
+                self._news.set()
+                while self._read < last:
+                    await self._taken.wait()
+        except Unavailable:
+            log.debug("the journal cannot be read: what is shown may be older than what is kept")
+        finally:
+            look.set()
+
+    async def run(self) -> None:
+        """Take in whatever is new in the journal, until cancelled."""
+        while True:
+            self._news = trio.Event()
+            while self._read < self._last:
+                await self._read_on()
+            await self._news.wait()
+
+    async def _read_on(self) -> None:
+        try:
+            rows = await self._in_thread(self._next)
+        except Unavailable as error:
+            log.warning("the journal cannot be read: pages stay as they are", why=str(error), retry=RETRY)
+            await trio.sleep(RETRY)
+            return
+        for some in _split(rows):
+            for number, kept in some:
+                self._fold(kept)
+                self._read = number
+            self._taken.set()
+            self._taken = trio.Event()
+            await trio.lowlevel.checkpoint()
+
+    def _next(self) -> list[tuple[int, Kept]]:
+        rows = islice(self._reader.kept(self._read), AT_ONCE)
+        return [(row.number, journal.kept(row)) for row in rows]
+
+    def _fold(self, kept: Kept) -> None:
+        name, fact = kept.tournament, kept.fact
+        if name == HOST:
+            return
+        if isinstance(fact, Opened):
+            self._add(Record(name, fact))
+            return
+        held = self.tournaments[name]
+        held.record.add(fact)
+        if isinstance(fact, Dealt):
+            match = held.begin(fact)
+            for early in self._early.pop(fact.match, ()):
+                match.hear(early.first, early.events, early.clock)
+            for each in tuple(self.on_begun):
+                each(held, match)
+        elif isinstance(fact, Concluded) and (match := held.matches.pop(fact.match, None)) is not None:
+            match.conclude(fact, trio.current_time())
+        for each in tuple(self.on_fact):
+            each(held, fact)
+
+    def _add(self, record: Record) -> Held:
+        held = self.tournaments[record.name] = Held(record, self._reader, self._in_thread)
+        return held
+
+    def _happened(self, news: Happened) -> None:
+        held = self.tournaments.get(news.match.rpartition("-")[0])
+        match = None if held is None else held.matches.get(news.match)
+        if match is not None:
+            match.hear(news.first, news.events, news.clock)
+        else:
+            self._early.setdefault(news.match, []).append(news)
+            if len(self._early) > EARLY:  # the oldest is of a match that was over when this began to read
+                del self._early[next(iter(self._early))]
+
+
+def _split(rows: list[tuple[int, Kept]]) -> Iterable[list[tuple[int, Kept]]]:
+    return (rows[start : start + STEP] for start in range(0, len(rows), STEP))

@@ -1,0 +1,21 @@
+"""Which requests are answered in show: pages, and what only looks at tournaments.
+
+Both processes ask here, and have to agree: what one of them does not answer, it hands to the other.
+"""
+
+from server.http.routes import is_page
+from server.http.sharing import READS
+from server.http.wire import Request
+from server.pages.door import shows
+from server.protocols.api.door import looks
+
+
+class Which:
+    def __init__(self, *, door_at_root: bool) -> None:
+        """`door_at_root`: some dialect answers at `/` as well, where programs ask and not browsers."""
+        self.door_at_root = door_at_root
+
+    def is_shown(self, request: Request) -> bool:
+        return request.method in READS and (
+            is_page(request, shows, door_at_root=self.door_at_root) or looks(request)
+        )

@@ -1,0 +1,159 @@
+"""What the journal has come to, in a file beside it: so a start takes no longer for a long past.
+
+The file is a cache. It says up to which entry of the journal it goes, with a hash of
+that entry. If it is missing, damaged, of another version or of another journal, all that
+is lost is time: everything is read from the start. Only the journal is ever believed.
+"""
+
+import os
+from collections.abc import Iterable
+from functools import partial
+from hashlib import blake2b
+from pathlib import Path
+
+import msgspec
+import structlog
+import trio
+from msgspec import Struct
+
+from server.store import journal
+from server.store.journal import Entry, Reader, Unavailable
+from tournament.record import Concluded, Kept, Ordered, Record, fold
+from tournament.snapshot import VERSION, Snapshot, restored, taken
+
+FILE = "snapshot"
+MAGIC = b"quintain snapshot\n"
+SIZE = 32  # bytes of a hash
+MANY = 20_000  # entries that are read again at a start, before a new snapshot is taken
+PAUSE = 60.0  # seconds between two looks whether it is time for one
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+class Folded(Struct):
+    """All tournaments as the journal has them, up to the entry of that number."""
+
+    records: dict[str, Record]
+    audit: list[Kept]  # what organisers ordered, newest last
+    number: int = 0
+    since: int = 0  # entries that are not in the snapshot …
+    snapshot: int = 0  # … which goes up to the entry of this number
+    latest: Entry | None = None  # the entry of that number, if it is known
+
+
+class Content(Struct, frozen=True, array_like=True):
+    version: int
+    number: int
+    hash: bytes  # of the entry of that number
+    audit: list[Kept]
+    records: list[Snapshot]
+
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(Content)
+
+
+def folded(reader: Reader, path: Path | None) -> Folded:
+    """By the snapshot as far as it goes, and then by the journal; without either, from the start."""
+    known = Folded({}, []) if path is None else _loaded(reader, path) or Folded({}, [])
+    known.records = fold(_noted(reader, known), known.records, whole=False, find=partial(_find, reader))
+    return known
+
+
+def load(reader: Reader, folder: Path) -> tuple[dict[str, Record], list[Kept]]:
+    """The tournaments there are, and what was ordered. After much reading the next start gets a snapshot."""
+    known = folded(reader, folder / FILE)
+    if known.since >= MANY:
+        save(folder / FILE, known)
+    return known.records, known.audit
+
+
+def refresh(reader: Reader, path: Path) -> int:
+    """Take a new snapshot if much has been written since the last; returns the entry that there is one up to.
+
+    What is written is what the journal says, and not what a host believes.
+    """
+    known = folded(reader, path)
+    if known.since >= MANY:
+        save(path, known)
+        return known.number
+    return known.snapshot
+
+
+def save(path: Path, known: Folded) -> None:
+    """Put it in the place of the last one, all or nothing."""
+    if known.latest is None:
+        return
+    snapshots = [taken(record) for record in known.records.values()]
+    content = _encoder.encode(Content(VERSION, known.number, _hash_of(known.latest), known.audit, snapshots))
+    part = path.with_name(path.name + ".part")
+    try:
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            for piece in (MAGIC, _hash(content), content):
+                file.write(piece)
+            file.flush()
+            os.fsync(file.fileno())
+        part.rename(path)
+    except OSError as error:
+        log.warning("no snapshot could be written: the next start reads more", why=str(error))
+
+
+async def keep_fresh(reader: Reader, path: Path) -> None:
+    """For whoever has time, until cancelled: a start is never far behind."""
+    done = 0
+    while True:
+        try:
+            if await trio.to_thread.run_sync(reader.last) - done >= MANY:
+                done = await trio.to_thread.run_sync(partial(refresh, reader, path), abandon_on_cancel=True)
+        except Unavailable as error:
+            log.debug("the journal cannot be read just now", why=str(error))
+        await trio.sleep(PAUSE)
+
+
+def _loaded(reader: Reader, path: Path) -> Folded | None:
+    try:
+        magic, hash, content = _parts(path.read_bytes())
+        if magic != MAGIC or hash != _hash(content):
+            raise ValueError("it is damaged")
+        found = _decoder.decode(content)
+        latest = next(iter(reader.kept(found.number - 1)), None)
+        if found.version != VERSION or latest is None or _hash_of(latest) != found.hash:
+            raise ValueError("it is of another journal, or of another Quintain")
+        records = {each.name: restored(each, partial(_find, reader, each.name)) for each in found.records}
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        log.warning("the snapshot is of no use: the whole journal is read", path=str(path), why=str(error))
+        return None
+    return Folded(records, found.audit, found.number, 0, found.number, latest)
+
+
+def _parts(content: bytes) -> tuple[bytes, bytes, bytes]:
+    return content[: len(MAGIC)], content[len(MAGIC) : len(MAGIC) + SIZE], content[len(MAGIC) + SIZE :]
+
+
+def _noted(reader: Reader, known: Folded) -> Iterable[Kept]:
+    """The facts that `known` does not have yet, of which it notes how far they go and what was ordered."""
+    for row in reader.kept(known.number):
+        entry = journal.kept(row)
+        if isinstance(entry.fact, Ordered):
+            known.audit.append(entry)
+        yield entry
+        known.number, known.latest = row.number, row
+        known.since += 1
+
+
+def _find(reader: Reader, tournament: str, match: str) -> Concluded:
+    body = reader.concluded(tournament, match)
+    fact = None if body is None else journal.fact(body)
+    if not isinstance(fact, Concluded):
+        raise LookupError(f"{tournament} has no match {match} in the journal")
+    return fact
+
+
+def _hash(content: bytes) -> bytes:
+    return blake2b(content, digest_size=SIZE).digest()
+
+
+def _hash_of(entry: Entry) -> bytes:
+    return _hash(msgspec.json.encode(entry))

@@ -1,0 +1,112 @@
+"""All attackers together at a short event, and whether the league notices what it has to notice."""
+
+import sys
+from typing import Any
+
+import pytest
+import trio
+
+from tests.adversaries.event import Past
+from tests.adversaries.impostors import alike
+from tests.adversaries.judge import judged
+from tests.adversaries.league import Plan, grown, league
+from tests.adversaries.scripts import GAMES, script
+from tests.adversaries.strangers import LEAGUE
+from tests.server.served import ROOT
+
+SHORT = Plan(seconds=2.0, turns=1, past=Past(matches=500, names=250))
+
+
+@pytest.mark.slow
+async def test_all_attackers_together_take_no_point_no_seat_and_no_call() -> None:
+    (row,) = [row async for row in league(SHORT, list(LEAGUE), alone=False, together=True)]
+    assert row.harms == []
+    assert row.lost == 0
+    assert row.matches > 0
+    assert row.attacked.moves > 0
+    assert row.tries >= sum(stranger.at_once for stranger in LEAGUE.values())
+
+
+@pytest.mark.slow
+async def test_the_command_fails_when_an_attacker_has_a_bots_own_token() -> None:
+    """Which is no fault of the host's, but this is how the league knows that a seat was taken."""
+    command = [sys.executable, "-m", "tests.adversaries", "--only", "squatters", "--planted"]
+    ended = await trio.run_process(
+        [*command, "--seconds", "1", "--turns", "1", "--past", "500"],
+        cwd=ROOT,
+        capture_stdout=True,
+        check=False,
+    )
+    assert b"HARM: got the seat of lola" in ended.stdout
+    assert ended.returncode == 1
+
+
+# The judge
+
+
+def match(one: str, other: str, score: tuple[float, float] | None, ending: str | None) -> dict[str, Any]:
+    shown = {"match": "cup-1", "game": "santorini", "players": [one, other], "why": "so it was"}
+    return {**shown, "score": score, "ending": ending}
+
+
+WINNER = script("santorini").winner
+AS_WRITTEN, OTHERWISE = (float(WINNER == 0), float(WINNER == 1)), (float(WINNER == 1), float(WINNER == 0))
+
+
+@pytest.mark.parametrize(
+    ("met", "lost"),
+    [
+        (match("bob", "ida", AS_WRITTEN, "played"), 0),
+        (match("bob", "ida", OTHERWISE, "played"), 1),
+        (match("bob", "ida", OTHERWISE, "time"), 1),
+        (match("bob", "ida", (0.5, 0.5), "played"), 0.5),
+        (match("bob", "ida", (0.0, 0.0), "left"), 1),
+        (match("lola", "ghost1", (1.0, 0.0), "time"), 0),
+        (match("ghost1", "lola", (1.0, 0.0), "time"), 1),
+        (match("ghost1", "lola", (0.0, 0.0), "left"), 1),
+        (match("ghost1", "lola", (1.0, 0.0), "played"), 0),
+        (match("ghost1", "ghost2", (1.0, 0.0), "time"), 0),
+        (match("ghost1", "lola", None, "void"), 0),
+        (match("bob", "ida", None, None), 0),
+    ],
+)
+def test_a_point_that_an_honest_bot_must_have_and_has_not_is_lost(met: dict[str, Any], lost: float) -> None:
+    verdict = judged([met])
+    assert verdict.lost == lost
+    assert len(verdict.matches_lost) == (lost > 0)
+
+
+def test_only_what_is_over_and_has_an_honest_bot_in_it_is_counted() -> None:
+    void = match("lola", "ghost1", None, "void")
+    verdict = judged([void, match("bob", "ida", None, None), match("x", "y", (1.0, 0.0), "left")])
+    assert (verdict.matches, verdict.void) == (1, 1)
+
+
+# What is compared with
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_script_is_a_match_by_the_rules_that_its_winner_wins(game: str) -> None:
+    position = script(game).opening
+    for move in script(game).moves:
+        assert position.outcome is None
+        position = position.play(move)
+    assert position.outcome.winner == script(game).winner
+
+
+def test_growth_past_the_bound_is_told_of_each_process() -> None:
+    before, peak = {"play": 100.0, "show": 90.0}, {"play": 164.5, "show": 150.0}
+    assert [harm.partition(" ")[0] for harm in grown(before, peak, 64)] == ["play"]
+    assert grown(before, peak, 65) == []
+    assert grown({"play": 100.0}, peak, 65) == [], "show was away before"
+
+
+def test_the_league_has_twenty() -> None:
+    assert len(LEAGUE) == 20
+
+
+def test_what_looks_like_a_name_is_another_text() -> None:
+    for name in ("bob", "ida", "lola", "otto"):
+        others = list(alike(name))
+        assert len(others) == len(set(others))
+        assert name not in others

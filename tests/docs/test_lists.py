@@ -1,0 +1,91 @@
+"""The games and dialects that come with Quintain are wherever the docs list or count them.
+
+Those of other people are not: their own docs have those.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from games.catalogue import catalogue
+from server.protocols.catalogue import dialects
+from server.protocols.dialect import Dialect, OverHttp, OverTcp, OverWebsocket
+
+ROOT = Path(__file__).parents[2]
+HERE = "server.protocols."
+OURS = {name: game for name, game in catalogue().items() if game.start.__module__.startswith("games.")}
+TITLES = sorted(game.title for game in OURS.values())
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+CARRIED = {OverTcp: "lines", OverWebsocket: "frames", OverHttp: "requests"}
+
+
+def spelled(page: str) -> str:
+    return " ".join((ROOT / page).read_text().split())
+
+
+def found(pattern: str, text: str) -> tuple[str, ...]:
+    """The groups of the only place where a text has that."""
+    (match,) = re.finditer(pattern, text)
+    return match.groups()
+
+
+def rows(head: str) -> list[list[str]]:
+    """Those of the table in the architecture that has this head."""
+    table = (ROOT / "docs/architecture.md").read_text().partition(f"{head}\n")[2].partition("\n\n")[0]
+    return [row.strip("| ").split(" | ") for row in table.splitlines()[1:]]
+
+
+def home(dialect: Dialect) -> str:
+    """The module where it is spoken, or the folder if there is one; "" for those of other people."""
+    way = dialect.carried_by[0]
+    module = (way.serve if isinstance(way, OverHttp) else way.speak).__module__
+    if not module.startswith(HERE):
+        return ""
+    first, *inner = module.removeprefix(HERE).split(".")
+    return f"{first}/" if inner else f"{first}.py"
+
+
+DIALECTS = [dialect for dialect in dialects().values() if home(dialect)]
+
+
+def test_the_command_line_lists_them() -> None:
+    (listed,) = re.findall(r"GAME is (.*?), or a game that", spelled("docs/command-line.md"))
+    assert set(re.findall("`(.*?)`", listed)) == set(OURS)
+
+
+def test_the_readme_names_them_and_says_how_many_there_are() -> None:
+    number, listed = found(r"\*\*(\w+) games\*\*, and yours: (.*?), in round robins", spelled("README.md"))
+    assert sorted(re.split(", | and ", listed)) == TITLES
+    (in_the_tour,) = found(r"(\w+) games of one file each", spelled("README.md"))
+    assert number.lower() == in_the_tour == NUMBERS[len(OURS)]
+
+
+def test_the_architecture_explains_the_positions_of_each() -> None:
+    assert sorted(title for title, *_ in rows("| game | a position is | what keeps it fast |")) == TITLES
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_option_is_on_the_page_for_organisers(name: str) -> None:
+    page = (ROOT / "docs/organisers.md").read_text()
+    rows = page.partition("| game | option | |\n")[2].partition("\n\n")[0]
+    listed = re.findall(r"^\| (?:`(.*?)` )?\| (`.*?`) \|", rows, re.MULTILINE)
+    options, game = set[str](), ""
+    for named, some in listed:
+        game = named or game
+        if game == name:
+            options |= {*re.findall("`(.*?)`", some)}
+    assert options == set(OURS[name].options)
+
+
+def test_the_readme_says_how_many_dialects_are_older_than_the_house_protocol() -> None:
+    (number,) = found(r"the house protocol, (\w+) older dialects", spelled("README.md"))
+    assert number == NUMBERS[len(DIALECTS) - 1]
+
+
+def test_the_architecture_lists_the_dialects_with_what_carries_them() -> None:
+    listed = {
+        where.strip("`"): set(re.split(", | and ", by))
+        for _, where, by in rows("| dialect | where | carried by |")
+    }
+    assert listed == {home(each): {CARRIED[type(way)] for way in each.carried_by} for each in DIALECTS}

@@ -1,0 +1,140 @@
+"""Boards: one computation for all who ask, in time, and never more often than allowed."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from random import Random
+from typing import Any
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from server.host.boards import EVERY, WAIT, Boards, NoBoard
+from server.net.guard import Guard
+from tests.tournament.test_score_sheet import NAMES, event, play
+from tournament.record import Froze, Record
+from tournament.score_sheet import board_of
+
+
+class Worker:
+    """Does the work when it has taken its time."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.begun: list[float] = []
+        self.broken = False
+
+    async def __call__(self, work: Callable[[], Any]) -> Any:
+        self.begun.append(trio.current_time())
+        await trio.sleep(self.seconds)
+        if self.broken:
+            raise RuntimeError("it broke")
+        return work()
+
+
+@asynccontextmanager
+async def boards(worker: Worker) -> AsyncIterator[tuple[Boards, Guard]]:
+    async with trio.open_nursery() as nursery:
+        guard = Guard(nursery)
+        yield Boards(lambda: guard, worker, trio.current_time), guard
+        nursery.cancel_scope.cancel()
+
+
+def played() -> tuple[Record, Random]:
+    random, record = Random(1), event("round-robin")
+    play(record, random, *NAMES[:2])
+    return record, random
+
+
+async def test_a_hundred_who_ask_share_one_computation(autojump_clock: MockClock) -> None:
+    worker, (record, _) = Worker(0.3), played()
+    async with boards(worker) as (shown, _):
+        found: list[object] = []
+
+        async def ask() -> None:
+            found.append(await shown.current(record))
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(100):
+                nursery.start_soon(ask)
+        found.append(await shown.current(record))
+    assert len(worker.begun) == shown.made == 1
+    assert len(found) == 101
+    assert len({id(each) for each in found}) == 1
+
+
+async def test_whoever_asks_is_given_all_that_was_decided_before(autojump_clock: MockClock) -> None:
+    worker, (record, random) = Worker(0.1), played()
+    async with boards(worker) as (shown, _):
+        for _ in range(20):
+            play(record, random, *random.sample(NAMES, 2))
+            asked = trio.current_time()
+            board = await shown.current(record)
+            assert (board.version, board.rows) == (record.version, board_of(record, 0.0).rows)
+            assert asked <= board.as_of <= trio.current_time()
+    assert all(
+        later - earlier >= EVERY for earlier, later in zip(worker.begun, worker.begun[1:], strict=False)
+    )
+
+
+async def test_a_result_that_comes_while_a_board_is_made_is_in_the_next(autojump_clock: MockClock) -> None:
+    worker, (record, random) = Worker(0.5), played()
+    async with boards(worker) as (shown, _):
+        first = shown.latest(record)
+        await trio.sleep(0.7)
+        play(record, random, *NAMES[1:3])
+        assert first is None
+        assert (board := shown.latest(record)) is not None
+        assert board.version < record.version
+        assert (await shown.current(record)).version == record.version
+
+
+async def test_long_work_has_as_much_rest_and_meanwhile_the_latest_board_is_given(
+    autojump_clock: MockClock,
+) -> None:
+    worker, (record, random) = Worker(5.0), played()
+    async with boards(worker) as (shown, _):
+        with pytest.raises(NoBoard):
+            await shown.current(record)
+        assert trio.current_time() == pytest.approx(worker.begun[0] + WAIT)
+        await trio.sleep(10.0)
+        first = await shown.current(record)
+        play(record, random, *NAMES[1:3])
+        asked = trio.current_time()
+        assert await shown.current(record) is first
+        assert trio.current_time() == pytest.approx(asked + WAIT)
+        for _ in range(20):
+            play(record, random, *NAMES[1:3])
+            await shown.current(record)
+        rests = [later - earlier for earlier, later in zip(worker.begun, worker.begun[1:], strict=False)]
+    assert len(rests) >= 2
+    assert min(rests) >= 2 * worker.seconds
+
+
+async def test_frozen_standings_have_a_board_of_their_own_that_stands_still(
+    autojump_clock: MockClock,
+) -> None:
+    worker, (record, random) = Worker(0.0), played()
+    async with boards(worker) as (shown, _):
+        record.add(Froze(True))
+        before = await shown.current(record.public)
+        for _ in range(5):
+            play(record, random, *NAMES[:2])
+        assert await shown.current(record.public) is before
+        assert (await shown.current(record)).rows[0].played == 6
+        record.add(Froze(False))
+        assert (await shown.current(record.public)).rows[0].played == 6
+
+
+async def test_a_computation_that_fails_is_begun_anew_and_costs_nobody_else(
+    autojump_clock: MockClock,
+) -> None:
+    worker, (record, _) = Worker(0.1), played()
+    async with boards(worker) as (shown, guard):
+        worker.broken = True
+        with pytest.raises(NoBoard):
+            await shown.current(record)
+        assert 1 < len(worker.begun) <= 1 + WAIT / EVERY
+        worker.broken = False
+        assert (await shown.current(record)).rows == board_of(record, 0.0).rows
+        assert sum(guard.caught.values()) == len(worker.begun) - 1

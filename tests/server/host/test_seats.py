@@ -1,0 +1,205 @@
+"""Whose seat it is: names that came without a token, for as long as a tournament lasts."""
+
+from typing import Any
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from server.host.host import Host
+from server.host.reception import Unwelcome, Visit
+from tests.server.host.test_host import GAME, come, running
+from tournament.desk import Desk
+from tournament.record import Claimed, Opened, Seated, State
+from tournament.store import Memory
+from tournament.tournament import Refusal
+
+HOME, DOOR, TOKEN = "192.0.2.1", "santorini", "a token of sixteen and more"
+OURS: dict[str, Any] = {"keeps": False, "peer": HOME, "door": DOOR}
+STRANGERS: list[dict[str, Any]] = [
+    OURS | {"peer": "192.0.2.2"},
+    OURS | {"peer": "2001:db8::1"},
+    OURS | {"door": "connect-4"},
+    {"peer": HOME, "door": "house"},
+    {"peer": HOME, "door": "house", "token": TOKEN},
+    {"peer": "192.0.2.2", "door": DOOR, "token": TOKEN},
+]
+
+
+async def expect_strangers_turned_away(host: Host, name: str = "ann") -> None:
+    """With words that say nothing of whoever has the seat."""
+    for how in STRANGERS:
+        with pytest.raises(Unwelcome) as refused:
+            await host.arrive(name, GAME, **how)
+        assert str(refused.value) == f"the name {name} is taken: ask the organiser, if it is yours"
+
+
+async def cup(host: Host, entrants: int | None = 3) -> None:
+    await host.open("cup", Opened(GAME, "round-robin", entrants))
+
+
+async def test_a_seat_is_kept_for_the_door_and_address_that_it_was_taken_from(
+    autojump_clock: MockClock,
+) -> None:
+    async with running() as (host, _):
+        await cup(host)
+        visit = await host.arrive("ann", GAME, **OURS)
+        visit.leave()
+        await expect_strangers_turned_away(host)
+        assert (await host.arrive("ann", GAME, **OURS)).player.place == "cup"
+
+
+async def test_whoever_looks_like_the_owner_of_a_seat_has_it_as_little(autojump_clock: MockClock) -> None:
+    async with running() as (host, _):
+        await cup(host)
+        (await host.arrive("Al", GAME, **OURS)).leave()
+        for name in ("A1", "AI", "аӏ"):
+            with pytest.raises(Unwelcome, match="is taken"):
+                await host.arrive(name, GAME, **OURS)
+
+
+async def test_seats_outlast_the_host(autojump_clock: MockClock) -> None:
+    store = Memory()
+    async with running(store) as (host, _):
+        await cup(host)
+        await host.arrive("ann", GAME, **OURS)
+        assert [kept.fact for kept in store.kept()][-1] == Seated("ann", DOOR, HOME)
+    async with running(store) as (host, _):
+        await expect_strangers_turned_away(host)
+        assert (await host.arrive("ann", GAME, **OURS)).player.place == "cup"
+        assert len([kept for kept in store.kept() if isinstance(kept.fact, Seated)]) == 1, "nothing is new"
+
+
+async def test_when_the_tournament_is_over_the_name_is_anybodys(autojump_clock: MockClock) -> None:
+    async with running() as (host, nursery):
+        await cup(host, 2)
+        visits = [await come(host, nursery, name, **OURS) for name in ("ann", "bob")]
+        await trio.sleep(100.0)
+        assert host.tournaments["cup"].record.state is State.FINISHED
+        for visit in visits:
+            visit.leave()
+        assert (await host.arrive("ann", GAME, **STRANGERS[0])).player.place == f"open-{GAME}"
+
+
+async def test_at_an_open_table_nobody_has_a_seat(autojump_clock: MockClock) -> None:
+    async with running() as (host, _):
+        for how in (OURS, *STRANGERS):
+            (await host.arrive("ann", GAME, **how)).leave()
+
+
+async def test_bots_behind_one_gateway_are_one(autojump_clock: MockClock) -> None:
+    """Nothing tells them apart; `docs/organisers.md` says so."""
+    async with running() as (host, _):
+        await cup(host)
+        (await host.arrive("ann", GAME, **OURS)).leave()
+        assert (await host.arrive("ann", GAME, **OURS)).player.place == "cup"
+
+
+async def test_a_name_with_a_token_has_no_seat_and_its_bot_may_move(autojump_clock: MockClock) -> None:
+    async with running() as (host, _):
+        await cup(host)
+        visit = await host.arrive("ann", GAME, token=TOKEN, peer=HOME, door="house")
+        assert not host.tournaments["cup"].record.seats
+        visit.leave()
+        assert (
+            await host.arrive("ann", GAME, token=TOKEN, peer="192.0.2.9", door="arena")
+        ).player.place == "cup"
+
+
+async def test_who_was_given_a_token_and_shows_it_owns_the_name_by_that(autojump_clock: MockClock) -> None:
+    async with running() as (host, _):
+        await cup(host)
+        visit = await host.arrive("ann", GAME, peer=HOME, door="house")
+        assert host.tournaments["cup"].record.seats == {"ann": Seated("ann", "house", HOME)}
+        visit.acknowledge()
+        await trio.testing.wait_all_tasks_blocked()
+        assert not host.tournaments["cup"].record.seats
+        visit.leave()
+        with pytest.raises(Unwelcome, match="this is not its token"):
+            await host.arrive("ann", GAME, peer=HOME, door="house")
+        assert (await host.arrive("ann", GAME, token=visit.token, peer="192.0.2.9")).player is visit.player
+
+
+# What the organiser can do
+
+
+async def seated(host: Host) -> tuple[Visit, Desk]:
+    await cup(host)
+    visit = await host.arrive("ann", GAME, **OURS)
+    return visit, Desk(host.tournaments["cup"], "the organiser")
+
+
+async def test_a_seat_that_is_released_is_whoevers_that_comes_next(autojump_clock: MockClock) -> None:
+    store = Memory()
+    async with running(store) as (host, _):
+        visit, desk = await seated(host)
+        visit.leave()
+        await desk.release("ann")
+        again = await host.arrive("ann", GAME, **STRANGERS[0])
+        assert again.player.place == "cup"
+        again.leave()
+        with pytest.raises(Unwelcome, match="is taken"):
+            await host.arrive("ann", GAME, **OURS)
+    async with running(store) as (host, _):
+        with pytest.raises(Unwelcome, match="is taken"):
+            await host.arrive("ann", GAME, **OURS)
+        await host.arrive("ann", GAME, **STRANGERS[0])
+
+
+@pytest.mark.parametrize("here", [True, False])
+async def test_a_seat_that_is_bound_is_whoevers_that_has_the_token(
+    here: bool, autojump_clock: MockClock
+) -> None:
+    store = Memory()
+    async with running(store) as (host, _):
+        visit, _ = await seated(host)
+        if not here:
+            visit.leave()
+        token = await host.bind(host.tournaments["cup"], "ann", "the organiser")
+        told: list[str] = []
+        visit.replaced = told.append
+        assert visit.current == here, "it plays on"
+        for how in (OURS, *STRANGERS):
+            with pytest.raises(Unwelcome, match="is taken"):
+                await host.arrive("ann", GAME, **how)
+        again = await host.arrive("ann", GAME, token=token, peer="192.0.2.9", door="house")
+        assert again.player.place == "cup"
+        assert (len(told), visit.current) == (int(here), False)
+        again.leave()
+    assert [*(kept.fact for kept in store.kept() if isinstance(kept.fact, Claimed))]
+    async with running(store) as (host, _):
+        with pytest.raises(Unwelcome, match="is taken"):
+            await host.arrive("ann", GAME, **OURS)
+        await host.arrive("ann", GAME, token=token)
+
+
+async def test_whoever_is_replaced_by_a_token_does_not_lose_the_match(autojump_clock: MockClock) -> None:
+    async with running() as (host, _):
+        await cup(host, 2)
+        visit = await host.arrive("ann", GAME, **OURS)
+        await host.arrive("bob", GAME, **OURS)
+        await trio.sleep(0.5)
+        seat = visit.player.seat
+        assert seat is not None
+        token = await host.bind(host.tournaments["cup"], "ann", "the organiser")
+        again = await host.arrive("ann", GAME, token=token)
+        visit.leave(for_good=True)
+        assert again.player.seat is seat
+        assert seat.match.verdict is None
+
+
+async def test_what_cannot_be_released_is_refused_in_words(autojump_clock: MockClock) -> None:
+    async with running() as (host, _):
+        _, desk = await seated(host)
+        with pytest.raises(Refusal, match="cup has no entrant 'bob'"):
+            await desk.release("bob")
+        await desk.release("ann")
+        with pytest.raises(Refusal, match="ann belongs to nobody"):
+            await desk.release("ann")
+        await host.bind(host.tournaments["cup"], "ann", "the organiser")
+        with pytest.raises(Refusal, match="ann belongs to a token"):
+            await desk.release("ann")
+        with pytest.raises(Refusal, match="has no end"):
+            await Desk(await host.table(GAME)).release("ann")
+        with pytest.raises(Refusal, match="has no end"):
+            await host.bind(await host.table(GAME), "ann", "the organiser")

@@ -1,0 +1,160 @@
+"""Tables of large events: pages of them are the whole, and a page costs what it shows."""
+
+import re
+from collections.abc import Callable
+from itertools import chain
+from random import Random
+from typing import Any
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from server.pages import bot, home, tables
+from server.pages.tournament import parts_of, stamp
+from tests.server.pages.gallery import Gallery, gallery
+from tests.steps import steps_taken
+from tests.tournament.test_score_sheet import event, play
+from tournament.format import Pairing
+from tournament.record import Dealt, Drew, Entered, Froze, Record, Voided
+from tournament.score_sheet import ALL_CROSSED, ScoreSheet
+
+NAMED = re.compile(r'<th scope="row"><a[^>]*>([^<]*)</a>')
+
+
+def large(matches: int, field: int = 20, kind: str = "swiss") -> Record:
+    names = tuple(f"bot {number}" for number in range(field))
+    random, record = Random(1), event(kind, names)
+    for _ in range(matches):
+        play(record, random, *random.sample(names, 2))
+    return record
+
+
+async def held(here: Gallery, field: int, matches: int = 100) -> Record:
+    tournament = await here.hold("cup", format="swiss")
+    names = [f"bot {number}" for number in range(field)]
+    for name in names:
+        tournament.record.add(Entered(name))
+    random = Random(1)
+    for _ in range(matches):
+        play(tournament.record, random, *random.sample(names, 2))
+    return tournament.record
+
+
+async def test_the_pages_of_the_standings_are_the_standings(autojump_clock: MockClock) -> None:
+    field = 2 * tables.PAGE + 30
+    async with gallery() as here:
+        record = await held(here, field)
+        found: list[list[str]] = []
+        for page in (1, 2, 3, 4):
+            shown = await here.read(f"/tournaments/cup/standings?page={page}")
+            found.append(NAMED.findall(shown))
+            assert f"{min(page, 3)} of 3" in shown
+    assert [len(each) for each in found[:3]] == [tables.PAGE, tables.PAGE, 30]
+    assert [*chain(*found[:3])] == [row.name for row in record.standings()]
+    assert found[3] == found[2], "the last, for whoever asks for more"
+
+
+async def test_a_large_field_is_not_crossed_but_compared_with_its_nearest(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        await held(here, ALL_CROSSED + 1, 500)
+        assert "nearest rivals in the table" in await here.read("/tournaments/cup")
+    async with gallery() as here:
+        await held(here, ALL_CROSSED, 500)
+        assert "nearest rivals in the table" not in await here.read("/tournaments/cup")
+
+
+async def test_while_there_are_no_standings_a_page_asks_to_be_looked_at_again(
+    autojump_clock: MockClock,
+) -> None:
+    async def slowly(work: Callable[[], Any]) -> Any:
+        await trio.sleep(60)
+        return work()
+
+    async with gallery() as here:
+        await held(here, 10)
+        here.host.boards.run = slowly
+        for path in ("/tournaments/cup", "/tournaments/cup/standings", "/live?page=/tournaments/cup"):
+            answer = await here.ask(path)
+            assert (answer.status, answer.headers["retry-after"]) == (503, "1")
+            assert "look again in a second" in answer.body.decode()
+        await trio.sleep(100)
+        assert "bot 3" in await here.read("/tournaments/cup")
+
+
+@pytest.mark.parametrize("name", ["bot 3", "bot 11"])
+def test_the_pages_of_a_bot_have_each_of_its_matches_once_the_latest_first(name: str) -> None:
+    records = [large(600), large(400, kind="ladder")]
+    records[0].add(Voided(records[0].endings[-2], "a fault"))
+    index, found = bot.Index(), list[str]()
+    seen = bot.seen(name, records, 1, index)
+    assert seen is not None
+    for page in range(1, seen["pages"] + 1):
+        shown = bot.seen(name, records, page, index)
+        assert shown is not None
+        found += [each.match for each in shown["played"]]
+    mine = [match for record in records for match, each in record.matches.items() if name in each.players]
+    assert found == mine[::-1]
+    assert seen["count"] == len(mine)
+    assert len(seen["played"]) == bot.PAGE
+
+
+def test_a_page_of_a_bot_follows_what_is_played_meanwhile() -> None:
+    random, record, index = Random(2), large(50), bot.Index()
+    before = bot.seen("bot 1", [record], 1, index)
+    play(record, random, "bot 1", "bot 2")
+    after = bot.seen("bot 1", [record], 1, index)
+    assert before is not None
+    assert after is not None
+    assert after["count"] == before["count"] + 1
+    assert after["played"][0].match == record.endings[-1]
+    assert after["played"][1:] == before["played"][: bot.PAGE - 1]
+
+
+class Shown:
+    """A tournament, as pages see it."""
+
+    def __init__(self, record: Record) -> None:
+        self.record = record
+        self.matches: dict[str, Any] = {}
+
+    def eta(self) -> None:
+        return None
+
+
+def test_what_a_page_shows_costs_the_same_whatever_was_played_before() -> None:
+    """Each step on the loop: to look whether something has changed, and to look up what is shown."""
+
+    def effort(matches: int) -> list[int]:
+        record = large(matches)
+        record.add(Froze(on=False))
+        board, held = ScoreSheet().board(record, 0.0), Shown(record)
+        work: list[Callable[[], object]] = [
+            lambda: stamp(record),
+            lambda: parts_of(held, board),  # pyright: ignore[reportArgumentType]
+            lambda: tables.around_now(record),
+            lambda: tables.schedule(record, matches // tables.PAGE),
+            lambda: home.latest(record),
+            lambda: home.decided(record),
+        ]
+        for each in work:
+            each()
+        return [steps_taken(each) for each in work]
+
+    few, many = effort(300), effort(3_000)
+    for less, more in zip(few, many, strict=True):
+        assert more < 1.5 * less + 100
+
+
+@pytest.mark.parametrize("dealt", [0, 3])
+def test_around_now_is_what_is_played_and_what_comes_next(dealt: int) -> None:
+    record = large(40)
+    numbers = range(41, 71)
+    record.add(Drew(tuple(Pairing(number, number, "bot 1", "bot 2") for number in numbers)))
+    for number in numbers[:dealt]:
+        record.add(Dealt(f"cup-{number}", number))
+    around = tables.around_now(record)
+    states = [each.state for each in around["meetings"]]
+    before, shown = tables.BEFORE, tables.WINDOW
+    assert states == ["over"] * before + ["live"] * dealt + ["open"] * (shown - before - dealt)
+    assert around["more"] == 70 - shown

@@ -1,0 +1,49 @@
+"""What the laws over all dialects share: every transcript, and an ear in the doors."""
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+import trio
+from msgspec.structs import replace
+from trio.testing import MockClock
+
+from server.protocols import catalogue, tcp, websocket
+from server.protocols.dialect import OverHttp, Speak
+from tests.server.doors import Page, pages
+from tests.server.transcripts import Transcript
+
+
+def _transcripts(where: Callable[[Page], bool]) -> pytest.MarkDecorator:
+    found = [
+        pytest.param(page, each, id=each.name)
+        for page in pages()
+        if where(page)
+        for each in page.transcripts()
+    ]
+    return pytest.mark.parametrize(("page", "transcript"), found)
+
+
+def _by_requests(page: Page) -> bool:
+    return page.over == "http" or isinstance(catalogue.dialects()[page.dialect].carried_by[0], OverHttp)
+
+
+every_transcript = _transcripts(lambda page: True)
+every_transcript_over_connections = _transcripts(lambda page: not _by_requests(page))
+
+
+def listen_in(monkeypatch: pytest.MonkeyPatch, around: Callable[[Speak], Speak]) -> None:
+    """Put something `around` every dialect over TCP and websocket."""
+    lines = tuple(replace(way, speak=around(way.speak)) for way in catalogue.lines())
+    frames = {path: replace(way, speak=around(way.speak)) for path, way in catalogue.frames().items()}
+    monkeypatch.setattr(tcp, "lines", lambda: lines)
+    monkeypatch.setattr(websocket, "frames", lambda: frames)
+
+
+def from_zero(replayed: Callable[[], Awaitable[None]]) -> None:
+    """On a clock of its own: late on a clock, a sum of seconds is not the same to the last digit."""
+    trio.run(replayed, clock=MockClock(autojump_threshold=0))
+
+
+def places(transcript: Transcript) -> list[int]:
+    """After every line with which a bot says something, or time passes: what bots are told comes of it."""
+    return [place for place, line in enumerate(transcript.lines) if line.way != "<"]

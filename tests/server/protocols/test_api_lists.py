@@ -1,0 +1,251 @@
+"""Lists of the API in pages, and the stream of everything: nobody is given more than asked for."""
+
+import csv
+from collections.abc import Sequence
+from itertools import chain
+from random import Random
+from typing import Any
+
+import pytest
+import trio
+from trio.testing import MockClock, wait_all_tasks_blocked
+
+from server.protocols.api.changes import ROWS, changed
+from server.protocols.api.paging import MOST
+from tests.server.protocols.test_api import GAME, Office, events, office
+from tests.tournament.test_score_sheet import NAMES, event, play
+from tournament.record import Entered, Froze, Opened, Record, Withdrew
+from tournament.score_sheet import board_of
+
+
+async def held(here: Office, matches: int = 25) -> Record:
+    """A tournament of which so many matches are over."""
+    await here.host.open("cup", Opened(GAME, "swiss"))
+    record, random = here.host.tournaments["cup"].record, Random(1)
+    for name in NAMES:
+        record.add(Entered(name))
+    for _ in range(matches):
+        play(record, random, *random.sample(NAMES, 2))
+    return record
+
+
+async def pages(here: Office, path: str, key: str, limit: int) -> list[Any]:
+    """All pages, one after the other."""
+    found, after = list[Any](), 0
+    while after is not None:
+        page = await here.read(f"{path}?after={after}&limit={limit}")
+        assert 0 < len(page[key]) <= limit
+        assert len(page[key]) == limit or page["next"] is None
+        found += page[key]
+        after = page["next"]
+    return found
+
+
+@pytest.mark.parametrize("limit", [1, 4, 7, MOST])
+@pytest.mark.parametrize(
+    ("path", "key"),
+    [
+        ("/api/tournaments", "tournaments"),
+        ("/api/tournaments/cup", "entrants"),
+        ("/api/tournaments/cup/standings", "rows"),
+        ("/api/tournaments/cup/matches", "matches"),
+    ],
+)
+async def test_the_pages_of_a_list_are_the_list(
+    autojump_clock: MockClock, path: str, key: str, limit: int
+) -> None:
+    async with office() as here:
+        await held(here)
+        for number in range(9):
+            await here.host.open(f"other-{number}", Opened(GAME, "swiss"))
+        whole = await here.read(path)
+        assert whole["next"] is None
+        assert await pages(here, path, key, limit) == whole[key]
+        assert len(whole[key]) == {"tournaments": 10, "entrants": 8, "rows": 8, "matches": 25}[key]
+
+
+async def test_matches_in_play_come_after_those_that_are_over(autojump_clock: MockClock) -> None:
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="cup", game=GAME, entrants=4)
+        await here.come("ann", "bob", "cas", "dee")
+        await trio.sleep(9.5)
+        matches = await pages(here, "/api/tournaments/cup/matches", "matches", 1)
+        one, other = await here.read("/api/tournaments/cup"), [each["ending"] for each in matches]
+        assert other == ["played"] * one["played"] + [None] * len(one["playing"])
+        assert one["played"]
+        assert one["playing"]
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("after=-1", "0 or more, not '-1'"),
+        ("after=x", "0 or more, not 'x'"),
+        ("after=", "0 or more, not ''"),
+        (f"after={10**30}", "0 or more"),
+        ("limit=0", f"from 1 to {MOST}, not '0'"),
+        (f"limit={MOST + 1}", f"from 1 to {MOST}"),
+        ("limit=%C2%B2", f"from 1 to {MOST}"),
+    ],
+)
+@pytest.mark.parametrize("path", ["", "/cup", "/cup/standings", "/cup/matches"])
+async def test_what_is_no_page_is_refused_in_words(
+    autojump_clock: MockClock, path: str, query: str, words: str
+) -> None:
+    async with office() as here:
+        await held(here, 0)
+        assert words in (await here.read(f"/api/tournaments{path}?{query}", 400))["error"]
+
+
+async def test_a_page_past_the_end_is_empty(autojump_clock: MockClock) -> None:
+    async with office() as here:
+        await held(here)
+        for path, key in (("", "tournaments"), ("/cup/standings", "rows"), ("/cup/matches", "matches")):
+            page = await here.read(f"/api/tournaments{path}?after=1000")
+            assert (page[key], page["next"]) == ([], None)
+
+
+async def test_csv_has_everybody_however_many_there_are(autojump_clock: MockClock) -> None:
+    async with office() as here:
+        record = await held(here)
+        for number in range(2 * MOST):
+            record.add(Entered(f"entrant {number}"))
+        _, text = await here.text("/api/tournaments/cup/standings?format=csv")
+        rows = list(csv.DictReader(text.splitlines()))
+    assert [row["name"] for row in rows] == [row.name for row in record.standings()]
+
+
+async def test_standings_say_of_when_they_are_and_who_is_likely_the_strongest(
+    autojump_clock: MockClock,
+) -> None:
+    async with office() as here:
+        await held(here)
+        here.host.boards._wall = lambda: 1_772_366_400.25
+        shown = await here.read("/api/tournaments/cup/standings")
+    assert shown["as_of"] == "2026-03-01T12:00:00.250Z"
+    assert sum(row["first"] for row in shown["rows"]) == pytest.approx(1)
+
+
+async def test_standings_that_take_too_long_are_asked_for_again(autojump_clock: MockClock) -> None:
+    async def slowly(work: Any) -> Any:
+        await trio.sleep(60)
+        return work()
+
+    async with office() as here:
+        record = await held(here)
+        here.host.boards.run = slowly
+        answer = await here.server.connect().ask(
+            b"GET /api/tournaments/cup/standings HTTP/1.1\r\nHost: a\r\n\r\n"
+        )
+        assert (answer.status, answer.headers["retry-after"]) == (503, "1")
+        await trio.sleep(100)
+        play(record, Random(2), *NAMES[:2])
+        old = await here.read("/api/tournaments/cup/standings")
+        assert sum(row["played"] for row in old["rows"]) == 2 * 25, "the latest that there is"
+
+
+# The stream of everything
+
+
+def told(heard: bytes) -> list[dict[str, Any]]:
+    return [each for each in events(heard[heard.index(b"\r\n\r\n") + 4 :]) if each["type"] == "standings"]
+
+
+def tell(here: Office, record: Record) -> None:
+    """As the host does when a match is over."""
+    for each in here.host.on_fact:
+        each(here.host.tournaments["cup"], record.matches[record.endings[-1]])
+
+
+async def test_whoever_keeps_the_rows_that_changed_has_the_standings(autojump_clock: MockClock) -> None:
+    """And is told at most once a second."""
+    async with office() as here:
+        record, random = await held(here), Random(3)
+        feed = await here.listen("/api/events")
+        await wait_all_tasks_blocked()
+        known = {row["name"]: row for row in (await here.read("/api/tournaments/cup/standings"))["rows"]}
+        for _ in range(100):
+            play(record, random, *random.sample(NAMES, 2))
+            tell(here, record)
+            await trio.sleep(0.1)
+        await trio.sleep(5)
+        heard = told(await feed.now())
+        rows = (await here.read("/api/tournaments/cup/standings"))["rows"]
+    assert 5 <= len(heard) <= 12
+    assert all(each["entrants"] == len(NAMES) for each in heard)
+    assert [each["as_of"] for each in heard] == sorted({each["as_of"] for each in heard})
+    for each in heard:
+        known |= {row["name"]: row for row in each["rows"]}
+    assert [known[row["name"]] for row in rows] == rows
+
+
+async def test_rows_that_did_not_change_are_not_told(autojump_clock: MockClock) -> None:
+    async with office() as here:
+        record = await held(here)
+        for number in range(50):
+            record.add(Entered(f"idle {number:02}"))
+        feed = await here.listen("/api/events")
+        await trio.sleep(3)
+        play(record, Random(4), *NAMES[:2])
+        tell(here, record)
+        await trio.sleep(3)
+        tell(here, record)
+        await trio.sleep(3)
+        heard = told(await feed.now())
+    (each,) = heard
+    assert {row["name"] for row in each["rows"]} <= set(NAMES)
+    assert each["entrants"] == len(NAMES) + 50
+
+
+async def test_what_is_left_over_follows_a_second_later(autojump_clock: MockClock) -> None:
+    async with office() as here:
+        feed = await here.listen("/api/events")
+        await wait_all_tasks_blocked()
+        record = await held(here, 1)
+        for number in range(2 * ROWS):
+            record.add(Entered(f"idle {number:03}"))
+        tell(here, record)
+        heard: list[int] = []
+        await trio.sleep(0.5)
+        for _ in range(4):
+            heard.append((await feed.now()).count(b"event: standings"))
+            await trio.sleep(1)
+    assert heard == [1, 1, 1, 0]
+
+
+async def test_while_standings_are_frozen_nothing_is_told_of_them(autojump_clock: MockClock) -> None:
+    async with office() as here:
+        record = await held(here)
+        record.add(Froze(True))
+        feed = await here.listen("/api/events")
+        await trio.sleep(3)
+        play(record, Random(5), *NAMES[:2])
+        tell(here, record)
+        await trio.sleep(3)
+        assert not told(await feed.now())
+
+
+def in_turn(board: Any, order: Sequence[str], known: dict[str, Any], most: int) -> list[list[str]]:
+    """The names in each event, until nothing is left."""
+    found: list[list[str]] = []
+    while True:
+        rows, left = changed(board, tuple(order), known, most)
+        found.append([row["name"] for row in rows])
+        known |= {row["name"]: row for row in rows}
+        if not left:
+            return found
+
+
+def test_of_many_changes_those_who_played_come_first_and_the_rest_follow() -> None:
+    names = tuple(f"bot {number:03}" for number in range(3 * ROWS))
+    random, record = Random(6), event("swiss", names)
+    known: dict[str, Any] = {}
+    order = record.format.order
+    assert sorted(chain(*in_turn(board_of(record, 0.0), order, known, ROWS))) == sorted(names)
+    play(record, random, *names[-2:])
+    first, *rest = in_turn(board_of(record, 0.0), order, known, ROWS)
+    assert set(names[-2:]) <= set(first[:2])
+    assert [len(each) for each in (first, *rest)][:-1] == [ROWS] * len(rest)
+    assert changed(board_of(record, 0.0), order, known, ROWS) == ([], 0)
+    record.add(Withdrew(names[5], annulled=False))
+    assert changed(board_of(record, 0.0), order, known, ROWS) == ([], 0)

@@ -1,0 +1,276 @@
+"""What every dialect owes the host besides what it says: the wire log, the budget, questions, admission.
+
+A dialect that forgets one of these looks right on its page. So each exchange on
+each page is replayed here while somebody takes notes. A dialect that is added is
+held to these laws by its page, with no edit here.
+"""
+
+from collections import Counter
+from functools import partial
+from itertools import cycle
+
+import pytest
+import trio
+import trio.testing
+from msgspec.structs import replace
+from trio.testing import MockClock
+
+from server.host.host import Host
+from server.host.wire_log import NO_TAPE, Tape
+from server.net.limits import Limits, Rate
+from server.net.listening import Admission, Visitor
+from server.net.wire import Wire
+from server.protocols.common.attendance import Attendance
+from server.protocols.dialect import Channel, Speak, Talk
+from tests.server.doors import Page, in_memory_with, memory
+from tests.server.protocols.overheard import (
+    every_transcript,
+    every_transcript_over_connections,
+    from_zero,
+    listen_in,
+    places,
+)
+from tests.server.transcripts import Transcript, replay, staged
+from tournament.events import Moved
+from tournament.match import Match
+
+Question = tuple[str, int]  # which match, and at which ply
+
+BLANK, JUNK = b" ", b"!"
+ENDLESS = 1000  # messages after which a dialect will never have enough
+SLACK = 2  # messages: the answer to a question, and the one that is too many
+
+
+class Overheard:
+    """A talk over TCP or websocket, and what is noted of it."""
+
+    def __init__(self, notes: "Notes", speak: Speak, channel: Channel) -> None:
+        self.said = b""  # by the bot, last
+        self.unasked = 0  # messages of the bot that are no answers
+        self._notes = notes
+        self._say = channel.say
+        self._answered: Question | None = None  # last …
+        self._asked = 0  # … when so many questions had been asked
+        self._talk = speak(replace(channel, say=self._note))
+
+    @property
+    def attendance(self) -> Attendance:
+        return self._talk.attendance
+
+    def hear(self, message: bytes, at: float, fresh: bool = True) -> None:
+        here, question = self.attendance, self.question
+        if question is None or question == self._answered:
+            self.unasked += 1
+        elif here.asked <= self._asked:
+            self._notes.faults.append(f"{question} was asked without a call of `ask`")
+        else:
+            self._answered, self._asked = question, here.asked
+        self._notes.latest, self.said = self, message
+        self._notes.keep(here.tape, True, message)
+        self._talk.hear(message, at, fresh)
+
+    def give_up(self, reason: str) -> None:
+        self._talk.give_up(reason)
+
+    def gone(self) -> None:
+        self._talk.gone()
+
+    @property
+    def question(self) -> Question | None:
+        """That this bot is to answer now."""
+        seat = self.attendance.seat
+        return (seat.match.name, seat.match.ply) if seat is not None and seat.to_move else None
+
+    def _note(self, message: bytes, urgent: bool) -> None:
+        self._notes.keep(self.attendance.tape, False, message)
+        self._say(message, urgent)
+
+
+class Notes:
+    """All that bots and dialects say to each other over TCP and websocket."""
+
+    def __init__(self) -> None:
+        self.talks: list[Overheard] = []
+        self.latest: Overheard | None = None  # whose bot has spoken last
+        self.faults: list[str] = []
+        self._kept: dict[Tape, Counter[tuple[bool, bytes]]] = {}
+
+    def taking(self, speak: Speak) -> Speak:
+        def noted(channel: Channel) -> Talk:
+            self.talks.append(Overheard(self, speak, channel))
+            return self.talks[-1]
+
+        return noted
+
+    def keep(self, tape: Tape, by_bot: bool, message: bytes) -> None:
+        if tape is not NO_TAPE:
+            self._kept.setdefault(tape, Counter())[by_bot, message.rstrip(b"\n")] += 1
+
+    def missing(self) -> list[tuple[bool, bytes]]:
+        """What was said by whom in the course of a match and is not in the wire log."""
+        return [
+            each
+            for tape, kept in self._kept.items()
+            for each in kept - Counter((said.by_bot, said.text.rstrip(b"\n")) for said in tape.messages)
+        ]
+
+
+@pytest.fixture
+def notes(monkeypatch: pytest.MonkeyPatch) -> Notes:
+    new = Notes()
+    listen_in(monkeypatch, new.taking)
+    return new
+
+
+# The wire log
+
+
+@every_transcript_over_connections
+async def test_whatever_is_said_in_a_match_is_in_the_wire_log(
+    page: Page, transcript: Transcript, notes: Notes, autojump_clock: MockClock
+) -> None:
+    await replay(transcript, memory, over=page.over)
+    assert not notes.missing()
+
+
+@every_transcript
+async def test_the_wire_log_has_every_move_and_what_it_answered(
+    page: Page, transcript: Transcript, autojump_clock: MockClock
+) -> None:
+    """Over HTTP too, where a request and its answer are noted by the dialect."""
+    matches: list[Match] = []
+    async with staged(transcript, memory, over=page.over) as (host, stage):
+        host.on_begun.append(lambda tournament, match: matches.append(match))
+        for line in transcript.lines:
+            await stage.perform(line)
+        for match in matches:
+            moves = Counter(event.seat for event in match.log.events if isinstance(event, Moved))
+            for index, tape in host.wires.of(match.name).items():
+                said = [each.text for each in tape.messages if each.by_bot]
+                told = [each.text for each in tape.messages if not each.by_bot]
+                assert len([text for text in said if not text.startswith(b"GET ")]) >= moves[index]
+                assert len(told) >= moves[index]
+                requests = [text for text in said if text.startswith(b"POST ")]
+                answers = [text for text in told if text[:3].isdigit()]
+                assert len(answers) >= len(requests) - 1, "one may be held"
+
+
+# Questions, and what is no answer to one
+
+
+@every_transcript_over_connections
+async def test_every_question_is_counted(
+    page: Page, transcript: Transcript, notes: Notes, autojump_clock: MockClock
+) -> None:
+    """Or a message that was under way when it was asked would be taken for the answer."""
+    await replay(transcript, memory, over=page.over)
+    assert not notes.faults
+
+
+@every_transcript_over_connections
+def test_answers_cost_nothing(page: Page, transcript: Transcript, notes: Notes) -> None:
+    """Every exchange can be had with no more credits than a bot sends messages that answer nothing."""
+    from_zero(partial(replay, transcript, memory, over=page.over))
+    credits = max([talk.unasked for talk in notes.talks], default=0) or 1
+    limits = Limits(messages=Rate(credits, 1e6))
+    from_zero(partial(replay, transcript, memory, over=page.over, limits=limits))
+
+
+# Floods
+
+
+async def flood(talk: Overheard, message: bytes, most: int) -> None:
+    """Say the same at one moment, again and again, until the bot is cut off or no longer listened to.
+
+    What it says when it is to move is not counted here: the referee counts moves that may not be played.
+    """
+    here, count, unasked = talk.attendance, 0, 0
+    unheard = here.unheard
+    while not here.over and here.unheard == unheard:
+        count += 1
+        unasked += talk.question is None
+        talk.hear(message, trio.current_time())
+        await trio.testing.wait_all_tasks_blocked()
+        assert unasked <= most + SLACK, f"{message!r} is still listened to"
+        assert count < ENDLESS, f"{message!r} is listened to for ever"
+
+
+async def suffer(kind: bytes | None, page: Page, transcript: Transcript, after: int, notes: Notes) -> None:
+    """Replay to after that line; then whoever has spoken last says this on and on. None: its own words."""
+    notes.latest = None
+    async with staged(transcript, memory, over=page.over) as (host, stage):
+        for line in transcript.lines[: after + 1]:
+            await stage.perform(line)
+        await trio.testing.wait_all_tasks_blocked()
+        if (talk := notes.latest) is not None:
+            limits = host.limits
+            most = limits.junk.credits if kind == JUNK else limits.messages.credits
+            await flood(talk, kind or talk.said, most)
+
+
+@every_transcript_over_connections
+def test_nobody_is_listened_to_without_an_end(page: Page, transcript: Transcript, notes: Notes) -> None:
+    """Whoever repeats its own words after any place, and whoever says nothing or nonsense after some."""
+    for after in places(transcript):
+        from_zero(partial(suffer, None, page, transcript, after, notes))
+    for after, kind in zip(places(transcript)[::3], cycle((BLANK, JUNK)), strict=False):
+        from_zero(partial(suffer, kind, page, transcript, after, notes))
+
+
+@pytest.mark.slow
+@every_transcript_over_connections
+@pytest.mark.parametrize("kind", [BLANK, JUNK], ids=["blank", "junk"])
+def test_nobody_is_listened_to_without_an_end_wherever(
+    kind: bytes, page: Page, transcript: Transcript, notes: Notes
+) -> None:
+    for after in places(transcript):
+        from_zero(partial(suffer, kind, page, transcript, after, notes))
+
+
+# Strangers
+
+
+class Gate(Admission):
+    """Lets everybody in, and keeps who came and who has shown who it is."""
+
+    def __init__(self) -> None:
+        super().__init__(Limits())
+        self.visitors: list[Visitor] = []
+        self.known: set[Visitor] = set()
+
+    def admit(self, wire: Wire) -> Visitor | None:
+        visitor = super().admit(wire)
+        if visitor is not None:
+            self.visitors.append(visitor)
+        return visitor
+
+    def knows(self, visitor: Visitor) -> None:
+        super().knows(visitor)
+        self.known.add(visitor)
+
+
+@every_transcript
+async def test_whoever_has_come_in_or_speaks_in_a_match_is_no_stranger(
+    page: Page, transcript: Transcript, autojump_clock: MockClock
+) -> None:
+    """Else a flood of strangers could close the connection of a bot that plays."""
+    gate, matches, came = Gate(), list[Match](), dict[str, Visitor]()
+    async with staged(transcript, in_memory_with(admission=gate), over=page.over) as (host, stage):
+        host.on_begun.append(lambda tournament, match: matches.append(match))
+        for line in transcript.lines:
+            before, visitors = done(host, matches), len(gate.visitors)
+            await stage.perform(line)
+            await trio.testing.wait_all_tasks_blocked()
+            if line.way != ">":
+                continue
+            if len(gate.visitors) > visitors:
+                came[line.who[0]] = gate.visitors[-1]
+            visitor = came.get(line.who[0])
+            if visitor is not None and done(host, matches) > before:
+                assert visitor in gate.known, f"{line.who[0]} is a stranger after line {line.number}"
+
+
+def done(host: Host, matches: list[Match]) -> int:
+    """How many bots are here, and how much they have said in their matches."""
+    tapes = [tape for match in matches for tape in host.wires.of(match.name).values()]
+    return sum(said.by_bot for tape in tapes for said in tape.messages) + len([*host.lobby.players()])

@@ -1,0 +1,118 @@
+"""A round that show has drawn is the round that play would have drawn, and play always gets one."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import trio
+import trio.testing
+
+from server.host.host import Host
+from server.show.draws import Drawing, Draws
+from server.show.feed import Draw
+from tests.hang import HANG
+from tests.server.show.test_mirror import CUP, Stage, mirrored
+from tournament.format import Pairing
+from tournament.record import Opened, Record
+
+SWISS = Opened("connect-4", "swiss")
+
+
+class Both:
+    """A host with a tournament that has forty entrants, and a show that draws for it until it is gone."""
+
+    def __init__(self, stage: Stage, draws: Draws, show: trio.abc.SendStream) -> None:
+        self.draws = draws
+        self.show = show
+        self.asked: list[Draw] = []
+        self.record: Record = stage.host.tournaments["cup"].record
+
+    def here(self) -> Sequence[Pairing]:
+        record = self.record
+        return record.format.draw(list(record.entrants.values()), *record.past(), record.opened.terms)
+
+
+@asynccontextmanager
+async def both(folder: Path, answers: bool = True) -> AsyncGenerator[Both]:
+    stage = Stage(folder)
+    with trio.fail_after(HANG):
+        async with trio.open_nursery() as nursery:
+            await nursery.start(stage.host.run)
+            await stage.host.open("cup", SWISS)
+            for number in range(40):
+                await stage.cup.enter(f"bot {number}")
+            draws = Draws(stage.teller)
+            to_play, replies = trio.testing.memory_stream_one_way_pair()
+            found = Both(stage, draws, to_play)
+
+            def take(question: Draw) -> None:
+                found.asked.append(question)
+                if answers:
+                    drawing.take(question)
+
+            async with mirrored(stage, asked=take) as (mirror, _):
+                drawing = Drawing(mirror, to_play)
+                nursery.start_soon(draws.hear, replies)
+                await trio.testing.wait_all_tasks_blocked()
+                yield found
+            nursery.cancel_scope.cancel()
+    stage.engine.close()
+    stage.reader.close()
+
+
+def never() -> Sequence[Pairing]:
+    raise AssertionError("play has drawn, and there is a show that does it")
+
+
+async def test_show_draws_what_play_would_draw(tmp_path: Path) -> None:
+    async with both(tmp_path) as found:
+        drawn = await found.draws.draw(found.record, never)
+        assert list(drawn) == list(found.here())
+        assert len(drawn) == 20
+        assert len(found.asked) == 1
+
+
+async def test_when_show_goes_in_the_middle_of_a_draw_play_does_it(tmp_path: Path) -> None:
+    async with both(tmp_path, answers=False) as found:
+        drawn: list[Sequence[Pairing]] = []
+
+        async def draw() -> None:
+            drawn.append(await found.draws.draw(found.record, found.here))
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(draw)
+            while not found.asked:
+                await trio.lowlevel.checkpoint()
+            assert drawn == []
+            await found.show.aclose()
+        assert drawn == [found.here()]
+        assert await found.draws.draw(found.record, found.here) == found.here(), "and while there is none"
+        assert len(found.asked) == 1
+
+
+async def test_what_show_cannot_draw_play_does(tmp_path: Path) -> None:
+    async with both(tmp_path) as found:
+        unknown = Record("nowhere", CUP)
+        assert await found.draws.draw(unknown, found.here) == found.here()
+
+
+async def test_a_host_has_its_big_rounds_drawn_elsewhere_and_its_small_ones_at_once(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    asked: list[str] = []
+    host = Host()
+
+    async def elsewhere(record: Record, draw: object) -> Sequence[Pairing]:
+        asked.append(record.name)
+        return ()
+
+    host.elsewhere = elsewhere
+    async with trio.open_nursery() as nursery:
+        await nursery.start(host.run)
+        for name, entrants in (("small", 8), ("big", 80)):
+            held = await host.open(name, Opened("connect-4", "swiss", entrants))
+            for number in range(entrants):
+                await held.enter(f"bot {number}")
+        await trio.sleep(1)
+        nursery.cancel_scope.cancel()
+    assert set(asked) == {"big"}

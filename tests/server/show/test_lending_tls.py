@@ -1,0 +1,127 @@
+"""Lending under TLS, where play cannot give its connections away and copies for show."""
+
+import pytest
+import trio
+import trio.testing
+
+from server.http.exchange import Exchange
+from server.http.wire import Response
+from server.net.limits import Limits
+from tests.server.show.lent import everything, files_open, playing, possible, says, until
+from tests.server.web import Holds, Streams, get, post
+
+pytestmark = possible
+
+
+async def test_every_request_is_answered_where_it_belongs_however_the_requests_are_cut() -> None:
+    asked = get("/1") + post(b"2") + get("/3") + get("/4") + post(b"5") + post(b"6") + get("/7")
+    answers = [b"show /1 ", b"play / 2", b"show /3 ", b"show /4 ", b"play / 5", b"play / 6", b"show /7 "]
+    async with playing(secure=True) as both:
+        show = await both.show(says("show"))
+        client = await both.connect()
+        for cut in range(0, len(asked), 3):
+            await client.end.send_all(asked[:cut])
+            await client.end.send_all(asked[cut:])
+            assert [(await client.answer()).body for _ in answers] == answers
+        assert not both.guard.caught
+        assert not show.guard.caught
+
+
+async def test_lent_and_back_a_hundred_times_leaves_no_descriptor_open_and_counts_those_that_are() -> None:
+    async with playing(secure=True) as both:
+        show = await both.show(says("show"))
+        client = await both.connect()
+        await client.ask(get("/first"))
+        await client.ask(post(b"first"))
+        before = files_open()
+        for _ in range(100):
+            assert (await client.ask(get("/x"))).body == b"show /x "
+            assert both.admission.files_beside == 2
+            assert (await client.ask(post(b"x"))).body == b"play / x"
+            assert both.admission.files_beside == 0
+        await until(lambda: not len(show.borrowing))
+        assert files_open() == before
+
+
+async def test_without_room_for_the_descriptors_that_it_takes_play_answers() -> None:
+    async with playing(secure=True, limits=Limits(spare_files=0), files=3) as both:
+        await both.show(says("show"))
+        first, second = await both.connect(), await both.connect()
+        assert (await second.ask(post(b"x"))).status == 200
+        assert (await first.ask(get("/x"))).status == 503
+        await trio.aclose_forcefully(second.end)
+        await until(lambda: len(both.admission) == 1)
+        assert (await first.ask(get("/x"))).status == 200
+
+
+async def test_a_request_behind_a_page_that_the_client_takes_slowly_waits_for_it() -> None:
+    """Catches what is lost, doubled or overtaken between the relay and the answers of play."""
+    page = bytes(range(256)) * 400  # more than lies in the pair and less than an outbox takes
+
+    def show_app(exchange: Exchange) -> None:
+        exchange.respond(Response(body=page))
+
+    async with playing(secure=True) as both:
+        await both.show(show_app)
+        client = await both.connect()
+        for _ in range(20):
+            await client.end.send_all((get("/page") * 3 + post(b"behind")) * 3)
+            for _ in range(3):
+                for _ in range(3):
+                    assert (await client.answer()).body == page
+                assert (await client.answer()).body == b"play / behind"
+
+
+async def test_a_show_that_dies_costs_what_waited_a_503_and_what_was_begun_its_connection() -> None:
+    held, streams = Holds(), Streams()
+
+    def show_app(exchange: Exchange) -> None:
+        (streams if exchange.request.path == "/stream" else held)(exchange)
+
+    async with playing(secure=True) as both:
+        show = await both.show(show_app)
+        waiting, begun, half = [await both.connect() for _ in range(3)]
+        await waiting.end.send_all(get("/held") + post(b"ahead"))
+        await begun.end.send_all(get("/stream"))
+        await half.end.send_all(get("/held"))
+        await until(lambda: len(held.exchanges) == 2 and streams.streams)
+        streams.streams[0].put(b"so far")
+        await half.end.send_all(get("/half")[:9])
+        await trio.testing.wait_all_tasks_blocked(0.01)
+        await show.kill()
+        answer = await waiting.answer()
+        assert (answer.status, answer.headers["retry-after"]) == (503, "1")
+        assert (await waiting.answer()).body == b"play / ahead"
+        assert (await waiting.ask(get("/again"))).status == 503
+        assert (await everything(begun)).endswith(b"\r\n\r\n6\r\nso far\r\n")
+        assert (await half.answer()).headers["connection"] == "close"
+        await until(lambda: len(both.admission) == 1)
+        assert both.admission.files_beside == 0
+
+
+@pytest.mark.parametrize("path", ["/held", "/stream"])
+async def test_a_client_that_hangs_up_while_it_is_lent_has_left(path: str) -> None:
+    held, streams = Holds(), Streams()
+
+    def show_app(exchange: Exchange) -> None:
+        (streams if exchange.request.path == "/stream" else held)(exchange)
+
+    async with playing(secure=True) as both:
+        show = await both.show(show_app)
+        client = await both.connect()
+        await client.end.send_all(get(path))
+        await until(lambda: held.exchanges or streams.streams)
+        await trio.aclose_forcefully(client.end)
+        await until(lambda: held.gone or streams.gone)
+        await until(lambda: not len(both.admission) and not len(show.borrowing))
+        assert not len(both.lending)
+
+
+async def test_a_connection_ends_where_show_ends_it() -> None:
+    async with playing(secure=True) as both:
+        show = await both.show(says("show"))
+        client = await both.connect()
+        await client.end.send_all(get("/last", "Connection: close"))
+        assert (await everything(client)).endswith(b"show /last ")
+        await trio.aclose_forcefully(client.end)
+        await until(lambda: not len(both.admission) and not len(show.borrowing))

@@ -1,0 +1,267 @@
+"""Show's view of a host is the host's own, whatever it missed: laws over a tournament on a virtual clock."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, closing
+from math import inf
+from pathlib import Path
+from zlib import crc32
+
+import pytest
+import trio
+import trio.testing
+
+from server.host.host import Host
+from server.net.guard import Guard
+from server.show.feed import Draw, Happened, Journal, Message, Teller, hear
+from server.show.mirror import Mirror
+from server.store.ledger import Ledger
+from server.store.sqlite import Sqlite, SqliteReader
+from tests.crashes.world import at_once
+from tournament.events import Moved, Refused
+from tournament.format import Terms
+from tournament.player import Player
+from tournament.record import Opened, Record, State
+from tournament.timekeeper import Timekeeper
+from tournament.tournament import Tournament
+
+NAMES = ("ada", "bob", "eve", "joe")
+CUP = Opened("connect-4", "double-round-robin", 4, Terms(seed=3))
+
+
+class Stage:
+    """A host whose bots play, and everything that show would be given."""
+
+    def __init__(self, folder: Path) -> None:
+        path = folder / "journal"
+        self.engine = Sqlite(path)
+        self.reader = SqliteReader(path)
+        ledger = Ledger(self.engine, at_once)
+        self.host = Host(store=ledger, timekeeper=Timekeeper(inf), wall=trio.current_time)
+        self.teller = Teller(self.host, lambda: ledger.safe)
+
+    @property
+    def cup(self) -> Tournament:
+        return self.host.tournaments["cup"]
+
+    async def play(self, nursery: trio.Nursery) -> None:
+        await self.host.open("cup", CUP)
+        for name in NAMES:
+            visit = await self.host.arrive(name, CUP.game, keeps=False)
+            nursery.start_soon(_play, visit.player)
+
+
+async def _play(player: Player) -> None:
+    """Some seconds for each move, and now and then one that may not be played."""
+    async for seat in player:
+        match = seat.match
+        async for _ in match.log.read():
+            if seat.to_move:
+                choice = crc32(f"{player.name} {match.moves}".encode())
+                await trio.sleep(1 + choice % 16 / 8)
+                if seat.to_move:
+                    moves = list(match.position.moves())
+                    seat.play(match.game.write(moves[choice % len(moves)]))
+
+
+@asynccontextmanager
+async def staged(folder: Path) -> AsyncGenerator[tuple[Stage, trio.Nursery]]:
+    stage = Stage(folder)
+    with closing(stage.engine), closing(stage.reader):
+        async with trio.open_nursery() as nursery:
+            await nursery.start(stage.host.run)
+            await stage.play(nursery)
+            yield stage, nursery
+            nursery.cancel_scope.cancel()
+
+
+def never(question: Draw) -> None:
+    raise AssertionError("nobody was to be asked")
+
+
+@asynccontextmanager
+async def mirrored(
+    stage: Stage, lost: frozenset[type[Message]] = frozenset(), asked: Callable[[Draw], None] = never
+) -> AsyncGenerator[tuple[Mirror, list[Message]]]:
+    """Show's view, which is told everything except what is lost on the way."""
+    ours, theirs = trio.testing.memory_stream_one_way_pair()
+    told: list[Message] = []
+    async with trio.open_nursery() as nursery:
+        mirror = Mirror(stage.reader, Guard(nursery), at_once)
+
+        def take(message: Message) -> None:
+            if type(message) not in lost:
+                told.append(message)
+                if isinstance(message, Draw):
+                    asked(message)
+                else:
+                    mirror.take(message)
+
+        await mirror.load()
+        nursery.start_soon(mirror.run)
+        nursery.start_soon(stage.teller.tell, ours)
+        nursery.start_soon(hear, theirs, Message, take)
+        yield mirror, told
+        nursery.cancel_scope.cancel()
+
+
+def known(record: Record) -> object:
+    """What a record says, as far as anybody is shown it."""
+    return (
+        record.state,
+        list(record.entrants),
+        record.results(),
+        record.standings(),
+        dict(record.dealt),
+        list(record.open),
+    )
+
+
+def expect_the_same(mirror: Mirror, stage: Stage) -> None:
+    assert mirror.tournaments.keys() == stage.host.tournaments.keys()
+    for name, held in mirror.tournaments.items():
+        played = stage.host.tournaments[name]
+        assert known(held.record) == known(played.record)
+        assert held.eta() == played.eta()
+        assert held.matches.keys() == played.matches.keys()
+        for match, replica in held.matches.items():
+            there = played.matches[match]
+            assert replica.log.events[1:] == there.log.events[1:]
+            assert replica.positions == there.positions
+            assert (replica.names, replica.options) == (there.names, there.options)
+            assert (replica.to_move, replica.result) == (there.to_move, there.result)
+            assert replica.clock.state == there.clock.state
+            assert replica.deadline == there.deadline
+
+
+async def settle() -> None:
+    """Until what has happened has been told and read."""
+    await trio.sleep(1.05)  # on a virtual clock
+
+
+async def test_show_sees_what_is_played_and_kept_as_play_does(tmp_path: Path, autojump_clock: object) -> None:
+    async with staged(tmp_path) as (stage, _), mirrored(stage) as (mirror, told):
+        looked = 0
+        while stage.cup.record.state is not State.FINISHED:
+            await trio.sleep(7.3)
+            # Whoever looks between a move and the next tick of the feed sees less: so when nothing is new.
+            before = [len(match.log.events) for match in stage.cup.matches.values()]
+            await trio.sleep(0.06)
+            if before == [len(match.log.events) for match in stage.cup.matches.values()]:
+                await trio.testing.wait_all_tasks_blocked()
+                _expect_no_less(mirror, stage)
+                looked += 1
+        await settle()
+        expect_the_same(mirror, stage)
+        assert looked > 10
+        moves = [
+            e for each in told if isinstance(each, Happened) for e in each.events if isinstance(e, Moved)
+        ]
+        assert len(moves) > 50, "live matches are told move by move"
+
+
+def _expect_no_less(mirror: Mirror, stage: Stage) -> None:
+    held = mirror.tournaments["cup"]
+    assert held.matches.keys() == stage.cup.matches.keys()
+    for name, replica in held.matches.items():
+        assert replica.positions == stage.cup.matches[name].positions
+        assert replica.clock.state == stage.cup.matches[name].clock.state
+
+
+@pytest.mark.parametrize("seconds", [3, 90, 10_000])
+async def test_a_show_that_comes_late_knows_what_the_first_knows(
+    tmp_path: Path, autojump_clock: object, seconds: float
+) -> None:
+    async with staged(tmp_path) as (stage, _):
+        await trio.sleep(seconds)
+        async with mirrored(stage) as (mirror, _):
+            await settle()
+            await stage.cup.finished()
+            await settle()
+            expect_the_same(mirror, stage)
+            assert mirror.tournaments["cup"].matches == {}
+
+
+async def test_a_second_show_is_told_live_matches_from_their_beginning(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    async with staged(tmp_path) as (stage, _):
+        async with mirrored(stage):
+            await trio.sleep(9)
+        async with mirrored(stage) as (mirror, _):
+            await trio.sleep(0.01)
+            await trio.testing.wait_all_tasks_blocked()
+            assert stage.cup.matches
+            _expect_no_less(mirror, stage)
+
+
+async def test_what_the_feed_did_not_tell_is_in_the_journal(tmp_path: Path, autojump_clock: object) -> None:
+    """As when show was busy for so long that the ends of matches were dropped."""
+    async with staged(tmp_path) as (stage, _), mirrored(stage, frozenset({Happened})) as (mirror, _):
+        ended: list[object] = []
+        mirror.on_begun.append(lambda held, match: match.log.follow(ended.append))
+        await stage.cup.finished()
+        await settle()
+        expect_the_same(mirror, stage)
+        assert len(ended) > 100, "whoever follows a match is told its moves and its end all the same"
+
+
+async def test_without_the_journal_nothing_is_taken_for_known(tmp_path: Path, autojump_clock: object) -> None:
+    async with staged(tmp_path) as (stage, _), mirrored(stage, frozenset({Journal})) as (mirror, _):
+        before = {name: known(held.record) for name, held in mirror.tournaments.items()}
+        await stage.cup.finished()
+        assert {name: known(held.record) for name, held in mirror.tournaments.items()} == before
+
+
+async def test_the_teller_forgets_matches_that_are_over_and_told(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    async with staged(tmp_path) as (stage, _):
+        async with mirrored(stage):
+            await stage.cup.finished()
+            await settle()
+        assert not stage.teller.following
+
+
+async def test_what_a_bot_sent_that_no_encoding_can_hold_is_told_quoted(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    async with staged(tmp_path) as (stage, _), mirrored(stage) as (mirror, _):
+        await trio.sleep(1)
+        match = next(iter(stage.cup.matches.values()))
+        huge = 10**4000
+        match.log.append(Refused(0.0, 0, match.ply, huge, "too much", 1))
+        match.log.append(Refused(0.0, 0, match.ply, "\ud800", "no text", 2))
+        await trio.sleep(0.06)
+        told = [
+            e.sent for e in mirror.tournaments["cup"].matches[match.name].log.events if isinstance(e, Refused)
+        ]
+        assert told == ["a number of more than 60 digits", r'"\ud800"']
+
+
+async def test_whoever_has_changed_something_and_looks_sees_the_change(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    async with staged(tmp_path) as (stage, _), mirrored(stage) as (mirror, _):
+        for number in range(20):
+            await stage.host.open(f"more-{number}", CUP)
+            await mirror.catch_up()
+            assert f"more-{number}" in mirror.tournaments
+
+
+async def test_a_hundred_who_look_share_two_looks_at_the_journal(
+    tmp_path: Path, autojump_clock: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with staged(tmp_path) as (stage, _), mirrored(stage) as (mirror, _):
+        looks = 0
+        last = stage.reader.last
+
+        def counted() -> int:
+            nonlocal looks
+            looks += 1
+            return last()
+
+        monkeypatch.setattr(stage.reader, "last", counted)
+        async with trio.open_nursery() as nursery:
+            for _ in range(100):
+                nursery.start_soon(mirror.catch_up)
+        assert looks in (1, 2)

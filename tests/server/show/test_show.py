@@ -1,0 +1,202 @@
+"""Two processes as their users meet them: what either may do without the other, and what it may not."""
+
+import http.client
+import json
+import os
+import signal
+import socket
+import ssl
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+
+from tests.hang import HANG
+from tests.server.served import Served
+from tests.server.test_certificate import issue
+from tests.server.test_serve import Bot, hello
+
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="the children of a process are found in /proc"
+)
+
+
+class Shown(Served):
+    """A host with a process that shows."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, "--show", "1")
+        self.token = (self.data / "organiser-token").read_text().strip()
+
+    @property
+    def children(self) -> list[int]:
+        number = self.process.pid
+        return [int(each) for each in Path(f"/proc/{number}/task/{number}/children").read_text().split()]
+
+    @property
+    def show(self) -> int:
+        """The process that shows."""
+        (number,) = self.children
+        return number
+
+    def head(self, path: str, method: str = "GET", body: str = "") -> tuple[int, dict[str, str], bytes]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.http, timeout=HANG)
+        headers = {"Authorization": f"Bearer {self.token}"} if method == "POST" else {}
+        connection.request(method, path, body or None, headers)
+        answer = connection.getresponse()
+        found = answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read()
+        connection.close()
+        return found
+
+    def hold(self, name: str) -> int:
+        wanted = {"name": name, "game": "tic-tac-toe", "format": "round-robin", "entrants": 2}
+        return self.head("/api/tournaments", "POST", json.dumps(wanted))[0]
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[Shown]:
+    host = Shown(tmp_path)
+    yield host
+    host.kill()
+
+
+@contextmanager
+def stopped(process: int) -> Iterator[None]:
+    """As if it had got stuck."""
+    os.kill(process, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(process, signal.SIGCONT)
+
+
+def until_gone(process: int) -> None:
+    """Of a process that is nobody's child here."""
+    deadline = time.monotonic() + HANG
+    while Path(f"/proc/{process}/cmdline").exists() and Path(f"/proc/{process}/cmdline").read_bytes():
+        assert time.monotonic() < deadline, "it goes on without its parent"
+        os.sched_yield()
+
+
+def hear(bot: Bot, kind: str) -> Any:
+    """The next message of that kind."""
+    while (message := bot.hear())["type"] != kind:
+        pass
+    return message
+
+
+def play(host: Shown, *names: str) -> list[Any]:
+    """A game between two bots; returns what they were told of its end."""
+    bots = [Bot(host.tcp, hello(name)) for name in names or ("ann", "bob")]
+    begun = {hear(bot, "begin")["you"]: bot for bot in bots}
+    for field, seat in zip(("NW", "N", "W", "C", "SW"), "OXOXO", strict=True):
+        while hear(begun[seat], "turn")["turn"] != seat:
+            pass
+        begun[seat].say(json.dumps({"type": "move", "move": field}))
+    ends = [hear(bot, "end") for bot in bots]
+    for bot in bots:
+        bot.close()
+    return ends
+
+
+def test_whoever_changes_something_and_then_looks_sees_the_change(host: Shown) -> None:
+    for number in range(20):
+        assert host.hold(f"cup-{number}") == 201
+        assert host.head(f"/api/tournaments/cup-{number}")[0] == 200
+        assert host.head(f"/tournaments/cup-{number}")[0] == 200
+
+
+def test_a_game_is_shown_with_its_result_as_soon_as_its_bots_have_it(host: Shown) -> None:
+    assert host.hold("cup") == 201
+    first, _ = play(host)
+    shown = json.loads(host.head(f"/api/matches/{first['match']}")[2])
+    assert (shown["winner"], shown["ending"], shown["plies"]) == (0, "played", 5)
+    rows = json.loads(host.head("/api/tournaments/cup/standings")[2])["rows"]
+    assert [row["points"] for row in rows] == [1.0, 0.0]
+    assert b"ann" in host.head(f"/matches/{first['match']}")[2]
+
+
+def test_a_stuck_show_keeps_nobody_from_playing_and_no_organiser_from_organising(host: Shown) -> None:
+    with stopped(host.show):
+        assert host.hold("cup") == 201
+        ends = play(host)
+        assert {end["ending"] for end in ends} == {"played"}
+        assert host.head("/healthz")[0] == host.head("/readyz")[0] == 200
+        assert b"quintain_matches_over_total 1\n" in host.head("/metrics")[2]
+    assert json.loads(host.head("/api/tournaments/cup")[2])["state"] == "finished", "it has caught up"
+
+
+def test_a_show_that_was_killed_is_started_again_and_until_then_whoever_looks_is_asked_to_wait(
+    host: Shown,
+) -> None:
+    assert host.hold("cup") == 201
+    before = host.show
+    os.kill(before, signal.SIGKILL)
+    until_gone(before)
+    statuses: list[int] = []
+    while 200 not in statuses:
+        status, headers, body = host.head("/api/tournaments/cup")
+        statuses.append(status)
+        if status != 200:
+            assert (status, headers["retry-after"]) == (503, "1"), body
+            assert host.head("/healthz")[0] == 200
+    assert 503 in statuses
+    assert host.show != before
+    assert {end["ending"] for end in play(host)} == {"played"}
+
+
+def test_when_the_host_is_killed_show_ends_with_it(host: Shown) -> None:
+    show = host.show
+    host.kill()
+    until_gone(show)
+
+
+def test_told_to_stop_a_host_ends_its_streams_and_its_show(host: Shown) -> None:
+    show = host.show
+    with socket.create_connection(("127.0.0.1", host.http), HANG) as stream:
+        stream.sendall(b"GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert stream.recv(15) == b"HTTP/1.1 200 OK"
+        host.process.send_signal(signal.SIGTERM)
+        while stream.recv(65536):
+            pass
+    code, _, errors = host.end()
+    assert code == 0, errors
+    assert "Traceback" not in errors
+    until_gone(show)
+
+
+def test_ctrl_c_reaches_both_and_ends_neither_badly(host: Shown) -> None:
+    """A terminal sends it to every process that runs in it."""
+    os.kill(host.show, signal.SIGINT)
+    assert host.head("/api/tournaments")[0] == 200
+    host.process.send_signal(signal.SIGINT)
+    code, _, errors = host.end()
+    assert code == 130
+    assert "Traceback" not in errors
+
+
+def test_under_tls_pages_are_shown_as_well_and_one_connection_serves_both_processes(tmp_path: Path) -> None:
+    authority, trust = trustme.CA(), ssl.create_default_context()
+    authority.configure_trust(trust)
+    issue(authority, tmp_path)
+    (tmp_path / "quintain.toml").write_text('tls = { certificate = "host.pem", key = "host.key" }\n')
+    host = Shown(tmp_path)
+    try:
+        connection = http.client.HTTPSConnection("localhost", host.http, timeout=HANG, context=trust)
+        for path, said in (
+            ("/api/games", b"quoridor"),
+            ("/healthz", b"alive"),
+            ("/games/quoridor", b"<html"),
+        ) * 3:
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            assert answer.status == 200
+            assert said in answer.read()
+        connection.close()
+    finally:
+        host.kill()

@@ -1,0 +1,92 @@
+"""Who can read what a host keeps: its owner alone, whoever made the files and when."""
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from server.commands.keeping import Kept, backup, restore
+from server.config import Settings
+from server.store.choice import beside, opened
+from server.store.data_folder import JOURNAL, prepared
+from server.store.journal import entry
+from server.store.private import create, make_folder, tighten
+from tournament.record import Entered
+
+
+@pytest.fixture(autouse=True)
+def lenient() -> Iterator[None]:
+    """What most people have: others may read whatever is made without a thought."""
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+def rights(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def readable(folder: Path) -> dict[str, int]:
+    """The files in there that somebody else has rights to, and which."""
+    files = [path for path in folder.rglob("*") if rights(path) & 0o077]
+    return {str(path.relative_to(folder)): rights(path) for path in files}
+
+
+def write(settings: Settings) -> None:
+    with closing(opened(settings, Path(settings.data))) as engine:
+        number = engine.last() + 1
+        engine.write([entry(number, "cup", 1.0, Entered(f"bot-{number}"))])
+        with closing(beside(settings)) as reader:
+            assert reader.last() == number
+        folder = Path(settings.data)
+        assert {f"{JOURNAL}-wal", f"{JOURNAL}-shm"} <= {path.name for path in folder.iterdir()}
+        assert not readable(folder), "while it is open, with what SQLite puts beside it"
+
+
+def test_nobody_else_can_read_a_journal_or_a_copy_of_it_or_look_into_a_folder_that_is_made(
+    tmp_path: Path,
+) -> None:
+    settings = Settings(data=str(tmp_path / "deep" / "data"), reserve_bytes=0)
+    folder = prepared(settings.data)
+    write(settings)
+    where = Kept(data=settings.data)
+    backup(where=where)
+    backup(str(folder / "named.sqlite"), where=where)
+    restore(str(folder / "named.sqlite"), force=True, where=where)
+    (folder / "lock").unlink()  # it says which process has the folder: no secret
+    assert len(list((folder / "backups").iterdir())) == 2, "a copy, and what was there before it was restored"
+    assert rights(folder) == rights(folder / "backups") == 0o700
+    assert not readable(folder)
+    assert rights(folder.parent) == 0o755, "folders above are like any other"
+
+
+def test_a_start_takes_the_rights_of_others_from_what_an_older_quintain_has_left(tmp_path: Path) -> None:
+    settings = Settings(data=str(tmp_path), reserve_bytes=0)
+    write(settings)
+    tmp_path.chmod(0o755)
+    copies = tmp_path / "backups"
+    copies.mkdir()
+    (copies / "old.sqlite").touch(0o644)
+    for path in (tmp_path / JOURNAL, copies / "old.sqlite"):
+        path.chmod(0o664)
+    (tmp_path / "notes").touch(0o644)
+    write_again = opened(settings, tmp_path)
+    write_again.close()
+    assert rights(tmp_path / JOURNAL) == rights(copies / "old.sqlite") == 0o600
+    assert rights(tmp_path) == 0o755, "the folder is not ours: somebody has made it, with a purpose"
+    assert rights(tmp_path / "notes") == 0o644
+
+
+def test_what_is_there_already_keeps_its_content_and_what_is_not_there_is_no_fault(tmp_path: Path) -> None:
+    (tmp_path / "kept").write_text("kept")
+    create(tmp_path / "kept")
+    tighten(tmp_path / "kept")
+    with capture_logs() as logs:
+        tighten(tmp_path / "not there")
+    assert (tmp_path / "kept").read_text() == "kept"
+    assert logs == []
+    make_folder(tmp_path)

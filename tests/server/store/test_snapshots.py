@@ -1,0 +1,165 @@
+"""The snapshot beside the journal: a start with it is a start without it, only sooner."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from server.store import journal, snapshots
+from server.store.snapshots import FILE, Folded, folded, refresh, save
+from server.store.sqlite import Sqlite
+from tests.tournament.histories import history
+from tests.tournament.test_snapshot import known
+from tests.tournament.test_tally import forgetful
+from tournament.record import HOST, AnyFact, Ordered
+from tournament.tally import Tallies
+
+TABLES = {"open-a": "open", "open-b": "ladder", "cup": "round-robin"}
+FACTS = 200  # of each
+
+
+@pytest.fixture(autouse=True)
+def few() -> Iterator[None]:
+    """Little is much here."""
+    with forgetful(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(snapshots, "MANY", 10)
+        yield
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / FILE
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Sqlite]:
+    engine = Sqlite(tmp_path / "quintain.sqlite")
+    yield engine
+    engine.close()
+
+
+def happened() -> list[tuple[str, AnyFact]]:
+    """To three tournaments in turns, and orders in between."""
+    lives: list[list[tuple[str, AnyFact]]] = []
+    for seed, (name, format) in enumerate(TABLES.items()):
+        opened, facts = history(format, Random(seed), FACTS)
+        texts = [journal.entry(1, "", 0.0, fact).body.replace("cup-", f"{name}-") for fact in facts]
+        lives.append([(name, opened), *((name, journal.fact(text)) for text in texts)])
+    orders = [(HOST, Ordered("me", "look", str(number))) for number in range(FACTS)]
+    return [fact for facts in zip(*lives, orders, strict=False) for fact in facts]
+
+
+def write(engine: Sqlite, facts: list[tuple[str, AnyFact]]) -> None:
+    last = engine.last()
+    rows = [journal.entry(last + 2 * n, *named(fact, n)) for n, fact in enumerate(facts, 1)]
+    engine.write(rows)
+
+
+def named(fact: tuple[str, AnyFact], when: float) -> tuple[str, float, AnyFact]:
+    return fact[0], when, fact[1]
+
+
+def said(found: Folded) -> tuple[object, ...]:
+    return {name: known(record) for name, record in found.records.items()}, found.audit, found.number
+
+
+def test_a_start_with_a_snapshot_of_any_age_knows_what_one_without_knows(engine: Sqlite, path: Path) -> None:
+    facts = happened()
+    for some in (facts[:150], facts[150:151], facts[151:400], [], facts[400:]):
+        write(engine, some)
+        assert said(folded(engine, path)) == said(folded(engine, None))
+        refresh(engine, path)
+        assert path.exists()
+        assert folded(engine, path).since < snapshots.MANY
+        assert said(folded(engine, path)) == said(folded(engine, None))
+    orders = [fact for _, fact in facts if isinstance(fact, Ordered)]
+    assert [entry.fact for entry in folded(engine, path).audit] == orders
+
+
+def test_a_new_one_is_taken_when_much_has_been_written_and_no_sooner(engine: Sqlite, path: Path) -> None:
+    facts = happened()
+    write(engine, facts[:9])
+    assert refresh(engine, path) == 0
+    assert not path.exists()
+    write(engine, facts[9:10])
+    assert refresh(engine, path) == engine.last()
+    before = path.read_bytes()
+    write(engine, facts[10:19])
+    assert refresh(engine, path) < engine.last()
+    assert path.read_bytes() == before
+
+
+def lies(known: Folded) -> None:
+    """What it says is not so: had it been believed, somebody would notice."""
+    for record in known.records.values():
+        record.tallies = Tallies()
+        record.ended += 1
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda content: b"",
+        lambda content: content[: len(content) // 2],
+        lambda content: content.replace(b"a cable", b"a Cable").replace(b"open-a-1", b"open-a-3"),
+        lambda content: b"x" + content[1:],
+        lambda content: content + b"x",
+        lambda content: content[:60] + bytes(200) + content[260:],
+    ],
+    ids=["empty", "half", "another text", "another kind", "longer", "zeros"],
+)
+def test_a_damaged_snapshot_costs_time_and_nothing_else(
+    engine: Sqlite, path: Path, spoil: Callable[[bytes], bytes]
+) -> None:
+    write(engine, happened())
+    expected = said(folded(engine, None))
+    refresh(engine, path)
+    path.write_bytes(spoil(path.read_bytes()))
+    assert said(folded(engine, path)) == expected
+    refresh(engine, path)
+    assert folded(engine, path).since == 0, "it is good again"
+
+
+def test_a_snapshot_of_another_version_is_not_believed(
+    engine: Sqlite, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(engine, happened())
+    found = folded(engine, None)
+    lies(found)
+    with monkeypatch.context() as patch:
+        patch.setattr(snapshots, "VERSION", snapshots.VERSION + 1)
+        save(path, found)
+    assert said(folded(engine, path)) == said(folded(engine, None))
+
+
+@pytest.mark.parametrize("kept", [200, 400, 600])
+def test_a_snapshot_of_another_journal_is_not_believed(
+    engine: Sqlite, path: Path, tmp_path: Path, kept: int
+) -> None:
+    """As after a backup was restored: it may be shorter or longer, and something else has happened since."""
+    facts = happened()
+    other = Sqlite(tmp_path / "other.sqlite")
+    write(other, facts[:400])
+    found = folded(other, None)
+    lies(found)
+    save(path, found)
+    other.close()
+    write(engine, facts[:150])
+    write(engine, [(HOST, Ordered("me", "restore"))])
+    write(engine, facts[150 : kept - 1])
+    assert said(folded(engine, path)) == said(folded(engine, None))
+
+
+def test_a_snapshot_is_nobody_elses_to_read_and_never_half_there(engine: Sqlite, path: Path) -> None:
+    write(engine, happened())
+    refresh(engine, path)
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert not [*path.parent.glob("*.part")]
+
+
+def test_where_no_snapshot_can_be_written_nothing_else_fails(engine: Sqlite, tmp_path: Path) -> None:
+    write(engine, happened())
+    path = tmp_path / "no such folder" / FILE
+    refresh(engine, path)
+    assert said(folded(engine, path)) == said(folded(engine, None))

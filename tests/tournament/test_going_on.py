@@ -1,0 +1,228 @@
+"""Matches that go on after a restart: from the moves that were kept, with the clocks that were left."""
+
+from typing import Any
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from games.catalogue import catalogue
+from games.game import Illegal, Pace
+from tests.tournament.world import World, first, play, silent
+from tournament.events import CUT_SHORT, Began, Ending, Moved
+from tournament.match import Match
+from tournament.player import Player
+from tournament.record import Opened, State, Turned
+from tournament.store import Memory
+
+NAMES = ("ann", "bob")
+PACE = Pace(bank=10.0, gain=2.0)
+GRACE = 30.0
+KEPT = [{"action": "putSymbol", "position": field} for field in ("C", "N", "NW")], [3.0, 1.5, 0.5]
+
+
+def interrupted(kept: Any = KEPT, at: float = 100.0, pace: Pace = PACE) -> Match:
+    """A match that goes on, for which both seats are held."""
+    match = Match(catalogue()["tic-tac-toe"], NAMES, at, pace=pace, kept=kept)
+    for seat in (0, 1):
+        match.hold(seat, at + GRACE)
+    return match
+
+
+def test_a_match_goes_on_from_the_moves_that_were_kept() -> None:
+    whole = Match(catalogue()["tic-tac-toe"], NAMES, 0.0, pace=PACE)
+    for number, (move, at) in enumerate(zip(KEPT[0], (3.0, 4.5, 5.0), strict=True)):
+        whole.play(number % 2, move, at)
+    match = interrupted()
+    assert match.positions == whole.positions
+    assert (match.moves, match.times) == (whole.moves, whole.times)
+    assert match.to_move == 1
+    kinds = [type(event) for event in match.log.events]
+    assert kinds == [Began, Moved, Moved, Moved]
+    lefts = [(event.seat, event.left) for event in match.log.events if isinstance(event, Moved)]
+    assert lefts == [(0, 9.0), (1, 10.5), (0, 10.5)]
+
+
+def test_it_goes_on_with_the_clocks_that_were_left() -> None:
+    assert interrupted().left(100.0) == (10.5, 10.5)
+
+
+def test_the_clock_of_the_mover_begins_when_its_bot_is_back() -> None:
+    match = interrupted()
+    match.here(0, 105.0)
+    assert match.left(120.0) == (10.5, 10.5), "bob is to move, and is not back"
+    match.here(1, 120.0)
+    assert match.left(124.0) == (10.5, 6.5)
+    match.play(1, "S", 124.0)
+    assert match.left(124.0) == (10.5, 8.5)
+
+
+def test_whoever_is_back_may_move_while_the_other_is_awaited() -> None:
+    match = interrupted()
+    match.here(1, 101.0)
+    match.play(1, "S", 102.0)
+    assert match.left(115.0) == (10.5, 11.5), "ann is to move, and is not back"
+    match.here(0, 115.0)
+    match.play(0, "SE", 116.0)
+    assert match.result is not None
+    assert match.result.ending is Ending.PLAYED
+
+
+@pytest.mark.parametrize(
+    ("back", "why"),
+    [
+        ((), "ann and bob did not come back"),
+        ((0,), "bob did not come back"),
+        ((1,), "ann did not come back"),
+    ],
+)
+def test_a_match_to_which_somebody_does_not_come_back_is_void(back: tuple[int, ...], why: str) -> None:
+    """Catches a bot that loses by a fault of the host's."""
+    match = interrupted(pace=Pace(bank=100.0))
+    for seat in back:
+        match.here(seat, 101.0)
+    match.flag(100.0 + GRACE)
+    assert match.result is None
+    match.flag(100.1 + GRACE)
+    assert match.result is not None
+    assert (match.result.winner, match.result.ending) == (None, Ending.VOID)
+    assert match.result.why == f"{CUT_SHORT}, and {why}"
+
+
+def test_whoever_was_back_and_leaves_then_has_left() -> None:
+    match = interrupted(pace=Pace(bank=100.0))
+    for seat in (0, 1):
+        match.here(seat, 101.0)
+    match.leave(0, 102.0)
+    assert match.result is not None
+    assert (match.result.winner, match.result.ending) == (1, Ending.LEFT)
+
+
+def test_a_bot_that_is_gone_for_good_without_having_been_back_has_not_left() -> None:
+    match = interrupted(pace=Pace(bank=100.0))
+    match.leave(0, 101.0)
+    match.here(1, 102.0)
+    assert match.result is not None
+    assert match.result.ending is Ending.VOID
+
+
+@pytest.mark.parametrize(
+    "moves",
+    [("C", "C"), ("C", "N", "NW", "NE", "SE"), ("nowhere",)],
+    ids=["illegal", "over", "no move"],
+)
+def test_what_is_no_match_that_goes_on_is_refused(moves: tuple[str, ...]) -> None:
+    with pytest.raises(Illegal):
+        interrupted((list(moves), [1.0] * len(moves)))
+
+
+# In a tournament
+
+
+def opened(format: str) -> Opened:
+    return Opened("tic-tac-toe", format, None if format == "open" else 2, pace=Pace(bank=100.0))
+
+
+async def left_behind(format: str = "round-robin", behave: Any = first) -> Memory:
+    """What is kept of a tournament whose host stops in the middle of a match."""
+    store = Memory()
+    await store.keep("cup", 0.0, [opened(format), *([Turned(State.RUNNING)] if format == "open" else [])])
+    async with trio.open_nursery() as nursery:
+        here = World(opened(format), store)
+        for name in NAMES:
+            player = here.come(name)
+            player.key = f"the digest of {name}'s token"
+            nursery.start_soon(play, player, behave)
+            await here.tournament.enter(name)
+        nursery.start_soon(here.tournament.run)
+        await trio.sleep(2.5)
+        assert len(here.tournament.matches) == 1
+        nursery.cancel_scope.cancel()
+    return Memory(store.kept()) if behave is silent else store
+
+
+def awaited(here: World, name: str) -> Player:
+    player = here.come(name)
+    player.place = "cup"
+    player.away()
+    return player
+
+
+@pytest.mark.parametrize("format", ["round-robin", "open"])
+async def test_a_tournament_goes_on_with_the_match_that_was_in_play(
+    format: str, autojump_clock: MockClock
+) -> None:
+    here = World(opened(format), await left_behind(format))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(here.timekeeper.run)
+        players = [awaited(here, name) for name in NAMES]
+        nursery.start_soon(here.tournament.run)
+        await trio.sleep(1.0)
+        (match,) = here.tournament.matches.values()
+        assert (match.name, match.ply) == ("cup-1", 2)
+        for player in players:
+            player.back()
+            nursery.start_soon(play, player, first)
+        while not here.concluded():  # noqa: ASYNC110 - on a virtual clock
+            await trio.sleep(1.0)
+        nursery.cancel_scope.cancel()
+    end = here.concluded()[0]
+    assert (end.match, end.ending, end.score) == ("cup-1", Ending.PLAYED, (1.0, 0.0))
+    assert len(end.moves) == 7
+
+
+async def test_what_goes_on_is_kept_as_it_goes_on(autojump_clock: MockClock) -> None:
+    """Catches a match that goes on twice from the same position."""
+    store = await left_behind()
+    here = World(opened("round-robin"), store)
+    async with trio.open_nursery() as nursery:
+        for player in [awaited(here, name) for name in NAMES]:
+            nursery.start_soon(play, player, first)
+            player.back()
+        nursery.start_soon(here.tournament.run)
+        await trio.sleep(2.5)
+        nursery.cancel_scope.cancel()
+    assert [len(moves) for moves, _ in store.jotted().values()] == [4]
+
+
+async def test_who_does_not_come_back_plays_again_and_loses_only_by_missing_that(
+    autojump_clock: MockClock,
+) -> None:
+    here = World(opened("round-robin"), await left_behind())
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(here.timekeeper.run)
+        ann, _ = [awaited(here, name) for name in NAMES]
+        nursery.start_soon(here.tournament.run)
+        nursery.start_soon(play, ann, silent)
+        ann.back()
+        with trio.fail_after(90.0):
+            await here.tournament.finished()
+        nursery.cancel_scope.cancel()
+    void, lost = here.concluded()
+    assert (void.match, void.ending, void.score) == ("cup-1", Ending.VOID, None)
+    assert void.why == f"{CUT_SHORT}, and bob did not come back"
+    assert len(void.moves) == 2
+    assert (lost.match, lost.ending, lost.why) == ("cup-1.2", Ending.LEFT, "bob did not come")
+
+
+async def test_a_match_is_void_whose_players_cannot_come_back_to_it(autojump_clock: MockClock) -> None:
+    """Nobody in the lobby is awaited: a host knows its bots again, and these are strangers."""
+    here = World(opened("round-robin"), await left_behind())
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(here.tournament.run)
+        await trio.sleep(1.0)
+        nursery.cancel_scope.cancel()
+    assert [(end.match, end.why) for end in here.concluded()] == [("cup-1", CUT_SHORT)]
+
+
+async def test_a_match_of_which_only_the_deal_was_kept_begins_anew(autojump_clock: MockClock) -> None:
+    here = World(opened("round-robin"), await left_behind(behave=silent))
+    async with trio.open_nursery() as nursery:
+        for player in [awaited(here, name) for name in NAMES]:
+            nursery.start_soon(play, player, first)
+            player.back()
+        nursery.start_soon(here.tournament.run)
+        await here.tournament.finished()
+        nursery.cancel_scope.cancel()
+    (end,) = here.concluded()
+    assert (end.match, end.ending) == ("cup-1", Ending.PLAYED)

@@ -1,0 +1,117 @@
+"""A score sheet that follows a record says what the pure functions say of the whole record."""
+
+from itertools import pairwise
+from random import Random
+
+import pytest
+
+from tournament.events import Ending
+from tournament.format import Pairing, formats
+from tournament.record import (
+    Concluded,
+    Disqualified,
+    Drew,
+    Entered,
+    Opened,
+    Record,
+    Voided,
+    Withdrew,
+)
+from tournament.score_sheet import ALL_CROSSED, CROSSED, LATEST, NEAREST, ScoreSheet, board_of
+
+NAMES = tuple(f"bot {number}" for number in range(8))
+SCORES = ((1.0, 0.0), (0.5, 0.5), (0.0, 1.0))
+
+
+def event(kind: str, names: tuple[str, ...] = NAMES) -> Record:
+    record = Record("cup", Opened("tic-tac-toe", kind))
+    for name in names:
+        record.add(Entered(name))
+    return record
+
+
+def play(record: Record, random: Random, first: str, second: str) -> str:
+    """One more pairing, and its match."""
+    number = record.last_drawn + 1
+    match, score = f"cup-{number}", random.choice(SCORES)
+    winner = None if score[0] == 0.5 else int(score[0] == 0)
+    moves = tuple(random.choices("abc", k=3))
+    record.add(Drew((Pairing(number, number, first, second),)))
+    record.add(
+        Concluded(match, number, (first, second), winner, Ending.PLAYED, "so", score, moves, (0.1,) * 3)
+    )
+    return match
+
+
+@pytest.mark.parametrize("kind", [name for name, found in formats().items() if name != "knockout"])
+def test_whatever_happens_to_a_record_the_sheet_that_follows_it_agrees(kind: str) -> None:
+    random, record, sheet = Random(kind), event(kind), ScoreSheet()
+    matches: list[str] = []
+    for number in range(60):
+        matches.append(play(record, random, *random.sample(NAMES, 2)))
+        match number:
+            case 20:
+                record.add(Voided(matches.pop(7), "a fault"))
+            case 30:
+                record.add(Disqualified("bot 3", "it cheated"))
+            case 40:
+                record.add(Withdrew("bot 5", annulled=True))
+            case 50:
+                record.add(Entered("late"))
+                record.add(Drew((Pairing(record.last_drawn + 1, 99, "late", None),)))
+            case _:
+                pass
+        if number % 3 == 0:
+            followed, whole = sheet.board(record, 1.0), board_of(record, 1.0)
+            assert (followed.rows, followed.duplicates) == (whole.rows, whole.duplicates)
+            assert followed.version == record.version
+
+
+def test_every_change_of_the_table_is_another_version_and_nothing_else_is() -> None:
+    random, record = Random(1), event("round-robin")
+    match = play(record, random, *NAMES[:2])
+    for fact in (
+        Entered("late"),
+        Withdrew("late", annulled=False),
+        Voided(match, "a fault"),
+        Disqualified("bot 3", "it cheated"),
+    ):
+        before, rows = record.version, board_of(record, 0.0).rows
+        record.add(fact)
+        assert record.version > before
+        assert board_of(record, 0.0).rows != rows or isinstance(fact, Withdrew | Disqualified)
+    before = record.version
+    record.add(Drew((Pairing(record.last_drawn + 1, 1, *NAMES[:2]),)))
+    assert record.version == before
+
+
+def test_a_preview_leaves_the_lists_that_are_followed_as_they_are() -> None:
+    random, record = Random(2), event("round-robin")
+    match = play(record, random, *NAMES[:2])
+    decisions, endings = list(record.decisions), list(record.endings)
+    assert record.after(Voided(match, "a fault")).decisions != decisions
+    assert (record.decisions, record.endings) == (decisions, endings)
+
+
+def test_of_many_entrants_only_matches_against_the_nearest_are_crossed() -> None:
+    random = Random(3)
+    for many in (ALL_CROSSED, ALL_CROSSED + 1):
+        names = tuple(f"bot {number}" for number in range(many))
+        record = event("round-robin", names)
+        for first, second in pairwise(names):
+            play(record, random, first, second)
+        board = ScoreSheet().board(record, 0.0)
+        first = [row.name for row in board.rows[:CROSSED]]
+        assert list(board.crossed) == first
+        widths = [len(cells) for cells in board.crossed.values()]
+        if many > ALL_CROSSED:
+            assert widths == [
+                min(place, NEAREST) + min(CROSSED - 1 - place, NEAREST) for place in range(CROSSED)
+            ]
+        else:
+            assert widths == [CROSSED - 1] * CROSSED
+        for row, cells in board.crossed.items():
+            for column, entries in cells.items():
+                met = [each for each in record.came_to.values() if {*each.pairing.names} == {row, column}]
+                assert [entry.number for entry in entries] == [each.pairing.number for each in met]
+    assert LATEST > CROSSED

@@ -1,0 +1,153 @@
+"""A record that forgets what is old says the same as one that remembers everything."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tournament.record
+from tests.tournament.histories import history
+from tournament.events import Ending
+from tournament.format import formats
+from tournament.record import AnyFact, Concluded, Disqualified, Opened, Record, Voided
+from tournament.standings import Row
+from tournament.tally import VALUES
+
+FEW = 5  # matches that are remembered here
+ENDLESS = [format.name for format in formats().values() if format.endless]
+ENDING = [format.name for format in formats().values() if not format.endless]
+seeds = st.integers(0, 2**32 - 1)
+
+
+@contextmanager
+def forgetful() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tournament.record, "WHOLE", FEW)
+        yield
+
+
+def of(opened: Opened, facts: Sequence[AnyFact], *, whole: bool) -> Record:
+    record = Record("cup", opened, whole=whole)
+    for fact in facts:
+        record.add(fact)
+    return record
+
+
+def counts(rows: Sequence[Row]) -> dict[str, tuple[float, int, int, int, int]]:
+    return {row.name: (row.points, row.played, row.wins, row.draws, row.losses) for row in rows}
+
+
+@given(seed=seeds, steps=st.integers(0, 200), format=st.sampled_from(ENDLESS))
+def test_the_standings_of_a_table_without_an_end_do_not_need_its_past(
+    seed: int, steps: int, format: str
+) -> None:
+    """To the last digit, strengths and ranks among them, where no match is voided that was forgotten."""
+    opened, facts = history(format, Random(seed), steps, expelled=False, latest=FEW)
+    with forgetful():
+        one, other = (of(opened, facts, whole=whole) for whole in (True, False))
+        assert other.standings() == one.standings()
+        assert other.public.standings() == one.public.standings()
+        assert other.after().standings() == one.standings()
+
+
+@given(seed=seeds, steps=st.integers(0, 200), format=st.sampled_from(ENDLESS))
+def test_a_forgotten_match_can_be_voided_and_counts_no_more(seed: int, steps: int, format: str) -> None:
+    opened, facts = history(format, Random(seed), steps, expelled=False)
+    with forgetful():
+        one, other = (of(opened, facts, whole=whole) for whole in (True, False))
+        assert counts(other.standings()) == counts(one.standings())
+        assert other.voided == one.voided
+
+
+@given(seed=seeds, steps=st.integers(0, 200), format=st.sampled_from(ENDLESS))
+def test_an_old_journal_does_not_say_whose_a_voided_match_was_and_it_is_looked_up(
+    seed: int, steps: int, format: str
+) -> None:
+    opened, facts = history(format, Random(seed), steps, expelled=False)
+    there = {fact.match: fact for fact in facts if isinstance(fact, Concluded)}
+    with forgetful():
+        record = Record("cup", opened, whole=False, find=there.__getitem__)
+        for fact in facts:
+            record.add(Voided(fact.match, fact.why) if isinstance(fact, Voided) else fact)
+        assert record.standings() == of(opened, facts, whole=False).standings()
+
+
+@given(seed=seeds, steps=st.integers(0, 200), format=st.sampled_from(ENDLESS))
+def test_whoever_is_disqualified_has_lost_everything_forgotten_or_not(
+    seed: int, steps: int, format: str
+) -> None:
+    opened, facts = history(format, Random(seed), steps, expelled=False, latest=FEW)
+    with forgetful():
+        one, other = (of(opened, [*facts, Disqualified("a", "?")], whole=whole) for whole in (True, False))
+        assert counts(other.standings())["a"] == counts(one.standings())["a"]
+        assert {row.points for row in other.standings() if row.name == "a"} == {0.0}
+
+
+@given(seed=seeds, steps=st.integers(0, 200), format=st.sampled_from(ENDING))
+def test_where_there_is_an_end_nothing_that_counts_is_forgotten(seed: int, steps: int, format: str) -> None:
+    opened, facts = history(format, Random(seed), steps)
+    with forgetful():
+        one, other = (of(opened, facts, whole=whole) for whole in (True, False))
+        assert other.standings() == one.standings()
+        assert (other.past(), other.results(), other.adjusted()) == (
+            one.past(),
+            one.results(),
+            one.adjusted(),
+        )
+
+
+@given(seed=seeds, steps=st.integers(0, 200), format=st.sampled_from([*ENDLESS, *ENDING]))
+def test_what_is_to_come_is_the_same_and_so_is_what_there_was(seed: int, steps: int, format: str) -> None:
+    opened, facts = history(format, Random(seed), steps)
+    with forgetful():
+        one, other = (of(opened, facts, whole=whole) for whole in (True, False))
+        assert list(other.open.items()) == list(one.open.items())
+        assert (other.dealt, other.own_options, other.keys) == (one.dealt, one.own_options, one.keys)
+        for number in one.open:
+            assert other.match_name(number) == one.match_name(number)
+            assert other.missed(number) == one.missed(number)
+        assert [*map(list, other.past())] == [*map(list, one.past())]
+        assert (other.ended, other.pairings, other.decided) == (len(one.matches), one.pairings, one.decided)
+        assert list(other.matches) == list(one.matches)[-FEW:]
+        names = {
+            *one.matches,
+            *one.dealt,
+            *map(one.match_name, one.drawn),
+            "cup-0",
+            "cup",
+            "cup-x",
+            "cup-1.1",
+        }
+        for name in {*names, *(f"{name}.2" for name in names), *(f"{name}.02" for name in names)}:
+            assert other.is_over(name) == (name in one.matches), name
+
+
+def test_what_is_forgotten_is_not_there_any_more() -> None:
+    opened, facts = history("open", Random(1), 2000)
+    with forgetful():
+        record = of(opened, facts, whole=False)
+    kept = [record.drawn, record.matches, record.came_to, record.counted, record.attempts]
+    assert max(map(len, kept)) <= FEW + len(record.open) + len(record.dealt)
+    assert record.ended > 100 * FEW / 2
+
+
+def test_a_match_of_which_nobody_knows_is_not_voided() -> None:
+    opened, facts = history("open", Random(2), 50)
+    for whole in (True, False):
+        with pytest.raises(ValueError, match="no match of that name"):
+            of(opened, [*facts, Voided("cup-999", "?")], whole=whole)
+
+
+def test_a_match_is_concluded_once_though_it_is_forgotten() -> None:
+    opened, facts = history("open", Random(3), 200)
+    first = next(fact for fact in facts if isinstance(fact, Concluded) and fact.ending is Ending.PLAYED)
+    with forgetful(), pytest.raises(ValueError, match="before"):
+        of(opened, [*facts, first], whole=False)
+
+
+@pytest.mark.parametrize("format", ENDLESS)
+def test_a_tally_can_tell_whatever_a_format_without_an_end_goes_by(format: str) -> None:
+    assert {*formats()[format].order} <= {*VALUES}

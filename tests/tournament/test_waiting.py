@@ -1,0 +1,274 @@
+"""What is dealt and what is waited for is the same, found by player or by looking at every open pairing."""
+
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
+from math import inf
+from random import Random
+
+import pytest
+import trio
+from hypothesis import given
+from hypothesis import strategies as st
+from trio.testing import MockClock
+
+from tests.steps import steps_taken
+from tournament.events import Ending
+from tournament.format import Pairing
+from tournament.lobby import Lobby
+from tournament.pairing.round_robin import table
+from tournament.player import Player
+from tournament.presence import Presence
+from tournament.record import AnyFact, Concluded, Dealt, Drew, Entered, Opened, Record, Voided
+from tournament.timekeeper import Timekeeper
+from tournament.waiting import START, Waiting
+
+GRACE = 30.0
+NAMES = tuple("abcdefgh")
+seeds = st.integers(0, 2**32 - 1)
+
+
+def drawn(random: Random, count: int, first: int = 1) -> list[Pairing]:
+    return [Pairing(first + more, 1, *random.sample(NAMES, 2)) for more in range(count)]
+
+
+# By hand, as it used to be done
+
+
+def greedy(
+    pairings: Collection[Pairing], available: Collection[str], sought: Collection[str]
+) -> Iterator[Pairing]:
+    taken = set[str]()
+    for pairing in pairings:
+        names = {*pairing.names}
+        if names <= {*available} and names & {*sought} and names.isdisjoint(taken):
+            taken |= names
+            yield pairing
+
+
+def overdue(
+    record: Record, idle: Collection[str], absent: Collection[str], missing: dict[int, dict[str, float]]
+) -> list[Pairing]:
+    """Also brings `missing`, for whom each pairing waits since when, up to date."""
+    now, waited, waiting = trio.current_time(), set[str](), dict[int, dict[str, float]]()
+    for number, pairing in record.open.items():
+        names = {*pairing.names}
+        if names & {*absent} and names.isdisjoint(waited) and names - {*absent} <= {*idle}:
+            waited |= names
+            before = missing.get(number, {})
+            waiting[number] = {name: before.get(name, now) for name in names & {*absent}}
+    over = [number for number, since in waiting.items() if now >= max(since.values()) + GRACE]
+    missing.clear()
+    missing.update((number, since) for number, since in waiting.items() if number not in over)
+    return [record.open[number] for number in over]
+
+
+# The index
+
+
+@given(seed=seeds, steps=st.integers(0, 60))
+def test_it_is_the_open_pairings_in_the_order_of_drawing_whatever_comes_and_goes(
+    seed: int, steps: int
+) -> None:
+    random, waiting, known = Random(seed), Waiting(), dict[int, Pairing]()
+    closed: list[Pairing] = []
+    for _ in range(steps):
+        chosen = random.random()
+        if chosen < 0.4:
+            for pairing in drawn(random, random.randint(1, 5), len(known) + len(closed) + 1):
+                waiting.add(pairing)
+                known[pairing.number] = pairing
+        elif chosen < 0.8 and known:
+            closed.append(known.pop(random.choice(list(known))))
+            waiting.discard(closed[-1].number)
+            waiting.discard(closed[-1].number)
+        elif closed:
+            again = closed.pop(random.randrange(len(closed)))
+            known[again.number] = again
+            waiting.add(again)
+            waiting.add(again)
+        copied = waiting.__copy__()
+        copied.add(Pairing(1000, 1, "a", "b"))
+        expected = dict(sorted(known.items()))
+        assert list(waiting.items()) == list(expected.items())
+        assert len(waiting) == len(expected)
+        for names in (("a",), ("b", "c")):
+            mine = [each for each in expected.values() if not {*names}.isdisjoint(each.names)]
+            assert waiting.of(*names) == mine
+
+
+@given(seed=seeds, count=st.integers(0, 40))
+def test_who_can_meet_is_what_a_look_at_every_pairing_finds(seed: int, count: int) -> None:
+    random = Random(seed)
+    pairings = drawn(random, count)
+    waiting = Waiting(pairings)
+    available = {name for name in NAMES if random.random() < 0.6}
+    sought = {name for name in available if random.random() < 0.6}
+    found = list(waiting.meetings(available, dict.fromkeys(sought, START)))
+    assert found == list(greedy(pairings, available, sought))
+
+
+@given(seed=seeds, count=st.integers(0, 60), most=st.integers(1, 4), rounds=st.integers(1, 12))
+def test_whoever_stops_early_goes_on_as_if_it_had_looked_at_everything_again(
+    seed: int, count: int, most: int, rounds: int
+) -> None:
+    """As where so many matches at once are allowed: players become free and busy meanwhile."""
+    random = Random(seed)
+    waiting = Waiting(drawn(random, count))
+    free, sought = set[str](), dict[str, int]()
+    for _ in range(rounds):
+        for name in NAMES:
+            if name not in free and random.random() < 0.5:
+                free.add(name)
+                sought[name] = START
+            elif name in free and random.random() < 0.1:
+                free.discard(name)
+                sought.pop(name, None)
+        expected = list(greedy(waiting.values(), free, free))[:most]
+        found = list(islice(waiting.meetings(free, sought), most))
+        assert found == expected
+        for pairing in found:
+            free.difference_update(pairing.names)
+            waiting.discard(pairing.number)
+        if random.random() < 0.3:
+            for pairing in drawn(random, 3, count + 1):
+                waiting.add(pairing)
+                sought |= {name: START for name in pairing.names if name in free}
+            count += 3
+
+
+@pytest.mark.parametrize("count", [100, 400])
+def test_what_one_who_is_free_again_costs_does_not_grow_with_the_pairings_of_others(count: int) -> None:
+    names = [f"p{number}" for number in range(count)]
+    meetings = [pair for round in table(names) for pair in round]
+    waiting = Waiting(Pairing(number, 1, *pair) for number, pair in enumerate(meetings, 1))
+    playing = {*names[2:]}
+    steps = steps_taken(lambda: list(waiting.meetings({*names} - playing, {"p1": START})))
+    assert steps < 100 * count, f"of {len(meetings)} pairings"
+
+
+# All of it, with people who come and go
+
+
+class Rival:
+    """A tournament that deals to a lobby by looking at everything, beside one that asks `Presence`."""
+
+    def __init__(self, random: Random) -> None:
+        self.random = random
+        self.record = Record("cup", Opened("tic-tac-toe", "round-robin"))
+        self.lobby = Lobby()
+        self.presence = Presence(self.record, "tic-tac-toe", self.lobby, Timekeeper(inf), GRACE)
+        self.lobby.listen(lambda player: self.presence.heard(player.name))
+        self.players: dict[str, Player] = {}
+        self.missing: dict[int, dict[str, float]] = {}
+        self.add(Drew(()))
+
+    def add(self, fact: AnyFact) -> None:
+        self.record.add(fact)
+        self.presence.told(fact)
+
+    def idle(self) -> list[str]:
+        return [
+            each.name
+            for each in self.lobby.idle("tic-tac-toe")
+            if each.name in self.record.entrants and each.place in (None, "cup")
+        ]
+
+    def absent(self) -> set[str]:
+        found = {name: self.lobby.find(name, "tic-tac-toe", "cup") for name in self.record.entrants}
+        return {name for name, player in found.items() if player is None or not player.present}
+
+    def happen(self) -> None:
+        """Somebody enters, comes, goes, is busy elsewhere; a match ends, is void, or is voided; or a draw."""
+        random, record = self.random, self.record
+        name = random.choice(NAMES)
+        player = self.players.get(name)
+        match random.randrange(9):
+            case 0:
+                self.add(Entered(name))
+            case 1 | 2 if player is None or player.retired:
+                self.players[name] = self.lobby.enter(name, "tic-tac-toe")
+            case 1 | 2 if not player.present:
+                player.back()
+            case 3 if player is not None:
+                player.away()
+            case 4 if player is not None and random.random() < 0.3:
+                player.retire()
+            case 4 if player is not None:
+                player.place = random.choice((None, "cup", "another"))
+            case 5 if len(record.entrants) > 1:
+                entrants = list(record.entrants)
+                pairs = [random.sample(entrants, 2) for _ in range(random.randint(1, 6))]
+                number = len(record.drawn)
+                self.add(Drew(tuple(Pairing(more, 1, *pair) for more, pair in enumerate(pairs, number + 1))))
+            case 6 | 7 if record.dealt:
+                self.conclude(*random.choice(list(record.dealt.items())))
+            case 8 if counting := [each for each in record.matches if record.matches[each].score]:
+                self.add(Voided(random.choice(counting), "?"))
+            case _:
+                pass
+
+    def conclude(self, match: str, number: int) -> None:
+        names = self.record.drawn[number].names
+        void = self.random.random() < 0.3
+        ending, score = (Ending.VOID, None) if void else (Ending.PLAYED, (1.0, 0.0))
+        self.add(Concluded(match, number, (names[0], names[1]), None, ending, "so", score))
+        for name in names:
+            self.players[name].free()
+
+    def deal(self, room: int) -> tuple[Sequence[Pairing], Sequence[Pairing]]:
+        """As many as may be dealt, found in the one way and in the other."""
+        idle = self.idle()
+        expected = list(greedy(self.record.open.values(), idle, idle))[:room]
+        found: list[Pairing] = []
+        if room:
+            for pairing, players in self.presence.meetings():
+                assert tuple(player.name for player in players) == pairing.names
+                found.append(pairing)
+                for player in players:
+                    player.reserved = True
+                if len(found) == room:
+                    break
+        for pairing in found:
+            self.add(Dealt(self.record.match_name(pairing.number), pairing.number))
+        return found, expected
+
+
+@given(seed=seeds, steps=st.integers(0, 120), most=st.sampled_from((0, 1, 2, 9)))
+def test_the_same_is_dealt_and_waited_for_as_by_looking_at_everybody(
+    seed: int, steps: int, most: int
+) -> None:
+    async def go() -> None:
+        rival = Rival(Random(seed))
+        for _ in range(steps):
+            rival.happen()
+            if rival.random.random() < 0.3:
+                await trio.sleep(rival.random.choice((1.0, 12.0, 31.0)))
+            if rival.random.random() < 0.6:
+                assert rival.presence.absent == rival.absent()
+                found, expected = rival.deal(most)
+                assert found == expected
+                if len(found) < most:
+                    assert not rival.presence.more_can_meet
+                    idle, absent = rival.idle(), rival.absent()
+                    assert rival.presence.overdue() == overdue(rival.record, idle, absent, rival.missing)
+                    due = [max(since.values()) + GRACE for since in rival.missing.values()]
+                    assert rival.presence.waits_until == min(due, default=inf)
+                else:
+                    rival.presence.wait_for_nobody()
+                    rival.missing.clear()
+
+    trio.run(go, clock=MockClock(autojump_threshold=0))
+
+
+def test_whoever_is_busy_without_having_said_so_is_not_dealt_to_and_keeps_nobody_else_from_playing() -> None:
+    """Another tournament may have taken somebody that has not been bound to one."""
+    rival = Rival(Random(1))
+    for name in "abc":
+        rival.add(Entered(name))
+        rival.players[name] = rival.lobby.enter(name, "tic-tac-toe")
+    rival.add(Drew((Pairing(1, 1, "a", "b"), Pairing(2, 1, "b", "c"))))
+    assert rival.presence.absent == set()
+    rival.players["a"].reserved = True
+    found, expected = rival.deal(9)
+    assert [pairing.number for pairing in found] == [2]
+    assert found == expected

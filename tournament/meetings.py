@@ -1,0 +1,145 @@
+"""Who met whom, how often and how it went: the games of a field, added up by pair.
+
+What a rating rests on. A game costs the same however many came before it, and a pair takes the same
+room however often it meets: only a fingerprint of each game is kept, to know it when it is
+played again.
+"""
+
+from array import array
+from bisect import bisect_left
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from tournament.format import Result
+from tournament.skill import says_something
+
+if TYPE_CHECKING:  # numpy is slow to import, and much of what imports this file rates nobody
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+FEW = 4096  # fingerprints that are kept unsorted, before they are put among the others
+
+
+class Game(Struct, frozen=True, gc=False):
+    """What a game adds to what is known of a pair."""
+
+    first: int
+    second: int
+    count: float  # by how much more the pair weighs
+    won: float  # what the first won of that
+
+
+class Meetings:
+    """Entrants by number, in the order of their first games, and pairs of them by number."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}  # by name
+        self.against: list[
+            dict[int, int]
+        ] = []  # of each entrant: opponents, each with the number of the pair
+        self.lower, self.higher = array("i"), array("i")  # of each pair: its entrants
+        # Of each pair twice, first with the lower in seat 0. Half points are whole numbers.
+        self.played, self.different = array("i"), array("i")
+        self.scored, self.drawn = array("i"), array("i")
+        # Of each pair: what it weighs, and what the lower won of that. Where k games have been played in the
+        # same seats and m of them differ, each weighs m / k: all of them speak for the score, and
+        # together they are worth m games.
+        self.count, self.won = array("d"), array("d")
+        self.games = 0
+        self._seen = Fingerprints()
+
+    def add(self, result: Result) -> Game | None:
+        """Add a game; None is what says nothing of strength.
+
+        What was not played, byes, and matches that both sides lost say nothing.
+        """
+        if not says_something(result):
+            return None
+        first, second = map(self._number, result.pairing.names)
+        turned = first > second
+        pair = self.against[first].get(second)
+        if pair is None:
+            pair = self._pair(first, second)
+        slot, score = 2 * pair + turned, result.score[0]
+        self.played[slot] += 1
+        if not result.digest or self._seen.is_new(hash((slot, result.digest))):
+            self.different[slot] += 1
+        self.scored[slot] += int(2 * score)
+        if score == 0.5:
+            self.drawn[slot] += 1
+        self.games += 1
+        count, won = self.count[pair], self.won[pair]
+        self._weigh(pair)
+        count, won = self.count[pair] - count, self.won[pair] - won
+        return Game(first, second, count, count - won if turned else won)
+
+    def counts(self) -> tuple["Floats", "Floats"]:
+        """Of each entrant: how many different games it has played, and how many that repeat one of these."""
+        import numpy as np
+
+        size, different = len(self.against), np.array(self.count)
+        repeated = np.array(self.played).reshape(-1, 2).sum(axis=1) - different
+        lower, higher = np.array(self.lower), np.array(self.higher)
+        games, repeats = (
+            (np.bincount(lower, each, size) + np.bincount(higher, each, size)).astype(np.float64)
+            for each in (different, repeated)
+        )
+        return games, repeats
+
+    def _number(self, name: str) -> int:
+        number = self.numbers.get(name)
+        if number is None:
+            number = self.numbers[name] = len(self.against)
+            self.against.append({})
+        return number
+
+    def _pair(self, first: int, second: int) -> int:
+        pair = len(self.count)
+        self.against[first][second] = self.against[second][first] = pair
+        self.lower.append(min(first, second))
+        self.higher.append(max(first, second))
+        for of_slots in (self.played, self.different, self.scored, self.drawn):
+            of_slots.extend((0, 0))
+        self.count.append(0.0)
+        self.won.append(0.0)
+        return pair
+
+    def _weigh(self, pair: int) -> None:
+        there, back = 2 * pair, 2 * pair + 1
+        self.count[pair] = self.different[there] + self.different[back]
+        won = 0.0
+        if self.played[there]:
+            won = self.different[there] / self.played[there] * self.scored[there] / 2
+        if played := self.played[back]:
+            won += self.different[back] / played * (played - self.scored[back] / 2)
+        self.won[pair] = won
+
+
+class Fingerprints:
+    """Which of a great many have been seen; eight bytes each."""
+
+    def __init__(self) -> None:
+        self._sorted = array("q")
+        self._latest: set[int] = set()
+
+    def is_new(self, fingerprint: int) -> bool:
+        """Whether it has not been seen before; from now on it has."""
+        if fingerprint in self._latest:
+            return False
+        at = bisect_left(self._sorted, fingerprint)
+        if at < len(self._sorted) and self._sorted[at] == fingerprint:
+            return False
+        self._latest.add(fingerprint)
+        if len(self._latest) > FEW + len(self._sorted) // 4:
+            self._sort()
+        return True
+
+    def _sort(self) -> None:
+        import numpy as np
+
+        both = np.concatenate((np.array(self._sorted), np.array([*self._latest], dtype=np.int64)))
+        self._sorted = array("q", np.sort(both, kind="stable").tobytes())
+        self._latest.clear()

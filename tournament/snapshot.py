@@ -1,0 +1,173 @@
+"""Records as data: what a long journal has come to, so that it need not be read again.
+
+A snapshot holds all that a record knows, except for the moves of its matches.
+Names are held once, and pairings by the places of their names, because there may be
+half a million of them. Whether a snapshot may be believed is for whoever keeps it to find out.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from sys import intern
+from typing import Any
+
+from msgspec import Struct
+
+from tournament.events import Ending
+from tournament.format import Entrant, Pairing, Result, Score
+from tournament.latest import Latest
+from tournament.record import Abridged, Concluded, Find, Opened, Record, Seated, State
+from tournament.tally import Tally
+from tournament.waiting import Waiting
+
+VERSION = 1  # of what follows: to be raised whenever that changes, or what facts come to
+NONE = -1  # in place of a second
+
+Met = tuple[int, int, int, int]  # number, round, and the places of both names
+Came = tuple[Met, float, float, bool, bytes]  # what became of a pairing
+Over = tuple[str, int, tuple[str, str], int | None, Ending, str, Score | None, Mapping[str, Any] | None, int]
+
+
+class Snapshot(Struct, frozen=True, array_like=True):
+    """One record. The fields are its own, and have its names where they need no translation."""
+
+    name: str
+    opened: Opened
+    names: list[str]
+    state: State
+    entrants: list[Entrant]
+    annulled: set[str]
+    disqualified: set[str]
+    arrivals: int
+    drawn: list[Met]
+    matches: list[Over]
+    recent: list[str]
+    ended: int
+    voided: set[str]
+    claims: dict[str, str]
+    seats: list[Seated]
+    invited: set[str]
+    dealt: dict[str, int]
+    own_options: dict[str, Mapping[str, Any]]
+    keys: dict[str, tuple[str, str]]
+    open: list[int]
+    attempts: dict[int, int]
+    counted: dict[int, str]
+    came_to: list[Came]
+    missed: dict[int, frozenset[str]]
+    forgotten: int
+    tallies: dict[str, Tally]
+    last_drawn: int
+    latest: tuple[list[Met], list[Came]]
+    frozen: "Snapshot | None"  # what the public is shown instead
+
+
+def taken(record: Record) -> Snapshot:
+    """A snapshot of a record that is not whole; it shares nothing with it that can change."""
+    places: dict[str, int] = {}
+
+    def met(pairing: Pairing) -> Met:
+        second = NONE if pairing.second is None else places.setdefault(pairing.second, len(places))
+        return pairing.number, pairing.round, places.setdefault(pairing.first, len(places)), second
+
+    def came(result: Result) -> Came:
+        return met(result.pairing), *result.score, result.played, result.digest
+
+    latest = record.latest
+    frozen = record.frozen
+    return Snapshot(
+        name=record.name,
+        opened=record.opened,
+        state=record.state,
+        entrants=list(record.entrants.values()),
+        annulled=set(record.annulled),
+        disqualified=set(record.disqualified),
+        arrivals=record.arrivals,
+        drawn=[met(pairing) for pairing in record.drawn.values()],
+        matches=[_over(match) for match in record.matches.values()],
+        recent=list(record.recent),
+        ended=record.ended,
+        voided=set(record.voided),
+        claims=dict(record.claims),
+        seats=list(record.seats.values()),
+        invited=set(record.invited),
+        dealt=dict(record.dealt),
+        own_options=dict(record.own_options),
+        keys=dict(record.keys),
+        open=list(record.open),
+        attempts=dict(record.attempts),
+        counted=dict(record.counted),
+        came_to=[came(result) for result in record.came_to.values()],
+        missed=dict(record.missed_pairings),
+        forgotten=record.forgotten,
+        tallies=dict(record.tallies),
+        last_drawn=record.last_drawn,
+        latest=([], []) if latest is None else ([met(p) for p in latest], [came(r) for r in latest.results]),
+        frozen=None if frozen is None or frozen is record else taken(frozen),
+        names=list(places),
+    )
+
+
+def restored(snapshot: Snapshot, find: Find | None = None) -> Record:
+    """The record that it was taken of."""
+    record = Record(snapshot.name, snapshot.opened, whole=False, find=find)
+    names = [intern(name) for name in snapshot.names]
+    scores: dict[Score, Score] = {}  # of which there are few
+
+    def pairing(met: Met) -> Pairing:
+        number, round, first, second = met
+        return Pairing(number, round, names[first], None if second == NONE else names[second])
+
+    def results(all_that_came: Iterable[Came], drawn: Mapping[int, Pairing]) -> list[Result]:
+        return [
+            Result(
+                drawn.get(met[0]) or pairing(met), scores.setdefault((one, two), (one, two)), played, digest
+            )
+            for met, one, two, played, digest in all_that_came
+        ]
+
+    record.state = snapshot.state
+    record.entrants = {intern(each.name): each for each in snapshot.entrants}
+    record.out = {each.name for each in snapshot.entrants if each.gone}
+    record.annulled, record.disqualified = snapshot.annulled, snapshot.disqualified
+    record.arrivals = snapshot.arrivals
+    record.drawn = {met[0]: pairing(met) for met in snapshot.drawn}
+    record.matches = {over[0]: _match(over) for over in snapshot.matches}
+    record.recent = deque(snapshot.recent)
+    record.ended, record.voided = snapshot.ended, snapshot.voided
+    record.claims, record.invited = snapshot.claims, snapshot.invited
+    record.seats = {seated.name: seated for seated in snapshot.seats}
+    record.dealt, record.own_options, record.keys = snapshot.dealt, snapshot.own_options, snapshot.keys
+    record.open = Waiting(record.drawn[number] for number in snapshot.open)
+    record.attempts, record.counted = snapshot.attempts, snapshot.counted
+    record.came_to = {each.pairing.number: each for each in results(snapshot.came_to, record.drawn)}
+    if not record.format.endless:
+        record.decisions = [each for each in record.came_to.values() if record.counts(each)]
+    record.missed_pairings, record.forgotten = snapshot.missed, snapshot.forgotten
+    record.tallies, record.last_drawn = snapshot.tallies, snapshot.last_drawn
+    if record.latest is not None:
+        drawn = [record.drawn.get(met[0]) or pairing(met) for met in snapshot.latest[0]]
+        record.latest = Latest(drawn, results(snapshot.latest[1], record.drawn))
+    if snapshot.frozen is not None:
+        record.frozen = restored(snapshot.frozen, find)
+        record.frozen.frozen = record.frozen
+    return record
+
+
+def _over(match: Concluded) -> Over:
+    return (
+        match.match,
+        match.pairing,
+        match.players,
+        match.winner,
+        match.ending,
+        match.why,
+        match.score,
+        match.options,
+        match.plies,
+    )
+
+
+def _match(over: Over) -> Abridged:
+    match, number, players, winner, ending, why, score, options, length = over
+    both = intern(players[0]), intern(players[1])
+    return Abridged(match, number, both, winner, ending, intern(why), score, options=options, length=length)

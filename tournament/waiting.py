@@ -1,0 +1,125 @@
+"""The pairings that are still to be played, found by player.
+
+A tournament of a thousand has half a million of them. What has changed since
+somebody last looked usually concerns two players, so only the pairings of these
+are looked at, and what comes of it is the same as if all had been. Whether
+somebody can play is the caller's to know.
+"""
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Container, Iterable, Iterator, Mapping
+from heapq import heapify, heappop, heappush
+
+from tournament.format import Pairing
+
+Sought = dict[str, int]  # players, each with the number of a pairing before which there is nothing for it
+START = 0  # before the number of any pairing
+
+
+class Waiting(Mapping[int, Pairing]):
+    """The pairings by their numbers, in the order of drawing. None is of somebody without an opponent."""
+
+    def __init__(self, pairings: Iterable[Pairing] = ()) -> None:
+        self._pairings: dict[int, Pairing] = {}
+        self._ordered = True  # whether these are in the order of drawing
+        self._last = START  # the highest number that there has been
+        # Of each player, numbers in the order of drawing. The garbage collector need not look at an array.
+        self._of: dict[str, array[int]] = {}
+        for pairing in pairings:
+            self.add(pairing)
+
+    def __getitem__(self, number: int) -> Pairing:
+        return self._pairings[number]
+
+    def __len__(self) -> int:
+        return len(self._pairings)
+
+    def __iter__(self) -> Iterator[int]:
+        if not self._ordered:
+            self._pairings = dict(sorted(self._pairings.items()))
+            self._ordered = True
+        return iter(self._pairings)
+
+    def __copy__(self) -> "Waiting":
+        copied = Waiting()
+        copied._pairings = dict(self._pairings)
+        copied._ordered, copied._last = self._ordered, self._last
+        copied._of = {name: mine[:] for name, mine in self._of.items()}
+        return copied
+
+    def add(self, pairing: Pairing) -> None:
+        """It is to be played, or to be played again."""
+        number = pairing.number
+        if number in self._pairings:
+            return
+        self._pairings[number] = pairing
+        if number > self._last:
+            self._last = number
+            for name in pairing.names:
+                self._numbers(name).append(number)
+        else:
+            self._ordered = False
+            for name in pairing.names:
+                mine = self._numbers(name)
+                mine.insert(bisect_left(mine, number), number)
+
+    def discard(self, number: int) -> None:
+        """It is being played, or has been decided, if it was here."""
+        pairing = self._pairings.pop(number, None)
+        if pairing is not None:
+            for name in pairing.names:
+                mine = self._of[name]
+                del mine[bisect_left(mine, number)]
+                if not mine:
+                    del self._of[name]
+
+    def of(self, *names: str) -> list[Pairing]:
+        """The pairings of these players, in the order of drawing."""
+        found = {number for name in names for number in self._of.get(name, ())}
+        return [self._pairings[number] for number in sorted(found)]
+
+    def meetings(self, available: Container[str], sought: Sought) -> Iterator[Pairing]:
+        """The pairings of two who are available, one of them sought: in the order of drawing, nobody twice.
+
+        `sought` is kept up to date. Whoever has no such pairing is taken out, and is not missed: a
+        pairing that becomes possible later does so because its other player is available then, and is
+        sought for that. So a caller that stops early goes on later with the same `sought`, to which
+        it adds whoever has become available.
+        """
+        heads = [(number, name) for name, number in sought.items()]
+        heapify(heads)
+        taken = set[str]()
+        while heads:
+            number, name = heappop(heads)
+            if name in taken:
+                continue
+            pairing = self._first(name, number, available, taken)
+            if pairing is None:
+                del sought[name]
+            elif heads and heads[0][0] < pairing.number:
+                sought[name] = pairing.number
+                heappush(heads, (pairing.number, name))
+            else:
+                taken.update(pairing.names)
+                for each in pairing.names:
+                    sought.pop(each, None)
+                yield pairing
+
+    def _numbers(self, name: str) -> "array[int]":
+        numbers = self._of.get(name)
+        if numbers is None:
+            numbers = self._of[name] = array("q")
+        return numbers
+
+    def _first(
+        self, name: str, start: int, available: Container[str], taken: Container[str]
+    ) -> Pairing | None:
+        """The first that somebody can play, from a number on."""
+        mine = self._of.get(name)
+        for number in () if mine is None else mine[bisect_left(mine, start) :]:
+            pairing = self._pairings[number]
+            other = pairing.second if pairing.first == name else pairing.first
+            if other is not None and other in available and other not in taken:
+                return pairing
+        return None
