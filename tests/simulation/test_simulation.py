@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.effort import IS_CAMPAIGN
 from tests.simulation.__main__ import replay
 from tests.simulation.plan import draw
-from tests.simulation.planted import CLASSIC, OURS, Patches, seeds_until_found
+from tests.simulation.planted import CLASSIC, OURS, Patches, a_restart_gives_time, seeds_until_found
 from tests.simulation.processes import digests
 from tests.simulation.world import simulate
 
@@ -18,6 +19,7 @@ CHUNKS = [range(first, first + CHUNK) for first in range(1, 201, CHUNK)]  # so t
 SAME = "1-12"  # seeds that are played again in another process …
 ANOTHER = "13"  # … and one that comes to something else
 ENOUGH = range(1, 401)  # seeds in which a planted bug has to show
+LATE = {a_restart_gives_time: 280}  # seeds that are passed over where hours are not to be had: it shows after
 
 
 def test_a_plan_covers_what_it_is_for() -> None:
@@ -54,7 +56,7 @@ def test_a_seed_decides_everything_in_every_process() -> None:
 
 @pytest.mark.parametrize("bug", [*CLASSIC, *OURS], ids=lambda bug: bug.__name__)
 def test_a_planted_bug_is_found(bug: Callable[[], Patches], capsys: pytest.CaptureFixture[str]) -> None:
-    found = seeds_until_found(bug, ENOUGH)
+    found = seeds_until_found(bug, ENOUGH if IS_CAMPAIGN else ENOUGH[LATE.get(bug, 0) :])
     assert found is not None
     count, complaint = found
     with capsys.disabled():

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.effort import tries
 from tests.oracles import swiss as oracle
 from tests.steps import steps_taken
 from tests.tournament.holding import (
@@ -26,6 +27,7 @@ from tournament.format import Entrant, Pairing, Result, Score, Terms, formats
 from tournament.pairing.drawing import Sides, here, lots, seeded
 
 SWISS = formats()["swiss"]
+ROUNDS = tries(4, 12)  # of a thousand bots
 seeds = st.integers(0, 2**32 - 1)
 
 SMALL = 12  # entrants: with fewer there may be nobody left who has not been met and is owed the other side
@@ -230,11 +232,11 @@ def charged(prices: dict[oracle.Edge, oracle.Price], round: list[oracle.Edge]) -
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [999, 1_000])
 @pytest.mark.parametrize("score", [None, (0.5, 0.5), (1.0, 0.0)], ids=["by lot", "all equal", "first wins"])
-def test_1000_bots_play_twelve_rounds(count: int, score: Score | None) -> None:
+def test_1000_bots_play_their_rounds(count: int, score: Score | None) -> None:
     random = Random(count)
-    held = Held(SWISS, field(count), Terms(rounds=12))
+    held = Held(SWISS, field(count), Terms(rounds=ROUNDS))
     had = set[str]()
-    for _ in range(12):
+    for _ in range(ROUNDS):
         before = points(held.results)
         drawn = held.advance()
         assert len(drawn) == 500

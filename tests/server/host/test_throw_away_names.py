@@ -11,6 +11,7 @@ from server.export.verify import verify
 from server.host.host import Host
 from server.host.reception import TooManyNames, Unwelcome
 from server.net.limits import Limits, Rate
+from tests.effort import tries
 from tests.server.exports import exported, text
 from tests.server.host.test_host import GAME, come, running
 from tests.steps import steps_taken
@@ -46,7 +47,7 @@ async def try_to_come(host: Host, number: int, peer: str = "192.0.2.1") -> None:
     visit.leave()
 
 
-@pytest.mark.parametrize("many", [10_000, pytest.param(100_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("many", [tries(10_000, 100_000)])
 async def test_of_names_that_finished_nothing_nothing_is_left(many: int, autojump_clock: MockClock) -> None:
     store = Memory()
     async with running(store) as (host, nursery):
