@@ -30,6 +30,11 @@ class Log:
         """True once the match has ended: nothing comes after that."""
         return bool(self.events) and isinstance(self.events[-1], Ended)
 
+    @property
+    def followed(self) -> bool:
+        """Whether anybody follows it or waits for more."""
+        return bool(self._followers) or self._waiting is not None
+
     def append(self, *events: AnyEvent) -> None:
         self.events.extend(events)
         for follower in self._followers:

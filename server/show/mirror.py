@@ -19,7 +19,7 @@ from server.host.boards import Boards
 from server.host.view import Begun, Here, Told
 from server.net.guard import Guard
 from server.show.feed import Happened, Journal, Seen
-from server.show.replica import Replica
+from server.show.replica import Replica, Replicas
 from server.store import journal
 from server.store.journal import Reader, Unavailable
 from server.store.ledger import InThread
@@ -41,7 +41,8 @@ class Held:
     def __init__(self, record: Record, reader: Reader, in_thread: InThread) -> None:
         self.record = record
         self.game: Game[Any, Any] = catalogue()[record.opened.game]
-        self.matches: dict[str, Replica] = {}
+        self.replicas: dict[str, Replica] = {}
+        self.matches = Replicas(self.replicas)
         self.seconds: float | None = None
         self._reader = reader
         self._in_thread = in_thread
@@ -68,7 +69,8 @@ class Held:
             pace=record.opened.pace,
             options=record.options(fact),
         )
-        self.matches[fact.match] = match
+        match.put_aside()
+        self.replicas[fact.match] = match
         return match
 
 
@@ -192,7 +194,7 @@ class Mirror:
                 match.hear(early.first, early.events, early.clock)
             for each in tuple(self.on_begun):
                 each(held, match)
-        elif isinstance(fact, Concluded) and (match := held.matches.pop(fact.match, None)) is not None:
+        elif isinstance(fact, Concluded) and (match := held.replicas.pop(fact.match, None)) is not None:
             match.conclude(fact, trio.current_time())
         for each in tuple(self.on_fact):
             each(held, fact)
@@ -203,7 +205,7 @@ class Mirror:
 
     def _happened(self, news: Happened) -> None:
         held = self.tournaments.get(news.match.rpartition("-")[0])
-        match = None if held is None else held.matches.get(news.match)
+        match = None if held is None else held.replicas.get(news.match)
         if match is not None:
             match.hear(news.first, news.events, news.clock)
         else:

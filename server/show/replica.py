@@ -1,10 +1,11 @@
 """A match that is played in another process, as far as this one has heard of it.
 
 Whoever only looks sees a `Match`, with its log, positions and clocks. It referees nothing: what is
-told has been judged already.
+told has been judged already. Until somebody looks, what is told is only put aside: most matches of a
+large event are never looked at while they go on.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import structs
 
@@ -14,10 +15,32 @@ from tournament.events import AnyEvent, Ended, Moved, Refused
 from tournament.match import Match
 from tournament.record import Concluded
 
+News = tuple[int, Sequence[AnyEvent], ClockState | None]
+
 
 class Replica(Match):
+    _aside: list[News] | None = None  # what was told and not looked at; None: all is taken in as it comes
+
+    def put_aside(self) -> None:
+        """Take in nothing until somebody looks."""
+        self._aside = []
+
+    def looked_at(self) -> "Replica":
+        """As it is now, and from now on."""
+        if self._aside is not None:
+            aside, self._aside = self._aside, None
+            for news in aside:
+                self._hear(*news)
+        return self
+
     def hear(self, first: int, events: Sequence[AnyEvent], clock: ClockState | None = None) -> None:
         """Take in the events from that number on in the match's log; those that are known are passed over."""
+        if self._aside is None:
+            self._hear(first, events, clock)
+        else:
+            self._aside.append((first, events, clock))
+
+    def _hear(self, first: int, events: Sequence[AnyEvent], clock: ClockState | None) -> None:
         known = len(self.log.events)
         if first > known:
             return  # something in between is missing, and is told again
@@ -28,6 +51,9 @@ class Replica(Match):
 
     def conclude(self, fact: Concluded, at: float) -> None:
         """It is over by the journal; what the feed did not tell of it is made up for."""
+        if self._aside is not None and not self.log.followed:
+            return  # nobody has looked at it, and nobody will: whoever asks from now on is given the fact
+        self.looked_at()
         if self.log.closed:
             return
         for ply in range(self.ply, len(fact.moves)):
@@ -49,3 +75,22 @@ class Replica(Match):
             case _:
                 pass
         self.log.append(event)
+
+
+class Replicas(Mapping[str, Replica]):
+    """The matches of a tournament as they are looked at: whoever takes one sees it as it is now."""
+
+    def __init__(self, replicas: Mapping[str, Replica]) -> None:
+        self._replicas = replicas
+
+    def __getitem__(self, name: str) -> Replica:
+        return self._replicas[name].looked_at()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._replicas)
+
+    def __len__(self) -> int:
+        return len(self._replicas)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._replicas
