@@ -6,7 +6,6 @@ the host at once. Either way the standings so far are printed, and nothing that 
 announced is lost.
 """
 
-import gc
 import signal
 import socket
 import sys
@@ -19,7 +18,7 @@ from pathlib import Path
 import structlog
 import trio
 
-from server import certificate
+from server import certificate, collector
 from server.config import Settings
 from server.exits import ConfigError
 from server.host.host import OPEN, STOPPING, Host
@@ -150,7 +149,8 @@ async def _serve(
             await nursery.start(certificate.renew, tls, settings.tls)
         nursery.start_soon(partial(_warm_up, rates=not beside))
         nursery.start_soon(watch_lag, host.measures.lag)
-        _calm_the_collector()
+        collector.calm()
+        sys.setswitchinterval(SWITCH)
         if sessions is not None and token.made:
             link = f"http{'s' if tls else ''}://{where['http']}{login_path(sessions, trio.current_time())}"
             print(f"the desk opens once, within 15 minutes, at {link}", file=sys.stderr)  # noqa: T201
@@ -264,14 +264,6 @@ async def _warm_up(*, rates: bool) -> None:
             await trio.to_thread.run_sync(dialect.prepare, abandon_on_cancel=True)
     if rates:
         await trio.to_thread.run_sync(import_module, "numpy", abandon_on_cancel=True)
-
-
-def _calm_the_collector() -> None:
-    """Collect less often: what is here now stays, and with a thousand matches most objects live long."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 50, 1_000)
-    sys.setswitchinterval(SWITCH)
 
 
 def _print_standings(host: Host, until_done: str | None, as_json: bool) -> None:

@@ -47,6 +47,7 @@ ELSEWHERE = {
     "server/commands/results.py": "server/test_commands_host.py",
     "server/commands/tournament.py": "server/test_commands_host.py",
     "server/commands/verifying.py": "server/export/test_verify.py",
+    "server/collector.py": "server/test_serve.py",
     "server/doctor.py": "server/test_keeping.py",
     "server/exits.py": "server/test_commands.py",
     "server/logs.py": "server/test_serve.py",

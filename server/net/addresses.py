@@ -1,4 +1,6 @@
-"""Which addresses that strangers give may be called. Pure: nothing is looked up and nobody is called here.
+"""Which addresses that strangers give may be called, and which of them one customer has.
+
+Pure: nothing is looked up and nobody is called here.
 
 The table of networks is this file's own. `ipaddress.is_global` answers a different
 question: it is true for multicast, NAT64 of loopback and more, and it varies
@@ -135,6 +137,13 @@ def callable_networks(listed: Sequence[str], bind: str) -> tuple[Network, ...]:
     if listed:
         return tuple(ip_network(each) for each in listed)
     return LOOPBACK if is_loopback(bind) else ()
+
+
+def customer(address: IP) -> str:
+    """What one customer has: an IPv4 address, or the 64 bits of an IPv6 network."""
+    if isinstance(address, IPv6Address):
+        return str(IPv6Network((address.packed[:8] + bytes(8), 64)))
+    return str(address)
 
 
 def is_loopback(bind: str) -> bool:

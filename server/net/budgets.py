@@ -1,12 +1,13 @@
 """What one address may use up: a bucket of credits for each, and for so many of them at the most.
 
-An address is what one customer has: an IPv4 address, or the 64 bits of an IPv6
-network. `localhost` is one address, whether it is taken for 127.0.0.1 or for ::1.
+An address is what one customer has (`addresses.py`). `localhost` is one address,
+whether it is taken for 127.0.0.1 or for ::1.
 """
 
 from collections import OrderedDict
-from ipaddress import IPv6Address, ip_address, ip_network
+from ipaddress import IPv6Address, ip_address
 
+from server.net.addresses import customer
 from server.net.limits import Bucket, Rate
 
 LOCALHOST = "127.0.0.1"
@@ -21,11 +22,9 @@ def address_of(peer: str) -> str:
         return peer
     if isinstance(address, IPv6Address):
         address = address.ipv4_mapped or address
-    if isinstance(address, IPv6Address):
-        if address.is_loopback:
-            return LOCALHOST
-        return str(ip_network((address.packed[:8] + bytes(8), 64)))
-    return str(address)
+    if isinstance(address, IPv6Address) and address.is_loopback:
+        return LOCALHOST
+    return customer(address)
 
 
 class Budgets:

@@ -9,18 +9,19 @@ strangers among them go too, after all others.
 """
 
 import errno
-import ipaddress
 import math
 import socket
 import ssl
 from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from ipaddress import ip_address
 from itertools import chain
 from typing import Never
 
 import structlog
 import trio
 
+from server.net.addresses import customer
 from server.net.guard import Guard
 from server.net.hosts import Hosts
 from server.net.limits import Limits
@@ -145,16 +146,12 @@ class Admission:
 
 
 def network_of(peer: str, trust_loopback: bool) -> str:
-    """What a connection is counted under: an IPv4 address, or the 64 bits of IPv6 that one customer has."""
+    """What a connection is counted under: what one customer has; "" for those that are not counted."""
     try:
-        address = ipaddress.ip_address(peer)
+        address = ip_address(peer)
     except ValueError:
         return ""
-    if address.is_loopback and trust_loopback:
-        return ""
-    if address.version == 6:
-        return str(ipaddress.ip_network((address.packed[:8] + bytes(8), 64)))
-    return peer
+    return "" if address.is_loopback and trust_loopback else customer(address)
 
 
 async def listeners(host: str, port: int, limits: Limits) -> list[socket.socket]:

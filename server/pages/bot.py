@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from games.catalogue import catalogue
 from server.pages import drawings, formatting
+from server.pages.paging import page_of
 from tournament.format import Result
 from tournament.record import Concluded, Record
 from tournament.skill import NEW, Skill, after, says_something
@@ -76,7 +77,7 @@ class Appearances:
         for start in range(self._read, last, PIECE):
             for number, match in enumerate(record.endings[start : min(start + PIECE, last)], start):
                 for name in record.matches[match].players:
-                    self._of.setdefault(name, array("L")).append(number)
+                    self._of.setdefault(name, array("I")).append(number)
         self._read = last
 
     def of(self, name: str) -> Sequence[int]:
@@ -111,8 +112,7 @@ def seen(name: str, records: Iterable[Record], page: int, index: Index) -> dict[
         return None
     careers.sort(key=lambda career: -career.total.played)
     count = sum(len(numbers) for _, numbers in found)
-    pages = max(1, -(-count // PAGE))
-    page = min(max(page, 1), pages)
+    page, pages = page_of(count, PAGE, page)
     return {
         "name": name,
         "careers": careers,

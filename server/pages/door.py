@@ -15,14 +15,14 @@ from markupsafe import Markup
 from msgspec import Struct, structs
 
 from games.catalogue import catalogue
-from server.host.boards import NoBoard
+from server.host.boards import NoBoard, Run, in_a_thread
 from server.host.host import OPEN
 from server.host.view import Held, View
 from server.host.wire_log import Tape
 from server.http.exchange import Exchange
 from server.http.wire import JSON, Response, json_response
 from server.pages import bot, files, game, match, protocols, rendering, tables, wire
-from server.pages.fair_share import Run, Turns, in_a_thread
+from server.pages.fair_share import Turns
 from server.pages.home import PLACES, HomeLook
 from server.pages.live import Live
 from server.pages.match import MatchLook

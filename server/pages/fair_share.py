@@ -6,19 +6,14 @@ Tables are made in a thread, one after the other, with a rest after each that is
 times as long as it took. Whoever asks for more waits longer.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any
 
 import trio
 
+from server.host.boards import Run, Work, in_a_thread
+
 REST = 9.0  # seconds of rest for each second that a thread has worked
-
-Work = Callable[[], Any]
-Run = Callable[[Work], Awaitable[Any]]
-
-
-async def in_a_thread(work: Work) -> Any:
-    return await trio.to_thread.run_sync(work, abandon_on_cancel=True)
 
 
 class Turns:

@@ -14,6 +14,7 @@ from msgspec import Struct
 from games.catalogue import catalogue
 from server.export.json_views import PRECISION
 from server.pages import drawings, formatting
+from server.pages.paging import page_of
 from tournament.format import Pairing
 from tournament.record import Record, State
 from tournament.score_sheet import ALL_CROSSED, Board
@@ -66,21 +67,20 @@ class Meeting(Struct, frozen=True):
 def standings(record: Record, board: Board, page: int | None = None) -> dict[str, Any]:
     """The first rows of a board, or one page of it, counted from 1; with page 0 all of it."""
     total = len(board.rows)
-    pages = max(1, -(-total // PAGE))
+    number, pages = page_of(total, PAGE, page or 1)
     if page is None:
         rows = board.rows[:ROWS]
     elif page == 0:
         rows, pages = board.rows, 1
     else:
-        page = min(page, pages)
-        rows = board.rows[(page - 1) * PAGE : page * PAGE]
+        rows = board.rows[(number - 1) * PAGE : number * PAGE]
     on = drawings.scale([end for row in rows if row.interval is not None for end in row.interval])
     return {
         "record": record,
         "frozen": record.frozen is not None,
         "lines": [_line(record, row, on) for row in rows],
         "more": total - len(rows),
-        "page": page or 1,
+        "page": number,
         "pages": pages,
         "criteria": [CRITERIA[name] for name in record.format.order if name != "points"],
         "duplicates": board.duplicates,
@@ -152,8 +152,7 @@ def around_now(record: Record) -> dict[str, Any]:
 
 def schedule(record: Record, page: int) -> dict[str, Any]:
     """A page of the whole schedule, counted from 1."""
-    pages = max(1, -(-record.last_drawn // PAGE))
-    page = min(max(page, 1), pages)
+    page, pages = page_of(record.last_drawn, PAGE, page)
     chosen = _drawn(record, range((page - 1) * PAGE + 1, page * PAGE + 1))
     return {"record": record, "meetings": meetings(record, chosen), "page": page, "pages": pages}
 
@@ -187,7 +186,7 @@ def progress(record: Record, board: Board, playing: int, eta: float | None) -> d
     return {
         "record": record,
         "title": catalogue()[record.opened.game].title,
-        "decided": record.pairings - len(record.open) - len(record.dealt),
+        "decided": record.decided,
         "drawn": record.pairings,
         "rounds": 0 if last is None else last.round,
         "playing": playing,

@@ -4,7 +4,6 @@ Both are descriptors of sockets to the process that plays. Not for people: they 
 """
 
 import ctypes
-import gc
 import os
 import signal
 import socket
@@ -15,6 +14,7 @@ from pathlib import Path
 
 import trio
 
+from server import collector
 from server.http.exchange import App, Exchange
 from server.http.routes import routed
 from server.logs import set_up
@@ -23,10 +23,10 @@ from server.net.open_files import room_for_files
 from server.pages.door import Pages
 from server.pages.rendering import warm
 from server.protocols.api.door import Reads
-from server.show.begin import LENGTH, READY, Begin, SameClock, unpacked
+from server.show.begin import READY, Begin, SameClock, unpacked
 from server.show.borrowing import Borrowing
 from server.show.draws import Drawing
-from server.show.feed import Draw, Message, hear
+from server.show.feed import LENGTH, Draw, Message, hear
 from server.show.mirror import Mirror
 from server.show.which import Which
 from server.store.choice import beside
@@ -63,9 +63,7 @@ async def show(begin: Begin, told: socket.socket, lent: socket.socket) -> None:
             app = _application(mirror, begin)
             which = Which(door_at_root=begin.door_at_root)
             borrowing = Borrowing(lent, app, guard, settings.limits, which.is_shown, most=most)
-            gc.collect()
-            gc.freeze()
-            gc.set_threshold(50_000, 50, 1_000)
+            collector.calm()
             nursery.start_soon(mirror.run)
             nursery.start_soon(keep_fresh, reader, Path(settings.data) / FILE)
             nursery.start_soon(borrowing.run)

@@ -4,7 +4,6 @@ Both processes count the same seconds from the same instant. So a deadline, or w
 is the same figure in both, and needs no translation.
 """
 
-import struct
 from time import perf_counter
 
 import msgspec
@@ -13,9 +12,9 @@ from msgspec import Struct
 
 from server.config import Settings
 from server.pages.door import Addresses
+from server.show.feed import framed
 
 READY = b"+"  # said once, when show can answer
-LENGTH = struct.Struct("!I")
 
 
 class Begin(Struct, frozen=True):
@@ -26,8 +25,7 @@ class Begin(Struct, frozen=True):
     zero: float  # what play's clock says when `perf_counter` is 0
 
     def packed(self) -> bytes:
-        content = msgspec.msgpack.encode(self)
-        return LENGTH.pack(len(content)) + content
+        return framed(msgspec.msgpack.encode(self))
 
 
 def unpacked(content: bytes) -> Begin:

@@ -31,7 +31,7 @@ TICK = 0.05  # seconds between two looks at what has happened: nobody sees more 
 STATE = 10  # ticks between two looks at the rest
 PACKET = 65_536  # bytes that are sent at once: some hundred matches' news
 ENDS = 2_000  # matches that ended and were not told yet: the journal has their ends too
-LENGTH = struct.Struct("!I")
+LENGTH = struct.Struct("!I")  # comes before whatever is said
 
 
 class Happened(Struct, frozen=True, tag="happened"):
@@ -174,8 +174,12 @@ def _happened(name: str, first: int, match: Match) -> Happened:
 
 
 async def say(stream: trio.abc.SendStream, messages: list[Any]) -> None:
-    content = _encoder.encode(messages)
-    await stream.send_all(LENGTH.pack(len(content)) + content)
+    await stream.send_all(framed(_encoder.encode(messages)))
+
+
+def framed(content: bytes) -> bytes:
+    """With its length before it."""
+    return LENGTH.pack(len(content)) + content
 
 
 async def hear(stream: trio.abc.ReceiveStream, kind: Any, take: Callable[[M], None]) -> None:

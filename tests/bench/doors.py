@@ -25,6 +25,7 @@ ROUNDS = 7
 WARM, TURN = 1.0, 1.5  # seconds; while the other has its turn no clock of a match may run out
 
 Gather = Callable[[Address, int], Crowd]
+Side = tuple[Server, Crowd]
 
 
 class Row(Struct, frozen=True):
@@ -58,24 +59,30 @@ def compared(row: Row, matches: int) -> str:
         folder = stack.enter_context(TemporaryDirectory())
         ours = stack.enter_context(quintain(folder))
         theirs = stack.enter_context(Server("tests.bench.references", row.door))
-        sides = [
+        sides: list[Side] = [
             (ours, row.ours(ours.address(row.door), matches)),
             (theirs, row.theirs(theirs.address(row.door), matches)),
         ]
         for _, crowd in sides:
             stack.callback(crowd.leave)
-            crowd.play(WARM)
-        speeds = list[list[float]]()
-        took: tuple[list[float], list[float]] = [], []  # of all turns together: one alone may have few
-        for _ in range(ROUNDS):
-            speeds.append([speed(server, crowd) for server, crowd in sides])
-            for (_, crowd), so_far in zip(sides, took, strict=True):
-                so_far += crowd.took
-    ratios = [our / their for our, their in speeds]
-    our, their = (median(column) for column in zip(*speeds, strict=True))
+        return in_turns(*sides)
+
+
+def in_turns(one: Side, other: Side) -> str:
+    """A line of a table: the speeds of both, the ratio of one to the other and its spread, and both p99."""
+    for _, crowd in (one, other):
+        crowd.play(WARM)
+    speeds = list[list[float]]()
+    took: tuple[list[float], list[float]] = [], []  # of all turns together: one alone may have few
+    for _ in range(ROUNDS):
+        speeds.append([speed(*side) for side in (one, other)])
+        for (_, crowd), so_far in zip((one, other), took, strict=True):
+            so_far += crowd.took
+    ratios = [this / that for this, that in speeds]
+    this, that = (median(column) for column in zip(*speeds, strict=True))
     spread = f"{min(ratios):.2f}-{max(ratios):.2f}"
     late = " / ".join(f"{p99(each) * 1000:.1f}" for each in took)
-    return f"{our:9,.0f}{their:11,.0f}{median(ratios):7.2f}x{spread:>15}{late:>16}"
+    return f"{this:9,.0f}{that:11,.0f}{median(ratios):7.2f}x{spread:>15}{late:>16}"
 
 
 def speed(server: Server, crowd: Crowd) -> float:

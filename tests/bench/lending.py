@@ -4,7 +4,7 @@ Connections that look and nothing else stay in show; connections that look and m
 lent and given back with every pair of requests, which no browser and no bot does. Answers take
 no work, so what there is to see is HTTP and the lending.
 
-`python -m tests.bench.lending inline` (or `lent`) is what is measured: it answers in one process, or in two.
+`python -m tests.bench.lending lent` (or `inline`) is what is measured: two processes, or one.
 """
 
 import os
@@ -12,7 +12,6 @@ import socket
 import sys
 from contextlib import ExitStack
 from functools import partial
-from statistics import median
 from time import clock_gettime, perf_counter
 
 import trio
@@ -27,14 +26,14 @@ from server.net.listening import Admission, listeners, serve
 from server.show.borrowing import Borrowing
 from server.show.lending import Lending
 from tests.bench.crowd import Crowd
-from tests.bench.doors import ROUNDS, TURN, WARM, p99
+from tests.bench.doors import Side, in_turns
 from tests.bench.server import Server
 
 CONNECTIONS = 64
 LOOK = b"GET /standings HTTP/1.1\r\nHost: a\r\n\r\n"
 MOVE = b"POST /move HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}"
 ROWS = {"look and stay": (LOOK,), "move and stay": (MOVE,), "by turns": (LOOK, MOVE)}
-SIDES = ("inline", "lent")
+SIDES = ("lent", "inline")
 
 
 class Asker:
@@ -74,39 +73,22 @@ class Measured(Server):
 
 def bench() -> None:
     print(f"{CONNECTIONS} connections: requests per second of the processor time of play and show together")
-    print(f"{'':16}{'inline':>9}{'lent':>9}{'ratio':>8}{'spread':>15}{'p99 ms':>16}")
+    print(f"{'':16}{'lent':>9}{'inline':>11}{'ratio':>8}{'spread':>15}{'p99 ms':>16}")
     for name, asks in ROWS.items():
         print(f"{name:16}{compared(asks)}", flush=True)
 
 
 def compared(asks: tuple[bytes, ...]) -> str:
     with ExitStack() as stack:
-        sides = list[tuple[Measured, Crowd]]()
+        sides = list[Side]()
         for side in SIDES:
             server = stack.enter_context(Measured(side))
             crowd = Crowd(server.address("http"))
             stack.callback(crowd.leave)
             for _ in range(CONNECTIONS):
                 Asker(crowd, asks)
-            crowd.play(WARM)
             sides.append((server, crowd))
-        speeds = list[list[float]]()
-        took: tuple[list[float], list[float]] = [], []
-        for _ in range(ROUNDS):
-            speeds.append([_speed(*side) for side in sides])
-            for (_, crowd), so_far in zip(sides, took, strict=True):
-                so_far += crowd.took
-    ratios = [lent / inline for inline, lent in speeds]
-    inline, lent = (median(column) for column in zip(*speeds, strict=True))
-    spread = f"{min(ratios):.2f}-{max(ratios):.2f}"
-    late = " / ".join(f"{p99(each) * 1000:.1f}" for each in took)
-    return f"{inline:9,.0f}{lent:9,.0f}{median(ratios):7.2f}x{spread:>15}{late:>16}"
-
-
-def _speed(server: Measured, crowd: Crowd) -> float:
-    before = server.seconds()
-    asked = crowd.play(TURN)
-    return asked / (server.seconds() - before)
+        return in_turns(*sides)
 
 
 # What is measured.

@@ -6,7 +6,6 @@ kept in SQLite whose bots answer at once. Whoever else plays meanwhile waits for
 the loop is late, at the most for its longest step.
 """
 
-import gc
 import os
 import resource
 import subprocess
@@ -22,6 +21,7 @@ from time import process_time, thread_time
 import trio
 
 from games.catalogue import catalogue
+from server import collector
 from server.show.draws import in_a_thread
 from server.store.ledger import Ledger
 from server.store.sqlite import Sqlite
@@ -50,8 +50,7 @@ LOOK = 0.002  # seconds between two looks at how late the loop is
 
 
 def bench() -> None:
-    gc.freeze()
-    gc.set_threshold(50_000, 50, 1_000)  # as a host has it
+    collector.calm()  # as a host has it
     rows: dict[str, tuple[Callable[[], float], str]] = {
         f"fit of {BOTS} bots, {GAMES:,} games": (fit, "50 ms"),
         **{

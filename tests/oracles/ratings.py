@@ -1,169 +1,150 @@
-"""Ratings by matrices: the same model as `tournament/ratings.py`, fitted to all entrants at once.
+"""Ratings by logistic regression: the model of `tournament/ratings.py`, computed in another way.
 
-Each pair has its cell, so it takes time with the cube of the field, and is obvious: the fit of the
-host has to find the same.
+A row for all games of two entrants in the same seats, with 1 for seat 0 and −1 for seat 1; and a row
+for each entrant's drawn games against somebody average, with 1 for the entrant. Strengths are fitted to
+the rows in hundreds of small steps, by a bound on the curvature that is the same everywhere, and errors
+are followed from each row to all strengths. It takes time with the square of the field for each row,
+and shares nothing with the host but the shape of what it returns.
 """
 
 from collections.abc import Iterable
+from math import log
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from tournament.format import Result
-from tournament.ratings import ELO, NORMAL, PRIOR, Rating
+from tournament.ratings import Rating
 
-if TYPE_CHECKING:  # numpy is slow to import, and much of what imports this file rates nobody
+if TYPE_CHECKING:  # numpy has to wait until `tournament/ratings.py` has told it to start no threads
     import numpy as np
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
 
-ROUNDS = 200
-CLOSE = 1e-9
+PRIOR = 1.0  # drawn games against somebody average, before it is known how many games are drawn
+ELO = 400 / log(10)
+NORMAL = NormalDist().inv_cdf(0.975)
+STEPS, CLOSE = 100_000, 1e-13  # units of the logistic curve: a step as small as this is the last
 
 
 class Fit(Struct, frozen=True):
     """Everybody who has played, in the order of their first game, and how their errors are correlated."""
 
-    prior: float = PRIOR  # drawn games against somebody average that each was given
+    prior: float = PRIOR
     ratings: tuple[Rating, ...] = ()
     covariance: tuple[tuple[float, ...], ...] = ()  # Elo²; rows and columns in the order of the ratings
 
 
 def bradley_terry(results: Iterable[Result]) -> Fit:
-    """The ratings of all who have played.
-
-    What was not played, byes, and matches that both sides lost say nothing of
-    strength and are passed over. Where a pair has played k games in the same
-    seats and m of them differ, each weighs m / k: all of them speak for the
-    score, and together they are worth m games.
-    """
     import numpy as np
 
-    groups = _games(results)
-    index: dict[str, int] = {}
-    for first, second in groups:
-        index.setdefault(first, len(index))
-        index.setdefault(second, len(index))
-    if not index:
-        return Fit()
-    size = len(index)
-    played, different, scored, drawn = ([0.0] * size**2 for _ in range(4))
-    for (first, second), games in groups.items():
-        cell = index[first] * size + index[second]
-        played[cell] += len(games)
-        digests = [game.digest for game in games if game.digest]
-        different[cell] += len(games) - len(digests) + len(set(digests))
-        for game in games:
-            score = game.score[0]
-            scored[cell] += score
-            drawn[cell] += score == 0.5
-    return _fit(tuple(index), np.array((played, different, scored, drawn)).reshape(4, size, size))
-
-
-def _fit(names: tuple[str, ...], seats: "Floats") -> Fit:
-    """Fit `seats`: games, different games, points and draws of the row (seat 0) against the column."""
-    import numpy as np
-
-    played, different, scored, drawn = seats
-    weight = different / np.maximum(played, 1)
-    won = weight * scored + (weight * (played - scored)).T
-    count = different + different.T
-    draws = weight * drawn + (weight * drawn).T
-    strength = _strengths(np.zeros(len(names)), won, count, PRIOR)
-    calm = float(_calm(strength, count, draws, None))
-    strength = _strengths(strength, won, count, PRIOR * calm)
-    covariance = ELO**2 * _covariance(strength, count, draws, calm)
-    rating = ELO * (strength - strength.mean())
-    reach = NORMAL * np.sqrt(covariance.diagonal())
-    repeated = played - different + (played - different).T
-    columns = (rating, rating - reach, rating + reach, count.sum(axis=1), repeated.sum(axis=1))
-    ratings = (
-        Rating(name, middle, (low, high), int(games), int(repeats))
-        for name, middle, low, high, games, repeats in zip(names, *(c.tolist() for c in columns), strict=True)
-    )
-    return Fit(PRIOR * calm, tuple(ratings), tuple(map(tuple, covariance.tolist())))
-
-
-def _games(results: Iterable[Result]) -> dict[tuple[str, str], list[Result]]:
-    """The games that say something about strength, by who was in which seat: only such can be equal."""
-    games: dict[tuple[str, str], list[Result]] = {}
+    seatings = dict[tuple[str, str], list[Result]]()
     for result in results:
-        first, second = result.pairing.first, result.pairing.second
-        if second is not None and result.played and result.score != (0, 0):
-            games.setdefault((first, second), []).append(result)
-    return games
+        if result.played and result.score != (0, 0) and result.pairing.second is not None:
+            seatings.setdefault((result.pairing.first, result.pairing.second), []).append(result)
+    names = [*dict.fromkeys(name for pair in seatings for name in pair)]
+    if not names:
+        return Fit()
+    games = np.array([_added_up(each) for each in seatings.values()])
+    repeated, count = games[:, 0] - games[:, 1], games[:, 1]
+    design = np.array([[(name == pair[0]) - (name == pair[1]) for name in names] for pair in seatings], float)
+    field = Regression(design, count, *(games[:, 1] / games[:, 0] * games[:, 2:].T))
+
+    prior = PRIOR * field.calm(field.strengths(PRIOR))
+    strengths = field.strengths(prior)
+    ratings = ELO * (strengths - strengths.mean())
+    errors = ELO * field.errors(strengths, prior)
+    covariance = errors @ errors.T
+    reach = NORMAL * np.sqrt(covariance.diagonal())
+    taking_part = abs(design).T
+    columns = (ratings, ratings - reach, ratings + reach, taking_part @ count, taking_part @ repeated)
+    return Fit(
+        float(prior),
+        tuple(
+            Rating(name, rating, (low, high), round(different), round(repeats))
+            for name, rating, low, high, different, repeats in zip(
+                names, *(column.tolist() for column in columns), strict=True
+            )
+        ),
+        tuple(map(tuple, covariance.tolist())),
+    )
 
 
-def _strengths(start: "Floats", won: "Floats", count: "Floats", prior: float) -> "Floats":
-    """Maximise the likelihood with the prior: Newton's method, its steps shortened so that it cannot fail.
+def _added_up(games: list[Result]) -> tuple[int, int, float, int]:
+    """Of games in the same seats: how many, how many that differ, the points of seat 0, and the draws."""
+    known = [game.digest for game in games if game.digest]
+    scores = [game.score[0] for game in games]
+    return len(games), len(games) - len(known) + len({*known}), sum(scores), scores.count(0.5)
 
-    The curvature of a logistic likelihood grows by at most e**d where a
-    difference of strengths changes by d. So a step that changes none by more
-    than `reach` still goes uphill all the way after log(1 + reach) / reach of it.
-    """
+
+class Regression:
+    """Of each row of the design: how many games it is worth, what its seat 0 won, and what was drawn."""
+
+    def __init__(self, design: "Floats", count: "Floats", won: "Floats", drawn: "Floats") -> None:
+        import numpy as np
+
+        self._design, self._count, self._won, self._drawn = design, count, won, drawn
+        self._rows = np.vstack((design, np.eye(design.shape[1])))  # those of the prior last
+
+    def strengths(self, prior: float) -> "Floats":
+        """Climb the likelihood with the prior to its top.
+
+        A game's curvature is p (1 − p), nowhere more than a quarter: a step that takes it for a quarter
+        everywhere cannot go too far.
+        """
+        import numpy as np
+
+        rows, count = self._rows, self._with_prior(self._count, prior)
+        won = self._with_prior(self._won, prior / 2)
+        step_for = np.linalg.inv(rows.T @ (rows * count[:, None]) / 4)
+        found = np.zeros(rows.shape[1])
+        for _ in range(STEPS):
+            step = step_for @ (rows.T @ (won - count * _expected(rows @ found)))
+            found += step
+            if abs(step).max() < CLOSE:
+                return found
+        raise RuntimeError(f"expected to be at the top of the likelihood after {STEPS} steps, and was not")
+
+    def calm(self, strengths: "Floats") -> float:
+        """The variance of all scores, as a share of what it would be if nothing were drawn."""
+        varied, drawn, sure = self._of_each(strengths)
+        return (max(varied.sum() - drawn.sum() / 4, 0) + sure.sum()) / (varied.sum() + sure.sum())
+
+    def errors(self, strengths: "Floats", prior: float) -> "Floats":
+        """How far chance in each row moves everybody's strength relative to the mean: a standard deviation.
+
+        Scores vary less where games are drawn. How much less is taken from all games of those who play in
+        a row, for one row has few.
+        """
+        import numpy as np
+
+        rows, count = self._rows, self._with_prior(self._count, prior)
+        expected = _expected(rows @ strengths)
+        variance = count * expected * (1 - expected)
+        varied, drawn, sure = self._of_each(strengths)
+        calm = (np.maximum(varied - drawn / 4, 0) + sure) / (varied + sure)
+        part = abs(rows) / abs(rows).sum(axis=1, keepdims=True)  # two have half of a row each
+        moved = np.linalg.solve(rows.T @ (rows * variance[:, None]), rows.T)
+        return (moved - moved.mean(axis=0)) * np.sqrt(variance * np.exp(part @ np.log(calm)))
+
+    def _with_prior(self, of_games: "Floats", of_prior: float) -> "Floats":
+        """Of all rows: what there is of each row of games, and of each of the prior."""
+        import numpy as np
+
+        return np.append(of_games, np.full(self._rows.shape[1], of_prior))
+
+    def _of_each(self, strengths: "Floats") -> tuple["Floats", "Floats", "Floats"]:
+        """By how much everybody's score varies if nothing is drawn; what was drawn; what the prior adds."""
+        expected, taking_part = _expected(self._design @ strengths), abs(self._design).T
+        average = _expected(strengths)
+        varied = taking_part @ (self._count * expected * (1 - expected))
+        return varied, taking_part @ self._drawn, PRIOR * average * (1 - average)
+
+
+def _expected(ahead: "Floats") -> "Floats":
+    """The score, in one game, of whoever is ahead by so much."""
     import numpy as np
 
-    strength = start
-    for _ in range(ROUNDS):
-        between, against = _variances(strength, count)
-        surprise = (won - count * _expected(strength)).sum(axis=1)
-        slope: Floats = surprise - prior * np.tanh(strength / 2) / 2
-        step = np.linalg.solve(_information(between, prior * against), slope)
-        reach = max(step.max(), 0.0) - min(step.min(), 0.0)
-        if reach < CLOSE:
-            break
-        strength = strength + step * np.log1p(reach) / reach
-    return strength
-
-
-def _calm(strength: "Floats", count: "Floats", draws: "Floats", axis: int | None) -> "Floats":
-    """How much less scores vary than if nothing were drawn: of each (axis 1), or of all together (None).
-
-    A game's score varies by p (1 − p), less a quarter of the chance of a draw.
-    A game of the prior counts as one that was not drawn: nothing is certain.
-    """
-    import numpy as np
-
-    between, against = _variances(strength, count)
-    decisive, prior = between.sum(axis=axis), np.sum(PRIOR * against[:, None], axis=axis)
-    return (np.maximum(decisive - draws.sum(axis=axis) / 4, 0) + prior) / (decisive + prior)
-
-
-def _covariance(strength: "Floats", count: "Floats", draws: "Floats", calm: float) -> "Floats":
-    """The covariance of the strengths minus their mean.
-
-    It is the inverse of the information, corrected for draws: they are worth
-    half a win in the estimate, and vary less. How much less is taken from each
-    entrant's own draws, for some may be drawish and some not.
-    """
-    import numpy as np
-
-    between, against = _variances(strength, count)
-    prior = PRIOR * calm * against
-    each = _calm(strength, count, draws, 1)
-    inverse = np.linalg.inv(_information(between, prior))
-    inverse -= inverse.mean(axis=0)
-    return inverse @ _information(between * np.sqrt(np.outer(each, each)), prior * each) @ inverse.T
-
-
-def _expected(strength: "Floats") -> "Floats":
-    """The score that the row is expected to make against the column in one game."""
-    import numpy as np
-
-    return 0.5 + np.tanh((strength[:, None] - strength) / 2) / 2
-
-
-def _variances(strength: "Floats", count: "Floats") -> tuple["Floats", "Floats"]:
-    """Of each pair's scores, and of each entrant's in one game of the prior, as if there were no draws."""
-    import numpy as np
-
-    expected = _expected(strength)
-    return count * expected * (1 - expected), 0.25 / np.cosh(strength / 2) ** 2
-
-
-def _information(between: "Floats", prior: "Floats") -> "Floats":
-    """The variance of everybody's score, jointly: what one gains from another the other loses."""
-    import numpy as np
-
-    return np.eye(len(between)) * (between.sum(axis=1) + prior) - between
+    return 1 / (1 + np.exp(-ahead))

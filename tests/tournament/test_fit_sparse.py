@@ -1,4 +1,4 @@
-"""The fit of a large field: what the matrices of a small one say, to within what the page promises."""
+"""The fit of a large field: what another way to compute it finds, to within what the page promises."""
 
 from collections.abc import Sequence
 from random import Random
@@ -12,7 +12,7 @@ from tournament.format import Pairing, Result, moves_digest
 from tournament.meetings import FEW, Fingerprints, Meetings
 from tournament.ratings import ELO, SMALL, Fit, Rating, Ratings, bradley_terry, probability_first
 
-FIELD = 120  # small enough for the matrices, and fitted here as if it were large
+FIELD = 120  # small enough for the oracle, and fitted here as if it were large
 REFITTED, UPDATED = 0.1, 8.0  # Elo: what a rating may be off after a fit of all, and between two of them
 WIDTHS = 0.12  # as a share: what the width of an interval may be off after a fit of all
 
@@ -54,7 +54,7 @@ def width(rating: Rating) -> float:
 
 @pytest.mark.parametrize("ladder", [False, True])
 @pytest.mark.parametrize("games", [200, 2_000])
-def test_a_fit_of_all_finds_what_the_matrices_find(games: int, ladder: bool) -> None:
+def test_a_fit_of_all_finds_what_the_oracle_finds(games: int, ladder: bool) -> None:
     results = played(games, games, ladder=ladder)
     found, right = Ratings(results, small=0).fit(), oracle.bradley_terry(results)
     assert off(found.ratings, right.ratings) < REFITTED
@@ -65,7 +65,7 @@ def test_a_fit_of_all_finds_what_the_matrices_find(games: int, ladder: bool) -> 
 
 
 @pytest.mark.parametrize("ladder", [False, True])
-def test_game_by_game_it_stays_close_to_what_the_matrices_find(ladder: bool) -> None:
+def test_game_by_game_it_stays_close_to_what_the_oracle_finds(ladder: bool) -> None:
     results = played(7, 2_400, ladder=ladder)
     ratings = Ratings(results[:2_000], small=0)
     for result in results[2_000:]:

@@ -10,6 +10,7 @@ from collections.abc import Awaitable
 
 import trio
 
+from server.host.boards import Run, in_a_thread
 from server.host.host import Host
 from server.http.exchange import Exchange
 from server.http.head import form
@@ -19,7 +20,6 @@ from server.pages.desk.cookies import cookie
 from server.pages.desk.inside import Inside, give, go
 from server.pages.desk.sessions import LOGINS, SESSION_SECONDS, Session, Sessions
 from server.pages.door import Pages
-from server.pages.fair_share import Run, in_a_thread
 
 CLOSED = (
     "There is no desk here: it is open where the host listens on loopback only, where it speaks TLS, "

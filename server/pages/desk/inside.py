@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from games.catalogue import catalogue
+from server.host.boards import Run
 from server.host.host import OPEN, Host
 from server.http.exchange import Exchange
 from server.http.wire import Response
@@ -18,8 +19,8 @@ from server.pages.desk import forms
 from server.pages.desk.changes import compared
 from server.pages.desk.sessions import Session
 from server.pages.door import Pages
-from server.pages.fair_share import Run
-from server.pages.home import ORDER, decided
+from server.pages.home import ORDER
+from server.pages.paging import page_of
 from tournament.desk import Desk
 from tournament.events import Ending
 from tournament.format import formats
@@ -66,7 +67,7 @@ class Inside:
             key=lambda each: (each.record.name.startswith(OPEN), ORDER.index(each.record.state)),
         )
         lines = [
-            {"record": each.record, "can": possible(each.record), "decided": decided(each.record)}
+            {"record": each.record, "can": possible(each.record), "decided": each.record.decided}
             for each in held
         ]
         self._give(exchange, session, "overview", 409 if wrong else 200, lines=lines, wrong=wrong)
@@ -86,8 +87,8 @@ class Inside:
 
     def _audit(self, exchange: Exchange, session: Session) -> None:
         asked = exchange.request.query.get("page", "")
-        pages = max(1, -(-len(self._host.audit) // PAGE))
-        page = min(max(1, int(asked)), pages) if asked.isascii() and asked.isdigit() and len(asked) < 7 else 1
+        number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 7 else 1
+        page, pages = page_of(len(self._host.audit), PAGE, number)
         end = len(self._host.audit) - (page - 1) * PAGE
         orders = self._host.audit[max(0, end - PAGE) : end][::-1]
         self._give(exchange, session, "audit", orders=orders, page=page, pages=pages)
@@ -115,7 +116,7 @@ class Inside:
                 for each in [*record.matches.values()][: -MATCHES - 1 : -1]
                 if voidable(record, each.match)
             ],
-            "decided": decided(record),
+            "decided": record.decided,
             "orders": [each for each in self._host.audit if each.tournament == record.name][
                 : -LATELY - 1 : -1
             ],

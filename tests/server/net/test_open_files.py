@@ -13,6 +13,7 @@ import pytest
 from server.net.limits import Limits
 from server.net.open_files import FEWEST, promised, room_for_files, shortage, too_few
 from tests.hang import HANG
+from tests.lacking import lacking
 from tests.server.served import ROOT, Served
 
 LIMITS = Limits(spare_files=100, unauthenticated=200, backlog=300)
@@ -74,7 +75,7 @@ def test_a_host_with_few_files_warns_and_idle_connections_of_its_own_machine_do_
     """Catches a host that says that it is ready, and then resets every connection."""
     files = room_for_files()
     if files == math.inf:
-        pytest.skip("this system sets no limit on open files")
+        lacking("there is no limit on open files here: `ulimit -Hn 65536` sets one")
     (tmp_path / "quintain.toml").write_text(
         f"[limits]\nspare_files = {files - FEWEST}\nidle_seconds = 3600\n"
     )

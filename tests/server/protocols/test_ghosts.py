@@ -59,6 +59,13 @@ class Haunted:
         await end.say(request)
         return await end.hear() or ""
 
+    async def find(self, pattern: str, request: str) -> str:
+        """Ask over HTTP, and find this in the answer."""
+        answer = await self.ask(request)
+        found = re.search(pattern, answer)
+        assert found, answer
+        return found[1]
+
     @property
     def bound(self) -> float:
         """Seconds for which an honest bot was bound, at the longest."""
@@ -70,6 +77,7 @@ class Haunted:
 
 
 Ghost = Callable[[Haunted], Awaitable[object]]
+Comes = Callable[[Haunted], Awaitable[End]]
 
 
 async def says(door: str, words: str, here: Haunted) -> End:
@@ -81,17 +89,15 @@ async def says(door: str, words: str, here: Haunted) -> End:
     return end
 
 
-async def hangs_up(door: str, words: str, here: Haunted) -> None:
-    end = await says(door, words, here)
+async def hangs_up(comes: Comes, here: Haunted) -> None:
+    """Come, and hang up when its match begins."""
+    end = await comes(here)
     await here.begun.wait()
     await end.close()
 
 
 async def session(here: Haunted) -> str:
-    answer = await here.ask(f"POST /play {HELLO.format(here.game)}")
-    found = re.search(r"Location: (\S+)", answer)
-    assert found, answer
-    return found[1]
+    return await here.find(r"Location: (\S+)", f"POST /play {HELLO.format(here.game)}")
 
 
 async def never_polls(here: Haunted) -> None:
@@ -112,22 +118,11 @@ async def polls_often_and_then_no_more(here: Haunted) -> None:
 
 async def streams(here: Haunted) -> End:
     """Its end of the stream is open, and it never reads from it."""
-    end = await here.end("http")
-    await end.say(f"GET {await session(here)}")
-    return end
-
-
-async def streams_no_more(here: Haunted) -> None:
-    end = await streams(here)
-    await here.begun.wait()
-    await end.close()
+    return await says("http", f"GET {await session(here)}", here)
 
 
 async def battle(here: Haunted) -> str:
-    answer = await here.ask(f'POST /{here.game}/join {{"name":"ghost"}}')
-    found = re.search(r'"battleId":"([^"]+)"', answer)
-    assert found, answer
-    return found[1]
+    return await here.find(r'"battleId":"([^"]+)"', f'POST /{here.game}/join {{"name":"ghost"}}')
 
 
 async def never_opens_its_stream(here: Haunted) -> None:
@@ -135,9 +130,7 @@ async def never_opens_its_stream(here: Haunted) -> None:
 
 
 async def opens_its_stream(here: Haunted) -> End:
-    end = await here.end("http")
-    await end.say(f"GET /{here.game}/start/{await battle(here)}")
-    return end
+    return await says("http", f"GET /{here.game}/start/{await battle(here)}", here)
 
 
 async def closes_its_stream(here: Haunted) -> None:
@@ -147,17 +140,8 @@ async def closes_its_stream(here: Haunted) -> None:
 
 
 async def joins_a_game(here: Haunted) -> End:
-    found = re.search(r"Location: (\S+)", await here.ask("GET /match"))
-    assert found
-    end = await here.end("http")
-    await end.say(f'POST {found[1]}/players {{"name":"ghost"}}')
-    return end
-
-
-async def leaves_a_game(here: Haunted) -> None:
-    end = await joins_a_game(here)
-    await here.begun.wait()
-    await end.close()
+    where = await here.find(r"Location: (\S+)", "GET /match")
+    return await says("http", f'POST {where}/players {{"name":"ghost"}}', here)
 
 
 START = '{"type":"start","id":"ghost","against":null}'
@@ -165,24 +149,24 @@ START = '{"type":"start","id":"ghost","against":null}'
 # By dialect and how it is carried: the game, what a ghost does, and whether that differs from thinking.
 GHOSTS: list[tuple[str, str, str, Ghost, bool]] = [
     ("house", "tcp", "tic-tac-toe", partial(says, "tcp", HELLO), False),
-    ("house", "tcp", "tic-tac-toe", partial(hangs_up, "tcp", HELLO), True),
+    ("house", "tcp", "tic-tac-toe", partial(hangs_up, partial(says, "tcp", HELLO)), True),
     ("house", "websocket", "tic-tac-toe", partial(says, "websocket", HELLO), False),
-    ("house", "websocket", "tic-tac-toe", partial(hangs_up, "websocket", HELLO), True),
+    ("house", "websocket", "tic-tac-toe", partial(hangs_up, partial(says, "websocket", HELLO)), True),
     ("house", "http", "tic-tac-toe", never_polls, True),
     ("house", "http", "tic-tac-toe", polls_once, True),
     ("house", "http", "tic-tac-toe", polls_often_and_then_no_more, True),
     ("house", "http", "tic-tac-toe", streams, False),
-    ("house", "http", "tic-tac-toe", streams_no_more, True),
+    ("house", "http", "tic-tac-toe", partial(hangs_up, streams), True),
     ("arena", "http", "tic-tac-toe", never_opens_its_stream, True),
     ("arena", "http", "quoridor", never_opens_its_stream, True),
     ("arena", "http", "quoridor", opens_its_stream, False),
     ("arena", "http", "quoridor", closes_its_stream, True),
     ("hexagon-dots", "http", "hexagon-dots", joins_a_game, False),
-    ("hexagon-dots", "http", "hexagon-dots", leaves_a_game, True),
+    ("hexagon-dots", "http", "hexagon-dots", partial(hangs_up, joins_a_game), True),
     ("connect-4", "websocket", "connect-4", partial(says, "connect-4", START), False),
-    ("connect-4", "websocket", "connect-4", partial(hangs_up, "connect-4", START), True),
+    ("connect-4", "websocket", "connect-4", partial(hangs_up, partial(says, "connect-4", START)), True),
     ("santorini", "tcp", "santorini", partial(says, "santorini", GHOST), False),
-    ("santorini", "tcp", "santorini", partial(hangs_up, "santorini", GHOST), True),
+    ("santorini", "tcp", "santorini", partial(hangs_up, partial(says, "santorini", GHOST)), True),
 ]
 
 

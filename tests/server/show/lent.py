@@ -3,6 +3,7 @@
 import os
 import socket
 import ssl
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -19,12 +20,11 @@ from server.net.guard import Guard
 from server.net.limits import Limits
 from server.net.listening import Admission, listeners, serve
 from server.show.borrowing import Borrowing
-from server.show.conduit import POSSIBLE
 from server.show.lending import Lending
 from tests.hang import HANG
 from tests.server.web import Client
 
-possible = pytest.mark.skipif(not POSSIBLE, reason="this system cannot pass descriptors in packets")
+possible = pytest.mark.skipif(sys.platform != "linux", reason="only Linux passes descriptors in packets")
 
 
 def is_shown(request: Request) -> bool:

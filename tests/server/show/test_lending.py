@@ -1,6 +1,7 @@
 """Lending connections: whoever answers, the client sees one host, and nothing is lost with a show."""
 
 import os
+import resource
 import socket
 import struct
 import subprocess
@@ -236,7 +237,6 @@ async def test_beyond_what_show_may_have_open_play_answers() -> None:
 
 
 async def test_a_show_out_of_descriptors_says_so_and_play_answers() -> None:
-    resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     async with playing() as both:
         await both.show(says("show"))

@@ -22,7 +22,7 @@ from tests.server.test_certificate import issue
 from tests.server.test_serve import Bot, hello
 
 pytestmark = pytest.mark.skipif(
-    sys.platform != "linux", reason="the children of a process are found in /proc"
+    sys.platform != "linux", reason="only Linux lists the children of a process in /proc"
 )
 
 

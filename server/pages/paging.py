@@ -1,0 +1,7 @@
+"""Which page of a long list is shown. Pages are counted from 1, and there is one even of nothing."""
+
+
+def page_of(total: int, size: int, asked: int) -> tuple[int, int]:
+    """The page nearest to the one asked for, of a list cut into pages of `size`; and how many there are."""
+    pages = max(1, -(-total // size))
+    return min(max(asked, 1), pages), pages
