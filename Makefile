@@ -30,6 +30,8 @@ demo: $(COMMAND)  ## a tournament of house bots in every game; `make demo ARGS="
 test: lint  ## lint, types and every test; ends with the slowest twenty
 	@tests/browser/prepare.sh $(abspath $(IN))/python
 	@tests/server/store/prepare.sh
+	@tests/deploy/prepare.sh
+	@tests/clients/prepare.sh
 	$(PYTEST) -n $(WORKERS) --durations=20 $(ARGS)
 
 quick: lint  ## lint, types and the fast tests: for the daily loop
@@ -50,6 +52,8 @@ campaign: $(DEV)  ## all that can be tried at length, for hours; `make campaign 
 	$(IN)python -m tests.chaos --kills 50 --how restart-postgres
 	$(IN)python -m tests.soak --minutes 30
 	$(IN)python -m tests.adversaries --seconds 20
+	$(IN)python -m tests.calibration
+	$(IN)python -m tests.calibration decide
 
 bench: $(VENV)/.bench  ## speed, as ratios in one run
 	$(IN)python -m tests.bench $(ARGS)

@@ -94,6 +94,17 @@ def alphabeta(game: Game[Any, Any], seed: int = 0, depth: int | None = None) -> 
     return choose
 
 
+def worth(game: Game[Any, Any], position: Any, depth: int) -> float:
+    """What a position that is not over is worth to seat 0, looked at so many plies deep.
+
+    From −1 to 1 as the game's `evaluate` has it; beyond `SURE` or its negative, a win or a loss is forced.
+    """
+    search = _Search(position, list(position.moves()), game.evaluate or _even, lambda: False)
+    search.narrow = depth > WHOLE
+    value = search.value(position, depth, 0, -inf, inf)
+    return -value if position.turn else value
+
+
 class _Stopped(Exception):
     """The time is up."""
 

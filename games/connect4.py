@@ -12,7 +12,7 @@ from itertools import product
 from msgspec import Struct
 
 from games import svg
-from games.game import Game, Illegal, Opponent, Outcome, Pace, quoted
+from games.game import Game, Illegal, Opponent, Outcome, Pace, Worth, quoted
 
 COLUMNS, ROWS = 7, 6
 COLUMN = tuple(0b111111 << 7 * column for column in range(COLUMNS))
@@ -100,8 +100,8 @@ def evaluate(position: Connect4) -> float:
     """Empty places that would complete a four, twice on the seat's own rows; and discs in the middle."""
     first, second = discs(position)
     empty = BOARD ^ (first | second)
-    fours = _fours(first | second << APART) & (empty | empty << APART)
-    one, other = fours & BOARD, fours >> APART
+    places = fours(first | second << APART) & (empty | empty << APART)
+    one, other = places & BOARD, places >> APART
     good = 8 * (one.bit_count() - other.bit_count())
     good += 8 * ((one & OWN_ROWS[0]).bit_count() - (other & OWN_ROWS[1]).bit_count())
     for columns in MIDDLE:
@@ -109,13 +109,19 @@ def evaluate(position: Connect4) -> float:
     return good / 1000  # 42 such places, all on own rows, and the whole middle come to less
 
 
-def _fours(taken: int) -> int:
+def fours(taken: int) -> int:
     """Every place, on the board or off it, that has the other three of some four in line beside it."""
-    fours = taken << 1 & taken << 2 & taken << 3
+    places = taken << 1 & taken << 2 & taken << 3
     for way in (6, 7, 8):
         above, below = taken >> way & taken >> 2 * way, taken << way & taken << 2 * way
-        fours |= above & (taken << way | taken >> 3 * way) | below & (taken >> way | taken << 3 * way)
-    return fours
+        places |= above & (taken << way | taken >> 3 * way) | below & (taken >> way | taken << 3 * way)
+    return places
+
+
+def solver() -> Worth[Connect4]:
+    from games.connect4_solver import solver  # which is written in terms of this file
+
+    return solver()
 
 
 def draw(position: Connect4, last: int | None = None) -> str:
@@ -136,6 +142,10 @@ def draw(position: Connect4, last: int | None = None) -> str:
             if bit == newest:
                 parts.append(svg.circle(x, y, 25, "none", stroke=svg.MARK, stroke_width=5))
     return svg.drawing(60 * COLUMNS + 40, 60 * ROWS + 66, _title(position), *parts)
+
+
+def spot(move: int, position: Connect4) -> str:
+    return svg.rect(21 + 60 * move, 16, 58, 60 * ROWS + 8, svg.MARK, **svg.TOUCH)
 
 
 def _title(position: Connect4) -> str:
@@ -163,9 +173,11 @@ GAME = Game(
     short=str,
     show=show,
     draw=draw,
+    spot=spot,
     pace=Pace(turn=60.0),
     faults="retry",
     evaluate=evaluate,
+    solver=solver,
     lots=True,
     opponents=(Opponent("random", "random"), Opponent("aima", "alphabeta", seconds=0.5)),
 )

@@ -19,6 +19,10 @@ from msgspec import Meta, Struct
 M = TypeVar("M")
 P = TypeVar("P", bound="Position[Any]")
 
+# What a position is worth to the seat to move: 1 is a win, 0 a draw, −1 a loss; None takes too long to tell.
+# The number is the least that it is known to be worth already.
+Worth = Callable[[P, int], int | None]
+
 SHOWN = 60  # characters of what a bot sent that a message repeats: enough to recognise it
 
 
@@ -100,14 +104,21 @@ class Game(Struct, Generic[P, M], frozen=True, kw_only=True):
     faults: Literal["retry", "forfeit"]  # what an illegal move costs: another try, or the match
     ply_limit: int | None = None  # a match is drawn after so many plies; None where the rules end it
     evaluate: Callable[[P], float] | None = None  # how good for seat 0: −1 … 1; helps the house brains
+    solver: Callable[[], Worth[P]] | None = None  # begins perfect play for one match, where it is known
     variants: tuple[Mapping[str, object], ...] = ()  # settings of its options, for the page and for tests
     lots: bool = False  # at the open table lots decide who begins; otherwise players take turns
     opponents: tuple[Opponent, ...] = ()  # house players at the open table
+    spell: Callable[[M, P], str] | None = None  # a move in words, from the position before it; None: `short`
+    spot: Callable[[M, P], str] | None = None  # where a move is clicked in the drawing, as SVG; None: nowhere
 
     @property
     def options(self) -> Mapping[str, object]:
         """The game's options, each with its default."""
         return _options(self.start)
+
+    def spelled(self, move: M, before: P) -> str:
+        """A move as spectators read it; bots and whoever types them write it as `short` does."""
+        return self.short(move) if self.spell is None else self.spell(move, before)
 
     def opening(self, options: Mapping[str, object]) -> P:
         """The first position under `options`, which come from a file or a stranger."""

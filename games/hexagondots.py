@@ -35,6 +35,7 @@ SEATS = ("first", "second")
 ENDS = ("lines", "hexagons")  # what there is no more of when a game is over
 SHORT = re.compile(" ".join([",".join(["(0|[1-9][0-9]?)"] * 2)] * 2))
 EXPECTED = 'the two ends of a line, [{"row":0,"col":0},{"row":0,"col":1}] or "0,0 0,1"'
+LABELS = ("1st", "2nd")  # in a captured hexagon, short enough to stand clear of its spokes
 DASHES = (None, "11 5")  # of the lines of seat 0 and of seat 1
 
 
@@ -302,14 +303,22 @@ def _stroke(line: Line, colour: str, width: float, **attributes: object) -> str:
     return svg.line(*_place(line[0]), *_place(line[1]), colour, width, **attributes)
 
 
+def spot(move: Line, position: HexagonDots) -> str:
+    """A rhombus about the line, so that those which meet at a dot are not one above the other."""
+    (x, y), (to_x, to_y) = map(_place, move)
+    middle_x, middle_y, across_x, across_y = (x + to_x) / 2, (y + to_y) / 2, (y - to_y) / 5, (to_x - x) / 5
+    one, other = (middle_x + across_x, middle_y + across_y), (middle_x - across_x, middle_y - across_y)
+    return svg.polygon([(x, y), one, (to_x, to_y), other], svg.MARK)
+
+
 def _area(centre: Point, position: HexagonDots) -> str:
-    """A captured hexagon, with the name of its seat between the two upper spokes."""
+    """A captured hexagon, with its seat between the two upper spokes."""
     if (seat := owner(position, position.board.hexagons[centre].bit)) is None:
         return ""
     top_left, top_right, left, right, low_left, low_right = map(_place, neighbours(centre))
     corners = [top_left, top_right, right, low_right, low_left, left]
     x, y = _place(centre)
-    return svg.polygon(corners, svg.SEATS[seat], fill_opacity=0.25) + svg.text(x, y - 40, SEATS[seat], 12)
+    return svg.polygon(corners, svg.SEATS[seat], fill_opacity=0.25) + svg.text(x, y - 39, LABELS[seat], 12)
 
 
 def _title(position: HexagonDots) -> str:
@@ -341,6 +350,7 @@ GAME = Game(
     short=short,
     show=show,
     draw=draw,
+    spot=spot,
     pace=Pace(turn=5.0),
     faults="forfeit",
     evaluate=evaluate,

@@ -316,6 +316,17 @@ def _pawn(position: Quoridor, seat: int, last: str | None) -> Iterator[str]:
     yield svg.text(x, y, str(seat + 1), 20, fill=svg.GROUND, font_weight="bold")
 
 
+def spot(move: str, position: Quoridor) -> str:
+    """A square; of a wall the half that is beside the square it is named by, so no two are in one place."""
+    if (wall := WALLS.get(move)) is None:
+        at = SQUARE[move]
+        return svg.rect(_x(at), _y(at), PITCH - GROOVE, PITCH - GROOVE, svg.MARK, **svg.TOUCH)
+    x, y, length = _x(wall.square), _y(wall.square), PITCH - GROOVE
+    if wall.upright:
+        return svg.rect(x + length, y, GROOVE, length, svg.MARK, **svg.TOUCH)
+    return svg.rect(x, y - GROOVE, length, GROOVE, svg.MARK, **svg.TOUCH)
+
+
 def _supply(position: Quoridor, seat: int, y: float) -> Iterator[str]:
     """The name of a seat, bold where it is to move, and its walls, those that are put already as shadows."""
     weight = "bold" if position.turn == seat and position.outcome is None else None
@@ -356,6 +367,7 @@ GAME = Game(
     short=str,
     show=show,
     draw=draw,
+    spot=spot,
     pace=Pace(bank=60.0, gain=2.0),
     faults="forfeit",
     ply_limit=200,

@@ -208,6 +208,14 @@ def short(move: Move) -> str:
     return " ".join(map(str, move))
 
 
+def spell(move: Move, before: Santorini) -> str:
+    """What a move does, in words."""
+    *worker, x, y = move
+    if worker:
+        return f"worker {worker[0]} → ({x},{y})"
+    return f"{'build' if before.builder else 'place'} ({x},{y})"
+
+
 def show(position: Santorini, names: tuple[str, str]) -> object:
     """The array of the wire: status, whose turn (at the end the winner or "Draw"), floors, workers."""
     outcome, turn = position.outcome, position.turn
@@ -248,6 +256,17 @@ def draw(position: Santorini, last: Move | None = None) -> str:
         parts.append(svg.text(67 + 70 * n, 17, str(n), 16))
         parts.append(svg.text(17, 67 + 70 * n, str(n), 16))
     return svg.drawing(470, 470, _title(position), *parts)
+
+
+def spot(move: Move, position: Santorini) -> str:
+    """A field; of a move to it, the half and the number of the worker: both may be able to go there."""
+    *worker, x, y = move
+    left, top = 34 + 70 * x, 34 + 70 * y
+    if not worker:
+        return svg.rect(left, top, 66, 66, svg.MARK, **svg.TOUCH)
+    left += 34 * (worker[0] - 1)
+    number = svg.text(left + 16, top + 54, str(worker[0]), 18, font_weight="bold")
+    return svg.rect(left, top, 32, 66, svg.MARK, **svg.TOUCH) + number
 
 
 def _building(left: int, top: int, height: int) -> list[str]:
@@ -310,8 +329,10 @@ GAME = Game(
     short=short,
     show=show,
     draw=draw,
+    spot=spot,
     pace=Pace(turn=10.0),
     faults="retry",
     evaluate=evaluate,
     variants=({"stuck": "draws"},),
+    spell=spell,
 )

@@ -15,6 +15,7 @@ SEATS = ("var(--board-first, #c8452f)", "var(--board-second, #2f6fb0)")
 MARK = "var(--board-mark, #e0a100)"  # the last move
 
 FONT = "system-ui, sans-serif"
+TOUCH = {"rx": 4}  # of a rectangle that is clicked
 
 
 def element(name: str, content: str = "", /, **attributes: object) -> str:

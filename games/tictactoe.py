@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from games import svg
 from games.game import Game, Illegal, Outcome, Pace, quoted
+from games.perfect import trying_everything
 
 FIELDS = ("NW", "N", "NE", "W", "C", "E", "SW", "S", "SE")
 INDEX = {name: index for index, name in enumerate(FIELDS)}
@@ -104,6 +105,10 @@ def draw(position: TicTacToe, last: int | None = None) -> str:
     return svg.drawing(340, 340, _title(position), *parts)
 
 
+def spot(move: int, position: TicTacToe) -> str:
+    return svg.rect(23 + move % 3 * 100, 23 + move // 3 * 100, 94, 94, svg.MARK, **svg.TOUCH)
+
+
 def _symbol(position: TicTacToe, field: int, x: float, y: float) -> list[str]:
     first, second = symbols(position)
     if first >> field & 1:
@@ -146,6 +151,8 @@ GAME = Game(
     short=short,
     show=show,
     draw=draw,
+    spot=spot,
     pace=Pace(bank=18.0, gain=2.0),
     faults="forfeit",
+    solver=trying_everything,
 )

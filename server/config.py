@@ -4,10 +4,12 @@ Every error is one line that says where the fault is, in which key, and what is
 wrong with it.
 """
 
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast, get_args
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Meta, Struct, structs
@@ -27,7 +29,19 @@ NOT_SETTINGS = frozenset({"QUINTAIN_TOKEN"})  # the organiser's token: a secret,
 
 RESERVE_BYTES = 64 << 20  # some 60,000 matches
 
+UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}  # of durations: "90s", "10m", "6h", "1d"
+DURATIONS = (("grace",), ("backups", "every"))  # the settings that may be written like that
+
 Port = Annotated[int, Meta(ge=0, le=65535)]
+WebhookEvent = Literal[
+    "tournament.opened",
+    "tournament.begun",
+    "tournament.paused",
+    "tournament.resumed",
+    "tournament.ended",
+    "match.ended",
+    "match.voided",
+]
 
 
 class Ports(Struct, frozen=True, forbid_unknown_fields=True):
@@ -53,12 +67,28 @@ class Evaluation(Struct, frozen=True, forbid_unknown_fields=True):
     networks: tuple[str, ...] = ()  # as CIDR: "10.1.0.0/16"
 
 
+class Backups(Struct, frozen=True, forbid_unknown_fields=True):
+    """Copies that the host makes by itself."""
+
+    every: Annotated[float, Meta(gt=0)]  # seconds
+    keep: Annotated[int, Meta(ge=1)] = 7  # of them; older ones are deleted
+
+
+class Webhook(Struct, frozen=True, forbid_unknown_fields=True):
+    """An address that is told what happens."""
+
+    url: str
+    secret: Annotated[str, Meta(min_length=1)]  # by which it knows who tells it
+    events: tuple[WebhookEvent, ...] = get_args(WebhookEvent)
+
+
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     bind: str = "127.0.0.1"
     ports: Ports = Ports()
     data: str = "quintain-data"
     store: str = ""  # postgresql://…; nothing is a file in the data folder
     log_level: str = "info"
+    log_format: Literal["text", "json"] | None = None  # None: text on a terminal, JSON anywhere else
     matches_at_once: Annotated[int, Meta(ge=1)] | None = (
         None  # in one tournament; None: all that can be played
     )
@@ -67,9 +97,13 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     tls: Tls | None = None
     proxies: tuple[str, ...] = ()  # as CIDR: whose `X-Forwarded-For` is believed
     hosts: tuple[str, ...] = ()  # names for this host, beside its own, while it listens on loopback only
+    # "wss://…": where browsers reach the websocket port; "": at the page's own name, on that port
+    websocket_url: Annotated[str, Meta(pattern=r"^(wss?://[A-Za-z0-9.-]+(:[0-9]{1,5})?)?$")] = ""
     origins: tuple[str, ...] = ()  # "https://…": sites whose pages may order what pages of the host may
     admin_anywhere: bool = False  # the desk also where its cookies cross a network in the clear
     evaluation: Evaluation = Evaluation()
+    backups: Backups | None = None
+    webhook: tuple[Webhook, ...] = ()
     show: Literal[0, 1] = 1  # processes for pages and whatever only looks; 0: the one that plays does it
     limits: Limits = Limits()
     tournament: tuple[TournamentSettings, ...] = ()  # opened at the start, if there is none of that name
@@ -89,7 +123,11 @@ def settings(file: str | None, environment: Mapping[str, str], flags: Mapping[st
 
 def with_tournament(found: Settings, wanted: Mapping[str, Any]) -> Settings:
     """One more to hold, as flags ask for it."""
-    return structs.replace(found, tournament=(*found.tournament, msgspec.convert(wanted, TournamentSettings)))
+    try:
+        one = msgspec.convert(wanted, TournamentSettings)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"the flags: {error}") from None
+    return structs.replace(found, tournament=(*found.tournament, one))
 
 
 def _of_file(path: Path) -> dict[str, Any]:
@@ -119,9 +157,10 @@ def _of_environment(environment: Mapping[str, str]) -> dict[str, Any]:
 
 def _checked(values: Mapping[str, Any], origin: str) -> Settings:
     try:
-        found = msgspec.convert(values, Settings)
-    except msgspec.ValidationError as error:
+        found = msgspec.convert(_in_seconds(values), Settings)
+    except (msgspec.ValidationError, BadDuration) as error:
         raise ConfigError(f"{origin}: {error}") from None
+    _check_webhooks(found.webhook, origin)
     for key, listed, reads in (
         ("proxies", found.proxies, Proxies),
         ("hosts", found.hosts, Hosts),
@@ -137,6 +176,47 @@ def _checked(values: Mapping[str, Any], origin: str) -> Settings:
         except Refusal as refusal:
             raise ConfigError(f"{origin}: tournament {wanted.name}: {refusal}") from None
     return found
+
+
+class BadDuration(ValueError):
+    """Something that is set says for how long, and does not. The message is for the organiser."""
+
+
+def _in_seconds(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The same with all durations as numbers."""
+    for path in DURATIONS:
+        *tables, key = path
+        inner: Any = values
+        for table in tables:
+            inner = cast("Mapping[str, Any]", inner).get(table) if isinstance(inner, Mapping) else None
+        written = cast("Mapping[str, Any]", inner).get(key) if isinstance(inner, Mapping) else None
+        if isinstance(written, str):
+            value: Any = _seconds(written, ".".join(path))
+            for each in reversed(path):
+                value = {each: value}
+            values = _merged(values, value)
+    return values
+
+
+def _seconds(written: str, key: str) -> float:
+    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)([smhd])", written)
+    if found is None:
+        raise BadDuration(f'{key}: expected seconds, or "90s", "10m", "6h" or "1d", not {written!r}')
+    return float(found[1]) * UNITS[found[2]]
+
+
+def _check_webhooks(webhooks: Sequence[Webhook], origin: str) -> None:
+    for number, each in enumerate(webhooks):
+        parts = urlsplit(each.url)
+        try:
+            sound = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        except ValueError:  # a port that is none
+            sound = False
+        if not sound or not each.url.isascii() or not each.url.isprintable() or " " in each.url:
+            wanted = "expected http:// or https://, a host, and perhaps a port, a path and a query"
+            raise ConfigError(f"{origin}: webhook[{number}].url: {wanted}, not {each.url[:100]!r}")
+        if any(each.url == other.url for other in webhooks[:number]):
+            raise ConfigError(f"{origin}: webhook[{number}].url: {each.url[:100]} is there already")
 
 
 def _merged(lower: Mapping[str, Any], upper: Mapping[str, Any]) -> dict[str, Any]:

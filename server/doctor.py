@@ -3,7 +3,6 @@
 It changes nothing, except that it writes an empty file and removes it again.
 """
 
-import fcntl
 import math
 import os
 import platform
@@ -24,8 +23,13 @@ from server.exits import ConfigError
 from server.net.limits import Limits
 from server.net.open_files import room_for_files, shortage, too_few
 from server.store.choice import beside
-from server.store.data_folder import JOURNAL, LOCK
+from server.store.data_folder import JOURNAL, LOCK, NO_HOST
 from server.store.sqlite import SOUND
+
+try:
+    import fcntl
+except ImportError:  # not a Unix
+    fcntl = None
 
 OLDEST = (3, 11)  # of Python
 SCARCE = 1 << 30  # bytes on the disk: a week of busy tournaments
@@ -49,6 +53,8 @@ class Answer(Struct, frozen=True):
 
 def examination(settings: Settings) -> Iterator[Answer]:
     yield _python()
+    if fcntl is None:
+        yield Answer("system", State.FAULT, platform.system(), NO_HOST)
     yield _sqlite()
     yield _folder(Path(settings.data))
     running = _running(Path(settings.data))
@@ -92,6 +98,8 @@ def _folder(folder: Path) -> Answer:
 
 def _running(folder: Path) -> str | None:
     """The process that has the folder."""
+    if fcntl is None:
+        return None
     try:
         with (folder / LOCK).open(encoding="ascii") as file:
             try:

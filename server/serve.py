@@ -18,9 +18,11 @@ from pathlib import Path
 import structlog
 import trio
 
-from server import certificate, collector
+from server import allocator, certificate, collector, figures, supervised
 from server.config import Settings
 from server.exits import ConfigError
+from server.export.signing import Signer, signer
+from server.host import telling
 from server.host.host import OPEN, STOPPING, Host
 from server.host.measures import watch_lag
 from server.host.wire_reader import WireReader
@@ -28,6 +30,7 @@ from server.http.exchange import App
 from server.http.origins import Origins
 from server.http.routes import HttpDoor, routed
 from server.http.service import Http
+from server.logs import Output
 from server.net import listening
 from server.net.hosts import expected_hosts
 from server.net.open_files import room_for_files, shortage, too_few
@@ -50,10 +53,12 @@ from server.show.process import Show
 from server.show.which import Which
 from server.store import snapshots
 from server.store.choice import opened
-from server.store.data_folder import OrganiserToken, locked, organiser_token, prepared
+from server.store.data_folder import JOURNAL, OrganiserToken, locked, organiser_token, prepared
 from server.store.journal import Engine
 from server.store.ledger import Ledger
-from server.store.sqlite import warn_of_faults
+from server.store.regular_backups import RegularBackups
+from server.store.sqlite import backups, warn_of_faults
+from server.webhooks.delivery import deliver
 from tournament.record import State
 from tournament.tournament import Refusal, Tournament
 
@@ -65,8 +70,14 @@ DONE, INTERRUPTED = 0, 130  # exit codes
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
-async def serve(settings: Settings, *, until_done: str | None = None, as_json: bool = False) -> int:
-    """Serve until `until_done` is over or somebody stops the host; returns the exit code."""
+async def serve(
+    settings: Settings, *, until_done: str | None = None, as_json: bool = False, output: Output | None = None
+) -> int:
+    """Serve until `until_done` is over or somebody stops the host; returns the exit code.
+
+    `output` is where the log goes, if it can show how things are.
+    """
+    allocator.give_back()
     files = _files(settings)
     folder = prepared(settings.data)
     with locked(folder):
@@ -75,7 +86,7 @@ async def serve(settings: Settings, *, until_done: str | None = None, as_json: b
             print(f"the organiser's token is in {token.path}", file=sys.stderr)  # noqa: T201
         warn_of_faults()
         with closing(opened(settings, folder)) as engine:
-            return await _serve(settings, engine, token, files, until_done, as_json)
+            return await _serve(settings, engine, token, files, until_done, as_json, output)
 
 
 async def _serve(
@@ -85,6 +96,7 @@ async def _serve(
     files: float,
     until_done: str | None,
     as_json: bool,
+    output: Output | None,
 ) -> int:
     tls = None if settings.tls is None else certificate.context(settings.tls)
     ledger = Ledger(engine)
@@ -114,9 +126,10 @@ async def _serve(
         where = {name: listening.where(sockets[0]) for name, sockets in doors.items()}
         desk = has_desk(settings.bind, tls=tls is not None, anywhere=settings.admin_anywhere)
         sessions = Sessions() if desk else None
-        addresses = Addresses(**where)
+        addresses = Addresses(**where, websocket_url=settings.websocket_url)
         spoken = [way.serve(host, settings) for _, way in carried(OverHttp)]
-        app = _application(host, settings, token.text, sessions, addresses, spoken, looks=show is None)
+        key = signer(Path(settings.data))
+        app = _application(host, settings, token.text, sessions, addresses, spoken, key, looks=show is None)
         if show is not None:
             which = Which(door_at_root=any("" in door.paths for door in spoken))
             app = show.lending.beside(app, which.is_shown)
@@ -132,17 +145,36 @@ async def _serve(
             "websocket": partial(websocket.attend, host),
             "http": http.attend,
         }
+        if settings.backups is not None:
+            copies = RegularBackups(engine, backups(Path(settings.data) / JOURNAL), settings.backups)
+            nursery.start_soon(copies.run)
+            host.figures.append(partial(figures.backups, copies))
+        if show is None:  # else they are told from there
+            nursery.start_soon(deliver, settings.webhook, engine, Path(settings.data))
+        queues = {
+            "journal": lambda: ledger.waiting,
+            "thinking": lambda: host.thinker.waiting,
+            "show": lambda: lending.waiting,
+        }
+        host.figures += (
+            figures.build,
+            figures.process,
+            partial(figures.waiting, queues),
+            partial(figures.webhooks, settings, lambda: ledger.safe),
+        )
         for name, sockets in doors.items():
+            attended = host.measures.counting(name, attend[name])
             for listener in sockets:
                 nursery.start_soon(
                     partial(
                         listening.serve,
                         listener,
-                        attend[name],
+                        attended,
                         guard=host.guard,
                         admission=admission,
                         limits=settings.limits,
                         tls=tls if name != "tcp" else None,
+                        headers=name != "http",  # there, proxies write X-Forwarded-For
                     )
                 )
         if tls is not None and settings.tls is not None:
@@ -157,7 +189,14 @@ async def _serve(
         listens = " ".join(f"{name}={address}" for name, address in where.items())
         with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
             print(f"ready {listens} data={settings.data}", flush=True)  # noqa: T201
-            code = await _until_the_end(host, until_done, signals, settings.grace)
+            supervised.notify(supervised.READY)
+            async with trio.open_nursery() as watching:
+                if output is not None:
+                    watching.start_soon(output.tell_the_rest)
+                if output is not None and output.live:
+                    watching.start_soon(telling.keep_shown, host.tournaments, host.timekeeper, output.show)
+                code = await _until_the_end(host, until_done, signals, settings.grace)
+                watching.cancel_scope.cancel()
             _print_standings(host, until_done, as_json)
             if not host.draining:  # there is time, and whoever polls has yet to ask how it ended
                 with trio.move_on_after(LINGER):
@@ -199,6 +238,7 @@ async def _until_the_end(
             nonlocal code
             number = await anext(signals)
             code = INTERRUPTED if number == signal.SIGINT else DONE
+            supervised.notify(supervised.STOPPING)
             log.info("stopping", signal=signal.Signals(number).name, grace=grace)
             nursery.start_soon(stop_now)
             with trio.move_on_after(grace):
@@ -225,14 +265,15 @@ def _application(
     sessions: Sessions | None,
     addresses: Addresses,
     spoken: Sequence[HttpDoor],
+    key: Signer | None,
     *,
     looks: bool,
 ) -> App:
-    pages, origins = Pages(host, addresses), Origins(settings.origins)
+    pages, origins = Pages(host, addresses, key=key and key.public), Origins(settings.origins)
     login = None if sessions is None else lambda: login_path(sessions, trio.current_time())
     doors = (
         *spoken,
-        Api(host, token, login, origins, looks=looks),
+        Api(host, token, login, origins, looks=looks, signer=key),
         WirePage(pages, WireReader(host, token)),
         DeskDoor(host, pages, sessions, origins),
     )
@@ -240,14 +281,19 @@ def _application(
 
 
 async def _open(settings: Settings) -> dict[str, list[socket.socket]]:
-    """Listen on all ports, before anything else is begun."""
-    opened: dict[str, list[socket.socket]] = {}
+    """Listen on all ports, before anything else is begun; where a service manager listens, on its sockets."""
+    try:
+        opened = supervised.inherited()
+    except supervised.NoSocket as error:
+        raise ConfigError(f"sockets: {error}") from None
     hosts = listening.addresses(settings.bind)
     for name, port in (
         ("tcp", settings.ports.tcp),
         ("websocket", settings.ports.websocket),
         ("http", settings.ports.http),
     ):
+        if name in opened:
+            continue
         try:
             opened[name] = await listening.opened(hosts, port, settings.limits)
         except listening.CannotListen as error:

@@ -125,6 +125,9 @@ def dialects() -> list[Path]:
     return sorted([*(file.parent for file in inside), *single])
 
 
+BUILT_ON = {"mcp": {"house"}}  # what it says are the messages of the house protocol, by other requests
+
+
 def test_dialects_are_imported_neither_by_each_other_nor_by_what_carries_them() -> None:
     found = {dialect.stem for dialect in dialects()}
     assert len(found) >= 5
@@ -132,7 +135,7 @@ def test_dialects_are_imported_neither_by_each_other_nor_by_what_carries_them() 
     parts = [part for part in protocols.iterdir() if part.suffix == ".py" or (part / "__init__.py").exists()]
     for part in (*parts, SERVER / "http"):
         names = {name.split(".")[0] for name in names_within(protocols, part)}
-        assert not names & found, part.stem
+        assert not (names & found) - BUILT_ON.get(part.stem, set()), part.stem
 
 
 def test_the_top_level_is_the_five_folders_and_what_goes_with_them() -> None:

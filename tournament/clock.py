@@ -34,6 +34,11 @@ class Clock:
         self._paused: float | None = None
         self.deadline = inf  # the last instant at which the running seat may move
 
+    @property
+    def allowed(self) -> float:
+        """Seconds that the running seat had when it was started."""
+        return self._most
+
     def start(self, seat: int, at: float) -> None:
         self.running = seat
         bank, turn = self._bank[seat], self._turn
@@ -81,10 +86,13 @@ class Clock:
             left = max(0.0, left - self.spent(at))
         return None if left == inf else left
 
-    def credit(self, seconds: float, at: float) -> None:
-        """Give back time that the host took: never more than has been charged."""
-        if self.running is not None and self._paused is None:
-            self._run_since(self.since + min(seconds, max(0.0, at - self.since)))
+    def credit(self, seconds: float, at: float) -> float:
+        """Give back time that the host took: never more than has been charged. Returns how much."""
+        if self.running is None or self._paused is not None:
+            return 0.0
+        given = min(seconds, max(0.0, at - self.since))
+        self._run_since(self.since + given)
+        return given
 
     def extend(self, until: float) -> None:
         """Give the running seat until then at least."""

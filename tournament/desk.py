@@ -41,6 +41,16 @@ class Desk:
                 raise Refusal(f"{record.name} has {len(record.entrants)} entrants; {needed}")
             await self._keep("start", "", [Turned(State.RUNNING)])
 
+    async def delete(self) -> None:
+        """Have it be there no more. What it came to stays in the journal, and its name is free again."""
+        async with self._tournament.deciding:
+            record = self._tournament.record
+            if record.format.endless:
+                raise Refusal(f"{record.name} has no end, and is not deleted")
+            if record.state is State.RUNNING or self._tournament.matches:
+                raise Refusal(f"{record.name} is running: pause it and let its matches end, then delete it")
+            await self._keep("delete", "", [Turned(State.DELETED)])
+
     async def pause(self) -> None:
         """Deal nothing more; what is being played goes on to its end."""
         async with self._tournament.deciding:
@@ -80,7 +90,7 @@ class Desk:
         async with self._tournament.deciding:
             record = self._tournament.record
             if record.state is State.REGISTERING:
-                raise Refusal(f"{record.name} has not begun: who comes enters, and who is to come is invited")
+                raise Refusal(f"{record.name} has not begun: whoever comes enters; invite whoever is to come")
             if name in record.entrants:
                 raise Refusal(f"{name} is an entrant of {record.name} already")
             self._tournament.expect_room(late=True)
@@ -142,8 +152,10 @@ class Desk:
 
     def withdrawal(self, name: str) -> list[AnyFact]:
         """Its results are annulled if the format does that before half is played; else the rest is lost."""
-        entered = self._expect_entrant(name)
-        return [*entered, Withdrew(name, annulled(self._tournament.record, name))]
+        record, entered = self._tournament.record, self._expect_entrant(name)
+        if record.state is State.FINISHED:
+            raise Refusal(f"{record.name} is over, so there is nothing left to withdraw from")
+        return [*entered, Withdrew(name, annulled(record, name))]
 
     def disqualification(self, name: str, why: str) -> list[AnyFact]:
         entered = self._expect_entrant(name)

@@ -9,6 +9,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from tournament.causes import Cause
+
 
 class Ending(StrEnum):
     """Why a match stopped, which is not the same as how the rules of its game ended it."""
@@ -21,7 +23,16 @@ class Ending(StrEnum):
     VOID = "void"  # counts for nothing: the host failed, neither player was there, or an organiser voided it
 
 
+class Fault(StrEnum):
+    """Whose fault it is that a match was not played to its end."""
+
+    BOT = "bot"  # it broke a rule, ran out of time, left or never came
+    NETWORK = "network"  # its connection was lost, and not made again in time
+    HOST = "host"  # our own: such a match is void, and never lost
+
+
 CUT_SHORT = "the host stopped while it was being played"  # why a match is void that could not go on
+HOST_FAILED = "a fault of the host"  # why a match is void in which something of ours failed
 NOBODY = "neither player was there"  # why a match is void; each pairing is forgiven this once
 
 
@@ -63,12 +74,41 @@ class Refused(Event, frozen=True, gc=False, tag="refused"):
     count: int  # this seat's refusals so far
 
 
+class Disconnected(Event, frozen=True, gc=False, tag="disconnected"):
+    """A seat lost its connection; it may come back."""
+
+    seat: int
+    ply: int  # moves that had been played
+
+
+class Returned(Event, frozen=True, gc=False, tag="returned"):
+    """It has come back."""
+
+    seat: int
+    ply: int
+
+
+class Credited(Event, frozen=True, gc=False, tag="credited"):
+    """The host stood still, and gave that time back to whoever was thinking."""
+
+    seconds: float
+    ply: int
+
+
 class Ended(Event, frozen=True, gc=False, tag="ended"):
     """The last event of every match."""
 
     winner: int | None
     ending: Ending
-    why: str
+    why: str  # what decided it, and what led to that
+    fault: Fault | None = None  # None: it was played, resigned, or voided by an organiser
+    cause: tuple[Cause, ...] = ()  # what led to it, oldest first
+    brief: str = ""  # what decided it, if `why` says more
+
+    @property
+    def decided_by(self) -> str:
+        """The sentence as protocols have it that are older than causes."""
+        return self.brief or self.why
 
 
-AnyEvent = Began | Moved | Refused | Ended
+AnyEvent = Began | Moved | Refused | Disconnected | Returned | Credited | Ended

@@ -16,7 +16,7 @@ from hashlib import blake2b
 from importlib import import_module
 from pkgutil import iter_modules
 
-from msgspec import Struct, msgpack
+from msgspec import UNSET, Struct, UnsetType, msgpack
 
 Score = tuple[float, float]  # what the first and the second of a pairing get: 1, ½ or 0 each
 
@@ -57,12 +57,22 @@ class Result(Struct, frozen=True, gc=False):
     digest: bytes = b""  # of the moves, where there are any: two equal games are one piece of evidence
 
 
+class Aim(Struct, frozen=True):
+    """When a tournament that stops by itself has found out enough."""
+
+    confidence: float = 0.95  # how likely what it says is right
+    places: int = 1  # that are to be settled, from the first on; 0: all
+    within: float = 20.0  # Elo that count as equal
+    games: int | None = None  # matches at the most; None: the format's own number
+
+
 class Terms(Struct, frozen=True):
     """What an organiser chose for a tournament, as far as a format cares."""
 
     rounds: int | None = None  # None: the format's own number
-    seed: int = 0  # decides what is otherwise equal
+    seed: int | None = 0  # decides what is otherwise equal; None: the host chooses it, see `sealing.py`
     lots: bool = False  # sides by lot, where the format leaves that open
+    aim: Aim | UnsetType = UNSET  # only one format has it: unset, it is not written
 
 
 def moves_digest(moves: Sequence[object]) -> bytes:
@@ -88,8 +98,11 @@ class Format(Struct, frozen=True, kw_only=True):
     endless: bool = False  # never over by itself; pairs whoever is present, and has no match played again
     midway: bool = False  # may draw more while something is to be played, though nobody has come or gone
     late: bool = True  # takes entrants after it has begun
+    decides: bool = False  # stops by itself when it is decided who is where: see `deciding.py`
     annuls: bool = False  # the results of whoever withdraws before half of its matches are annulled
     entrants: int = 2  # the fewest it can be held with
+    # Where not all is drawn at the start: for so many entrants, how many matches each round has.
+    plan: Callable[[int, Terms], Sequence[int]] | None = None
 
 
 @cache

@@ -43,9 +43,12 @@ class Log:
             self._waiting.set()
             self._waiting = None
 
-    def follow(self, tell: Tell, start: int = 0) -> "Follower":
-        """Have `tell` called with every event from `start` on, beginning with those already there."""
-        follower = Follower(self, tell, start)
+    def follow(self, tell: Tell, start: int = 0, failed: Callable[[], None] | None = None) -> "Follower":
+        """Have `tell` called with every event from `start` on, beginning with those already there.
+
+        `failed` is called if `tell` raises something, after which nothing more is told.
+        """
+        follower = Follower(self, tell, start, failed)
         self._followers += (follower,)
         follower.catch_up()
         return follower
@@ -83,12 +86,15 @@ class Reader(AsyncIterator[AnyEvent]):
 class Follower:
     """Calls `tell` with each event. `tell` may append in turn: no event is told twice or out of order."""
 
-    __slots__ = ("_busy", "_log", "_next", "_tell")
+    __slots__ = ("_busy", "_failed", "_log", "_next", "_tell")
 
-    def __init__(self, followed: Log, tell: Tell, start: int) -> None:
+    def __init__(
+        self, followed: Log, tell: Tell, start: int, failed: Callable[[], None] | None = None
+    ) -> None:
         self._log = followed
         self._tell = tell
         self._next = start
+        self._failed = failed
         self._busy = False
 
     def catch_up(self) -> None:
@@ -103,6 +109,8 @@ class Follower:
             # Nobody else may suffer from it, least of all the player whose move is being told.
             log.exception("a follower failed and is told no more")
             self.stop()
+            if self._failed is not None:
+                self._failed()
         finally:
             self._busy = False
 

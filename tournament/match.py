@@ -18,11 +18,28 @@ from math import inf
 from typing import Any
 
 from games.game import Game, Illegal, Pace
+from tournament import causes, verdicts
+from tournament.causes import Cause, bounded
 from tournament.clock import Clock
-from tournament.events import CUT_SHORT, NOBODY, AnyEvent, Began, Ended, Ending, Moved, Refused, absences
+from tournament.events import (
+    HOST_FAILED,
+    AnyEvent,
+    Began,
+    Credited,
+    Disconnected,
+    Ended,
+    Ending,
+    Fault,
+    Moved,
+    Refused,
+    Returned,
+)
 from tournament.log import Log
+from tournament.notes import Note, Notebook, Notes
 
 PRESENT = [None, None]  # nobody is absent
+NOTED = 0.1  # seconds of a stall of the host that are told: less than that decides nothing
+LOSSES = 20  # lost connections of a seat that are told of in a match: more of them say nothing new
 REFUSALS = 20  # in one match: enough for an honest author to notice a fault, and a bound on the host's work
 
 
@@ -46,6 +63,7 @@ class Match:
         excused: tuple[bool, bool] = (False, False),
         early_grace: float = inf,
         kept: tuple[Sequence[Any], Sequence[float]] | None = None,
+        epoch: float = 0.0,
         decided: Callable[["Match", Ended], None] | None = None,
     ) -> None:
         """Constructing a match begins it. Without `decided`, its end is announced at once.
@@ -57,17 +75,21 @@ class Match:
         A match that the host's stop has interrupted goes on from the moves that were `kept` and the seconds
         spent on them; raises `Illegal` if these are no match that goes on. Both seats are to be held: whoever
         does not come back loses nothing by that, because the match is void.
+
+        `epoch` is the wall clock's time, in seconds, when the event loop's was 0.
         """
         self.game = game
         self.names = names
         self.name = name
         self.options = options or {}
+        self.epoch = epoch
         self.positions = [game.opening(self.options)]
         self.moves: list[Any] = []  # as the game writes them: `positions[n]` is after n of them …
         self.times: list[float] = []  # … and the seconds spent on each
         self.clock = Clock(pace or game.pace)
         self.log = Log()
         self.verdict: Ended | None = None
+        self.receipt = ""  # of the store, for the result: there when the end is announced
         self.to_move: int | None = self.position.turn  # the seat whose move is awaited
         self._ply_limit = game.ply_limit if ply_limit is None else ply_limit
         self._refusals = refusals
@@ -76,7 +98,16 @@ class Match:
         self._early_grace = early_grace
         self._counts = [0, 0]
         self._decided = decided or announce_at_once
-        self._due: list[float | None] = [None, None]  # when an absent seat has to be there
+        self._due: list[float | None] = [None, None]  # when an absent seat has to be there …
+        self._since = [at, at]  # … since when it is absent …
+        self._lost = [False, False]  # … whether that is because its connection was lost …
+        self._came = [True, True]  # … and whether it has ever been here
+        self._losses = [0, 0]  # lost connections
+        self._credited = 0.0  # seconds that were given back since anything was told
+        self._eventful = False  # more has been told than the moves
+        self._thought = [0.0, 0.0]  # seconds that the bots say they have spent …
+        self._reports = [0, 0]  # … on so many moves
+        self._notebook: Notebook | None = None  # made when the first note comes: most bots note nothing
         self._paused: float | None = None
         self._held = [False, False]  # absent since the beginning: its clock does not run
         self._last: tuple[AnyEvent, Any] | None = None  # the move that decided, kept back with the verdict
@@ -129,6 +160,44 @@ class Match:
         """Seconds on both clocks."""
         return self.clock.left(0, at), self.clock.left(1, at)
 
+    @property
+    def cause(self) -> tuple[Cause, ...]:
+        """What has led to the end, or may lead to one, oldest first; by the event loop's time."""
+        ended = self.result
+        return bounded(verdicts.gathered(self.log.events)) if ended is None else ended.cause
+
+    def wall(self, at: float) -> float:
+        """A time of the event loop as the wall clock has it: seconds since the epoch."""
+        return self.epoch + at
+
+    @property
+    def began(self) -> float | None:
+        """When it began, by the wall clock; None if that was before the host was started."""
+        return None if self.interrupted else round(self.wall(self.log.events[0].at), 3)
+
+    def thinking(self) -> tuple[tuple[float | None, float | None], tuple[float | None, float | None]]:
+        """Seconds that each bot says it has spent, and those that its moves took longer than that.
+
+        None for a bot that has not said so of every move.
+        """
+        _, times = self.moves_and_times()
+        clocked, counted = [0.0, 0.0], [0, 0]
+        for position, spent in zip(self.positions, times, strict=False):
+            clocked[position.turn] += spent
+            counted[position.turn] += 1
+        known = [0 < count == reports for count, reports in zip(counted, self._reports, strict=True)]
+        one, other = (round(self._thought[seat], 3) if known[seat] else None for seat in (0, 1))
+        late = [
+            None if said is None else round(max(0.0, clocked[seat] - said), 3)
+            for seat, said in ((0, one), (1, other))
+        ]
+        return (one, other), (late[0], late[1])
+
+    @property
+    def notes(self) -> Notes:
+        """What bots have noted with their moves: for nobody to see before it is over."""
+        return () if self._notebook is None else self._notebook.notes
+
     def moves_and_times(self) -> tuple[tuple[Any, ...], tuple[float, ...]]:
         """Every move and the seconds spent on each, the last one too, which may not have been announced."""
         moves, times = tuple(self.moves), tuple(self.times)
@@ -154,14 +223,16 @@ class Match:
         except Illegal as refusal:
             self._refuse(seat, sent, str(refusal), at)
             raise
+        if self._credited:
+            self._tell_credit(at)
         spent = clock.stop(at)  # no await from here …
         moved = Moved(at, seat, len(self.positions), self.game.write(move), spent, clock.left(seat, at))
         if after.outcome is not None:
             self._last = moved, after
-            self._end(Ended(at, after.outcome.winner, Ending.PLAYED, after.outcome.why))
+            self._end(self._played(at, after.outcome.winner, after.outcome.why))
         elif moved.ply == self._ply_limit:
             self._last = moved, after
-            self._end(Ended(at, None, Ending.PLAYED, f"{moved.ply} plies were played, which makes it a draw"))
+            self._end(self._played(at, None, f"{moved.ply} plies were played, which makes it a draw"))
         else:
             self._add(moved, after)
             self.to_move = turn = after.turn
@@ -172,7 +243,8 @@ class Match:
     def resign(self, seat: int, at: float) -> None:
         self.flag(at)
         if self.verdict is None:
-            self._end(Ended(at, 1 - seat, Ending.RESIGNED, f"{self.names[seat]} resigned"))
+            why = f"{self.names[seat]} resigned"
+            self._end(Ended(at, 1 - seat, Ending.RESIGNED, why, None, bounded(self._led(at))))
 
     def forfeit(self, seat: int, sent: object, why: str, at: float) -> None:
         """Lose by what was sent, in turn or not: it breaks a rule that the position knows nothing of."""
@@ -180,21 +252,48 @@ class Match:
         if self.verdict is not None:
             raise OutOfTurn("the match is over")
         self._counts[seat] += 1
-        self._lose(Refused(at, seat, self.ply, sent, why, self._counts[seat]), why)
+        self._lose(Refused(at, seat, self.ply, sent, why, self._counts[seat]), budget=False)
+
+    def report(self, seat: int, spent: float) -> None:
+        """A bot says how many seconds it has spent on the move that it has just made."""
+        self._thought[seat] += spent
+        self._reports[seat] += 1
+
+    def annotate(self, seat: int, note: Note) -> None:
+        """Keep what a bot notes with the move that it has just made."""
+        if self._notebook is None:
+            self._notebook = Notebook()
+        self._notebook.add(len(self.moves_and_times()[0]), seat, note)
 
     # Who is there
 
-    def hold(self, seat: int, until: float) -> None:
-        """A seat has not come yet: its clock stands still, and it loses if it has not come by `until`."""
+    def hold(self, seat: int, until: float, at: float, *, lost: bool = False) -> None:
+        """A seat has not come yet: its clock stands still, and it loses if it has not come by `until`.
+
+        The same for one whose connection was `lost`, where the protocol lets its clock wait.
+        """
         self._held[seat] = True
+        self._came[seat] = lost
         self._due[seat] = until
+        self._be_gone(seat, at, lost)
         if self.clock.running == seat:
             self.clock.halt(self.clock.since)
 
-    def away(self, seat: int, until: float) -> None:
-        """A seat lost its connection: its clock runs on, and it loses if it is not back by `until`."""
+    def away(self, seat: int, until: float, at: float, *, lost: bool = True) -> None:
+        """A seat lost its connection: its clock runs on, and it loses if it is not back by `until`.
+
+        The same for one that is not there for all we know, though no connection was `lost`.
+        """
         if self._due[seat] is None:
             self._due[seat] = until
+            self._be_gone(seat, at, lost)
+
+    def _be_gone(self, seat: int, at: float, lost: bool) -> None:
+        self._since[seat], self._lost[seat] = at, lost
+        if lost and self.verdict is None:
+            self._losses[seat] += 1
+            if self._losses[seat] <= LOSSES:
+                self._note(Disconnected(at, seat, self.ply))
 
     def leave(self, seat: int, at: float) -> None:
         """A seat is gone for good. Its opponent wins, now or on coming back."""
@@ -207,7 +306,10 @@ class Match:
         self.flag(at)
         if self._due[seat] == -inf:
             return
+        if self._lost[seat] and self.verdict is None and self._losses[seat] <= LOSSES:
+            self._note(Returned(at, seat, self.ply))
         self._due[seat] = None
+        self._lost[seat], self._came[seat] = False, True
         self._to_return[seat] = False
         if self._held[seat]:
             self._held[seat] = False
@@ -225,28 +327,34 @@ class Match:
         """
         if self.verdict is not None or at <= self.deadline:
             return
-        mover = self.position.turn
-        if self.clock.deadline <= self._absent_until:
-            self._end(Ended(at, 1 - mover, Ending.TIME, f"{self.names[mover]} ran out of time"))
-        elif missing := [seat for seat in (0, 1) if self._to_return[seat]]:
-            who = " and ".join(self.names[seat] for seat in missing)
-            self._end(Ended(at, None, Ending.VOID, f"{CUT_SHORT}, and {who} did not come back"))
+        names, clock = self.names, self.clock
+        if clock.deadline <= self._absent_until:
+            mover: int = self.position.turn
+            late = causes.Late(at, mover, self.ply, clock.allowed, clock.spent(at))
+            lost_at = self._since[mover] if self._lost[mover] else None
+            self._end(verdicts.out_of_time(names, late, self._led(at), lost_at, clock.deadline))
+        elif missing := [names[seat] for seat in (0, 1) if self._to_return[seat]]:
+            self._end(verdicts.not_resumed(missing, at, self._led(at)))
         elif None in self._due:
-            seat = 0 if self._due[1] is None else 1
-            left_early, never_came = absences(self.names[seat])
-            if self._excused[seat] and not self.both_have_moved:
-                self._end(Ended(at, None, Ending.VOID, never_came if self._held[seat] else left_early))
-            else:
-                why = never_came if self._held[seat] else f"{self.names[seat]} left the match"
-                self._end(Ended(at, 1 - seat, Ending.LEFT, why))
+            gone = self._gone(0 if self._due[1] is None else 1)
+            void = self._excused[gone.seat] and not self.both_have_moved
+            self._end(verdicts.left(names, gone, at, self._led(at), void=void))
         else:
-            ending = Ending.VOID if self._replayable else Ending.LEFT
-            self._end(Ended(at, None, ending, NOBODY))
+            both = self._gone(0), self._gone(1)
+            self._end(verdicts.both_gone(both, at, self._led(at), void=self._replayable))
+
+    def _gone(self, seat: int) -> verdicts.Gone:
+        due = self._due[seat]
+        until = -inf if due is None else due
+        return verdicts.Gone(
+            seat, self._since[seat], until, self._lost[seat], self._held[seat], self._came[seat]
+        )
 
     def credit(self, seconds: float, at: float) -> None:
         """The host stalled: give that time back to the clocks and to whoever is away."""
         if self.verdict is None and self._paused is None:
-            self.clock.credit(seconds, at)
+            given = self.clock.credit(seconds, at)
+            self._credited += given if given >= NOTED else 0.0
             self._due = [None if due is None else due + seconds for due in self._due]
 
     def pause(self, at: float) -> None:
@@ -262,11 +370,15 @@ class Match:
             self.clock.resume(at)
             self.flag(at)  # somebody may have left for good meanwhile
 
-    def void(self, why: str, at: float) -> None:
-        """Stop a match that is to count for nothing."""
+    def void(self, why: str, at: float, fault: Fault | None = None) -> None:
+        """Stop a match that is to count for nothing; by whose `fault`, if it is anybody's."""
         if self.verdict is None:
             self._last = None
-            self._end(Ended(at, None, Ending.VOID, why))
+            self._end(Ended(at, None, Ending.VOID, why, fault, bounded(self._led(at))))
+
+    def fail(self, at: float) -> None:
+        """Something of ours has failed, so nobody can lose this match."""
+        self.void(HOST_FAILED, at, Fault.HOST)
 
     def announce(self) -> None:
         """The verdict is safe: let everybody know it, with the move that brought it."""
@@ -295,16 +407,33 @@ class Match:
         refused = Refused(at, seat, self.ply, sent, why, self._counts[seat])
         forfeit = self.game.faults == "forfeit"
         if forfeit or self._counts[seat] >= self._refusals:
-            reason = why if forfeit else f"{self._counts[seat]} moves were refused, the last because: {why}"
-            self._lose(refused, reason)
+            self._lose(refused, budget=not forfeit)
         else:
-            self.log.append(refused)
+            self._note(refused)
 
-    def _lose(self, refused: Refused, reason: str) -> None:
+    def _lose(self, refused: Refused, *, budget: bool) -> None:
         """Lose by a refusal, which is announced together with the result."""
         self._last = refused, None
-        why = f"{self.names[refused.seat]}: {reason}"
-        self._end(Ended(refused.at, 1 - refused.seat, Ending.ILLEGAL, why))
+        self._end(verdicts.illegal(self.names, refused, self._led(refused.at), budget=budget))
+
+    def _played(self, at: float, winner: int | None, why: str) -> Ended:
+        return Ended(at, winner, Ending.PLAYED, why, None, bounded(self._led(at)))
+
+    def _led(self, at: float) -> list[Cause]:
+        """What has led to an end that is decided `at` that time."""
+        if self._credited:
+            self._tell_credit(at)
+        return verdicts.gathered(self.log.events) if self._eventful else []
+
+    def _note(self, event: AnyEvent) -> None:
+        """Tell what is no move."""
+        self._eventful = True
+        self.log.append(event)
+
+    def _tell_credit(self, at: float) -> None:
+        """All that was given back since the last move, at once: a stall concerns a thousand matches."""
+        seconds, self._credited = self._credited, 0.0
+        self._note(Credited(at, seconds, self.ply))
 
     def _restore(self, written: Any, spent: float, at: float) -> None:
         """Play a move again that was played before the host stopped."""

@@ -65,7 +65,7 @@ class Meetings:
             pair = self._pair(first, second)
         slot, score = 2 * pair + turned, result.score[0]
         self.played[slot] += 1
-        if not result.digest or self._seen.is_new(hash((slot, result.digest))):
+        if not result.digest or self._seen.is_new(hash((slot, score, result.digest))):
             self.different[slot] += 1
         self.scored[slot] += int(2 * score)
         if score == 0.5:
@@ -133,7 +133,7 @@ class Fingerprints:
         if at < len(self._sorted) and self._sorted[at] == fingerprint:
             return False
         self._latest.add(fingerprint)
-        if len(self._latest) > FEW + len(self._sorted) // 4:
+        if len(self._latest) > FEW + len(self._sorted) // 16:
             self._sort()
         return True
 

@@ -12,8 +12,11 @@ from typing import Any
 import structlog
 import trio
 
+from games.game import Illegal
+from tournament.kinds import Kind
 from tournament.log import Follower, Tell
 from tournament.match import Match
+from tournament.notes import Note
 from tournament.timekeeper import Timekeeper
 
 log = structlog.get_logger()
@@ -41,15 +44,31 @@ class Seat:
     def to_move(self) -> bool:
         return self.match.to_move == self.index
 
-    def play(self, sent: Any, at: float | None = None) -> None:
-        """Play what a bot sent, stamped by whoever read it; raises `Illegal`, in words for its author."""
+    def play(
+        self, sent: Any, at: float | None = None, spent: float | None = None, note: Note | None = None
+    ) -> None:
+        """Play what a bot sent, stamped by whoever read it; raises `Illegal`, in words for its author.
+
+        `spent` is how many seconds the bot says it has thought, and `note` is kept with the move.
+        """
         now, match, timekeeper = trio.current_time(), self.match, self._timekeeper
         timekeeper.catch_up(now)
-        match.play(self.index, sent, now if at is None else at, now)
+        try:
+            match.play(self.index, sent, now if at is None else at, now)
+        except Illegal:
+            raise
+        except Exception:
+            match.fail(now)  # a fault of the game's code, or of ours
+            raise
+        if spent is not None:
+            match.report(self.index, spent)
+        if note is not None:
+            match.annotate(self.index, note)
         timekeeper.expect(match.deadline)
         timekeeper.moves += 1
         if timekeeper.moves % TIMED == 0 and at is not None and match.verdict is None:
-            timekeeper.time_move(at)  # a move that decides is told after a commit, which is timed too
+            # A move that decides is told after a commit, which is timed too.
+            timekeeper.time_move(match.game.name, at)
 
     def forfeit(self, sent: Any, why: str, at: float) -> None:
         """Lose by what was sent, whoever is to move; raises `Illegal` where the match is over already."""
@@ -73,14 +92,16 @@ class Seat:
         """Seconds that the player may be gone because it has not moved yet, if that is a matter."""
         return self.match.early_grace(self.index)
 
-    def away(self, grace: float = GRACE) -> None:
-        """The connection is lost; the seat is kept for so many seconds, while its clock runs on."""
-        self.match.away(self.index, trio.current_time() + min(grace, self.early_grace))
+    def away(self, grace: float = GRACE, *, lost: bool = True) -> None:
+        """The connection is `lost`, or so it seems; the seat is kept for a while, and its clock runs on."""
+        now = trio.current_time()
+        self.match.away(self.index, now + min(grace, self.early_grace), now, lost=lost)
         self._timekeeper.expect(self.match.deadline)
 
-    def hold(self, seconds: float) -> None:
-        """The player has not come yet: its clock stands still, and it may take so many seconds."""
-        self.match.hold(self.index, trio.current_time() + seconds)
+    def hold(self, seconds: float, *, lost: bool = False) -> None:
+        """The player has not come yet, or lost its connection: its clock waits, for so many seconds."""
+        now = trio.current_time()
+        self.match.hold(self.index, now + seconds, now, lost=lost)
         self._timekeeper.expect(self.match.deadline)
 
     def here(self) -> None:
@@ -91,7 +112,11 @@ class Seat:
         self._timekeeper.expect(self.match.deadline)
 
     def follow(self, tell: Tell, start: int = 0) -> Follower:
-        return self.match.log.follow(tell, start)
+        """Have whoever plays here told. If that fails, the match is void: nobody loses untold."""
+        return self.match.log.follow(tell, start, self._fail)
+
+    def _fail(self) -> None:
+        self.match.fail(trio.current_time())
 
 
 class Player:
@@ -106,6 +131,9 @@ class Player:
         self._place: str | None = None
         self.against: str | None = None  # at an open table: the only one it wants to meet
         self.options: Mapping[str, Any] | None = None  # at an open table: of the game, if not the table's own
+        self.version: str | None = None  # of the bot, in its own words
+        self.kind = Kind.BOT
+        self.matches_left: int | None = None  # that it wants to be dealt; None: any number
         self.key: str | None = None  # digest of what it comes back with after a restart, if it can
         self.seat: Seat | None = None
         self.reserved = False  # a match is about to begin for it
@@ -126,7 +154,7 @@ class Player:
     @property
     def idle(self) -> bool:
         """Can be dealt a seat now."""
-        return self.present and self.seat is None and not self.reserved
+        return self.present and self.seat is None and not self.reserved and self.matches_left != 0
 
     def __aiter__(self) -> AsyncIterator[Seat]:
         """Every seat as it is dealt, until the player retires."""
@@ -143,6 +171,8 @@ class Player:
     def deal(self, seat: Seat) -> None:
         self.reserved = False
         self.seat = seat
+        if self.matches_left:
+            self.matches_left -= 1
         if self.retired:
             seat.leave()
             return
@@ -150,7 +180,7 @@ class Player:
             self.dealt(seat)
         except Exception:
             log.exception("a door failed when it was dealt a seat", player=self.name)
-            seat.match.void("a fault of the host", trio.current_time())
+            seat.match.fail(trio.current_time())
             self.retire()
         if not self.present:
             seat.away()
@@ -159,6 +189,8 @@ class Player:
         """The match is over and announced."""
         self.seat = None
         self.reserved = False
+        if self.matches_left == 0:
+            self.present = False  # as if it had gone: nobody waits for it in vain
         self._changed(self)
 
     def away(self) -> None:
@@ -170,7 +202,8 @@ class Player:
             self._changed(self)
 
     def back(self) -> None:
-        if not self.present and not self.retired:
+        wants_more = self.matches_left != 0 or self.seat is not None
+        if not self.present and not self.retired and wants_more:
             self.present = True
             if self.seat is not None:
                 self.seat.here()
@@ -182,6 +215,11 @@ class Player:
             self.present, self.retired = False, True
             if "_channel" in vars(self) or self.dealt == self._queue:
                 self._channel[0].close()
+            self.dealt = _nobody  # whoever took its seats may have this player: they would keep each other
             if self.seat is not None:
                 self.seat.leave()
             self._changed(self)
+
+
+def _nobody(seat: Seat) -> None:
+    """Takes no seats: whoever has retired is dealt none."""

@@ -9,14 +9,22 @@ from itertools import islice
 from math import inf
 
 import trio
-from msgspec import structs
+from msgspec import Struct, structs
 
+from tournament.absences import Absences
 from tournament.format import Entrant, Pairing
 from tournament.lobby import Lobby
 from tournament.player import Player
-from tournament.record import AnyFact, Concluded, Drew, Entered, Record, Voided
+from tournament.record import AnyFact, Concluded, Drew, Entered, Record, State, Turned, Voided
 from tournament.timekeeper import Timekeeper
 from tournament.waiting import START, Sought
+
+
+class Missing(Struct, frozen=True):
+    """An entrant who is awaited and not here."""
+
+    name: str
+    since: float  # wall time
 
 
 class Presence:
@@ -37,7 +45,8 @@ class Presence:
         self._timekeeper = timekeeper
         self._grace = grace
         self._heard: set[str] = set()  # names of which something has changed since that was last looked at
-        self._absent: set[str] = set()
+        self._absent: dict[str, float] = {}  # since when
+        self._absences = Absences(grace) if record.opened.settles else None
         self._free: set[str] = set()  # whoever was idle when last looked at, and has not been dealt to since
         self._sought: Sought = {}  # of these, for whom there may be something to play
         self._missing: dict[int, dict[str, float]] = {}  # pairings that wait: for which names, and since when
@@ -84,6 +93,13 @@ class Presence:
         if not self._record.format.endless:
             self._heard.update(name for name in names if name in self._record.entrants)
 
+    def changed(self, player: Player) -> None:
+        """Somebody came, went or is free. Whoever has come is not absent, however soon it goes again."""
+        name = player.name
+        if not self._record.format.endless and name in self._record.entrants:
+            self._note(name, here=any(each.present for each in self._named(name)))
+            self._heard.add(name)
+
     def heard_of_all(self) -> None:
         self.heard(*self._record.entrants)
 
@@ -98,6 +114,9 @@ class Presence:
                 self.heard(*players)
             case Voided(match=match):
                 self.heard(*self._record.players(match))
+            case Turned(state=State.RUNNING):
+                self.pause()
+                self.heard_of_all()
             case _:
                 pass
 
@@ -105,7 +124,24 @@ class Presence:
     def absent(self) -> Set[str]:
         """The entrants who are not here."""
         self._catch_up()
-        return self._absent
+        return self._absent.keys()
+
+    def missing(self) -> dict[str, float]:
+        """The entrants who are awaited and not here, and since when."""
+        self._catch_up()
+        record = self._record
+        soon = record.state is State.REGISTERING
+        return {
+            name: since
+            for name, since in self._absent.items()
+            if name not in record.out and (soon or record.open.count(name))
+        }
+
+    def wait_left(self, name: str, pairings: int) -> float:
+        """Seconds for which so many pairings of somebody absent may hold up the others, if it stays away."""
+        if self._absences is None:
+            return pairings * self._grace
+        return self._absences.wait_left(name, pairings, self._now())
 
     def meetings(self) -> Iterator[tuple[Pairing, tuple[Player, Player]]]:
         """What can be played now, in the order of drawing and nobody twice.
@@ -129,22 +165,50 @@ class Presence:
     @property
     def more_can_meet(self) -> bool:
         """Whether there may be more to deal than was taken from `meetings`."""
+        self._catch_up()
         return bool(self._sought)
 
     def _catch_up(self) -> None:
         while self._heard:
             name = self._heard.pop()
-            here = [each for each in self._lobby.named(name, self._game) if self._plays_here(each)]
-            _put(name, self._absent, not any(each.present for each in here))
+            here = self._named(name)
+            self._note(name, here=any(each.present for each in here))
             free = any(each.idle for each in here)
+            if free and self._absences is not None:
+                self._absences.free(name)
             _put(name, self._free, free)
             if free:
                 self._sought[name] = START
             else:
                 self._sought.pop(name, None)
 
+    def _note(self, name: str, *, here: bool) -> None:
+        if here:
+            self._absent.pop(name, None)
+        else:
+            self._absent.setdefault(name, trio.current_time())
+        if self._absences is not None:
+            if here:
+                self._absences.came(name)
+            else:
+                plays = self._record.open.count(name) > 0
+                self._absences.went(name, plays=plays, now=self._now())
+
+    def _named(self, name: str) -> list[Player]:
+        return [each for each in self._lobby.named(name, self._game) if self._plays_here(each)]
+
     def _free_under(self, name: str) -> list[Player]:
-        return [each for each in self._lobby.named(name, self._game) if each.idle and self._plays_here(each)]
+        return [each for each in self._named(name) if each.idle]
+
+    def settled(self, length: float, *, playing: bool) -> list[Pairing]:
+        """The pairings that are over because somebody is absent, if no `more_can_meet`.
+
+        `length` is about how many seconds a match takes, and `playing` is whether there are any.
+        """
+        if self._absences is None:
+            return self.overdue()
+        self._timekeeper.catch_up(trio.current_time())
+        return self._absences.settled(self._now(), self._free, self._record.open, length, playing=playing)
 
     def overdue(self) -> list[Pairing]:
         """The pairings that have waited for somebody absent for as long as they may.
@@ -171,14 +235,26 @@ class Presence:
         """Stop waiting: nothing more could be played now, whoever came."""
         self._missing.clear()
 
+    def pause(self) -> None:
+        """Wait for nobody until it goes on, and then anew."""
+        self._missing.clear()
+        if self._absences is not None:
+            self._absences.forget()
+
     @property
     def waits_until(self) -> float:
         """When the next pairing is overdue, if nobody comes or goes."""
+        if self._absences is not None:
+            return -inf if self._absences.more else self._absences.until + self._timekeeper.stalled
         return min(map(self._waits_until, self._missing.values()), default=inf)
 
     def _waits_until(self, since: Mapping[str, float]) -> float:
         """Until when a pairing waits; `since` is by a clock that stands still whenever the host does."""
         return max(since.values()) + self._grace + self._timekeeper.stalled
+
+    def _now(self) -> float:
+        """By a clock that stands still whenever the host does."""
+        return trio.current_time() - self._timekeeper.stalled
 
     def _plays_here(self, player: Player) -> bool:
         return player.place in (None, self._record.name)

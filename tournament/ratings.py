@@ -24,6 +24,7 @@ from tournament.fit_exact import ELO, PRIOR, fitted
 from tournament.fit_sparse import CONTENDERS, Sparse
 from tournament.format import Result
 from tournament.meetings import Game, Meetings
+from tournament.skill import says_something
 
 if TYPE_CHECKING:  # numpy is slow to import, and much of what imports this file rates nobody
     import numpy as np
@@ -64,9 +65,10 @@ class Ratings:
 
     def __init__(self, results: Iterable[Result] = (), *, small: int = SMALL) -> None:
         self._small = small
-        self._meetings = Meetings()
-        self._new: list[Game] = []  # since the last fit
+        self.meetings = Meetings()
         self._sparse: Sparse | None = None
+        self._new: list[Game] = []  # of a field that has a sparse fit: since then
+        self._known = 0  # games in the latest fit
         self._fit = Fit()
         for result in results:
             self.add(result)
@@ -76,19 +78,25 @@ class Ratings:
 
         What was not played, byes, and matches that both sides lost say nothing.
         """
-        if (game := self._meetings.add(result)) is not None:
+        game = self.meetings.add(result)
+        if game is not None and self._sparse is not None:
             self._new.append(game)
+
+    @property
+    def small(self) -> bool:
+        """Whether the field can be fitted exactly."""
+        return len(self.meetings.against) <= self._small
 
     def fit(self) -> Fit:
         """The ratings of all who have played."""
-        if self._new:
-            exactly = len(self._meetings.against) <= self._small
-            self._fit = self._exactly() if exactly else self._sparsely()
+        if self._known < self.meetings.games:
+            self._fit = self._exactly() if self.small else self._sparsely()
+            self._known = self.meetings.games
             self._new.clear()
         return self._fit
 
     def _exactly(self) -> Fit:
-        strength, covariance, prior = fitted(self._meetings)
+        strength, covariance, prior = fitted(self.meetings)
         covariance = ELO**2 * covariance
         ratings = self._ratings(ELO * (strength - strength.mean()), covariance.diagonal())
         return Fit(prior, ratings, (*range(len(ratings)),), (*map(tuple, covariance.tolist()),))
@@ -96,10 +104,11 @@ class Ratings:
     def _sparsely(self) -> Fit:
         import numpy as np
 
-        if self._sparse is None:
-            self._sparse = Sparse(self._meetings)
-        sparse = self._sparse
-        sparse.update(self._new)
+        if (sparse := self._sparse) is None:
+            sparse = self._sparse = Sparse(self.meetings)
+            sparse.refit()
+        else:
+            sparse.update(self._new)
         rating = ELO * (np.array(sparse.strength) - sparse.centre)
         variance = ELO**2 * np.array(sparse.variance)
         best = np.argsort(-(rating + NORMAL * np.sqrt(variance)), kind="stable")[:CONTENDERS]
@@ -116,22 +125,22 @@ class Ratings:
         import numpy as np
 
         reach = NORMAL * np.sqrt(variance)
-        games, repeated = self._meetings.counts()
+        games, repeated = self.meetings.counts()
         columns = (rating, rating - reach, rating + reach, games, repeated)
         return tuple(
             Rating(name, middle, (low, high), int(different), int(repeats))
             for name, middle, low, high, different, repeats in zip(
-                self._meetings.numbers, *(column.tolist() for column in columns), strict=True
+                self.meetings.numbers, *(column.tolist() for column in columns), strict=True
             )
         )
 
 
 def duplicates(results: Iterable[Result]) -> list[tuple[Result, Result]]:
-    """Every game that repeats an earlier one move by move, with that one: same seats, at least one move."""
+    """Every game that repeats an earlier one, with that one: same seats, moves and result, and some move."""
     found: list[tuple[Result, Result]] = []
     for games in _games(results).values():
-        first: dict[bytes, Result] = {}
-        again = ((game, first.setdefault(game.digest, game)) for game in games if game.digest)
+        first: dict[object, Result] = {}
+        again = ((each, first.setdefault((each.digest, each.score), each)) for each in games if each.digest)
         found += (pair for pair in again if pair[0] is not pair[1])
     return found
 
@@ -167,7 +176,7 @@ def _games(results: Iterable[Result]) -> dict[tuple[str, str], list[Result]]:
     """The games that say something about strength, by who was in which seat: only such can be equal."""
     games: dict[tuple[str, str], list[Result]] = {}
     for result in results:
-        first, second = result.pairing.first, result.pairing.second
-        if second is not None and result.played and result.score != (0, 0):
+        if says_something(result):
+            first, second = result.pairing.names
             games.setdefault((first, second), []).append(result)
     return games

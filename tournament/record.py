@@ -7,21 +7,25 @@ after a crash is folding what was kept.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from copy import copy
 from enum import StrEnum
-from functools import partial
 from sys import intern
-from typing import Any
+from typing import Any, Literal
 
-from msgspec import Struct, structs
+from msgspec import UNSET, Struct, UnsetType, field, structs
 
 from games.game import Pace
-from tournament.events import NOBODY, Ending, absences
+from tournament.causes import Cause
+from tournament.columns import CameTo, Columns, Counted, Decisions, Drawn, Endings, Matches
+from tournament.events import NOBODY, Ending, Fault, absences
 from tournament.format import Entrant, Format, Pairing, Result, Score, Terms, formats, moves_digest
+from tournament.history import History
+from tournament.kinds import BOTS, Kinds
 from tournament.latest import Latest
+from tournament.notes import Notes
 from tournament.standings import Row, adjusted, standings
-from tournament.tally import Tallies, count, lose_all, table, take_back
+from tournament.tally import Tallies, table
 from tournament.waiting import Waiting
 
 
@@ -30,6 +34,13 @@ class State(StrEnum):
     RUNNING = "running"
     PAUSED = "paused"
     FINISHED = "finished"
+    DELETED = "deleted"  # by its organiser, and shown to nobody: its name is free again
+
+
+Sides = tuple[float | None, float | None]  # of both seats; None: not known
+UNKNOWN: Sides = (None, None)
+UNSAID: tuple[str | None, str | None] = (None, None)
+Absent = Literal["wait", "settle"]  # what a tournament does about an entrant that does not come
 
 
 class Fact(Struct, frozen=True):
@@ -47,6 +58,25 @@ class Opened(Fact, frozen=True, tag="opened"):
     terms: Terms = Terms()
     options: Mapping[str, Any] = {}  # of the game
     pace: Pace | None = None  # None: the game's own
+    # What is not set is not written, so journals from before these fields have the same letters as ever.
+    absent: Absent | UnsetType = UNSET  # UNSET: "wait"
+    start_at: float | UnsetType = UNSET  # wall time at which it starts by itself
+    group: str | UnsetType = UNSET  # the name that it shares with others that belong together
+
+    @property
+    def settles(self) -> bool:
+        """Whether somebody who stays away loses its matches without being waited for each time."""
+        return self.absent == "settle"
+
+    @property
+    def start(self) -> float | None:
+        """The wall time at which it starts by itself."""
+        return None if self.start_at is UNSET else self.start_at
+
+    @property
+    def belongs(self) -> str | None:
+        """The name of its group."""
+        return None if self.group is UNSET else self.group
 
 
 class Entered(Fact, frozen=True, tag="entered"):
@@ -73,8 +103,12 @@ class Dealt(Fact, frozen=True, tag="dealt"):
     keys: tuple[str, str] | None = None  # digests of what both come back with; None: somebody cannot
 
 
-class Concluded(Fact, frozen=True, tag="concluded"):
-    """A match is over. There is one of each name, and it never changes."""
+class Concluded(Fact, frozen=True, tag="concluded", omit_defaults=True):
+    """A match is over. There is one of each name, and it never changes.
+
+    Fields with a factory are always written, the others only where they say something: so a fact has
+    the same letters as before there were the latter.
+    """
 
     match: str
     pairing: int
@@ -83,9 +117,19 @@ class Concluded(Fact, frozen=True, tag="concluded"):
     ending: Ending
     why: str
     score: Score | None  # None: counts for nothing, and is played again
-    moves: tuple[Any, ...] = ()  # as the game writes them
-    times: tuple[int | float, ...] = ()  # seconds spent on each
-    options: Mapping[str, Any] | None = None  # of the game; None: the tournament's own
+    moves: tuple[Any, ...] = field(default_factory=lambda: ())  # as the game writes them
+    times: tuple[int | float, ...] = field(default_factory=lambda: ())  # seconds spent on each
+    # Of the game; None: the tournament's own.
+    options: Mapping[str, Any] | None = field(default_factory=lambda: None)
+    began: float | None = None  # wall time, as all of these; None: before the host was started, or not known
+    ended: float | None = None
+    fault: Fault | None = None  # whose fault it is that it was not played; None: nobody's, or not known
+    cause: tuple[Cause, ...] = ()  # what led to the end, oldest first
+    thought: Sides = UNKNOWN  # seconds that the bots say they have spent …
+    network: Sides = UNKNOWN  # … and those that their moves took longer than that
+    versions: tuple[str | None, str | None] = UNSAID  # of the bots, if they say so
+    kinds: Kinds = BOTS  # of the players
+    notes: Notes = ()  # that they have made of their moves
 
     @property
     def plies(self) -> int:
@@ -93,7 +137,7 @@ class Concluded(Fact, frozen=True, tag="concluded"):
 
 
 class Abridged(Concluded, frozen=True):
-    """A match that is long over, as a `Record` remembers it: the store has its moves and times."""
+    """A match that is long over, as a `Record` remembers it: the store has its moves, times and causes."""
 
     length: int = 0
 
@@ -160,6 +204,26 @@ class Ordered(Fact, frozen=True, tag="ordered"):
     detail: str = ""
 
 
+class Sealed(Fact, frozen=True, tag="sealed"):
+    """The host has chosen a seed for the drawing of lots, and says only this of it until the draw."""
+
+    commitment: str  # SHA-256 of the seed, a blank and a salt, in hexadecimal
+
+
+class Chose(Fact, frozen=True, tag="chose"):
+    """What was sealed, for the host alone."""
+
+    seed: int
+    salt: str
+
+
+class Revealed(Fact, frozen=True, tag="revealed"):
+    """What was sealed, for everybody: nobody enters any more before the draw."""
+
+    seed: int
+    salt: str
+
+
 class Kept(Struct, frozen=True):
     """A fact as it stands in a store."""
 
@@ -182,40 +246,50 @@ SmallFact = (
     | Released
     | Froze
     | Ordered
+    | Sealed
+    | Chose
+    | Revealed
 )
 AnyFact = SmallFact | Drew
+ANEW = "~"  # between a name that was used before and a number, in a store; no name has it
 HOST = ""  # in place of a tournament's name: what was ordered of the host itself
 PIECE = 1000  # pairings that are added to a record at a time
 BYE: Score = (1.0, 0.0)
+AGAIN = 50  # forgotten matches that are added up again, where that is needed, with each that ends
 WHOLE = 1000  # matches whose moves a record remembers: those that people look at
 NOTHING: Score = (0.0, 0.0)  # of a pairing that is closed without having been decided
-
-
-Find = Callable[[str], Concluded]  # a match that is over, by its name
 
 
 class Record:
     """What is known of one tournament.
 
     A `whole` record remembers every match, without the moves of the older ones, and everything
-    that was drawn. Any other has the store for that: it remembers the latest `WHOLE` matches, and of
+    that was drawn; of a tournament without an end in columns, with some sixty bytes a match.
+    Any other has the store for that: it remembers the latest `WHOLE` matches, and of
     a tournament without an end nothing older than these but what it adds up to, name by name.
     """
 
-    def __init__(self, name: str, opened: Opened, *, whole: bool = True, find: Find | None = None) -> None:
-        """`find` looks up a match that is not remembered, which only old journals ask for."""
+    def __init__(self, name: str, opened: Opened, *, whole: bool = True, kept_as: str = "") -> None:
+        """`kept_as` is the name under which the store has it, where that is not its own."""
         self.name = name
+        self.kept_as = kept_as or name
         self.whole = whole
         self.opened = opened
         self.format: Format = formats()[opened.format]
+        self.facts = 1  # how many have been added, beginning with that it was opened
+        self.sealed: str | None = None  # the commitment to a seed that the host has chosen …
+        self.chose: Chose | None = None  # … that seed …
+        self.revealed: Revealed | None = None  # … and when it is for everybody to know
         self.state = State.REGISTERING
         self.entrants: dict[str, Entrant] = {}
         self.out: set[str] = set()  # entrants that have withdrawn or are disqualified
         self.annulled: set[str] = set()
         self.disqualified: set[str] = set()
         self.arrivals = 0  # goes up whenever somebody enters, or is out
-        self.drawn: dict[int, Pairing] = {}
-        self.matches: dict[str, Concluded] = {}  # in the order of their ends, as far as they are remembered
+        self.drawn: MutableMapping[int, Pairing] = {}
+        self.matches: MutableMapping[
+            str, Concluded
+        ] = {}  # in the order of their ends, as far as they are remembered
         self.ended = 0  # matches that are over, remembered or not
         self.voided: set[str] = set()
         self.claims: dict[str, str] = {}  # by name: the digest of the token that it belongs to
@@ -227,22 +301,30 @@ class Record:
         self.keys: dict[str, tuple[str, str]] = {}  # … and by what the players of one are known again
         self.open = Waiting()  # drawn, neither decided nor being played, in the order of drawing
         self.attempts: dict[int, int] = {}  # of each pairing: matches begun or forfeited
-        self.counted: dict[int, str] = {}  # of each pairing: the match that counts now
-        self.came_to: dict[int, Result] = {}  # of each pairing: what that came to
+        self.counted: MutableMapping[int, str] = {}  # of each pairing: the match that counts now
+        self.came_to: MutableMapping[int, Result] = {}  # of each pairing: what that came to
         self.latest = Latest() if self.format.endless else None  # of both
         self.missed_pairings: dict[
             int, frozenset[str]
         ] = {}  # who was gone, so that one is to be played again
         self.recent: deque[str] = deque()  # the latest matches
         # For whoever follows them by index: nothing in these lists ever changes.
-        self.endings: list[str] = []  # of a whole record: the matches that are over, in that order
+        self.endings: list[str] | Endings = []  # of a whole record: the matches that are over, in that order
         # Of a whole record, or of one that has an end: what counts; a number takes back what its pairing
         # came to.
-        self.decisions: list[Result | int] = []
-        self.forgotten = 0  # pairings that are decided and not remembered …
-        self.tallies: Tallies = {}  # … and what these add up to
+        self.decisions: list[Result | int] | Decisions = []
+        self.history = History()  # pairings that are over and not remembered …
+        self.tallies = Tallies()  # … and what these add up to
         self.last_drawn = 0  # the number of the latest pairing
-        self._find = find
+        self._columns: Columns[Concluded] | None = None  # that hold much of this, where it is too much
+        if whole and self.format.endless:
+            self._remember_in(Columns[Concluded](name, Abridged))
+
+    def _remember_in(self, columns: Columns[Concluded]) -> None:
+        self._columns = columns
+        self.drawn, self.matches = Drawn(columns), Matches[Concluded](columns)
+        self.counted, self.came_to = Counted(columns), CameTo(columns)
+        self.endings, self.decisions = Endings(columns), Decisions(columns)
 
     # What is known
 
@@ -257,7 +339,9 @@ class Record:
                 self._draw(pairing)
                 if number % PIECE == 0:
                     yield
+            self.facts += 1
         else:
+            self.facts += 1
             self._add(fact)
 
     def _add(self, fact: SmallFact) -> None:
@@ -284,10 +368,11 @@ class Record:
                 self._remove(name)
                 if annulled:
                     self.annulled.add(name)
+                    self._add_up_again(name)
             case Disqualified(name=name):
                 self._remove(name)
                 self.disqualified.add(name)
-                lose_all(self.tallies, name)
+                self._add_up_again(name)
             case Claimed(name=name, digest=digest, invited=invited):
                 self.claims[name] = digest
                 self.seats.pop(name, None)
@@ -301,6 +386,12 @@ class Record:
                 self.frozen = self._still() if on else None
             case Ordered():
                 pass  # says who did it; what was done is in other facts
+            case Sealed(commitment=commitment):
+                self.sealed = commitment
+            case Chose():
+                self.chose = fact
+            case Revealed():
+                self.revealed = fact
             case Voided():
                 self._void(fact)
 
@@ -315,19 +406,20 @@ class Record:
                 self.decisions.append(number)
             self._reopen(number)
         elif self._forgets_results and match not in self.matches and match not in self.voided:
-            self._void_forgotten(fact, number)
+            self._void_forgotten(number)
         self.voided.add(match)
 
-    def _void_forgotten(self, fact: Voided, number: int) -> None:
-        players, score = fact.players, fact.score
-        if (players is None or score is None) and self._find is not None:
-            found = self._find(fact.match)
-            players, score = found.players, found.score
-        if players is not None and score is not None:
-            take_back(self.tallies, players, score)
+    def _void_forgotten(self, number: int) -> None:
+        if self.history.take_back(number):
+            self.tallies.restart()
         if self.latest is not None:
             for result in [each for each in self.latest.results if each.pairing.number == number]:
                 self.latest.decide(Result(result.pairing, NOTHING, played=False))
+
+    def _add_up_again(self, name: str) -> None:
+        """What somebody has played counts otherwise than before."""
+        if name in self.history:
+            self.tallies.restart()
 
     def _draw(self, drawn: Pairing) -> None:
         second = None if drawn.second is None else intern(drawn.second)
@@ -347,39 +439,41 @@ class Record:
         self.matches[fact.match] = fact
         self.ended += 1
         self.recent.append(fact.match)
-        if self.whole:
+        if self.whole and isinstance(self.endings, list):
             self.endings.append(fact.match)
         if len(self.recent) > WHOLE:
             self._forget(self.recent.popleft())
         gone = frozenset(name for name in fact.players if fact.why in (NOBODY, *absences(name)))
-        if fact.ending is Ending.VOID and gone:
+        if fact.ending is Ending.VOID and gone and not self.format.endless:
             self.missed_pairings[fact.pairing] = self.missed(fact.pairing) | gone
         self.own_options.pop(fact.match, None)
         self.keys.pop(fact.match, None)
         if self.dealt.pop(fact.match, None) is None:  # forfeited without having begun
             self.open.discard(fact.pairing)
             self.attempts[fact.pairing] = self.attempts.get(fact.pairing, 0) + 1
+        if self.format.endless:  # there is no second
+            del self.attempts[fact.pairing]
         if fact.score is None:
             self._reopen(fact.pairing)
         else:
             self.counted[fact.pairing] = fact.match
             pairing = self.drawn[fact.pairing]
-            self._decide(Result(pairing, fact.score, bool(fact.moves), moves_digest(fact.moves)))
+            self._decide(Result(pairing, fact.score, played_out(fact), moves_digest(fact.moves)))
 
     def _forget(self, match: str) -> None:
         """It is one of the latest no more."""
+        if self._columns is not None:
+            self._columns.forget_moves(match)
+            return
         if self.whole:
             self.matches[match] = _abridged(self.matches[match], self.drawn)
             return
         number = self.matches.pop(match).pairing
         if self._forgets_results:
             result = self.came_to.pop(number)
-            if self.counted.pop(number, None) is not None:
-                count(self.tallies, adjusted([result], self.annulled, self.disqualified))
+            self.history.add(result, counts=self.counted.pop(number, None) is not None)
+            self.tallies.follow(self.history, self.annulled, self.disqualified, AGAIN)
             del self.drawn[number]
-            self.attempts.pop(number, None)
-            self.missed_pairings.pop(number, None)
-            self.forgotten += 1
 
     @property
     def _forgets_results(self) -> bool:
@@ -407,9 +501,11 @@ class Record:
     def after(self, *facts: AnyFact) -> "Record":
         """What would be known after those facts as well; this record stays as it is."""
         preview = copy(self)
-        for field, value in vars(self).items():
-            if isinstance(value, dict | set | list | deque | Latest | Waiting):
-                setattr(preview, field, copy(value))  # pyright: ignore[reportUnknownArgumentType]
+        for name, value in vars(self).items():
+            if isinstance(value, dict | set | list | deque | Latest | Waiting | History | Tallies):
+                setattr(preview, name, copy(value))  # pyright: ignore[reportUnknownArgumentType]
+        if self._columns is not None:
+            preview._remember_in(copy(self._columns))
         for fact in facts:
             preview.add(fact)
         return preview
@@ -446,14 +542,20 @@ class Record:
         return () if pairing is None else pairing.names
 
     @property
+    def terms(self) -> Terms:
+        """What lots are drawn by. Where the host has chosen the seed, there is none before it is revealed."""
+        terms = self.opened.terms
+        return terms if self.revealed is None else structs.replace(terms, seed=self.revealed.seed)
+
+    @property
     def pairings(self) -> int:
         """How many were drawn."""
-        return self.forgotten + len(self.drawn)
+        return len(self.history) + len(self.drawn)
 
     @property
     def decided(self) -> int:
         """How many of these are decided."""
-        return self.forgotten + len(self.came_to)
+        return len(self.history) + len(self.came_to)
 
     @property
     def version(self) -> int:
@@ -466,7 +568,7 @@ class Record:
 
     def match_of(self, number: int) -> str | None:
         """The match that counts for a pairing, or else the first that did not, as far as it is remembered."""
-        names = (self._named(number, attempt) for attempt in range(1, self.attempts.get(number, 0) + 1))
+        names = (self._named(number, attempt) for attempt in range(1, self.attempts.get(number, 1) + 1))
         return self.counted.get(number) or next((name for name in names if name in self.matches), None)
 
     def results(self) -> list[Result]:
@@ -486,10 +588,11 @@ class Record:
 
     def standings(self) -> list[Row]:
         entrants = list(self.entrants.values())
-        if not self.forgotten:
+        if not self.history:
             return standings(entrants, self.adjusted(), self.format.order)
-        tallies = self.tallies.copy()
-        count(tallies, self.adjusted())
+        tallies = copy(self.tallies)
+        tallies.follow(self.history, self.annulled, self.disqualified)
+        tallies.count(self.adjusted())
         return table(entrants, tallies, self.format.order)
 
     def options(self, fact: Dealt | Concluded) -> Mapping[str, Any]:
@@ -517,6 +620,15 @@ class Record:
         return 0, 0
 
 
+def played_out(fact: Concluded) -> bool:
+    """Whether a match says anything of strength: nobody lost it on time or by staying away before moving.
+
+    In every game the second is to move after one move.
+    """
+    unmoved = fact.winner == 0 and fact.plies < 2 and fact.ending in (Ending.TIME, Ending.LEFT)
+    return fact.plies > 0 and not unmoved
+
+
 def _abridged(fact: Concluded, drawn: Mapping[int, Pairing]) -> Abridged:
     """The match without its moves; texts that many matches share are held once."""
     pairing = drawn[fact.pairing]
@@ -529,6 +641,9 @@ def _abridged(fact: Concluded, drawn: Mapping[int, Pairing]) -> Abridged:
         intern(fact.why),
         fact.score,
         options=fact.options,
+        began=fact.began,
+        ended=fact.ended,
+        fault=fact.fault,
         length=fact.plies,
     )
 
@@ -537,17 +652,30 @@ def _bye(result: Result) -> bool:
     return result.pairing.second is None
 
 
+def kept_as(name: str, earlier: int) -> str:
+    """The name under which a store has a tournament, of as many `earlier` ones of that name."""
+    return f"{name}{ANEW}{earlier + 1}" if earlier else name
+
+
+def called(kept_as: str) -> str:
+    """The name of a tournament that a store has under that."""
+    return kept_as.partition(ANEW)[0]
+
+
+def _husk(deleted: Record) -> Record:
+    """All that needs to be known of it: that its name in the store is taken."""
+    husk = Record(deleted.name, deleted.opened, whole=deleted.whole, kept_as=deleted.kept_as)
+    husk.state = State.DELETED
+    return husk
+
+
 def fold(
     kept: Iterable[Kept],
     records: dict[str, Record] | None = None,
     *,
     whole: bool = True,
-    find: Callable[[str, str], Concluded] | None = None,
 ) -> dict[str, Record]:
-    """Every tournament there is, by name; `records` are what came of what was kept before.
-
-    `find` looks up a match, by the names of the tournament and its own.
-    """
+    """Every tournament, by the name under which it is kept; `records` are what came of earlier facts."""
     records = {} if records is None else records
     for entry in kept:
         name = entry.tournament
@@ -555,9 +683,10 @@ def fold(
             continue
         if name in records:
             records[name].add(entry.fact)
+            if records[name].state is State.DELETED:
+                records[name] = _husk(records[name])
         elif isinstance(entry.fact, Opened):
-            lookup = None if find is None else partial(find, name)
-            records[name] = Record(name, entry.fact, whole=whole, find=lookup)
+            records[name] = Record(called(name), entry.fact, whole=whole, kept_as=name)
         else:
             raise ValueError(f"{name} has facts from before it was opened")
     return records

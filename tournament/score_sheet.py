@@ -9,10 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
+from tournament.circles import Circle
+from tournament.deciding import Decision
 from tournament.format import Result
-from tournament.ratings import Fit, Ratings, bradley_terry, probability_first
+from tournament.pairing.decide import decided_by
+from tournament.ratings import Ratings
 from tournament.record import Record
 from tournament.standings import Accounts, Entry, Row, adjusted, crosstable, rated, table
+from tournament.strength import Strengths, strengths
 
 PIECE = 10_000  # decisions that are read at a time
 CROSSED = 14  # the first of the table, whose matches against each other are shown: …
@@ -29,17 +33,22 @@ class Board(Struct, frozen=True):
     rows: tuple[Row, ...]
     duplicates: int  # games that repeat an earlier one move by move
     crossed: Mapping[str, Mapping[str, Sequence[Entry]]]  # the first of the table, against each other
+    circles: tuple[Circle, ...] = ()  # who beats whom beats whom, so that one number for each is too few
+    decision: Decision | None = None  # of a tournament that ends when it is decided
 
 
 def board_of(record: Record, as_of: float) -> Board:
     """The board of a record that nobody else changes, from all that it remembers."""
-    fit = bradley_terry(record.adjusted())
-    rows = rated(record.standings(), fit.ratings, probability_first(fit))
-    return Board(record.version, as_of, tuple(rows), _duplicates(fit), {})
+    found = strengths(Ratings(record.adjusted()))
+    rows = rated(record.standings(), found.of)
+    return Board(record.version, as_of, tuple(rows), found.duplicates, {}, found.circles, _decision(record))
 
 
-def _duplicates(fit: Fit) -> int:
-    return sum(rating.duplicates for rating in fit.ratings) // 2
+def _decision(record: Record) -> Decision | None:
+    """What has been decided, of a tournament that ends when that is enough: by what its format is given."""
+    if not record.format.decides:
+        return None
+    return decided_by(list(record.entrants.values()), record.results(), record.opened.terms)
 
 
 class ScoreSheet:
@@ -48,27 +57,40 @@ class ScoreSheet:
         self._out: tuple[frozenset[str], frozenset[str]] = frozenset(), frozenset()
         self._accounts = Accounts()
         self._ratings = Ratings()
+        self._known = 0, Strengths()  # after so many games
 
     def board(self, record: Record, as_of: float) -> Board:
         """The table now."""
         version = record.version
+        if record.format.endless and not self._read:
+            self._accounts = Accounts(compact=True)
         self._catch_up(record)
-        fit = self._ratings.fit()
-        rows = rated(table(self._accounts, record.format.order), fit.ratings, probability_first(fit))
+        found = self._strengths()
+        rows = rated(table(self._accounts, record.format.order), found.of)
         return Board(
             version,
             as_of,
             tuple(rows),
-            _duplicates(fit),
+            found.duplicates,
             self._crossed([row.name for row in rows]),
+            found.circles,
+            _decision(record),
         )
+
+    def _strengths(self) -> Strengths:
+        """Of whoever has played; worked out when there are new results."""
+        games = self._ratings.meetings.games
+        if games != self._known[0]:
+            self._known = games, strengths(self._ratings)
+        return self._known[1]
 
     def _catch_up(self, record: Record) -> None:
         last = len(record.decisions)  # of whom all have entered by now
         out = frozenset(record.annulled), frozenset(record.disqualified)
         if out != self._out or self._taken_back(record, last):
             self._read, self._out = 0, out
-            self._accounts, self._ratings = Accounts(), Ratings()
+            self._accounts, self._ratings = Accounts(compact=record.format.endless), Ratings()
+            self._known = 0, Strengths()
         for entrant in list(record.entrants.values()):
             self._accounts.admit(entrant)
         for result in self._counting(record, last):

@@ -5,15 +5,16 @@ host cut a match short. These are pure functions; the tournament decides whether
 and when the facts are kept.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
-from tournament.events import CUT_SHORT, NOBODY, Ended, Ending
+from tournament.causes import Absent
+from tournament.entries import MICRO
+from tournament.events import CUT_SHORT, NOBODY, Ended, Ending, Fault
 from tournament.format import Pairing, Score
 from tournament.record import Concluded, Record
 from tournament.store import Story
 
 POINTS: Mapping[int | None, Score] = {0: (1.0, 0.0), 1: (0.0, 1.0), None: (0.0, 0.0)}
-MICRO = 1_000_000  # microseconds in a second
 DRAW: Score = (0.5, 0.5)
 
 
@@ -28,24 +29,43 @@ def score(verdict: Ended) -> Score | None:
             return POINTS[winner]
 
 
-def settled(record: Record, pairing: Pairing, absent: Collection[str]) -> Concluded:
-    """How a pairing ends whose entrants are out of the tournament or, else, `absent` for too long."""
+def settled(record: Record, pairing: Pairing, absent: Mapping[str, float], when: float) -> Concluded:
+    """How a pairing ends whose entrants are out of the tournament or, else, `absent` for too long.
+
+    `absent` says for how many seconds, and `when` is the wall time.
+    """
     out = [name for name in pairing.names if name in record.out]
     lost = out or [name for name in pairing.names if name in absent]
+    fault = None if out else Fault.BOT
+    cause = tuple(
+        Absent(when, seat, round(absent[name], 3))
+        for seat, name in enumerate(pairing.names)
+        if not out and name in absent
+    )
     if len(lost) == 1:
         winner = 1 - pairing.names.index(lost[0])
         why = f"{lost[0]} {'is out of the tournament' if out else 'did not come'}"
-        return unplayed(record, pairing, winner, Ending.LEFT, why, POINTS[winner])
+        points = POINTS[winner]
+        return unplayed(record, pairing, Ended(when, winner, Ending.LEFT, why, fault, cause), points)
     if out or record.missed(pairing.number).issuperset(pairing.names):
-        return unplayed(record, pairing, None, Ending.LEFT, NOBODY, POINTS[None])
-    return unplayed(record, pairing, None, Ending.VOID, NOBODY, None)
+        return unplayed(record, pairing, Ended(when, None, Ending.LEFT, NOBODY, fault, cause), POINTS[None])
+    return unplayed(record, pairing, Ended(when, None, Ending.VOID, NOBODY, fault, cause), None)
 
 
-def unplayed(
-    record: Record, pairing: Pairing, winner: int | None, ending: Ending, why: str, points: Score | None
-) -> Concluded:
-    name = record.match_name(pairing.number)
-    return Concluded(name, pairing.number, both(pairing), winner, ending, why, points)
+def unplayed(record: Record, pairing: Pairing, ended: Ended, points: Score | None) -> Concluded:
+    """A pairing that ended without a match; the times are the wall clock's."""
+    return Concluded(
+        record.match_name(pairing.number),
+        pairing.number,
+        both(pairing),
+        ended.winner,
+        ended.ending,
+        ended.why,
+        points,
+        ended=ended.at,
+        fault=ended.fault,
+        cause=ended.cause,
+    )
 
 
 def cut_short(record: Record, matches: Iterable[str], stories: Mapping[str, Story]) -> list[Concluded]:
@@ -61,6 +81,7 @@ def cut_short(record: Record, matches: Iterable[str], stories: Mapping[str, Stor
             None,
             *stories.get(match, ((), ())),
             options=record.own_options.get(match),
+            fault=Fault.HOST,
         )
         for match in matches
     ]

@@ -10,7 +10,7 @@ For a tournament that ends, see `ratings.py`.
 """
 
 from collections.abc import Iterable
-from math import exp, sqrt
+from math import exp, log, sqrt
 
 from msgspec import Struct
 
@@ -20,6 +20,7 @@ MU = 25.0  # of a newcomer, as is usual for this model
 SIGMA = MU / 3  # of a newcomer: almost everybody is believed to be above 0
 BETA = SIGMA / 2  # how much luck there is in one match
 TAU = SIGMA / 100  # what `sigma` gains before each match: bots change
+ELO = 400 / log(10) / (sqrt(2) * BETA)  # that 1 of `mu` is worth between two who are well known
 LEAST = 0.0001  # share of the variance that a match leaves at the least
 
 
@@ -33,6 +34,11 @@ class Skill(Struct, frozen=True):
     def conservative(self) -> float:
         """The strength that it almost certainly has at least, by which a ladder ranks. A newcomer has 0."""
         return self.mu - 3 * self.sigma
+
+
+def in_elo(figure: float) -> float:
+    """A figure of this scale as Elo above a newcomer."""
+    return (figure - MU) * ELO
 
 
 NEW = Skill()  # what is believed of a newcomer

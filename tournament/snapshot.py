@@ -14,15 +14,17 @@ from msgspec import Struct
 
 from tournament.events import Ending
 from tournament.format import Entrant, Pairing, Result, Score
+from tournament.history import History
 from tournament.latest import Latest
-from tournament.record import Abridged, Concluded, Find, Opened, Record, Seated, State
-from tournament.tally import Tally
+from tournament.record import Abridged, Chose, Concluded, Opened, Record, Revealed, Seated, State, called
+from tournament.tally import Tallies, Tally
 from tournament.waiting import Waiting
 
-VERSION = 1  # of what follows: to be raised whenever that changes, or what facts come to
+VERSION = 2  # of what follows: to be raised whenever that changes, or what facts come to
 NONE = -1  # in place of a second
 
 Met = tuple[int, int, int, int]  # number, round, and the places of both names
+Gone = tuple[list[str], bytes, set[int], dict[int, int]]  # as a `History` is unpacked
 Came = tuple[Met, float, float, bool, bytes]  # what became of a pairing
 Over = tuple[str, int, tuple[str, str], int | None, Ending, str, Score | None, Mapping[str, Any] | None, int]
 
@@ -54,10 +56,15 @@ class Snapshot(Struct, frozen=True, array_like=True):
     counted: dict[int, str]
     came_to: list[Came]
     missed: dict[int, frozenset[str]]
-    forgotten: int
+    history: Gone
     tallies: dict[str, Tally]
+    tallied: int  # so much of the history is in these
     last_drawn: int
     latest: tuple[list[Met], list[Came]]
+    facts: int
+    sealed: str | None
+    chose: Chose | None
+    revealed: Revealed | None
     frozen: "Snapshot | None"  # what the public is shown instead
 
 
@@ -72,10 +79,10 @@ def taken(record: Record) -> Snapshot:
     def came(result: Result) -> Came:
         return met(result.pairing), *result.score, result.played, result.digest
 
-    latest = record.latest
+    latest, history = record.latest, record.history
     frozen = record.frozen
     return Snapshot(
-        name=record.name,
+        name=record.kept_as,
         opened=record.opened,
         state=record.state,
         entrants=list(record.entrants.values()),
@@ -98,18 +105,23 @@ def taken(record: Record) -> Snapshot:
         counted=dict(record.counted),
         came_to=[came(result) for result in record.came_to.values()],
         missed=dict(record.missed_pairings),
-        forgotten=record.forgotten,
-        tallies=dict(record.tallies),
+        history=(list(history.names), history.packed(), set(history.taken_back), dict(history.strays)),
+        tallies=dict(record.tallies.of),
+        tallied=record.tallies.read,
         last_drawn=record.last_drawn,
         latest=([], []) if latest is None else ([met(p) for p in latest], [came(r) for r in latest.results]),
+        facts=record.facts,
+        sealed=record.sealed,
+        chose=record.chose,
+        revealed=record.revealed,
         frozen=None if frozen is None or frozen is record else taken(frozen),
         names=list(places),
     )
 
 
-def restored(snapshot: Snapshot, find: Find | None = None) -> Record:
+def restored(snapshot: Snapshot) -> Record:
     """The record that it was taken of."""
-    record = Record(snapshot.name, snapshot.opened, whole=False, find=find)
+    record = Record(called(snapshot.name), snapshot.opened, whole=False, kept_as=snapshot.name)
     names = [intern(name) for name in snapshot.names]
     scores: dict[Score, Score] = {}  # of which there are few
 
@@ -125,7 +137,8 @@ def restored(snapshot: Snapshot, find: Find | None = None) -> Record:
             for met, one, two, played, digest in all_that_came
         ]
 
-    record.state = snapshot.state
+    record.facts, record.state = snapshot.facts, snapshot.state
+    record.sealed, record.chose, record.revealed = snapshot.sealed, snapshot.chose, snapshot.revealed
     record.entrants = {intern(each.name): each for each in snapshot.entrants}
     record.out = {each.name for each in snapshot.entrants if each.gone}
     record.annulled, record.disqualified = snapshot.annulled, snapshot.disqualified
@@ -142,13 +155,14 @@ def restored(snapshot: Snapshot, find: Find | None = None) -> Record:
     record.came_to = {each.pairing.number: each for each in results(snapshot.came_to, record.drawn)}
     if not record.format.endless:
         record.decisions = [each for each in record.came_to.values() if record.counts(each)]
-    record.missed_pairings, record.forgotten = snapshot.missed, snapshot.forgotten
-    record.tallies, record.last_drawn = snapshot.tallies, snapshot.last_drawn
+    record.missed_pairings, record.last_drawn = snapshot.missed, snapshot.last_drawn
+    record.history = History.unpacked(*snapshot.history)
+    record.tallies = Tallies(snapshot.tallies, snapshot.tallied)
     if record.latest is not None:
         drawn = [record.drawn.get(met[0]) or pairing(met) for met in snapshot.latest[0]]
         record.latest = Latest(drawn, results(snapshot.latest[1], record.drawn))
     if snapshot.frozen is not None:
-        record.frozen = restored(snapshot.frozen, find)
+        record.frozen = restored(snapshot.frozen)
         record.frozen.frozen = record.frozen
     return record
 

@@ -5,7 +5,7 @@ important first: each one only separates entrants that are equal by all before i
 and those that are equal by all of them share a rank. `docs/standings.md` has an
 example of each.
 
-Not here: strength (`ratings.py`; `rated` only writes it into rows), and whether an
+Not here: strength (`strength.py`; `rated` only writes it into rows), and whether an
 entrant has withdrawn in time or is disqualified. That is decided elsewhere, and
 `adjusted` says what it does to the results.
 """
@@ -13,18 +13,18 @@ entrant has withdrawn in time or is disqualified. That is decided elsewhere, and
 from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from itertools import groupby, islice
-from types import MappingProxyType
+from itertools import groupby
 
 from msgspec import Struct, structs
 
 from tournament.format import Entrant, Pairing, Result
-from tournament.pairing import knockout
+from tournament.history import History
+from tournament.pairing import decide, knockout
 from tournament.pairing.drawing import here, seeded
-from tournament.ratings import Rating
 from tournament.skill import NEW, Skill, after, says_something
+from tournament.strength import Strength
 
-NOBODY: Mapping[str, float] = MappingProxyType({})
+UNPLAYED = -10_000.0  # Elo: in place of a strength of which nothing is known
 
 
 class Row(Struct, frozen=True):
@@ -41,6 +41,7 @@ class Row(Struct, frozen=True):
     rating: float | None = None
     interval: tuple[float, float] | None = None
     first: float | None = None  # how likely it is the strongest of those rated
+    ranks: tuple[float, ...] | None = None  # how likely it is to be the strongest, the second …
 
 
 class Entry(Struct, frozen=True):
@@ -62,7 +63,7 @@ class Account:
         self.points = 0.0
         self.wins = self.wins_as_second = self.draws = self.losses = 0
         self.skill = NEW
-        self.results = array("L")
+        self.results = array("I")
 
     @property
     def played(self) -> int:
@@ -72,9 +73,12 @@ class Account:
 class Accounts:
     """The results, entered on the account of each entrant as they come: each costs the same."""
 
-    def __init__(self, entrants: Iterable[Entrant] = (), results: Iterable[Result] = ()) -> None:
+    def __init__(
+        self, entrants: Iterable[Entrant] = (), results: Iterable[Result] = (), *, compact: bool = False
+    ) -> None:
+        """`compact` accounts take eight bytes for a result, and do not know its round."""
         self.entrants: dict[str, Entrant] = {}
-        self.results: list[Result] = []
+        self.results: list[Result] | History = History() if compact else []
         self.of: dict[str, Account] = {}
         self._skilled = 0  # results that the skills know
         self._won = 0, Counter[str]()  # rounds of a knockout, after so many results
@@ -145,7 +149,8 @@ class Accounts:
     def skill(self, name: str) -> Skill:
         """What is believed of an entrant after all the results, in their order."""
         of = self.of
-        for result in islice(self.results, self._skilled, None):
+        for index in range(self._skilled, len(self.results)):
+            result = self.results[index]
             if says_something(result):
                 first, second = (of[each] for each in result.pairing.names)
                 first.skill, second.skill = after(first.skill, second.skill, result.score[0])
@@ -193,18 +198,14 @@ def table(accounts: Accounts, order: Sequence[str]) -> list[Row]:
     return rows
 
 
-def rated(rows: Iterable[Row], ratings: Iterable[Rating], first: Mapping[str, float] = NOBODY) -> list[Row]:
-    """The rows, with the rating and interval of whoever has one, and how likely it is the `first`."""
-    known = {rating.name: rating for rating in ratings}
+def rated(rows: Iterable[Row], strengths: Mapping[str, Strength]) -> list[Row]:
+    """The rows, with the strength of whoever has one, and how likely it is the first, and in each place."""
     return [
-        structs.replace(
-            row,
-            rating=known[row.name].rating,
-            interval=known[row.name].interval,
-            first=first.get(row.name),
+        row
+        if (known := strengths.get(row.name)) is None
+        else structs.replace(
+            row, rating=known.strength, interval=known.interval, first=known.first, ranks=known.ranks
         )
-        if row.name in known
-        else row
         for row in rows
     ]
 
@@ -287,6 +288,13 @@ def _buchholz_cut_1(name: str, accounts: Accounts) -> float:
     return sum(sorted(accounts.opposition(name))[1:])
 
 
+def _strength(tied: Sequence[str], accounts: Accounts) -> list[float]:
+    """Whoever has played nothing comes after all others."""
+    outlook = decide.outlook_on((), accounts.results)
+    strength = dict(zip(outlook.names, outlook.strength.tolist(), strict=True))
+    return [round(strength[name], 1) + 0.0 if name in strength else UNPLAYED for name in tied]
+
+
 CRITERIA: Mapping[str, Criterion] = {
     "points": Criterion(
         "Points",
@@ -332,5 +340,10 @@ CRITERIA: Mapping[str, Criterion] = {
         "Rating",
         "The strength that it almost certainly has at least, by its matches in order: μ − 3σ of its skill.",
         _each(lambda name, accounts: accounts.skill(name).conservative),
+    ),
+    "strength": Criterion(
+        "Estimate",
+        "The strength that makes all results likeliest, in Elo, by which it is decided who is where.",
+        _strength,
     ),
 }

@@ -9,12 +9,15 @@ Moves of matches in play are jotted down now and then: nobody waits for that, an
 a crash may lose the latest of them. They show a match that the host cut short.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import trio
 
-from tournament.record import AnyFact, Concluded, Dealt, Entered, Kept, Opened
+from tournament.chain import START, heads
+from tournament.entries import PAGE, Entry, concluded_key, entry, unique
+from tournament.record import AnyFact, Concluded, Kept
 
 Story = tuple[tuple[Any, ...], tuple[float, ...]]  # moves as the game writes them; seconds spent on each
 
@@ -31,8 +34,10 @@ class Store(Protocol):
         """Have `listener` called in the event loop whenever trouble begins or ends."""
         ...
 
-    async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> None:
+    async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> Sequence[str]:
         """Keep these, all or none, after all that was asked for before. They are safe when this returns.
+
+        Returns a receipt for each: the head of the tournament's chain that ends with it, in hexadecimal.
 
         In trouble it waits. While the store runs it cannot be cancelled: whoever asked for a fact learns
         that it is kept, and the host never knows less than its store.
@@ -45,6 +50,14 @@ class Store(Protocol):
 
     async def concluded(self, tournament: str, match: str) -> Concluded:
         """One match with all its moves; raises `KeyError` where none of that name is over."""
+        ...
+
+    async def receipt(self, tournament: str, match: str) -> str:
+        """The receipt for a match's end; raises `KeyError` where none of that name is over."""
+        ...
+
+    async def entries(self, tournament: str, after: int = 0) -> Sequence[Entry]:
+        """Its facts as they are written, up to `PAGE` of those with a greater number."""
         ...
 
     def jot(self, match: str, moves: Sequence[Any], times: Sequence[float], written: int = 0) -> None:
@@ -70,31 +83,38 @@ class Memory:
 
     def __init__(self, kept: Iterable[Kept] = ()) -> None:
         self.trouble = ""
-        self._kept = list(kept)
-        self._unique = {
-            (entry.tournament, key): entry.fact for entry in self._kept if (key := unique(entry.fact))
-        }
+        self._kept: list[Kept] = []
+        self._entries: dict[str, list[Entry]] = defaultdict(list)
+        self._heads: dict[str, bytes] = defaultdict(lambda: START)
+        self._unique: dict[tuple[str, str], tuple[AnyFact, str]] = {}  # with its receipt
         self._playing: dict[str, tuple[Sequence[Any], Sequence[float]]] = {}
+        for each in kept:
+            self._keep(each)
 
     def listen(self, listener: Callable[[], None]) -> None:
         """Memory is never in trouble."""
 
-    async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> None:
-        fresh = [fact for fact in facts if not self._is_kept(tournament, fact)]
-        self._unique |= {(tournament, key): fact for fact in fresh if (key := unique(fact))}
-        self._kept += (Kept(tournament, when, fact) for fact in fresh)
-        for fact in fresh:
-            if isinstance(fact, Concluded):
-                self._playing.pop(fact.match, None)
+    async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> Sequence[str]:
+        known = [self._receipt(tournament, fact) for fact in facts]  # before any of them is kept: all or none
+        return [
+            receipt or self._keep(Kept(tournament, when, fact))
+            for receipt, fact in zip(known, facts, strict=True)
+        ]
 
     def kept(self) -> Iterable[Kept]:
         return tuple(self._kept)
 
     async def concluded(self, tournament: str, match: str) -> Concluded:
-        fact = self._unique.get((tournament, concluded_key(match)))
+        fact, _ = self._unique[tournament, concluded_key(match)]
         if not isinstance(fact, Concluded):
             raise KeyError(match)
         return fact
+
+    async def receipt(self, tournament: str, match: str) -> str:
+        return self._unique[tournament, concluded_key(match)][1]
+
+    async def entries(self, tournament: str, after: int = 0) -> Sequence[Entry]:
+        return [each for each in self._entries[tournament] if each.number > after][:PAGE]
 
     def jot(self, match: str, moves: Sequence[Any], times: Sequence[float], written: int = 0) -> None:
         self._playing[match] = moves, times
@@ -105,28 +125,21 @@ class Memory:
     async def run(self) -> None:
         await trio.sleep_forever()
 
-    def _is_kept(self, tournament: str, fact: AnyFact) -> bool:
-        kept = self._unique.get((tournament, unique(fact)))
+    def _keep(self, kept: Kept) -> str:
+        """Returns the receipt."""
+        row = entry(len(self._kept) + 1, kept.tournament, kept.when, kept.fact)
+        self._kept.append(kept)
+        self._entries[kept.tournament].append(row)
+        receipt = heads([row], self._heads)[0].hex()
+        if row.key is not None:
+            self._unique[kept.tournament, row.key] = kept.fact, receipt
+        if isinstance(kept.fact, Concluded):
+            self._playing.pop(kept.fact.match, None)
+        return receipt
+
+    def _receipt(self, tournament: str, fact: AnyFact) -> str:
+        """Of what is kept already; "" for anything else."""
+        kept, receipt = self._unique.get((tournament, unique(fact)), (None, ""))
         if kept is not None and kept != fact:
             raise Conflict(f"{tournament}: {kept} is kept, {fact} came")
-        return kept is not None
-
-
-def unique(fact: AnyFact) -> str:
-    """A key for a fact of which a tournament has only one; "" for any other fact."""
-    match fact:
-        case Opened():
-            return "opened"
-        case Entered(name=name):
-            return f"entered {name}"
-        case Dealt(match=match):
-            return f"dealt {match}"
-        case Concluded(match=match):
-            return concluded_key(match)
-        case _:
-            return ""
-
-
-def concluded_key(match: str) -> str:
-    """`unique` of a match's end."""
-    return f"concluded {match}"
+        return receipt

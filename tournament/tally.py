@@ -1,17 +1,19 @@
 """What matches add up to for each name, where they are too many to be remembered one by one.
 
 A tournament without an end remembers its latest results. Whatever is older is
-only added up: how often each name has won, drawn and lost, and how strong it is believed
-to be. So a table costs as much as it has names, however much has been played at it.
+added up: how often each name has won, drawn and lost, and how strong it is believed
+to be. What that rests on is in `history.py`: it is read again when somebody is disqualified
+or a match is voided, a little with every match, and to its end when somebody asks.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from msgspec import Struct, structs
 
-from tournament.format import Entrant, Result, Score
-from tournament.skill import MU, SIGMA, Skill, after
-from tournament.standings import Row
+from tournament.format import Entrant, Result
+from tournament.history import History
+from tournament.skill import MU, SIGMA, Skill, after, says_something
+from tournament.standings import Row, adjusted
 
 
 class Tally(Struct, frozen=True, gc=False, array_like=True):
@@ -34,8 +36,6 @@ class Tally(Struct, frozen=True, gc=False, array_like=True):
         return Skill(self.mu, self.sigma)
 
 
-Tallies = dict[str, Tally]
-
 NEW = Tally()
 VALUES: Mapping[str, Callable[[Tally], float]] = {  # of the criteria that a tally can tell
     "points": lambda tally: tally.points,
@@ -44,37 +44,48 @@ VALUES: Mapping[str, Callable[[Tally], float]] = {  # of the criteria that a tal
 }
 
 
-def count(tallies: Tallies, results: Iterable[Result]) -> None:
-    """Add these to the tallies, in their order."""
-    for result in results:
-        first, second = result.pairing.first, result.pairing.second
-        if second is not None:
-            one, other = tallies.get(first, NEW), tallies.get(second, NEW)
-            if result.played and result.score != (0, 0):
-                one, other = _learnt(one, other, result.score[0])
-            tallies[first] = _scored(one, result.score[0], 1)
-            tallies[second] = _scored(other, result.score[1], 1)
+class Tallies(Struct):
+    """By name; and how much of the history is in them."""
+
+    of: dict[str, Tally] = {}
+    read: int = 0
+
+    def __copy__(self) -> "Tallies":
+        return Tallies(self.of.copy(), self.read)
+
+    def restart(self) -> None:
+        """What the history comes to has changed: add it up again."""
+        self.of, self.read = {}, 0
+
+    def follow(
+        self,
+        history: History,
+        annulled: Collection[str],
+        disqualified: Collection[str],
+        most: int | None = None,
+    ) -> None:
+        """Read on in the history: to its end, or so many matches."""
+        end = len(history) if most is None else min(self.read + most, len(history))
+        self.count(adjusted(history.read(self.read, end), annulled, disqualified))
+        self.read = end
+
+    def count(self, results: Iterable[Result]) -> None:
+        """Add these, in their order."""
+        for result in results:
+            first, second = result.pairing.first, result.pairing.second
+            if second is not None:
+                one, other = self.of.get(first, NEW), self.of.get(second, NEW)
+                if says_something(result):
+                    one, other = _learnt(one, other, result.score[0])
+                self.of[first] = _scored(one, result.score[0])
+                self.of[second] = _scored(other, result.score[1])
 
 
-def take_back(tallies: Tallies, players: tuple[str, str], score: Score) -> None:
-    """A match that was counted counts no more. What was learnt from it of both players stays."""
-    for name, points in zip(players, score, strict=True):
-        if name in tallies:
-            tallies[name] = _scored(tallies[name], points, -1)
-
-
-def lose_all(tallies: Tallies, name: str) -> None:
-    """Everything that this one has played, it has lost."""
-    if name in tallies:
-        tally = tallies[name]
-        tallies[name] = structs.replace(tally, wins=0, draws=0, losses=tally.played)
-
-
-def table(entrants: Sequence[Entrant], tallies: Mapping[str, Tally], order: Sequence[str]) -> list[Row]:
+def table(entrants: Sequence[Entrant], tallies: Tallies, order: Sequence[str]) -> list[Row]:
     """The standings, as `tournament.standings.standings` has them."""
 
     def values(name: str) -> tuple[float, ...]:
-        tally = tallies.get(name, NEW)
+        tally = tallies.of.get(name, NEW)
         return tuple(VALUES[criterion](tally) for criterion in order)
 
     by_name = {entrant.name: values(entrant.name) for entrant in entrants}
@@ -83,7 +94,7 @@ def table(entrants: Sequence[Entrant], tallies: Mapping[str, Tally], order: Sequ
     for place, name in enumerate(sorted(by_name, key=by_name.__getitem__, reverse=True), 1):
         if not rows or by_name[name] != by_name[rows[-1].name]:
             rank = place
-        tally, own = tallies.get(name, NEW), by_name[name]
+        tally, own = tallies.of.get(name, NEW), by_name[name]
         ties = tuple(value for criterion, value in zip(order, own, strict=True) if criterion != "points")
         rows.append(Row(rank, name, tally.points, tally.played, tally.wins, tally.draws, tally.losses, ties))
     return rows
@@ -97,12 +108,12 @@ def _learnt(one: Tally, other: Tally, score: float) -> tuple[Tally, Tally]:
     )
 
 
-def _scored(tally: Tally, score: float, more: int) -> Tally:
-    """One win, draw or loss more; or less, but never less than none."""
+def _scored(tally: Tally, score: float) -> Tally:
+    """One win, draw or loss more."""
     match score:
         case 1.0:
-            return structs.replace(tally, wins=max(0, tally.wins + more))
+            return structs.replace(tally, wins=tally.wins + 1)
         case 0.0:
-            return structs.replace(tally, losses=max(0, tally.losses + more))
+            return structs.replace(tally, losses=tally.losses + 1)
         case _:
-            return structs.replace(tally, draws=max(0, tally.draws + more))
+            return structs.replace(tally, draws=tally.draws + 1)

@@ -24,7 +24,7 @@ class Timekeeper:
         self.stalled = 0.0  # seconds given back so far, or for which all clocks were paused
         self.look: Callable[[], None] = lambda: None  # reads what came meanwhile, before anybody is flagged
         self.moves = 0  # that were played, in all matches
-        self.time_move: Callable[[float], None] = lambda arrived: None  # called for some of them
+        self.time_move: Callable[[str, float], None] = lambda game, arrived: None  # called for some of them
         self._beat = beat
         self._matches: dict[Match, None] = {}  # in the order of their beginning
         self._wake = inf  # when the task means to look next

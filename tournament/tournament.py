@@ -19,14 +19,19 @@ import structlog
 import trio
 
 from games.game import Game, Illegal
+from tournament.causes import moved_by
+from tournament.entries import Entry
 from tournament.events import NOBODY, Ended, Ending
+from tournament.forecast import Forecast
 from tournament.format import Entrant, Pairing
+from tournament.kinds import with_the_house
 from tournament.lobby import Lobby
 from tournament.match import Match
 from tournament.pairing.drawing import last_round, numbered
 from tournament.player import GRACE, Player, Seat
-from tournament.presence import Presence, whoever_came_for
+from tournament.presence import Missing, Presence, whoever_came_for
 from tournament.record import (
+    UNSAID,
     Abridged,
     AnyFact,
     Concluded,
@@ -38,6 +43,7 @@ from tournament.record import (
     State,
     Turned,
 )
+from tournament.sealing import revealed
 from tournament.settling import both, cut_short, score, settled, unplayed, whole_micros
 from tournament.store import Store, Story
 from tournament.timekeeper import Timekeeper
@@ -46,7 +52,8 @@ Elsewhere = Callable[[Record, Callable[[], Sequence[Pairing]]], Awaitable[Sequen
 
 FEW = 30  # entrants: a draw of so many is over at once
 AT_A_TIME = 50  # matches that begin, or pairings that are settled, before others get their turn
-RECENT = 200  # matches whose length says how long the next ones will take
+FRESH = 1.0  # seconds for which a forecast is good, if nothing ends meanwhile
+LOOK = 60.0  # seconds after which the wall clock is looked at again: somebody may have set it
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -111,7 +118,8 @@ class Tournament:
         self._adding = trio.Lock()
         self._asked: object = None  # what there was when the format was last asked: arrivals, matches
         self._challenges: deque[tuple[Player, Player, Mapping[str, Any] | None]] = deque()
-        self._lasted: deque[float] = deque(maxlen=RECENT)  # how long matches took: an estimate rests on it
+        self._forecast = Forecast(record)
+        self._foreseen: tuple[object, float, float | None] = (None, 0.0, None)  # as of what, when, seconds
         self._nursery: trio.Nursery | None = None
         self._verdicts: dict[Match, Ended] = {}  # that are about to be kept
 
@@ -172,6 +180,11 @@ class Tournament:
                 seats = () if seated is None or self.record.format.endless else (seated,)
                 await self.keep(Entered(name, rating), *seats)
 
+    def receive(self, name: str) -> None:
+        """Let a player of the host's own take part for as long as it is here. Nothing is kept of it."""
+        if name not in self.record.entrants:
+            self._newcomers.setdefault(name, Entrant(name))
+
     async def _seat(self, seated: Seated | None) -> None:
         if seated is None or self.record.format.endless:
             return
@@ -189,8 +202,13 @@ class Tournament:
         full = record.opened.entrants is not None and len(record.entrants) >= record.opened.entrants
         if record.state is State.FINISHED:
             raise Refusal(f"{record.name} is over")
-        if record.state is not State.REGISTERING and not endless and not (late and record.format.late):
+        if record.state is not State.REGISTERING and not endless and not record.format.late:
             raise Refusal(f"{record.name} has begun, and a {record.format.name} takes no more entrants")
+        if record.state is not State.REGISTERING and not endless and not late:
+            raise Refusal(
+                f"{record.name} has begun: its organiser can still let you in,"
+                f" with quintain tournament enter {record.name} NAME"
+            )
         if record.state is State.REGISTERING and full:
             raise Refusal(f"{record.name} is full: it takes {record.opened.entrants}")
 
@@ -203,18 +221,18 @@ class Tournament:
         self._challenges.append((first, second, options))
         self.wake()
 
-    async def keep(self, *facts: AnyFact) -> None:
-        """Have the store keep these facts, then add them to the record and tell of them.
+    async def keep(self, *facts: AnyFact) -> Sequence[str]:
+        """Have the store keep these facts, then add them to the record and tell of them; returns receipts.
 
         Facts are added in the order in which this was called, which is the store's, whichever task
         resumes first. A call whose caller has gone away meanwhile is still completed.
         """
         if not facts:
-            return
+            return ()
         ticket = next(self._tickets)
         self._keeping[ticket] = facts
         try:
-            await self._store.keep(self.record.name, self._wall(), facts)
+            receipts = await self._store.keep(self.record.kept_as, self._wall(), facts)
         except BaseException:
             self._keeping.pop(ticket, None)
             raise
@@ -222,6 +240,7 @@ class Tournament:
             self._kept += self._keeping.pop(earlier)
         await self._add_what_is_kept()
         self.wake()
+        return receipts
 
     async def _add_what_is_kept(self) -> None:
         """At once, but others get their turn during a large draw; what they keep is added after it."""
@@ -245,7 +264,7 @@ class Tournament:
         if player.game == self.game.name:
             if player.retired and self._lobby.find(player.name, player.game, self.record.name) is None:
                 self._newcomers.pop(player.name, None)
-            self._presence.heard(player.name)
+            self._presence.changed(player)
             self.wake()
 
     def wake(self) -> None:
@@ -288,28 +307,51 @@ class Tournament:
         fact = self.record.matches.get(match)
         if fact is not None and not isinstance(fact, Abridged):
             return fact
-        return await self._store.concluded(self.record.name, match)
+        return await self._store.concluded(self.record.kept_as, match)
+
+    async def receipt(self, match: str) -> str:
+        """The receipt for a match that is over: the head of the tournament's chain that ends with it."""
+        return await self._store.receipt(self.record.kept_as, match)
+
+    async def entries(self, after: int = 0) -> Sequence[Entry]:
+        """A page of its facts as they are kept: those with a greater number."""
+        return await self._store.entries(self.record.kept_as, after)
 
     def eta(self) -> float | None:
-        """Seconds until all that is drawn is played, at the pace so far; None while nothing is known."""
-        if not self._lasted or self.record.format.endless or self.record.state is State.FINISHED:
+        """Seconds until the end, with the rounds that are still to be drawn; None while nothing is known."""
+        record = self.record
+        if record.format.endless or record.state in (State.REGISTERING, State.FINISHED):
             return None
-        remaining = len(self.record.open) + len(self.record.dealt)
-        here = len(self.record.entrants) - len(self.record.out)
-        abreast = max(1, min(self._at_once, here // 2, remaining))
-        return sum(self._lasted) / len(self._lasted) * remaining / abreast
+        missing = self._presence.missing()
+        known, now = (record.ended, len(record.dealt), record.arrivals, len(missing)), trio.current_time()
+        before, when, left = self._foreseen
+        if known != before or now >= when + FRESH:
+            waits, matches = self._presence.wait_left, self.matches.values()
+            left, when = self._forecast.left(matches, missing, waits, self._at_once, now), now
+            self._foreseen = known, when, left
+        return None if left is None else max(0.0, left - (now - when))
+
+    def missing(self) -> list[Missing]:
+        """Who is awaited and not here, longest first; in formats without an end, nobody."""
+        if self.record.state is State.FINISHED:
+            return []
+        ahead = self._wall() - trio.current_time()
+        found = sorted(self._presence.missing().items(), key=lambda each: (each[1], each[0]))
+        return [Missing(name, round(since + ahead, 3)) for name, since in found]
 
     # The steps
 
     async def _step(self) -> float:
         """Do all that can be done now; returns when to look again, if there is no news before."""
         record = self.record
-        full = len(record.entrants) == record.opened.entrants
-        if record.state is State.REGISTERING and full and not self.awaits_the_invited:
+        starts = self._starts_in()
+        if starts <= 0:
             await self.keep(Turned(State.RUNNING))
         if record.state is not State.RUNNING or self._halted:
-            self._presence.wait_for_nobody()
-            return inf
+            self._presence.pause()
+            return trio.current_time() + min(starts, LOOK) if starts < inf else inf
+        if record.chose is not None and record.revealed is None:
+            await self.keep(revealed(record.chose))
         await self._take_up()
         drawn = await self._drawn()
         if not (drawn or record.open or record.dealt or record.format.endless):
@@ -328,11 +370,22 @@ class Tournament:
         await self._deal()
         if len(self.matches) >= self._at_once:
             self._presence.wait_for_nobody()
-        elif self._presence.more_can_meet:
+            return inf
+        if self._presence.more_can_meet:
             return -inf
-        elif overdue := self._presence.overdue():
-            await self._settle(overdue, self._presence.absent)
+        if over := self._presence.settled(self._forecast.length, playing=bool(record.dealt)):
+            await self._settle(over, self._presence.absent)
         return self._presence.waits_until
+
+    def _starts_in(self) -> float:
+        """Seconds until it starts by itself; inf: not before somebody else has come or starts it."""
+        record = self.record
+        if record.state is not State.REGISTERING or self._halted:
+            return inf
+        if (start := record.opened.start) is not None:
+            return start - self._wall() if len(record.entrants) >= record.format.entrants else inf
+        full = len(record.entrants) == record.opened.entrants
+        return 0.0 if full and not self.awaits_the_invited else inf
 
     async def _take_up(self) -> None:
         """Begin the matches that players agreed on, in that order."""
@@ -358,14 +411,15 @@ class Tournament:
         if record.format.endless:
             if len(self._presence.idle()) < 2:
                 return ()
-            return record.format.draw(self._presence.here(), *record.past(), record.opened.terms)
+            return record.format.draw(self._presence.here(), *record.past(), record.terms)
         now = record.arrivals, record.ended if record.format.midway else 0
         if now == self._asked and (record.open or record.dealt):
             return ()
         self._asked = now
         entrants = list(record.entrants.values())
-        draw = partial(record.format.draw, entrants, *record.past(), record.opened.terms)
-        return draw() if len(entrants) <= FEW else await self._elsewhere(record, draw)
+        draw = partial(record.format.draw, entrants, *record.past(), record.terms)
+        here = len(entrants) <= FEW and not record.format.decides
+        return draw() if here else await self._elsewhere(record, draw)
 
     async def _deal(self) -> None:
         """Begin the matches that both players are free for, in the order of drawing: the first of them."""
@@ -394,7 +448,8 @@ class Tournament:
                 meetings.append((pairing, players))
             else:
                 stale.append(pairing)  # drawn for somebody who has gone away since
-        void = [unplayed(self.record, pairing, None, Ending.VOID, NOBODY, None) for pairing in stale]
+        nobody = Ended(round(self._wall(), 3), None, Ending.VOID, NOBODY)
+        void = [unplayed(self.record, pairing, nobody, None) for pairing in stale]
         await self._begin_all([Drew(tuple(drawn))] if drawn else [], meetings, void)
 
     async def _begin_all(
@@ -427,6 +482,7 @@ class Tournament:
             excused=(players[0].name not in missed, players[1].name not in missed),
             early_grace=self._early_grace if endless else inf,
             kept=kept,
+            epoch=self._epoch(),
             decided=self._decided,
         )
         self.matches[dealt.match] = match
@@ -463,14 +519,16 @@ class Tournament:
         verdicts, self._verdicts = self._verdicts, {}
         entering = self._first_finished(verdicts)
         self._entering |= entering.keys()
-        await self.keep(
+        receipts = await self.keep(
             *entering.values(), *(self._concluded(match, verdict) for match, verdict in verdicts.items())
         )
+        for match, receipt in zip(verdicts, receipts[len(entering) :], strict=True):
+            match.receipt = receipt
         for name in entering:
             self._entering.discard(name)
             self._newcomers.pop(name, None)
         for match, verdict in verdicts.items():
-            self._lasted.append(verdict.at - match.log.events[0].at)
+            self._forecast.note(match.names, verdict.at - match.log.events[0].at)
             if self.record.format.endless:
                 self._lobby.reputation.note(match, verdict)
             match.announce()
@@ -484,7 +542,7 @@ class Tournament:
         return {
             name: Entered(name, self._newcomers[name].rating if name in self._newcomers else None)
             for match, verdict in verdicts.items()
-            if score(verdict) is not None and match.both_have_moved
+            if score(verdict) is not None and match.both_have_moved and not self._with_the_house(match)
             for name in match.names
             if not self._takes_part(name)
         }
@@ -494,7 +552,10 @@ class Tournament:
 
     def _concluded(self, match: Match, verdict: Ended) -> Concluded:
         moves, times = match.moves_and_times()
-        counts = all(map(self._takes_part, match.names))
+        thought, network = match.thinking()
+        first, second = self._players[match.name]
+        counts = all(map(self._takes_part, match.names)) and not self._with_the_house(match)
+        match.epoch = self._epoch()  # once: whoever is told of the end is told the times that are kept
         return Concluded(
             match.name,
             self.record.dealt[match.name],
@@ -506,11 +567,30 @@ class Tournament:
             moves,
             tuple(map(whole_micros, times)),
             None if match.options == self.record.opened.options else match.options,
+            match.began,
+            round(match.wall(verdict.at), 3),
+            verdict.fault,
+            moved_by(verdict.cause, match.epoch),
+            thought,
+            network,
+            UNSAID if first.version is second.version is None else (first.version, second.version),
+            (first.kind, second.kind),
+            match.notes,
         )
+
+    def _with_the_house(self, match: Match) -> bool:
+        return with_the_house(player.kind for player in self._players[match.name])
+
+    def _epoch(self) -> float:
+        """The wall clock's time when the event loop's was 0."""
+        return self._wall() - trio.current_time()
 
     async def _settle(self, pairings: Iterable[Pairing], absent: Collection[str] = ()) -> None:
         """Decide what cannot be played, because somebody is out of the tournament or did not come."""
-        await self.keep(*(settled(self.record, pairing, absent) for pairing in pairings))
+        since, now = self._presence.missing(), trio.current_time()
+        waited = {name: now - since.get(name, now) for name in absent}
+        when = round(self._wall(), 3)
+        await self.keep(*(settled(self.record, pairing, waited, when) for pairing in pairings))
 
     async def _go_on(self) -> None:
         """Go on with all that was being played when the host stopped; what cannot be gone on with is void."""

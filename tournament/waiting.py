@@ -79,6 +79,16 @@ class Waiting(Mapping[int, Pairing]):
         found = {number for name in names for number in self._of.get(name, ())}
         return [self._pairings[number] for number in sorted(found)]
 
+    def count(self, name: str) -> int:
+        """How many pairings somebody has here."""
+        return len(self._of.get(name, ()))
+
+    def opponents(self, name: str) -> Iterator[str]:
+        """Of whoever has pairings here: the other name of each."""
+        for number in self._of.get(name, ()):
+            pairing = self._pairings[number]
+            yield pairing.first if pairing.first != name else pairing.second or ""
+
     def meetings(self, available: Container[str], sought: Sought) -> Iterator[Pairing]:
         """The pairings of two who are available, one of them sought: in the order of drawing, nobody twice.
 

@@ -20,12 +20,7 @@ def choose(turn):
     return next(column for column in MIDDLE_FIRST if state[column * ROWS + ROWS - 1] == 0)
 
 
-def tell(message):
-    if message["type"] == "end":
-        print(f"{message['match']}: {message['winner']} ({message['why']})", flush=True)
-
-
 if __name__ == "__main__":
     name = sys.argv[1] if len(sys.argv) > 1 else "first-bot"
     url = sys.argv[2] if len(sys.argv) > 2 else "tcp://127.0.0.1:8000"
-    quintain_bot.run(choose, game="connect-4", name=name, url=url, heard=tell)
+    quintain_bot.run(choose, game="connect-4", name=name, url=url)

@@ -30,6 +30,13 @@ What it returns is the move, as `turn["last"]` would show it or in its short for
 `"1 2 3"`. It may raise `Leave` to stop playing for good. Any other exception comes out of `run`; a bot that
 is started again within half a minute goes on with its match.
 
+It may set `turn["note"]`: up to 500 characters, or a dict of up to 16 numbers. The host keeps that with the
+move, and shows it when the match is over.
+
+It prints a line for everything that happens: where the token is kept, where it is connected, whom it plays,
+who won and why, and what a bot that lost can do about it. With `quiet=True` it prints nothing; the logger
+`quintain_bot` is told in any case. `record="talk.jsonl"` keeps all messages from and to the host in a file.
+
 The address says how to travel: tcp://127.0.0.1:8000, ws://127.0.0.1:8001 or http://127.0.0.1:8080, and wss://
 or https:// to a host with a certificate. The same bot plays over any of them.
 """
@@ -47,10 +54,11 @@ import random
 import secrets
 import socket
 import ssl
+import sys
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Any, NamedTuple, cast
+from typing import IO, Any, NamedTuple, cast
 from urllib.parse import urlsplit
 
 __all__ = ["Leave", "Refused", "Unreachable", "run"]
@@ -68,6 +76,7 @@ TAKEN_OVER = "has taken over"  # somebody else plays with our token: to come bac
 
 Message = dict[str, Any]
 log = logging.getLogger("quintain_bot")
+log.addHandler(logging.NullHandler())  # else it would print warnings, which are printed already
 
 
 class Refused(Exception):
@@ -99,23 +108,38 @@ def run(
     token: str | None = None,
     tournament: str | None = None,
     matches: int | None = None,
+    version: str | None = None,
+    against: str | None = None,
     heard: Callable[[Message], None] = lambda message: None,
     patience: float = PATIENCE,
+    quiet: bool = False,
+    record: str | os.PathLike[str] | None = None,
 ) -> Message | None:
     """Play until the tournament is over; returns its `standings` message, or None without a tournament.
 
     `token` is what the name belongs to, 16 characters or more: who brings it takes the place over. Without
     one, one is made up and remembered in a file of yours. `tournament` names one to enter; else the host
-    finds a place. `matches` bounds how many are played. `heard` is told every message.
+    finds a place. `matches` bounds how many are played: the host deals no more. `version`, 64 characters at
+    most, is kept with them. `against` is the only opponent that is wanted, at the open table: another bot, or
+    one of the host's own, such as "greedy". `heard` is told every message. Without `quiet` a line is printed
+    for whatever happens. `record` is a file to which everything said is added, a JSON object a line, without
+    tokens.
 
-    Raises `Refused`, `Unreachable`, and whatever `choose` raises.
+    Raises `Refused`, `Unreachable`, whatever `choose` raises, and `OSError` if `record` cannot be opened.
     """
-    address = _address(url)
+    address, teller = _address(url), _Teller(name, quiet)
     hello = {"type": "hello", "protocol": 1, "name": name, "game": game}
-    hello["token"] = token or _remembered(address.host, game, name)
+    hello["token"] = token or _remembered(address.host, game, name, teller)
     if tournament is not None:
         hello["tournament"] = tournament
-    return _Bot(choose, hello, address, heard, matches, patience).run()
+    if version is not None:
+        hello["version"] = version
+    if against is not None:
+        hello["against"] = against
+    if record is None:
+        return _Bot(choose, hello, address, heard, matches, patience, teller, None).run()
+    with open(os.open(record, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "a", encoding="utf-8") as file:
+        return _Bot(choose, hello, address, heard, matches, patience, teller, file).run()
 
 
 class _Bot:
@@ -129,9 +153,11 @@ class _Bot:
         heard: Callable[[Message], None],
         matches: int | None,
         patience: float,
+        teller: _Teller,
+        record: IO[str] | None,
     ) -> None:
         self.choose, self.hello, self.address, self.heard = choose, hello, address, heard
-        self.matches, self.patience = matches, patience
+        self.matches, self.patience, self.teller, self.record = matches, patience, teller, record
         self.played = 0
         self.welcomed = False  # ever
         self.here = False  # on this connection
@@ -140,7 +166,8 @@ class _Bot:
         self.begun: Message = {}
         self.moves: list[Any] = []
         self.question: Message | None = None  # what waits for a valid answer of ours
-        self.answered: tuple[Any, Any, Any] | None = None  # match, ply, move: for a host that never got it
+        # Match, ply, move and what is said with it: for a host that never got it.
+        self.answered: tuple[Any, Any, Any, Message] | None = None
         self.reason = ""  # of the last refusal that was not of a move: why we may be hung up on
 
     def run(self) -> Message | None:
@@ -148,6 +175,8 @@ class _Bot:
             self.here, self.reason = False, ""
             try:
                 connection = _connected(self.address)
+                if self.record is not None:
+                    connection = _Recorded(connection, self.record)
                 try:
                     return self.play(connection)
                 finally:
@@ -170,12 +199,14 @@ class _Bot:
             raise Unreachable(f"no host at {self.address} for {now - self.lost_at:.0f} s: {why}")
         seconds = at_least + random.uniform(0, min(LONGEST_WAIT, FIRST_WAIT * 2 ** min(self.failures, 10)))
         self.failures += 1
-        log.warning("the connection is lost (%s): coming back in %.1f s", why, seconds)
+        self.teller.lost(why)
         time.sleep(seconds)
 
     def play(self, connection: _Connection) -> Message | None:
         """From the hello to the end of the tournament, if the connection lasts as long."""
         later: deque[Message] = deque()
+        if self.matches is not None:  # with the one that we may be in the middle of
+            self.hello["matches"] = max(1, self.matches - self.played)
         connection.say(self.hello)
         try:
             while True:
@@ -187,6 +218,7 @@ class _Bot:
                 if kind == "welcome":
                     self.enter(message)
                 elif kind == "begin":
+                    self.teller.begun(message)
                     self.failures, self.begun, self.question = 0, message, None
                     self.moves = list(message.get("moves", ()))
                     if self.answered is not None and self.answered[1] > len(self.moves):
@@ -194,6 +226,7 @@ class _Bot:
                 elif kind == "turn":
                     self.turn(connection, message)
                 elif kind == "refused" and self.is_about_the_question(message):
+                    self.teller.refused(message)
                     following = connection.hear(MOMENT)
                     if following is not None:
                         later.append(following)
@@ -205,9 +238,11 @@ class _Bot:
                 elif kind == "end":
                     self.question = None
                     self.played += 1
+                    self.teller.ended(message, self.begun)
                     if self.played == self.matches:
                         return _bye(connection)
                 elif kind == "standings" and message.get("final"):
+                    self.teller.over(message)
                     _bye(connection)
                     return message
         except Leave:
@@ -218,6 +253,7 @@ class _Bot:
 
     def enter(self, welcome: Message) -> None:
         self.welcomed = self.here = True
+        self.teller.connected(self.address, welcome)
         self.hello["token"] = welcome.get("token") or self.hello["token"]
         if welcome.get("tournament"):
             self.hello["tournament"] = welcome["tournament"]  # that is where we come back to
@@ -230,6 +266,7 @@ class _Bot:
                 raise Lost(reason, wait=1.0)
             raise Refused(reason)
         if "ply" not in message:
+            self.teller.refused(message)
             self.reason = reason
 
     def is_about_the_question(self, refusal: Message) -> bool:
@@ -251,8 +288,14 @@ class _Bot:
     def answer(self, connection: _Connection, question: Message) -> None:
         match, ply = question["match"], question["ply"]
         if self.answered is None or self.answered[:2] != (match, ply):
-            self.answered = (match, ply, self.choose(dict(question)))
-        connection.say({"type": "move", "match": match, "ply": ply, "move": self.answered[2]})
+            begun, asked = time.monotonic(), dict(question)
+            move = self.choose(asked)
+            more: Message = {"spent": round(time.monotonic() - begun, 3)}
+            if "note" in asked:
+                more["note"] = asked["note"]
+            self.answered = (match, ply, move, more)
+        _, _, move, more = self.answered
+        connection.say({"type": "move", "match": match, "ply": ply, "move": move, **more})
 
 
 def _bye(connection: _Connection) -> None:
@@ -261,22 +304,109 @@ def _bye(connection: _Connection) -> None:
         connection.say({"type": "bye"})
 
 
-def _remembered(host: str, game: str, name: str) -> str:
+# What is said to people
+
+
+class _Teller:
+    """Says in a line whatever happens: on standard output unless `quiet`, and to the logger."""
+
+    def __init__(self, name: str, quiet: bool) -> None:
+        self.name, self.quiet = name, quiet
+
+    def say(self, line: str, level: int = logging.INFO) -> None:
+        """Names and reasons come from strangers: nothing in them may move a cursor or forge a line."""
+        shown = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in line)
+        log.log(level, "%s", shown)
+        if not self.quiet:
+            encoding = sys.stdout.encoding or "utf-8"
+            print(shown.encode(encoding, "backslashreplace").decode(encoding), flush=True)
+
+    def connected(self, address: _Address, welcome: Message) -> None:
+        place = welcome.get("tournament") or "the open table"
+        self.name = welcome.get("name", self.name)
+        self.say(f"{self.name} is connected to {address}: {place}")
+
+    def begun(self, begin: Message) -> None:
+        ply, players = len(begin.get("moves", ())), " against ".join(map(str, begin.get("players", ())))
+        self.say(f"{begin.get('match')} from ply {ply}: {players}")
+
+    def refused(self, refusal: Message) -> None:
+        self.say(f"refused: {refusal.get('reason')}", logging.WARNING)
+
+    def ended(self, end: Message, begin: Message) -> None:
+        winner, you = end.get("winner"), begin.get("you")
+        result = {None: "void", "draw": "drawn", you: "won"}.get(winner, "lost")
+        players: list[str] = begin.get("players", [])
+        advice = _advice(end, players.index(self.name)) if result == "lost" and self.name in players else ""
+        self.say(f"{end.get('match')}: {result} ({end.get('why')})" + (advice and f": {advice}"))
+
+    def over(self, standings: Message) -> None:
+        rows: list[Message] = standings.get("rows", [])
+        for own in (row for row in rows if row.get("name") == self.name):
+            rank = f"rank {own.get('rank')} of {len(rows)}, {own.get('points')} points"
+            self.say(f"{standings.get('tournament')} is over: {rank}")
+
+    def lost(self, why: str) -> None:
+        self.say(f"the connection is lost ({why}): trying again", logging.WARNING)
+
+
+def _advice(end: Message, seat: int) -> str:
+    """What a bot can do about it that has lost a match otherwise than by the rules."""
+    latest = {cause.get("kind"): cause for cause in end.get("cause") or () if cause.get("seat") == seat}
+    refused, late = latest.get("refused"), latest.get("late")
+    how = (str(end.get("ending")), str(end.get("fault")))
+    if how == ("illegal", "bot") and refused:
+        sent, ply = refused.get("sent"), refused.get("ply")
+        return f"you sent {sent} at ply {ply}; look up the rules on the host's page /games/GAME"
+    if how == ("time", "bot") and late and refused and refused.get("ply") == late.get("ply"):
+        return "refused moves cost the time; see above why they were refused"
+    if how == ("time", "bot") and late:
+        deadline, spent = late.get("deadline"), late.get("spent")
+        return f"you had {deadline} s and took {spent} s; {_ADVICE[how]}"
+    return _ADVICE.get(how, "")
+
+
+_ADVICE = {
+    ("time", "bot"): "think for a share of turn['clock'] and leave some for the network",
+    ("time", "network"): "your clock ran on while you were gone; come back sooner, with the same token",
+    ("left", "network"): "look at what your program said last, and come back within half a minute",
+    ("left", "bot"): "stay until the standings have come; `matches` says how many matches you want",
+}
+
+
+# Tokens
+
+
+def _remembered(host: str, game: str, name: str, teller: _Teller) -> str:
     """The token of a name on a host, the same each time: a bot that is started again is still itself."""
     state = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
     folder = os.path.join(state, "quintain-bot")
-    path = os.path.join(folder, hashlib.sha256("\n".join((host, game, name)).encode()).hexdigest()[:32])
-    token = secrets.token_urlsafe(16)
+    path = os.path.join(folder, f"{host}-{game}-{name}".replace("/", "_"))
+    token = _hashed(folder, host, game, name) or secrets.token_urlsafe(16)
     try:
         os.makedirs(folder, 0o700, exist_ok=True)
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(token)
-    except FileExistsError:
-        with contextlib.suppress(OSError, ValueError), open(path) as file:
-            token = file.read().strip() or token
-    except OSError:
-        pass  # then it is good for this run
+        try:
+            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+                file.write(token)
+        except FileExistsError:
+            with open(path) as file:
+                token = file.read().strip() or token
+    except (OSError, ValueError) as error:
+        why = f"{_words(error)}; a bot that is started again has another one"
+        teller.say(f"the token cannot be kept in {path}: {why}", logging.WARNING)
+    else:
+        teller.say(f"the token is kept in {path}")
     return token
+
+
+def _hashed(folder: str, host: str, game: str, name: str) -> str | None:
+    """What an earlier client remembered, whose files had other names."""
+    path = os.path.join(folder, hashlib.sha256("\n".join((host, game, name)).encode()).hexdigest()[:32])
+    try:
+        with open(path) as file:
+            return file.read().strip()
+    except (OSError, ValueError):
+        return None
 
 
 # Addresses and connections
@@ -318,6 +448,32 @@ class _Connection:
 
     def close(self) -> None:
         raise NotImplementedError
+
+
+class _Recorded(_Connection):
+    """Another connection, all of which is kept in a file: when, who said it, and what, but for tokens."""
+
+    def __init__(self, connection: _Connection, file: IO[str]) -> None:
+        self._connection, self._file = connection, file
+
+    def say(self, message: Message) -> None:
+        self._keep("bot", message)
+        self._connection.say(message)
+
+    def hear(self, seconds: float | None) -> Message | None:
+        message = self._connection.hear(seconds)
+        if message is not None:
+            self._keep("host", message)
+        return message
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _keep(self, who: str, message: Message) -> None:
+        told = dict(message, token="…") if "token" in message else message  # noqa: S106 - it is cut
+        with contextlib.suppress(OSError):  # a disk that is full costs the record, and no match
+            self._file.write(json.dumps({"at": round(time.time(), 3), "from": who, "message": told}) + "\n")
+            self._file.flush()
 
 
 def _connected(address: _Address) -> _Connection:

@@ -20,6 +20,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "play": ("play:play", "Play with a program of yours, on any host."),
         "match": ("match:match", "Have two programs play each other here, without a host."),
         "check": ("check:check", "Try a program out, and say what broke."),
+        "new": ("new:new", "Write a folder with a bot that runs, in a language of your choice."),
         "tournament": ("tournament:app", "Look after the tournaments of a host that runs."),
         "admin-link": (
             "admin_link:admin_link",
@@ -27,6 +28,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         ),
         "standings": ("results:standings", "Print the standings of a tournament."),
         "replay": ("results:replay", "Print a match, move by move."),
+        "import-match": (
+            "import_match:import_match",
+            "Read a match from its text, and replay it by the rules.",
+        ),
         "export": ("keeping:export", "Write tournaments to standard output, as JSON Lines."),
         "import": ("keeping:import_", "Put the tournaments of an export into a store."),
         "backup": ("keeping:backup", "Copy everything that is kept to a file."),

@@ -1,16 +1,23 @@
-"""`quintain bot`: a house brain that plays through the client that authors of bots use."""
+"""`quintain bot`: a house brain or a language model, through the client that authors of bots use."""
 
-from typing import Literal
+import random
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
 
 from games.brains import BRAINS
 from server.commands.flags import Count, Flag, Seconds
 from server.commands.games import GameName, game_named
 from server.commands.playing import played
+from server.exits import Misuse
+from server.programs import language_model
 from server.programs.contestant import thinking
+from server.programs.terminal import note
 
 
 def bot(
-    brain: Literal["random", "first", "greedy", "alphabeta"],
+    brain: Literal["random", "first", "greedy", "alphabeta", "llm"],
     *,
     game: GameName,
     name: str | None = None,
@@ -20,6 +27,9 @@ def bot(
     matches: Count = None,
     think: Seconds = 0.5,
     seed: int = 0,
+    base_url: str | None = None,
+    model: str | None = None,
+    prompt: Path | None = None,
     json: Flag = False,
 ) -> int:
     """Play with a house bot, on any host.
@@ -30,12 +40,16 @@ def bot(
 
         quintain bot alphabeta --game connect-4 --url ws://127.0.0.1:8001
 
+    Example: a language model, asked wherever there is an OpenAI-compatible server:
+
+        quintain bot llm --base-url http://127.0.0.1:11434/v1 --model qwen3 --game connect-4
+
     Parameters
     ----------
     brain
-        How it chooses: random, first, greedy or alphabeta.
+        How it chooses: random, first, greedy or alphabeta; llm asks a language model.
     name
-        What it is called: house-BRAIN unless set.
+        What it is called: house-BRAIN unless set, or the model.
     url
         Where the host is: tcp://…, ws://… or http://….
     token
@@ -48,16 +62,44 @@ def bot(
         Seconds that it may take for a move, where its clock allows that.
     seed
         Another one gives other play.
+    base_url
+        For llm: where the model is asked. The key, if it wants one, is in OPENAI_API_KEY.
+    model
+        For llm: which one.
+    prompt
+        For llm: a file with the template of what the model is told.
     json
         Every message of the host as a line of JSON.
     """
     rules = game_named(game)
-    choose = thinking(rules, BRAINS[brain](rules, seed), think)
+    choose: Callable[[dict[str, Any]], Any]
+    if brain == "llm":
+        if base_url is None or model is None:
+            raise Misuse("llm asks a language model: --base-url says where, and --model which")
+        endpoint = language_model.Endpoint(base_url, model, language_model.key())
+        lots = random.Random(seed)
+        choose = language_model.Asking(rules, endpoint, _template(prompt), lots=lots, say=note)
+    else:
+        choose = thinking(rules, BRAINS[brain](rules, seed), think)
     hello = {
         "game": game,
-        "name": name or f"house-{brain}",
+        "name": name or (f"house-{brain}" if model is None else _called(model)),
         "url": url,
         "token": token,
         "tournament": tournament,
     }
     return played(choose, hello, matches, as_json=json)
+
+
+def _template(file: Path | None) -> str:
+    if file is None:
+        return language_model.PROMPT
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Misuse(f"the prompt {file} cannot be read: {error}") from None
+
+
+def _called(model: str) -> str:
+    """A bot's default name: as much of the model's as a name may have."""
+    return re.sub(r"[^A-Za-z0-9_.-]", "-", model)[:32]

@@ -6,18 +6,21 @@ import msgspec
 
 from server.commands.flags import Flag
 from server.commands.keeping import KEPT, Kept
+from server.commands.templates import TEMPLATES, Template
 from server.exits import DONE
 from server.net.escaping import json_line
 from server.programs.terminal import say
 from server.store.address import shown
 
+HIDDEN = "***"  # in place of a secret
 
-def config(*, json: Flag = False, where: Kept = KEPT) -> int:
+
+def config(*, json: Flag = False, template: Template | None = None, where: Kept = KEPT) -> int:
     """Show the settings in force, and what is wrong with them.
 
     Flags over environment (`QUINTAIN_PORTS__TCP=9000`) over file over defaults.
     What cannot be taken is one line with the place, the key and the reason, and
-    exit code 2. Passwords are not shown.
+    exit code 2. Passwords and secrets are not shown.
 
     Example: what a host would be started with here:
 
@@ -27,8 +30,15 @@ def config(*, json: Flag = False, where: Kept = KEPT) -> int:
     ----------
     json
         On one line, for programs.
+    template
+        Print a configuration to begin with instead, for a quintain.toml: course, ladder or cup.
     """
+    if template is not None:
+        say(TEMPLATES[template].rstrip())
+        return DONE
     found = msgspec.to_builtins(where.settings())
     found["store"] = shown(found["store"])
+    for webhook in found["webhook"]:
+        webhook["secret"] = HIDDEN
     say(json_line(found) if json else dumps(found, indent=2))
     return DONE

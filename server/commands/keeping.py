@@ -63,13 +63,15 @@ def export(*names: str, all: Flag = False, where: Kept = KEPT) -> int:
     all
         All of them, and what was ordered of the host itself.
     """
+    from server.export.signing import known_signer
     from server.export.transfer import leaving
     from server.store.choice import beside
 
     if bool(names) == all:
         raise Misuse("name the tournaments to be exported, or say --all")
-    with closing(beside(where.settings())) as reader:
-        for line in leaving(reader, names):
+    found = where.settings()
+    with closing(beside(found)) as reader:
+        for line in leaving(reader, names, known_signer(Path(found.data))):
             sys.stdout.buffer.write(line)
     sys.stdout.buffer.flush()
     return DONE

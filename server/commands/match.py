@@ -1,24 +1,37 @@
 """`quintain match`: two programs, or house brains, against each other here, and what the score means."""
 
-from typing import Annotated, Any
+import signal
+from collections.abc import Callable
+from contextlib import closing
+from hashlib import blake2b
+from math import isfinite
+from pathlib import Path
+from typing import Annotated, Any, get_args
 
+import msgspec
 from cyclopts import Parameter
 from cyclopts.validators import Number
+from msgspec import structs
 
-from games.game import Game
-from server.commands.flags import Flag, Seconds
+from games.game import Game, Pace, quoted
+from server.commands.flags import Count, Flag
 from server.commands.games import GameName, game_named
-from server.exits import DONE
+from server.exits import DONE, INTERRUPTED, Misuse
 from server.net.escaping import json_line
-from server.programs.contestant import Contestant, Hired, contestant
-from server.programs.local_match import Two, local_match
+from server.programs.openings import Drawn, Openings, in_turn, listed, start
+from server.programs.saved import Saved, Terms, continued, keeping, saved
+from server.programs.series import Setting, series
+from server.programs.tally import Played, Tally
 from server.programs.terminal import progress, say
-from tournament.events import Ended, Ending
-from tournament.format import Pairing, Result, moves_digest
-from tournament.match import Match
-from tournament.ratings import bradley_terry
+from server.programs.verdict import as_json, in_words
+from tournament.sprt import BadTest, Model, Sprt
 
-SHOWN = 3  # of the ways in which a program ended: they tend to be the same
+GAMES = 10
+SPRT_GAMES = 100_000  # at most, where a test decides when to stop
+THINK = 0.1  # seconds
+SETTINGS = ("elo0", "elo1", "alpha", "beta")
+MODELS: tuple[Model, ...] = get_args(Model)
+Seconds = Annotated[float | None, Parameter(validator=Number(gte=0))]
 
 
 def match(
@@ -26,22 +39,31 @@ def match(
     second: str,
     *,
     game: GameName,
-    games: Annotated[int, Parameter(validator=Number(gte=1))] = 10,
-    think: Seconds = 0.1,
-    seed: int = 0,
+    games: Count = None,
+    concurrency: Annotated[int, Parameter(validator=Number(gte=1))] = 1,
+    plies: Annotated[int | None, Parameter(validator=Number(gte=0))] = None,
+    openings: str | None = None,
+    sprt: str | None = None,
+    turn: Seconds = None,
+    bank: Seconds = None,
+    gain: Seconds = None,
+    think: Seconds = None,
+    seed: int | None = None,
+    save: str | None = None,
+    resume: str | None = None,
     json: Flag = False,
 ) -> int:
     """Have two programs play each other here, without a host.
 
-    They change sides after each game. Clocks are those of the game; whoever
-    ends or is too slow has lost that game and is started again for the next.
-    What is told at the end is how far they are apart in Elo, with an interval
-    that holds the truth 95 times in 100. Games that repeat an earlier one move
-    by move are counted once in it.
+    They play pairs of games: the same opening twice, with the sides exchanged.
+    Whoever ends or is too slow has lost that game and is started again for
+    the next. What is told at the end is how far they are apart in Elo, with an
+    interval that holds the truth 95 times in 100. Pairs that repeat an earlier
+    one move by move are counted once in it. Ctrl-C ends it with what is known.
 
     Example: is the new version better, and by how much?
 
-        quintain match ./new ./old --game connect-4 --games 100
+        quintain match ./new ./old --game connect-4 --games 100 --plies 4
 
     Parameters
     ----------
@@ -50,130 +72,167 @@ def match(
     second
         The other one.
     games
-        How many.
+        How many: 10 unless set; with --sprt, how many at most.
+    concurrency
+        How many at a time.
+    plies
+        Begin each pair with so many random moves that leave neither side ahead.
+    openings
+        Begin each pair with the next line of this file: moves in their short form.
+    sprt
+        Stop when it is decided, as elo0=0,elo1=10,alpha=0.05,beta=0.05 says; model=logistic for plain Elo.
+    turn
+        Seconds for a move. Unless it or --bank is set, the clocks are those of the game.
+    bank
+        Seconds for a whole game.
+    gain
+        Seconds that are added to the bank after each move.
     think
-        Seconds that a house brain may take for a move.
+        Seconds that a house brain may take for a move: 0.1 unless set.
     seed
-        Of house brains: another one gives other games.
+        Of random openings and house brains: another one gives other games.
+    save
+        Keep each game in this file as soon as it is over.
+    resume
+        Go on with what --save has kept, in the same file, under the same conditions.
     json
         The result as a JSON object, with every game.
     """
-    rules = game_named(game)
-    names = (first, second) if first != second else (first, f"{second} (2)")
-    contestants: list[Contestant] = []
+    rules, names = game_named(game), (first, second if first != second else f"{second} (2)")
+    asked = Terms(
+        game=game,
+        players=names,
+        plies=plies or None,
+        openings=openings,
+        pace=_pace(turn, bank, gain),
+        think=_finite("--think", think),
+        seed=seed,
+        sprt=sprt,
+        games=games,
+    )
+    before = Saved(asked, [], 0)
+    if resume is not None and (resume != save or Path(resume).exists()):
+        before = saved(resume)
+        before = structs.replace(before, terms=continued(before.terms, asked, resume))
+    terms, begin = _settled(rules, before.terms)
+    setting = Setting(
+        game=rules,
+        commands=(first, second),
+        names=names,
+        pace=terms.pace or rules.pace,
+        think=terms.think or 0.0,
+        seed=terms.seed or 0,
+        openings=begin,
+    )
+    test = None if terms.sprt is None else sprt_of(terms.sprt)
+    tally = Tally()
+    for played in before.matches:
+        tally.add(played)
+    most = terms.games or (GAMES if test is None else SPRT_GAMES)
+    onto = before.whole > 0 and save in (None, resume)
+    with keeping(save or resume, structs.replace(before, terms=terms), onto=onto) as keep:
+        stopped = _play(setting, tally, test, most, concurrency, keep)
+    say(json_line(as_json(game, tally, test)) if json else in_words(game, names, tally, test))
+    return INTERRUPTED if stopped else DONE
+
+
+def _play(
+    setting: Setting,
+    tally: Tally,
+    test: Sprt | None,
+    most: int,
+    concurrency: int,
+    keep: Callable[[Played], None],
+) -> bool:
+    """Play what is missing, until it is decided; True if somebody stopped it."""
+    title = " – ".join(setting.names)
+    missing = (number for number in range(1, most + 1) if number not in tally.matches)
+    if _decided(test, tally):
+        return False
+    terminated = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        contestants += (
-            contestant(each, rules, think, seed + place) for place, each in enumerate((first, second))
-        )
-        matches = _played(rules, names, (contestants[0], contestants[1]), games)
+        with (
+            progress(title, most, len(tally.matches)) as step,
+            closing(series(setting, missing, concurrency)) as results,
+        ):
+            for played in results:
+                keep(played)
+                changed = tally.add(played)
+                step(f"{title}  +{tally.wins} ={tally.draws} -{tally.losses}")
+                if changed and _decided(test, tally):
+                    break
+    except KeyboardInterrupt:
+        return True
     finally:
-        for each in contestants:
-            each.end()
-    told = summary(rules, names, matches)
-    told["crashes"] = {
-        name: each.endings for name, each in zip(names, contestants, strict=True) if isinstance(each, Hired)
-    }
-    say(json_line(told | {"matches": [_shown(each) for each in matches]}) if json else _words(told, names))
-    return DONE
+        signal.signal(signal.SIGTERM, terminated)
+    return False
 
 
-def _played(
-    game: Game[Any, Any], names: Two, contestants: tuple[Contestant, Contestant], games: int
-) -> list[Match]:
-    matches: list[Match] = []
-    with progress(f"{names[0]} – {names[1]}", games) as step:
-        for number in range(games):
-            turned = -1 if number % 2 else 1
-            first, second = names[::turned]
-            one, other = contestants[::turned]
-            matches.append(local_match(game, f"match-{number + 1}", (first, second), (one, other)))
-            step()
-    return matches
+def _decided(test: Sprt | None, tally: Tally) -> bool:
+    return test is not None and test.state(test.ratio(tally.distinct)) != "open"
 
 
-def summary(game: Game[Any, Any], names: Two, matches: list[Match]) -> dict[str, Any]:
-    """The score of the first named, the difference in Elo with its interval, and how the games ended."""
-    results = [_result(number, each) for number, each in enumerate(matches, 1)]
-    scores = [result.score[result.pairing.first != names[0]] for result in results]
-    ratings = {rating.name: rating for rating in bradley_terry(results).ratings}
-    found = ratings.get(names[0])
-    endings = [ended.ending for ended in map(_ended, matches)]
-    return {
-        "game": game.name,
-        "players": names,
-        "games": len(matches),
-        "wins": scores.count(1.0),
-        "draws": scores.count(0.5),
-        "losses": scores.count(0.0),
-        "score": sum(scores) / len(scores),
-        # Of two, one is as far above the mean as the other is below it.
-        "elo": None if found is None else round(2 * found.rating, 1),
-        "interval": None if found is None else [round(2 * bound, 1) for bound in found.interval],
-        "duplicates": 0 if found is None else found.duplicates,
-        "endings": {ending: endings.count(ending) for ending in Ending if ending in endings},
-        "lost": {
-            name: {
-                ending: count
-                for ending in (Ending.ILLEGAL, Ending.TIME, Ending.LEFT)
-                if (count := sum(_lost_by(each, name, ending) for each in matches))
-            }
-            for name in names
-        },
-    }
+def _settled(rules: Game[Any, Any], terms: Terms) -> tuple[Terms, Openings]:
+    """The terms without anything left open, and what pairs begin with."""
+    terms = structs.replace(
+        terms,
+        pace=terms.pace or rules.pace,
+        think=THINK if terms.think is None else terms.think,
+        seed=terms.seed or 0,
+    )
+    if terms.openings is None:
+        return terms, Drawn(rules, terms.plies, terms.seed or 0) if terms.plies else start
+    if terms.plies is not None:
+        raise Misuse("expected --plies or --openings, and got both")
+    lines = listed(rules, terms.openings)
+    digest = blake2b(msgspec.json.encode(lines), digest_size=16).hexdigest()
+    if terms.digest not in (None, digest):
+        raise Misuse(f"{terms.openings}: its openings are not those that the saved matches began with")
+    return structs.replace(terms, digest=digest), in_turn(lines)
 
 
-def _words(told: dict[str, Any], names: Two) -> str:
-    first, second = names
-    lines = [
-        f"{first} against {second}, {told['games']} games of {told['game']}:",
-        f"  {told['wins']} won, {told['draws']} drawn, {told['losses']} lost: {told['score']:.1%}",
-    ]
-    if told["elo"] is not None:
-        low, high = told["interval"]
-        verdict = f"{first} is stronger" if low > 0 else f"{second} is stronger" if high < 0 else "undecided"
-        lines.append(f"  {told['elo']:+.0f} Elo, 95 % between {low:+.0f} and {high:+.0f}: {verdict}")
-    if told["duplicates"]:
-        lines.append(
-            f"  {told['duplicates']} of these games repeat an earlier one move by move, and add no certainty"
-        )
-    for name, ways in told["lost"].items():
-        lines += (f"  {name} lost {count} by {_WAYS[ending]}" for ending, count in ways.items())
-    for endings in told["crashes"].values():
-        lines += (f"  {ending}" for ending in list(dict.fromkeys(endings))[:SHOWN])
-    return "\n".join(lines)
+def _pace(turn: float | None, bank: float | None, gain: float | None) -> Pace | None:
+    """The clocks that were asked for; None is the game's own."""
+    for flag, value in (("--turn", turn), ("--bank", bank), ("--gain", gain)):
+        if _finite(flag, value) == 0 and flag != "--gain":
+            raise Misuse(f"expected more than 0 seconds for {flag}")
+    if gain is not None and bank is None:
+        raise Misuse("--gain adds to a bank: expected --bank as well")
+    return None if turn is bank is None else Pace(turn=turn, bank=bank, gain=gain or 0.0)
 
 
-_WAYS = {Ending.ILLEGAL: "illegal moves", Ending.TIME: "the clock", Ending.LEFT: "ending in the middle"}
+def _finite(flag: str, value: float | None) -> float | None:
+    if value is not None and not isfinite(value):
+        raise Misuse(f"expected a number of seconds for {flag}, and got {value}")
+    return value
 
 
-def _ended(match: Match) -> Ended:
-    ended = match.result
-    if ended is None:
-        raise RuntimeError(f"{match.name} was left in the middle")
-    return ended
+def sprt_of(text: str) -> Sprt:
+    """The test that `--sprt` asks for; raises `Misuse`."""
+    given: dict[str, str] = {}
+    for each in text.split(","):
+        name, equals, value = (part.strip() for part in each.partition("="))
+        if not equals or name in given:
+            raise Misuse(f"--sprt: expected each setting once, as elo0=0,elo1=10, and got {quoted(each)}")
+        given[name] = value
+    model = given.pop("model", "normalized")
+    if model not in MODELS:
+        raise Misuse(f"--sprt: there is no model {quoted(model)}; there are: {', '.join(MODELS)}")
+    for name in ("elo0", "elo1"):
+        if name not in given:
+            raise Misuse(f"--sprt: {name} is missing")
+    for name in given:
+        if name not in SETTINGS:
+            known = ", ".join((*SETTINGS, "model"))
+            raise Misuse(f"--sprt: there is no setting {quoted(name)}; there are: {known}")
+    try:
+        return Sprt(**{name: _number(name, value) for name, value in given.items()}, model=model)
+    except BadTest as error:
+        raise Misuse(f"--sprt: {error}") from None
 
 
-def _result(number: int, match: Match) -> Result:
-    winner = _ended(match).winner
-    score = (0.5, 0.5) if winner is None else (1.0 - winner, float(winner))
-    pairing = Pairing(number, number, *match.names)
-    return Result(pairing, score, played=bool(match.moves), digest=moves_digest(match.moves))
-
-
-def _lost_by(match: Match, name: str, ending: Ending) -> bool:
-    ended = _ended(match)
-    return ended.ending is ending and ended.winner is not None and match.names[1 - ended.winner] == name
-
-
-def _shown(match: Match) -> dict[str, Any]:
-    ended = _ended(match)
-    _, times = match.moves_and_times()
-    return {
-        "match": match.name,
-        "players": match.names,
-        "winner": ended.winner,
-        "ending": ended.ending,
-        "why": ended.why,
-        "moves": match.moves,
-        "times": [round(spent, 4) for spent in times],
-    }
+def _number(name: str, value: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise Misuse(f"--sprt: expected a number for {name}, and got {quoted(value)}") from None

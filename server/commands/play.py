@@ -1,6 +1,6 @@
 """`quintain play`: a program's standard input and output on one side, a host on the other."""
 
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 from quintain_bot import Leave
@@ -9,11 +9,14 @@ from server.commands.flags import Count, Flag
 from server.commands.games import GameName, game_named
 from server.commands.playing import played
 from server.exits import FAILED
+from server.programs.match_logs import MatchLogs
 from server.programs.program import Gone, Program
+from server.programs.restarting import Restarting
 from server.programs.terminal import note
 
 SLACK = 5.0  # seconds beyond its clock until a program that does not answer is given up
 ENDLESS = 600.0  # the same, if there is no clock
+LOGS = Path("bot-logs")  # where the standard error of a program goes that is restarted
 
 
 def play(
@@ -25,13 +28,16 @@ def play(
     token: str | None = None,
     tournament: str | None = None,
     matches: Count = None,
+    restart: Flag = False,
+    logs: Path | None = None,
+    record: Path | None = None,
     json: Flag = False,
 ) -> int:
     """Play with a program of yours, on any host.
 
     For each of its turns the program reads one line, the position as JSON,
     and writes one line, its move. It is lost with the match if it ends, or
-    does not answer within its clock.
+    does not answer within its clock, unless it is to be restarted.
 
     Example: a program in any language, in whichever tournament takes entrants:
 
@@ -51,29 +57,51 @@ def play(
         The tournament to enter; unless set the host finds a place.
     matches
         Leave after so many.
+    restart
+        Start it again when it has ended, five times a match, and go on.
+    logs
+        A folder for its standard error, a file a match; bot-logs with
+        --restart.
+    record
+        A file to which every message to and from the host is added.
     json
         Every message of the host as a line of JSON.
     """
     rules = game_named(game)
-    program, lost = Program(bot), False
+    folder = logs or (LOGS if restart else None)
+    kept = None if folder is None else MatchLogs(folder)
+
+    def start() -> Program:
+        return Program(bot, errors=None if kept is None else kept.take)
+
+    def told(sentence: str) -> None:
+        note(f"quintain: {sentence}")
+
+    if folder is not None:
+        told(f"what the program says on standard error is kept in {folder}, a file a match")
+    program, lost = Restarting(start, told, SLACK) if restart else start(), False
 
     def choose(question: dict[str, Any]) -> object:
         nonlocal lost
+        if kept is not None:
+            kept.begin(question["match"])
         left = question["clock"][rules.seats.index(question["you"])]
         try:
             return program.ask(question, ENDLESS if left is None else left + SLACK)
         except (Gone, TimeoutError) as why:
             lost = True
-            note(f"quintain: {why}")
+            told(str(why))
             raise Leave from None
 
     hello = {"game": game, "name": name or _called(bot), "url": url, "token": token, "tournament": tournament}
     try:
-        code = played(choose, hello, matches, as_json=json)
+        code = played(choose, hello, matches, as_json=json, record=record)
     finally:
         program.end()
+        if kept is not None:
+            kept.close()
     for line in program.unasked[:1]:
-        note(f"quintain: a line that answered nothing was passed over: {line}")
+        told(f"a line that answered nothing was passed over: {line}")
     return FAILED if lost else code
 
 

@@ -4,9 +4,12 @@ from typing import Any
 
 from games.catalogue import catalogue
 from games.game import Game
+from games.perfect import grades
+from games.perfect import in_words as threw_away
 from server.commands.flags import Flag
 from server.commands.hosts import Host
 from server.exits import DONE, Failure, Misuse
+from server.export.words import FAULTS, LAST, before_move, in_words
 from server.net.escaping import json_line
 from server.programs.report import rendered
 from server.programs.terminal import say, table
@@ -38,7 +41,7 @@ def standings(name: str, *, host: Host | None = None, json: Flag = False, csv: F
     return DONE
 
 
-def replay(match: str, *, host: Host | None = None, json: Flag = False) -> int:
+def replay(match: str, *, host: Host | None = None, json: Flag = False, text: Flag = False) -> int:
     """Print a match, move by move.
 
     Example: the first match of a tournament:
@@ -51,18 +54,30 @@ def replay(match: str, *, host: Host | None = None, json: Flag = False) -> int:
         The match: the tournament's name, and a number.
     json
         The match as one JSON object, with every position.
+    text
+        The match as text that `quintain import-match` reads back, once it is over.
     """
-    found = (host or Host()).remote().get("matches", match)
+    if json and text:
+        raise Misuse("--json and --text do not go together: take one of them")
+    remote = (host or Host()).remote()
+    if text:
+        say(remote.text("matches", match, query="?format=text").rstrip("\n"))
+        return DONE
+    found = remote.get("matches", match)
     if found["game"] not in catalogue():
         raise Failure(f"{match} is a match of {found['game']}, which is not installed here")
-    game = catalogue()[found["game"]]
-    positions = _positions(game, found)
     if json:
-        names = (found["players"][0], found["players"][1])
-        say(json_line(found | {"positions": [game.show(each, names) for each in positions]}))
+        game, names = catalogue()[found["game"]], (found["players"][0], found["players"][1])
+        say(json_line(found | {"positions": [game.show(each, names) for each in _positions(game, found)]}))
     else:
-        say(_listed(game, found, positions))
+        say(listed(found))
     return DONE
+
+
+def listed(match: dict[str, Any]) -> str:
+    """A match as the API has it, as a table of its moves, and how it ended."""
+    game = catalogue()[match["game"]]
+    return _listed(game, match, _positions(game, match))
 
 
 def _positions(game: Game[Any, Any], match: dict[str, Any]) -> list[Any]:
@@ -75,21 +90,53 @@ def _positions(game: Game[Any, Any], match: dict[str, Any]) -> list[Any]:
 def _listed(game: Game[Any, Any], match: dict[str, Any], positions: list[Any]) -> str:
     players: list[str] = match["players"]
     seats = " against ".join(f"{name} ({seat})" for name, seat in zip(players, game.seats, strict=True))
-    rows: list[tuple[object, ...]] = [
-        (ply, players[before.turn], game.short(game.read(move, before)), f"{spent:.2f}")
-        for ply, (before, move, spent) in enumerate(
-            zip(positions[:-1], match["moves"], match["times"], strict=True), 1
-        )
+    causes: list[dict[str, Any]] = match.get("cause", [])
+    rows: list[tuple[object, ...]] = []
+    for ply, (before, move, spent) in enumerate(
+        zip(positions[:-1], match["moves"], match["times"], strict=True), 1
+    ):
+        row: list[object] = [
+            ply,
+            players[before.turn],
+            game.spelled(game.read(move, before), before),
+            f"{spent:.2f}",
+        ]
+        if causes:
+            row.append("\n".join(in_words(cause, players) for cause in before_move(causes, ply)))
+        rows.append(tuple(row))
+    headings = ("ply", "player ", "move ", "seconds", "before it ")
+    played = table(headings if causes else headings[:-1], rows, f"{match['match']}: {seats}")
+    after = [cause for cause in causes if cause["kind"] in LAST or cause.get("ply") == len(rows)]
+    told = "".join(f"{cause['at']}  {in_words(cause, players)}\n" for cause in after)
+    parts = (played, told.rstrip(), _ending(match), _graded(game, match))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _graded(game: Game[Any, Any], match: dict[str, Any]) -> str:
+    """How well it was played, where that is known: the rules are here, so no host has to be asked."""
+    found = None if match["ending"] is None else grades(game, match["options"], match["moves"])
+    if found is None:
+        return ""
+    players: list[str] = match["players"]
+    lines = [f"{threw_away(each, players[each.seat])}." for each in found.mistakes]
+    shares = [
+        f"{name} had nothing to lose" if share is None else f"{name} kept {share:.0%}"
+        for name, share in zip(players, found.accuracy, strict=True)
     ]
-    played = table(("ply", "player ", "move ", "seconds"), rows, f"{match['match']}: {seats}")
-    return f"{played}\n\n{_ending(match)}"
+    lines.append(f"Against perfect play: {'; '.join(shares)}.")
+    if found.ungraded:
+        lines.append(f"Not graded, for it takes too long: {found.ungraded} of {len(match['moves'])} moves.")
+    return "\n".join(lines)
 
 
 def _ending(match: dict[str, Any]) -> str:
     if match["ending"] is None:
         return "It is still being played."
+    fault = FAULTS.get(match.get("fault") or "")
+    whose = f" It was {fault}." if fault else ""
+    when = f" Ended {match['ended']}." if match.get("ended") else ""
     if match["ending"] == "void":
-        return f"It counts for nothing: {match['why']}."
+        return f"It counts for nothing: {match['why']}.{whose}{when}"
     winner = match["winner"]
     result = "A draw" if winner is None else f"{match['players'][winner]} has won"
-    return f"{result}: {match['why']} ({match['ending']})."
+    return f"{result}: {match['why']} ({match['ending']}).{whose}{when}"

@@ -7,7 +7,7 @@ import trio
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from server.commands.flags import Count, Entrants, Flag
+from server.commands.flags import Absent, Confidence, Count, Entrants, Flag, Places, Within
 from server.commands.games import GameName
 from server.config import settings, with_tournament
 from server.exits import ConfigError
@@ -30,10 +30,18 @@ def serve(
     format: str | None = None,
     entrants: Entrants = None,
     rounds: Count = None,
+    absent: Absent = None,
+    start_at: str | None = None,
+    group: str | None = None,
+    confidence: Confidence = None,
+    places: Places = None,
+    within: Within = None,
+    games: Count = None,
     until_done: Flag = False,
     json: Flag = False,
     show: Literal[0, 1] | None = None,
     log_level: Literal["debug", "info", "warning", "error"] | None = None,
+    log_format: Literal["text", "json"] | None = None,
 ) -> int:
     """Open the doors and hold tournaments until told to stop.
 
@@ -63,12 +71,27 @@ def serve(
     tournament
         The name of a tournament to hold; needs --game.
     format
-        Its format: round-robin, double-round-robin, swiss, knockout, gauntlet or ladder;
+        Its format: round-robin, double-round-robin, swiss, knockout, gauntlet, ladder or decide;
         round-robin unless set.
     entrants
         It starts by itself when so many have come, and takes no more.
     rounds
         How many rounds, where the format leaves that open.
+    absent
+        settle, unless set, where the format has an end: whoever misses two matches in a row loses
+        the others one by one; wait: each of its matches waits for it for 30 s.
+    start_at
+        When it starts by itself, as 2026-03-01T18:00:00Z; UTC unless it says otherwise.
+    group
+        A name that it shares with tournaments that belong with it.
+    confidence
+        Of the format decide: how sure it is to be who is where, 0.95 unless set.
+    places
+        Of decide: how many places are to be settled, 1 unless set; 0 for the whole order.
+    within
+        Of decide: so many Elo count as equal, 20 unless set.
+    games
+        Of decide: how many matches there are at the most, 200 for each entrant unless set.
     until_done
         End when the tournament has ended, with the final standings.
     json
@@ -78,6 +101,8 @@ def serve(
         slows a match down; 0 does it in the process that plays, for very small machines.
     log_level
         How much is logged on standard error: info unless set.
+    log_format
+        text or json, a line an event: text on a terminal and json anywhere else unless set.
     """
     flags: dict[str, Any] = {
         "bind": bind,
@@ -85,24 +110,29 @@ def serve(
         "data": data,
         "store": store,
         "log_level": log_level,
+        "log_format": log_format,
         "show": show,
     }
     if (tournament is None) != (game is None):
         raise ConfigError("--tournament and --game go together: a name, and what is played")
-    if tournament is None and (format or entrants or rounds):
-        raise ConfigError("--format, --entrants and --rounds need a --tournament that they are about")
+    about = {"format": format, "entrants": entrants, "rounds": rounds}
+    about |= {"absent": absent, "start_at": start_at, "group": group}
+    about |= {"confidence": confidence, "places": places, "within": within, "games": games}
+    if tournament is None and _given(about):
+        named = ", ".join(f"--{key.replace('_', '-')}" for key in about)
+        raise ConfigError(f"{named} need a --tournament that they are about")
     if until_done and tournament is None:
         raise ConfigError("--until-done needs a --tournament to wait for")
     found = settings(config, os.environ, _given(flags))
     if tournament is not None:
-        wanted = {"name": tournament, "game": game, "format": format, "entrants": entrants, "rounds": rounds}
-        found = with_tournament(found, _given(wanted))
+        found = with_tournament(found, _given({"name": tournament, "game": game, **about}))
     if found.log_level not in LEVELS:
         raise ConfigError(f"log_level: expected one of {', '.join(LEVELS)}, not {found.log_level!r}")
-    set_up(found.log_level)
+    output = set_up(found.log_level, found.log_format, found.limits.log_lines)
     from server.serve import serve as host
 
-    return trio.run(lambda: host(found, until_done=tournament if until_done else None, as_json=json))
+    until = tournament if until_done else None
+    return trio.run(lambda: host(found, until_done=until, as_json=json, output=output))
 
 
 def _given(values: dict[str, Any]) -> dict[str, Any]:

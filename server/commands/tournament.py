@@ -4,12 +4,13 @@ import json as reading
 from collections.abc import Callable
 from inspect import getdoc, signature
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any, TypeVar
 
 from cyclopts import App, Parameter
 from cyclopts.validators import Number
 
-from server.commands.flags import Count, Entrants, Flag
+from server.commands.flags import Absent, Confidence, Count, Entrants, Flag, Places, Within
 from server.commands.games import GameName
 from server.commands.hosts import Desk, Host
 from server.exits import DONE, Failure, Misuse
@@ -79,19 +80,26 @@ def list_all(*, host: Host | None = None, json: Flag = False) -> int:
 
 
 @command
-def show(name: str, *, host: Host | None = None, json: Flag = False) -> int:
-    """Show how a tournament stands: who takes part, what is being played, how long it will last.
+def show(name: str, *, data: Path | None = None, host: Host | None = None, json: Flag = False) -> int:
+    """Show how a tournament stands: who takes part, who is missing, how long it will last.
 
-    Example:
+    Example: without a host, what a data folder has of it:
 
-        quintain tournament show friday
+        quintain tournament show friday --data quintain-data
 
     Parameters
     ----------
+    data
+        A data folder to read instead of asking a host.
     json
         One JSON object instead.
     """
-    found = (host or Host()).remote().whole("entrants", "tournaments", name)
+    if data is None:
+        found = (host or Host()).remote().whole("entrants", "tournaments", name)
+    else:
+        from server.commands.kept_tournament import kept_tournament
+
+        found = kept_tournament(data, name)
     say(json_line(found) if json else _shown(found))
     return DONE
 
@@ -104,11 +112,18 @@ def create(
     format: str = "round-robin",
     entrants: Entrants = None,
     rounds: Count = None,
-    seed: int = 0,
+    seed: int | None = None,
     turn: Positive = None,
     bank: Positive = None,
     gain: Annotated[float, Parameter(validator=Number(gte=0))] = 0.0,
     option: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    absent: Absent = None,
+    start_at: str | None = None,
+    group: str | None = None,
+    confidence: Confidence = None,
+    places: Places = None,
+    within: Within = None,
+    games: Count = None,
     desk: Desk | None = None,
     json: Flag = False,
 ) -> int:
@@ -123,13 +138,14 @@ def create(
     name
         What it is called: letters, digits, _ . and -.
     format
-        Its format: round-robin, double-round-robin, swiss, knockout, gauntlet or ladder.
+        Its format: round-robin, double-round-robin, swiss, knockout, gauntlet, ladder or decide.
     entrants
         It starts by itself when so many have come, and takes no more.
     rounds
         How many rounds, where the format leaves that open.
     seed
-        Decides what is otherwise equal.
+        Decides what is otherwise equal. Unless set, the host chooses one, shows its hash at once and the
+        seed itself when lots are drawn.
     turn
         Seconds for each move. Without any of turn, bank and gain the clock is the game's own.
     bank
@@ -138,9 +154,29 @@ def create(
         Seconds added to the bank after each move.
     option
         An option of the game, as NAME=VALUE; may be given several times.
+    absent
+        settle, unless set, where the format has an end: whoever misses two matches in a row loses
+        the others one by one; wait: each of its matches waits for it for 30 s.
+    start_at
+        When it starts by itself, as 2026-03-01T18:00:00Z; UTC unless it says otherwise.
+    group
+        A name that it shares with tournaments that belong with it.
+    confidence
+        Of the format decide: how sure it is to be who is where, 0.95 unless set.
+    places
+        Of decide: how many places are to be settled, 1 unless set; 0 for the whole order.
+    within
+        Of decide: so many Elo count as equal, 20 unless set.
+    games
+        Of decide: how many matches there are at the most, 200 for each entrant unless set.
     """
-    wanted: dict[str, Any] = {"name": name, "game": game, "format": format, "seed": seed}
-    wanted |= {key: value for key, value in (("entrants", entrants), ("rounds", rounds)) if value is not None}
+    wanted: dict[str, Any] = {"name": name, "game": game, "format": format}
+    given = {"entrants": entrants, "rounds": rounds, "seed": seed}
+    given |= {"absent": absent, "start_at": start_at, "group": group}
+    given |= {"confidence": confidence, "places": places, "within": within, "games": games}
+    wanted |= {key: value for key, value in given.items() if value is not None}
+    if places is not None and entrants is not None and places > entrants:
+        raise Misuse(f"of {entrants} entrants 0 (all) to {entrants} places can be settled, not {places}")
     if turn is not None or bank is not None or gain:
         wanted["pace"] = {"turn": turn, "bank": bank, "gain": gain}
     if option:
@@ -202,6 +238,73 @@ def unfreeze(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
         quintain tournament unfreeze friday
     """
     return _order(desk, name, "unfreeze", {}, json)
+
+
+@command
+def enter(
+    name: str,
+    *bot: str,
+    from_: Annotated[Path | None, Parameter(name="--from")] = None,
+    invitations: Path | None = None,
+    desk: Desk | None = None,
+    json: Flag = False,
+) -> int:
+    """Enter bots that come late, where the format takes them; or invite all on a list.
+
+    Example: everybody who has signed up, with an invitation to send to each:
+
+        quintain tournament enter friday --from list.csv --invitations letters
+
+    Parameters
+    ----------
+    bot
+        Who is to be entered: one or more.
+    from_
+        A CSV file of bots to invite before it begins, with the headings name, affiliation, contact.
+    invitations
+        A folder for the invitations: a file for each bot, with the token that nobody else has.
+    """
+    if (from_ is None) != (invitations is None):
+        raise Misuse("--from and --invitations go together: the list, and the folder for what comes of it")
+    if from_ is not None and invitations is not None:
+        if bot:
+            raise Misuse("expected bots or --from, not both")
+        return _invite_all(desk or Desk(), name, from_, invitations, json)
+    if not bot:
+        raise Misuse("expected one bot or more to enter")
+    answers = [
+        (desk or Desk()).remote().post("tournaments", name, "enter", body={"name": each}) for each in bot
+    ]
+    _tell(answers[-1], json)
+    return DONE
+
+
+def _invite_all(desk: Desk, name: str, source: Path, folder: Path, json: bool) -> int:
+    from server.commands.entrant_list import invite, read
+
+    invited, remote = read(source), desk.remote()
+
+    def ask(bot: str) -> str:
+        return remote.post("tournaments", name, "invite", body={"name": bot})["token"]
+
+    about = remote.get("tournaments", name)
+    written = [*map(str, invite(invited, folder, about, remote.url, ask))]
+    if json:
+        say(json_line({"tournament": name, "invited": [each.name for each in invited], "files": written}))
+    else:
+        say(f"{len(written)} bots are invited to {name}; their invitations are in {folder}")
+    return DONE
+
+
+@command
+def delete(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
+    """Delete a tournament that is not running: its results stay in the journal, and its name becomes free.
+
+    Example:
+
+        quintain tournament delete friday
+    """
+    return _order(desk, name, "delete", {}, json)
 
 
 @command
@@ -377,6 +480,20 @@ def _shown(found: dict[str, Any]) -> str:
         lines.append(f"being played: {', '.join(found['playing'])}")
     if found["eta"] is not None:
         lines.append(f"over in about {found['eta']:.0f} s")
+    lines += found.get("deciding", {}).get("said", ())
+    if found["group"] is not None:
+        lines.append(f"group: {found['group']}")
+    if found["start_at"] is not None and found["state"] == "registering":
+        lines.append(f"starts by itself at {found['start_at']}")
+    for each in found["missing"]:
+        lines.append(f"missing: {each['name']}, since {each['since']}")
+    if found["missing"]:
+        lines.append("to take somebody out who is missing:")
+        tournament = found["tournament"]
+        lines += (
+            f"    quintain tournament withdraw {tournament} {quote(each['name'])}"
+            for each in found["missing"]
+        )
     return "\n".join(lines)
 
 

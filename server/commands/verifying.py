@@ -1,23 +1,25 @@
-"""`quintain verify`: whether an export is consistent."""
+"""`quintain verify`: whether an export is consistent, and whether it has what a receipt was given for."""
 
+import re
 import sys
 from pathlib import Path
 
 import msgspec
 
 from server.commands.flags import File, Flag
-from server.exits import DONE, FAILED, Failure
+from server.exits import DONE, FAILED, Failure, Misuse
 from server.logs import safe
 
 WIDE = 400  # characters of a finding that are printed
 
 
-def verify(file: File, /, *, json: Flag = False) -> int:
+def verify(file: File, /, *, receipt: str | None = None, json: Flag = False) -> int:
     """Replay every match of an export, and say what does not follow.
 
     Every match is replayed by the rules, and what all of it comes to is worked
-    out anew. What does not follow is printed, a line for each, with the line of
-    the file. Exit code 0 if all of it follows, else 1.
+    out anew; and the chain of hashes that its facts make is followed. What does
+    not follow is printed, a line for each, with the line of the file. Exit code
+    0 if all of it follows, else 1.
 
     Example: a file that `quintain tournament export` has written:
 
@@ -27,14 +29,20 @@ def verify(file: File, /, *, json: Flag = False) -> int:
     ----------
     file
         JSON Lines, as `quintain export` and the HTTP API write them; - is standard input.
+    receipt
+        A head of a chain, 64 hexadecimal digits: the end of a match brings one in the house protocol, and
+        the page of the match shows one. Nobody can change what was kept before it was given and still have
+        that head in the file.
     json
-        One JSON object instead: tournaments, matches, moves, and findings with line and why.
+        One JSON object instead: tournaments, matches, moves, chains, and findings with line and why.
     """
+    if receipt is not None and not re.fullmatch(r"[0-9a-fA-F]{64}", receipt):
+        raise Misuse(f"--receipt: expected 64 hexadecimal digits, not {safe(receipt)!r}")
     from server.export.verify import bounded_lines, verify
 
     try:
         with sys.stdin.buffer if file == "-" else Path(file).open("rb") as source:
-            verdict = verify(bounded_lines(source))
+            verdict = verify(bounded_lines(source), receipt)
     except OSError as error:
         raise Failure(f"{file}: cannot be read: {error.strerror}") from None
     if json:
@@ -42,6 +50,10 @@ def verify(file: File, /, *, json: Flag = False) -> int:
     else:
         for finding in verdict.findings:
             print(f"line {finding.line}: {safe(finding.why, cut=WIDE)}")  # noqa: T201
+        for chain in verdict.chains:
+            print(safe(str(chain), cut=WIDE))  # noqa: T201
+        if receipt is not None and verdict.receipt_found:
+            print(f"the receipt {receipt} is a head of it: nothing before it was changed")  # noqa: T201
         what = f"{verdict.tournaments} tournaments, {verdict.matches} matches, {verdict.moves} moves"
         wrong = f"{len(verdict.findings)} things do not follow" if verdict.findings else "all of it follows"
         print(f"{safe(file)}: {wrong}: {what}")  # noqa: T201

@@ -4,23 +4,42 @@ The shapes are promises to programs outside the project. This file computes only
 what is shown.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
+
+from games.catalogue import catalogue
+from games.perfect import Grades
+from tournament.causes import Cause, moved_by
 from tournament.events import Ending, Moved
+from tournament.format import Entrant
 from tournament.match import Match
-from tournament.ratings import bradley_terry
-from tournament.record import Concluded, Record
+from tournament.presence import Missing
+from tournament.ratings import Ratings, bradley_terry
+from tournament.record import UNKNOWN, UNSAID, Abridged, Concluded, Record
 from tournament.standings import Row, rated
+from tournament.strength import strengths
 
 PRECISION = 1  # decimals of a rating: an interval is tens of points wide
 
 
 def rows(record: Record) -> list[dict[str, Any]]:
     """The standings, with ratings, which are null for an entrant that has played nothing."""
-    rows = rated(record.standings(), bradley_terry(record.adjusted()).ratings)
+    rows = rated(record.standings(), strengths(Ratings(record.adjusted())).of)
     return [row_shown(row, record.format.order) for row in rows]
+
+
+def plain_rows(record: Record) -> list[dict[str, Any]]:
+    """The same with the ratings that earlier versions gave: those of a plain fit."""
+    plain = {each.name: each for each in bradley_terry(record.adjusted()).ratings}
+    return [
+        row
+        if (known := plain.get(row["name"])) is None
+        else row | {"rating": _rounded(known.rating), "interval": [*map(_rounded, known.interval)]}
+        for row in rows(record)
+    ]
 
 
 def row_shown(row: Row, order: Sequence[str]) -> dict[str, Any]:
@@ -40,8 +59,21 @@ def row_shown(row: Row, order: Sequence[str]) -> dict[str, Any]:
 
 
 def row_on_board(row: Row, order: Sequence[str]) -> dict[str, Any]:
-    """A row of a board, which also says how likely an entrant is the strongest."""
-    return row_shown(row, order) | {"first": row.first}
+    """A row of a board, which also says how likely an entrant is the strongest.
+
+    Its strength is its rating, under the name that says what it is.
+    """
+    shown = row_shown(row, order)
+    return shown | {
+        "strength": shown["rating"],
+        "strength_interval": shown["interval"],
+        "first": row.first,
+    }
+
+
+def row_whole(row: Row, order: Sequence[str]) -> dict[str, Any]:
+    """A row with all that is known of its place: the probabilities of being the strongest, the second …"""
+    return row_on_board(row, order) | {"ranks": row.ranks}
 
 
 def moment(when: float) -> str:
@@ -51,7 +83,10 @@ def moment(when: float) -> str:
 
 
 def match_shown(record: Record, concluded: Concluded, full: bool) -> dict[str, Any]:
-    """A match that is over; in `full` with its moves and the seconds spent on each."""
+    """A match that is over; in `full` with its moves and the seconds spent on each.
+
+    Of a match of which the record remembers less, what led to the end is left out as well.
+    """
     voided = concluded.match in record.voided
     why = f"the organiser voided it; before that: {concluded.why}" if voided else concluded.why
     shown: dict[str, Any] = {
@@ -66,10 +101,41 @@ def match_shown(record: Record, concluded: Concluded, full: bool) -> dict[str, A
         "score": None if voided else concluded.score,
         "plies": concluded.plies,
         "options": record.options(concluded),
+        "began": moment_or_none(concluded.began),
+        "ended": moment_or_none(concluded.ended),
+        "fault": None if voided else concluded.fault,
     }
+    if not isinstance(concluded, Abridged):
+        shown |= {
+            "cause": causes_shown(concluded.cause),
+            "thought": concluded.thought,
+            "network": concluded.network,
+            "versions": concluded.versions,
+            "kinds": concluded.kinds,
+        }
     if full:
-        shown |= {"moves": concluded.moves, "times": concluded.times}
+        shown |= {"moves": concluded.moves, "times": concluded.times, "notes": concluded.notes}
     return shown
+
+
+def grades_shown(grades: Grades | None) -> dict[str, Any]:
+    """How well a match was played; all null where nobody knows, or nobody knows yet."""
+    if grades is None:
+        return {"mistakes": None, "accuracy": None, "ungraded": None}
+    return {"mistakes": grades.mistakes, "accuracy": grades.accuracy, "ungraded": grades.ungraded}
+
+
+def causes_shown(causes: Iterable[Cause]) -> list[dict[str, Any]]:
+    """What led to an end, oldest first; `at` by the wall clock."""
+    return [{"at": moment(cause.at), **_without_at(cause)} for cause in causes]
+
+
+def _without_at(cause: Cause) -> dict[str, Any]:
+    return {name: value for name, value in msgspec.to_builtins(cause).items() if name != "at"}
+
+
+def moment_or_none(when: float | None) -> str | None:
+    return None if when is None else moment(when)
 
 
 def _rounded(figure: float) -> float:
@@ -91,6 +157,53 @@ def tournament_shown(record: Record) -> dict[str, Any]:
     }
 
 
+def lots_shown(record: Record) -> dict[str, Any]:
+    """What the drawing of lots rests on: a seed that was given openly, or one that the host has chosen.
+
+    The latter is null until the draw; then whoever noted the commitment, the SHA-256 of "SEED SALT", can
+    see that it was not chosen later.
+    """
+    if record.sealed is None:
+        return {"by": "organiser", "seed": record.terms.seed}
+    seed, salt = (None, None) if record.revealed is None else (record.revealed.seed, record.revealed.salt)
+    return {"by": "host", "commitment": record.sealed, "seed": seed, "salt": salt}
+
+
+def choices_shown(record: Record) -> dict[str, Any]:
+    """What its organiser chose beside the game and the format."""
+    opened = record.opened
+    return {
+        "absent": None if record.format.endless else "settle" if opened.settles else "wait",
+        "start_at": None if opened.start is None else moment(opened.start),
+        "group": opened.belongs,
+    }
+
+
+def tournament_summed(
+    record: Record, playing: Sequence[str], eta: float | None, missing: Sequence[Missing]
+) -> dict[str, Any]:
+    """A tournament without its entrants, with what only a host that holds it knows."""
+    opened = record.opened
+    return tournament_shown(record) | {
+        "entrants": len(record.entrants),
+        "wanted": opened.entrants,
+        "rounds": opened.terms.rounds,
+        "lots": lots_shown(record),
+        "options": opened.options,
+        "pace": opened.pace or catalogue()[opened.game].pace,
+        **choices_shown(record),
+        "played": record.decided,
+        "playing": playing,
+        "open": len(record.open),
+        "eta": eta,
+        "missing": [{"name": each.name, "since": moment(each.since)} for each in missing],
+    }
+
+
+def entrants_shown(entrants: Iterable[Entrant]) -> list[dict[str, Any]]:
+    return [{"name": each.name, "rating": each.rating, "gone": each.gone} for each in entrants]
+
+
 def match_in_play(record: Record, match: Match, full: bool) -> dict[str, Any]:
     """A match in play; what is not known yet is null."""
     number = record.dealt[match.name]
@@ -106,8 +219,16 @@ def match_in_play(record: Record, match: Match, full: bool) -> dict[str, Any]:
         "score": None,
         "plies": match.ply,
         "options": match.options,
+        "began": moment_or_none(match.began),
+        "ended": None,
+        "fault": None,
+        "cause": causes_shown(moved_by(match.cause, match.epoch)),
+        "thought": UNKNOWN,
+        "network": UNKNOWN,
+        "versions": UNSAID,
+        "kinds": None,
     }
     if full:
         times = [event.spent for event in match.log.events if isinstance(event, Moved)]
-        shown |= {"moves": match.moves, "times": times}
+        shown |= {"moves": match.moves, "times": times, "notes": ()}
     return shown

@@ -5,28 +5,20 @@ may raise an exception here. Whether a section is consistent is decided elsewher
 `server/export/verify.py`.
 """
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any, Literal
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from games.game import Pace, quoted
-from tournament.events import Ending
-from tournament.format import Pairing, Score, Terms
-from tournament.record import (
-    AnyFact,
-    Concluded,
-    Disqualified,
-    Drew,
-    Entered,
-    Froze,
-    Kept,
-    Opened,
-    State,
-    Turned,
-    Withdrew,
-)
+from tournament.causes import Cause
+from tournament.events import Ending, Fault
+from tournament.format import Score, Terms
+from tournament.kinds import BOTS, Kinds
+from tournament.notes import Notes
+from tournament.record import UNKNOWN, UNSAID, Absent, AnyFact, Kept, Sides, State
 
 LONGEST = 64 * 1024 * 1024  # bytes of a line: the standings of a hundred thousand entrants have fewer
 
@@ -48,6 +40,10 @@ class TournamentLine(Struct, frozen=True, tag="tournament"):
     options: dict[str, Any]
     pace: Pace | None
     frozen: bool = False
+    kept_as: str = ""
+    absent: Absent | None = None
+    start_at: datetime | None = None
+    group: str | None = None
 
 
 class EntrantLine(Struct, frozen=True, tag="entrant"):
@@ -76,20 +72,82 @@ class MatchLine(Struct, frozen=True, tag="match"):
     options: dict[str, Any]
     moves: tuple[Any, ...]
     times: tuple[float, ...]
+    began: datetime | None = None
+    ended: datetime | None = None
+    fault: Fault | None = None
+    cause: tuple[dict[str, Any], ...] = ()
+    thought: Sides = UNKNOWN
+    network: Sides = UNKNOWN
+    versions: tuple[str | None, str | None] = UNSAID
+    kinds: Kinds = BOTS
+    notes: Notes = ()
+
+    def __post_init__(self) -> None:
+        self.causes()  # raises `ValueError`
+
+    def causes(self) -> tuple[Cause, ...]:
+        return tuple(map(_cause, self.cause))
 
 
 class FactLine(Struct, frozen=True, tag="fact"):
     tournament: str
     when: float
     fact: AnyFact
+    head: str = ""  # of the chain that ends with it; "" in files from before there were chains
+    seal: str = ""  # of what is not public
+    salt: str = ""  # of a fact that is not public and all there
+    body: str = ""  # as it is kept, where that is not how it is written today
+
+
+class WithheldLine(Struct, frozen=True, tag="withheld"):
+    """A fact that is nobody's but the organiser's."""
+
+    tournament: str
+    when: float
+    kind: str
+    seal: str
+    head: str
 
 
 class StandingsLine(Struct, frozen=True, tag="standings"):
     rows: list[dict[str, Any]]
 
 
-AnyLine = TournamentLine | EntrantLine | PairingLine | MatchLine | FactLine | StandingsLine
-ORDER = (TournamentLine, EntrantLine, PairingLine, MatchLine, FactLine, StandingsLine)
+class HeadLine(Struct, frozen=True, tag="head"):
+    """What the facts before it come to, and whose word that is."""
+
+    tournament: str
+    facts: int
+    head: str
+    algorithm: Literal["Ed25519"] | None = None
+    key: str | None = None
+    signature: str | None = None
+
+    @property
+    def signed(self) -> bool:
+        return (self.algorithm, self.key, self.signature) != (None, None, None)
+
+
+AnyLine = (
+    TournamentLine
+    | EntrantLine
+    | PairingLine
+    | MatchLine
+    | FactLine
+    | WithheldLine
+    | StandingsLine
+    | HeadLine
+)
+ORDER: Mapping[type[AnyLine], int] = {
+    TournamentLine: 0,
+    EntrantLine: 1,
+    PairingLine: 2,
+    MatchLine: 3,
+    FactLine: 4,
+    WithheldLine: 4,
+    StandingsLine: 5,
+    HeadLine: 6,
+}
 KINDS = {str(kind.__struct_config__.tag): kind for kind in ORDER}
 
 
@@ -111,6 +169,11 @@ class Section(Struct):
         return self.opened.tournament
 
     @property
+    def kept_as(self) -> str:
+        """The name under which its host keeps it: that of a deleted one may be taken anew."""
+        return self.opened.kept_as or self.name
+
+    @property
     def played(self) -> dict[str, tuple[int, MatchLine]]:
         """The lines of its matches, by name and with their numbers."""
         return {
@@ -122,6 +185,15 @@ class Section(Struct):
     @property
     def last(self) -> int:
         return self.lines[-1].number if self.lines else self.opening.number
+
+
+def _cause(shown: dict[str, Any]) -> Cause:
+    return msgspec.convert(shown | {"at": seconds(msgspec.convert(shown.get("at"), datetime))}, Cause)
+
+
+def seconds(moment: datetime) -> float:
+    """A time as `json_views.moment` writes it, in seconds since the epoch."""
+    return round(moment.timestamp(), 3)
 
 
 def lines(source: Iterable[bytes], findings: list[Finding]) -> Iterator[Line]:
@@ -158,7 +230,7 @@ def sections(source: Iterable[bytes], findings: list[Finding]) -> Iterator[Secti
                 findings.append(Finding(line.number, "this stands before any tournament's first line"))
             case _:
                 before = (section.lines or [section.opening])[-1]
-                if ORDER.index(type(line.read)) < ORDER.index(type(before.read)):
+                if ORDER[type(line.read)] < ORDER[type(before.read)]:
                     why = f"a line of type {line.found['type']} cannot come after {before.found['type']}"
                     findings.append(Finding(line.number, why))
                 section.lines.append(line)
@@ -172,72 +244,6 @@ def _whole(section: Section, findings: list[Finding]) -> Section:
         why = f"{section.name} ends with {standings} lines of type standings, and not with one"
         findings.append(Finding(section.last, why))
     return section
-
-
-def journal(section: Section, findings: list[Finding]) -> list[tuple[int, Kept]]:
-    """What a store would hold of it, each fact with its line; [] if the file has no facts."""
-    played = section.played
-    found: list[tuple[int, Kept]] = []
-    for line in section.lines:
-        if not isinstance(line.read, FactLine):
-            continue
-        number, fact = line.number, line.read.fact
-        if line.read.tournament != section.name:
-            findings.append(Finding(number, f"this is a fact of another tournament than {section.name}"))
-            continue
-        if isinstance(fact, Concluded):
-            if fact.match not in played:
-                findings.append(Finding(number, f"there is no line of the match {quoted(fact.match)}"))
-                continue
-            if fact.moves or fact.times:
-                findings.append(Finding(number, "moves and times stand with the match, and not here"))
-            _, match = played[fact.match]
-            fact = structs.replace(fact, moves=match.moves, times=match.times)
-        found.append((number, Kept(section.name, line.read.when, fact)))
-    return found
-
-
-def facts_of(section: Section) -> list[tuple[int, AnyFact]]:
-    """The facts that the other lines amount to: not those there were, but with the same outcome."""
-    first = section.opened
-    opened = Opened(first.game, first.format, first.entrants, first.terms, first.options, first.pace)
-    facts: list[tuple[int, AnyFact]] = [(section.opening.number, opened)]
-    gone: list[tuple[int, AnyFact]] = []
-    for line in section.lines:
-        match line.read:
-            case EntrantLine(name=name) as entrant:
-                facts.append((line.number, Entered(name, entrant.rating)))
-                if entrant.disqualified:
-                    gone.append((line.number, Disqualified(name, "")))
-                elif entrant.gone:
-                    gone.append((line.number, Withdrew(name, entrant.annulled)))
-            case PairingLine() as pairing:
-                drawn = Pairing(pairing.number, pairing.round, pairing.first, pairing.second)
-                facts.append((line.number, Drew((drawn,))))
-            case MatchLine() as match:
-                facts.append((line.number, concluded(match, opened)))
-            case _:
-                pass
-    if first.state is not State.REGISTERING:
-        gone.append((section.opening.number, Turned(first.state)))
-    if first.frozen:
-        gone.append((section.opening.number, Froze(True)))
-    return facts + gone
-
-
-def concluded(line: MatchLine, opened: Opened) -> Concluded:
-    return Concluded(
-        line.match,
-        line.pairing,
-        line.players,
-        line.winner,
-        line.ending,
-        line.why,
-        line.score,
-        line.moves,
-        line.times,
-        None if line.options == opened.options else line.options,
-    )
 
 
 def sentence(error: Exception) -> str:

@@ -10,22 +10,28 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
+from msgspec import structs
 
 from server.exits import Failure
 from server.export.read import Finding, Section, sections
-from server.export.read import journal as facts_of
+from server.export.read_facts import Link, links
+from server.export.signing import Signer
+from server.export.verify_chain import followed
 from server.export.verify_facts import can_be_added, objections
 from server.export.verify_match import options_objection
-from server.export.write import export, fact_line
-from server.store import journal
+from server.export.write import export
+from server.export.write_facts import fact_line
 from server.store.journal import Engine, Reader
+from tournament import entries
+from tournament.entries import Entry
 from tournament.format import formats
-from tournament.record import HOST, Concluded, Kept, Opened, Record, fold
+from tournament.record import HOST, Concluded, Kept, Opened, Record
 
 BATCH = 5_000  # entries of a transaction
+WHENCE = "an import takes what `quintain export` has written, and not what the API gives everybody"
 
 
-def leaving(reader: Reader, names: Collection[str]) -> Iterator[bytes]:
+def leaving(reader: Reader, names: Collection[str], signer: Signer | None = None) -> Iterator[bytes]:
     """Lines of these tournaments, or of all if there are no names; one tournament is in memory at a time."""
     there = list(dict.fromkeys(row.tournament for row in reader.kept()))
     if unknown := [name for name in names if name not in there]:
@@ -33,13 +39,30 @@ def leaving(reader: Reader, names: Collection[str]) -> Iterator[bytes]:
         raise Failure(f"there is no tournament {unknown[0]!r}; there are: {known}")
     for name in sorted(there, key=lambda name: name != HOST):
         if name in names or not names:
-            own = [journal.kept(row) for row in reader.kept() if row.tournament == name]
-            yield from map(_line, map(fact_line, own) if name == HOST else _exported(own))
+            own = list(reader.kept(0, name))
+            yield from map(_line, map(_of_the_host, own) if name == HOST else _exported(own, signer))
 
 
-def _exported(own: Sequence[Kept]) -> Iterator[dict[str, Any]]:
-    (record,) = fold(own).values()
-    return export(record, [kept.fact for kept in own if isinstance(kept.fact, Concluded)], own)
+def _of_the_host(row: Entry) -> dict[str, Any]:
+    return fact_line(row, entries.fact(row.body))
+
+
+def _exported(own: Sequence[Entry], signer: Signer | None) -> Iterator[dict[str, Any]]:
+    facts = list(map(entries.kept, own))
+    record = _record(facts)
+    matches = [kept.fact for kept in facts if isinstance(kept.fact, Concluded)]
+    return export(record, matches, own, everything=True, signer=signer)
+
+
+def _record(facts: Sequence[Kept]) -> Record:
+    """A tournament under the name that the journal has for it, also if it is deleted."""
+    first, *rest = facts
+    if not isinstance(first.fact, Opened):
+        raise Failure(f"{first.tournament} has facts from before it was opened")
+    record = Record(first.tournament, first.fact)
+    for kept in rest:
+        record.add(kept.fact)
+    return record
 
 
 def _line(line: dict[str, Any]) -> bytes:
@@ -55,14 +78,16 @@ def bring_in(source: Iterable[bytes], engine: Engine) -> dict[str, int]:
         if isinstance(found, Kept):
             orders.append(found)
             continue
-        facts = facts_of(found, findings)
+        facts = links(found, findings)
+        followed(found, facts, findings, set())
         findings += _impossible(found, facts)
         _refuse(findings)
-        new[found.name] = _keep(engine, found.name, [kept for _, kept in facts])
+        new[found.name] = _keep(engine, found.name, [link.row for link in facts])
     _refuse(findings)
     if orders:
-        there = [journal.kept(row) for row in engine.kept() if row.tournament == HOST]
-        new[HOST] = _write(engine, [kept for kept in orders if kept not in there])
+        there = [entries.kept(row) for row in engine.kept(0, HOST)]
+        rows = [entries.entry(0, HOST, kept.when, kept.fact) for kept in orders if kept not in there]
+        new[HOST] = _write(engine, rows)
     return new
 
 
@@ -72,14 +97,17 @@ def _refuse(findings: Sequence[Finding]) -> None:
         raise Failure(f"line {first.line}: {first.why}; nothing of this tournament or of later ones was kept")
 
 
-def _impossible(section: Section, facts: Sequence[tuple[int, Kept]]) -> Iterator[Finding]:
+def _impossible(section: Section, links: Sequence[Link]) -> Iterator[Finding]:
     """Why a host could not go on from these."""
-    if not facts:
-        why = f"{section.name} has no lines of type fact: those of `quintain export` have, of the API not"
-        yield Finding(section.opening.number, why)
+    if not links:
+        yield Finding(section.opening.number, f"{section.name} has no facts; {WHENCE}")
         return
-    number, first = facts[0]
-    opened = first.fact
+    for link in links:
+        if link.kept is None or link.seal:
+            yield Finding(link.line, f"not all of this fact is there; {WHENCE}")
+            return
+    (number, first), *rest = [(link.line, link.kept.fact) for link in links if link.kept is not None]
+    opened = first
     if not isinstance(opened, Opened) or opened.format not in formats():
         yield Finding(number, "the first fact is that a tournament was opened, in a format that there is")
         return
@@ -87,23 +115,26 @@ def _impossible(section: Section, facts: Sequence[tuple[int, Kept]]) -> Iterator
         yield Finding(number, unwanted)
         return
     record = Record(section.name, opened)
-    for number, kept in facts[1:]:
-        wrong = list(objections(record, kept.fact, True))
+    for number, fact in rest:
+        wrong = list(objections(record, fact, True))
         yield from (Finding(number, why) for why in wrong)
-        if not wrong or can_be_added(record, kept.fact):
-            record.add(kept.fact)
+        if not wrong or can_be_added(record, fact):
+            record.add(fact)
 
 
-def _keep(engine: Engine, name: str, facts: Sequence[Kept]) -> int:
-    there = [journal.kept(row) for row in engine.kept() if row.tournament == name]
-    if there != facts[: len(there)]:
+def _keep(engine: Engine, name: str, rows: Sequence[Entry]) -> int:
+    there = [entries.kept(row) for row in engine.kept(0, name)]
+    if there != list(map(entries.kept, rows[: len(there)])):
         raise Failure(f"{name} is there already, and it went on in another way: it is left as it is")
-    return _write(engine, facts[len(there) :])
+    return _write(engine, rows[len(there) :])
 
 
-def _write(engine: Engine, facts: Sequence[Kept]) -> int:
-    first = engine.last() + 1
-    rows = [journal.entry(n, kept.tournament, kept.when, kept.fact) for n, kept in enumerate(facts, first)]
+def _write(engine: Engine, rows: Sequence[Entry]) -> int:
+    """Those that have a salt keep it, and with it the heads of their chain."""
+    rows = [
+        structs.replace(row if row.salt else entries.salted(row), number=number)
+        for number, row in enumerate(rows, engine.last() + 1)
+    ]
     for start in range(0, len(rows), BATCH):
         engine.write(rows[start : start + BATCH])
     return len(rows)

@@ -8,33 +8,30 @@ file without facts, as the HTTP API gives it, is read as the facts that it
 amounts to.
 
 A file need only be readable; whatever cannot be true is a finding. `docs/export.md`
-lists what cannot be told from an export.
+lists what cannot be told from an export. `server/export/verify_chain.py` finds out
+whether its facts were changed after somebody was given a receipt.
 """
 
 from collections.abc import Iterable, Iterator
+from math import inf
 from typing import BinaryIO
 
 from msgspec import Struct
 
 from games.catalogue import catalogue
 from games.game import quoted
-from server.export.read import LONGEST, Finding, MatchLine, Section, facts_of, journal, sections
+from server.export.read import LONGEST, Finding, MatchLine, Section, sections
+from server.export.read_facts import Link, facts_of, links
+from server.export.verify_causes import cause_objections
+from server.export.verify_chain import NO_HEAD, Chain, followed
 from server.export.verify_facts import can_be_added, decided, is_over, objections
 from server.export.verify_lines import differences
 from server.export.verify_match import ending_objections, options_objection, replayed
+from tournament.entries import PRIVATE
 from tournament.format import formats
-from tournament.record import (
-    AnyFact,
-    Claimed,
-    Concluded,
-    Opened,
-    Ordered,
-    Record,
-    Released,
-    Seated,
-    State,
-)
+from tournament.record import AnyFact, Concluded, Opened, Record, State
 
+SET_BACK = 1.0  # seconds by which a wall clock may be set right between two facts
 ROUNDS = 10_000  # more than any tournament has: a format that is asked for more would never return
 
 
@@ -43,12 +40,17 @@ class Verdict(Struct):
     matches: int = 0
     moves: int = 0
     findings: list[Finding] = []
+    chains: list[Chain] = []
+    receipt_found: bool | None = None  # None: none was given
 
 
-def verify(source: Iterable[bytes]) -> Verdict:
-    """What does not follow in a file of JSON Lines, in the order of its lines."""
+def verify(source: Iterable[bytes], receipt: str | None = None) -> Verdict:
+    """What does not follow in a file of JSON Lines, in the order of its lines.
+
+    With a `receipt`, also whether that is a head of one of its chains.
+    """
     verdict = Verdict()
-    seen = set[str]()
+    seen, heads, end = set[str](), set[str](), 1
     for section in sections(source, verdict.findings):
         if not isinstance(section, Section):
             continue  # a fact of the host itself
@@ -60,7 +62,14 @@ def verify(source: Iterable[bytes]) -> Verdict:
         verdict.tournaments += 1
         verdict.matches += len(played)
         verdict.moves += sum(len(match.moves) for match in played)
-        verdict.findings += dict.fromkeys(_checked(section))
+        facts = links(section, verdict.findings)
+        verdict.chains.append(followed(section, facts, verdict.findings, heads))
+        verdict.findings += dict.fromkeys(_checked(section, facts))
+        end = section.last
+    if receipt is not None:
+        verdict.receipt_found = receipt.lower() in heads
+        if not verdict.receipt_found:
+            verdict.findings.append(Finding(end, f"the receipt {receipt} {NO_HEAD}"))
     if not verdict.tournaments and not verdict.findings:
         verdict.findings.append(Finding(1, "there is no tournament in this file"))
     verdict.findings.sort(key=lambda finding: finding.line)
@@ -72,24 +81,21 @@ def bounded_lines(file: BinaryIO) -> Iterator[bytes]:
     return iter(lambda: file.readline(LONGEST + 1), b"")
 
 
-def _checked(section: Section) -> Iterator[Finding]:
-    findings: list[Finding] = []
+def _checked(section: Section, links: Iterable[Link]) -> Iterator[Finding]:
     numbered: list[tuple[int, AnyFact]] = [
-        (number, kept.fact)
-        for number, kept in journal(section, findings)
-        if not isinstance(
-            kept.fact, Claimed | Seated | Released | Ordered
-        )  # whose a name is, and who did something
+        (link.line, link.kept.fact)
+        for link in links
+        if link.kept is not None and not isinstance(link.kept.fact, PRIVATE)  # of which no result comes
     ]
-    yield from findings
     in_order = bool(numbered)  # these are the facts as they came, and not only their outcome
     numbered = numbered or facts_of(section)
     facts = [fact for _, fact in numbered]
     opened, wrong = facts[0], list(_opening_objections(facts[0]))
+    yield from _times_objections(links)
     yield from (Finding(numbered[0][0], why) for why in wrong)
     if wrong or not isinstance(opened, Opened):
         return
-    record, played = Record(section.name, opened), section.played
+    record, played = Record(section.name, opened, kept_as=section.kept_as), section.played
     try:
         for index, (number, fact) in enumerate(numbered[1:], 1):
             if isinstance(fact, Concluded) and fact.match in played:
@@ -109,6 +115,15 @@ def _checked(section: Section) -> Iterator[Finding]:
         yield Finding(section.opening.number, why)
 
 
+def _times_objections(links: Iterable[Link]) -> Iterator[Finding]:
+    latest = -inf
+    for link in links:
+        if link.row.when < latest - SET_BACK:
+            why = f"this was kept {latest - link.row.when:.3f} seconds before what stands above it"
+            yield Finding(link.line, f"{why}: a clock was set back, or the file was rearranged")
+        latest = link.row.when
+
+
 def _played(
     opened: Opened, fact: Concluded, number: int, line: int, shown: MatchLine, in_order: bool
 ) -> Iterator[Finding]:
@@ -117,7 +132,11 @@ def _played(
     yield from (Finding(line, why) for why in wrong)
     if match is not None:
         same = (shown.winner, shown.ending, shown.why) == (fact.winner, fact.ending, fact.why)
-        for why in ending_objections(opened, match, fact, in_order):
+        pace = opened.pace or match.game.pace
+        for why in (
+            *ending_objections(opened, match, fact, in_order),
+            *cause_objections(pace, match, fact),
+        ):
             yield from (Finding(each, why) for each in ({number, line} if same else {number}))
 
 

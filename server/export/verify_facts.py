@@ -12,6 +12,7 @@ from tournament.desk import annulled
 from tournament.format import Pairing
 from tournament.record import (
     AnyFact,
+    Chose,
     Claimed,
     Concluded,
     Dealt,
@@ -23,12 +24,15 @@ from tournament.record import (
     Ordered,
     Record,
     Released,
+    Revealed,
+    Sealed,
     Seated,
     State,
     Turned,
     Voided,
     Withdrew,
 )
+from tournament.sealing import commitment
 
 TURNS = {
     (State.REGISTERING, State.RUNNING),
@@ -36,6 +40,9 @@ TURNS = {
     (State.PAUSED, State.RUNNING),
     (State.RUNNING, State.FINISHED),
     (State.PAUSED, State.FINISHED),
+    (State.REGISTERING, State.DELETED),
+    (State.PAUSED, State.DELETED),
+    (State.FINISHED, State.DELETED),
 }
 
 
@@ -58,6 +65,8 @@ def objections(record: Record, fact: AnyFact, in_order: bool) -> Iterator[str]:
         case Drew(pairings=pairings):
             if out_of_play:
                 yield f"pairings were drawn while it was {record.state}"
+            if record.sealed is not None and record.revealed is None:
+                yield "lots were drawn by a seed that had not been revealed"
             for number, pairing in enumerate(pairings, len(record.drawn) + 1):
                 yield from _pairing_objections(record, pairing, number, in_order)
         case Dealt(match=match, pairing=number, options=options):
@@ -85,8 +94,25 @@ def objections(record: Record, fact: AnyFact, in_order: bool) -> Iterator[str]:
         case Froze(on=on):
             if on is (record.frozen is not None):
                 yield f"the standings were {'' if on else 'not '}frozen before"
-        case Claimed() | Seated() | Released() | Ordered():
+        case Sealed():
+            if record.sealed is not None or record.entrants:
+                yield "a seed is chosen once, and before anybody enters"
+        case Revealed():
+            yield from _seed_objections(record, fact)
+        case Claimed() | Seated() | Released() | Ordered() | Chose():
             pass  # who owns a name, and who did something, is part of no result
+
+
+def _seed_objections(record: Record, revealed: Revealed) -> Iterator[str]:
+    if record.sealed is None or record.revealed is not None:
+        yield "there is no sealed seed that could be revealed now"
+    elif (found := commitment(revealed)) != record.sealed:
+        yield (
+            f"the seed {revealed.seed} is not the one that was sealed: with its salt it has the commitment "
+            f"{found}, and {quoted(record.sealed)} was shown before anybody entered"
+        )
+    elif record.state is State.REGISTERING:
+        yield "a seed is revealed when nobody enters any more before the draw"
 
 
 def _is_said_rightly(voided: Voided, match: Concluded) -> bool:
@@ -177,4 +203,4 @@ def _follows(record: Record, fact: Drew | Withdrew) -> bool:
     if isinstance(fact, Withdrew):
         return annulled(record, fact.name) == fact.annulled
     entrants = list(record.entrants.values())
-    return tuple(record.format.draw(entrants, *record.past(), record.opened.terms)) == fact.pairings
+    return tuple(record.format.draw(entrants, *record.past(), record.terms)) == fact.pairings

@@ -10,8 +10,9 @@ from typing import Any
 from games.catalogue import catalogue
 from games.game import BadOption, Game, Illegal, Pace, quoted
 from tournament.clock import Clock
-from tournament.events import Ended, Ending
+from tournament.events import Ended, Ending, Fault
 from tournament.format import formats
+from tournament.kinds import with_the_house
 from tournament.match import Match, OutOfTurn
 from tournament.record import Concluded, Opened
 from tournament.settling import score
@@ -49,12 +50,14 @@ def ending_objections(opened: Opened, match: Match, fact: Concluded, in_order: b
     if fact.winner not in (0, 1, None):
         yield f"the winner is 0, 1 or null, not {fact.winner}"
         return
+    if fact.fault is Fault.HOST and fact.ending is not Ending.VOID:
+        yield f"a fault of the host makes a match void, and this was {fact.ending}"
     voided = not in_order and fact.ending is Ending.VOID and fact.why.startswith(BY_THE_ORGANISER)
     if not voided:
         yield from _ending_objections(match, fact)
     elif fact.winner is not None:
         yield f"what is void has no winner, and this has {fact.winner}"
-    worth = score(Ended(0.0, fact.winner, fact.ending, fact.why))
+    worth = None if with_the_house(fact.kinds) else score(Ended(0.0, fact.winner, fact.ending, fact.why))
     unfinished = formats()[opened.format].endless and not match.both_have_moved  # it may count for nothing
     if fact.score != worth and not (unfinished and fact.score is None):
         yield f"its score is {fact.score}, and {fact.ending} with the winner {fact.winner} is worth {worth}"

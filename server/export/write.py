@@ -1,29 +1,40 @@
 """Tournaments as JSON Lines: everything that their standings follow from, and the standings last.
 
-Each line is an object with a `type`: `tournament`, `entrant`, `pairing`,
-`match`, `fact` or `standings`, in this order. `docs/export.md` describes them.
-The facts are what a store keeps; they are included only for moving a host. The moves
-of a match are in its line and not a second time in the fact. `server/export/read.py`
-reads such files.
+Each line is an object with a `type`: `tournament`, `entrant`, `pairing`, `match`,
+`fact` or `withheld`, `standings`, `head`, in this order. `docs/export.md` describes
+them. The facts are what a store keeps; `write_facts.py` makes their lines.
+`server/export/read.py` reads such files.
 """
 
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from msgspec import structs
-
-from server.export.json_views import match_shown, standings_shown, tournament_shown
-from tournament.record import Concluded, Kept, Record
+from server.export.json_views import choices_shown, match_shown, standings_shown, tournament_shown
+from server.export.signing import Signer
+from server.export.write_facts import FactLines
+from tournament.entries import Entry
+from tournament.record import Concluded, Record
 
 
 def export(
-    record: Record, matches: Iterable[Concluded], facts: Iterable[Kept] = ()
+    record: Record,
+    matches: Iterable[Concluded],
+    facts: Iterable[Entry] | None = None,
+    *,
+    everything: bool = False,
+    signer: Signer | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """One tournament, of whose matches the record may have forgotten the moves; with facts, if given."""
+    """One tournament, of whose matches the record may have forgotten the moves; with facts, if given.
+
+    With `everything` it has what only the organiser should know of them.
+    """
     yield from before_matches(record)
     yield from (match_line(record, concluded) for concluded in matches)
-    yield from map(fact_line, facts)
+    chain = FactLines(record.kept_as, everything=everything)
+    yield from chain.lines(facts or ())
     yield after_matches(record)
+    if facts is not None:
+        yield chain.last(signer)
 
 
 def before_matches(record: Record) -> Iterator[dict[str, Any]]:
@@ -34,10 +45,12 @@ def before_matches(record: Record) -> Iterator[dict[str, Any]]:
         | tournament_shown(record)
         | {
             "entrants": opened.entrants,
-            "terms": opened.terms,
+            "terms": record.terms,
             "options": opened.options,
             "pace": opened.pace,
         }
+        | choices_shown(record)
+        | ({} if record.kept_as == record.name else {"kept_as": record.kept_as})
     )
     for entrant in record.entrants.values():
         yield {
@@ -65,10 +78,3 @@ def match_line(record: Record, concluded: Concluded) -> dict[str, Any]:
 
 def after_matches(record: Record) -> dict[str, Any]:
     return {"type": "standings"} | standings_shown(record)
-
-
-def fact_line(kept: Kept) -> dict[str, Any]:
-    fact = kept.fact
-    if isinstance(fact, Concluded):
-        fact = structs.replace(fact, moves=(), times=())
-    return {"type": "fact", "tournament": kept.tournament, "when": kept.when, "fact": fact}

@@ -7,17 +7,24 @@ strangers cause run in a nursery of their own, behind a guard.
 
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from heapq import nsmallest
 from typing import Any
 
 import structlog
 import trio
+from msgspec import UNSET, structs
 
 from games.catalogue import catalogue
 from games.game import BadOption, Game, quoted
+from server.host import telling
 from server.host.boards import Boards
+from server.host.exposition import Family
+from server.host.grading import Grader
+from server.host.house_players import HousePlayers
 from server.host.measures import Measures, time_move
 from server.host.names import BadName, checked
 from server.host.reception import Reception, Unwelcome, Visit, is_token, taken
@@ -32,8 +39,10 @@ from server.net.limits import Limits
 from server.net.sockets import readiness
 from tournament.desk import Desk
 from tournament.format import Terms, formats
+from tournament.kinds import Kind
 from tournament.lobby import Lobby
 from tournament.match import Match
+from tournament.pairing.decide import aim_objection
 from tournament.player import Player
 from tournament.record import (
     HOST,
@@ -46,8 +55,11 @@ from tournament.record import (
     Seated,
     State,
     Turned,
+    called,
     fold,
+    kept_as,
 )
+from tournament.sealing import sealed
 from tournament.store import Memory, Store
 from tournament.timekeeper import Timekeeper
 from tournament.tournament import Elsewhere, Refusal, Tournament, draw_here
@@ -80,10 +92,32 @@ def check(name: str, opened: Opened) -> None:
     fewest = formats()[opened.format].entrants
     if opened.entrants is not None and opened.entrants < fewest:
         raise Refusal(f"a {opened.format} needs {fewest} entrants or more, not {opened.entrants}")
+    if formats()[opened.format].endless and opened.absent is not UNSET:
+        raise Refusal(f"a {opened.format} has no end and waits for nobody, so leave absent out")
+    if why := aim_objection(opened.format, opened.entrants, opened.terms.aim):
+        raise Refusal(why)
+    if opened.group is not UNSET and not (
+        opened.group.isprintable() and opened.group == opened.group.strip() and "/" not in opened.group
+    ):
+        expected = "a group has a name that can be printed, without / in it or blanks around it"
+        raise Refusal(f"{expected}, not {quoted(opened.group)}")
     try:
         catalogue()[opened.game].opening(opened.options)
     except BadOption as error:
         raise Refusal(str(error)) from None
+
+
+def _by_name(order: Kept) -> Kept:
+    """With the tournament's own name, under which the journal may not have it."""
+    return structs.replace(order, tournament=called(order.tournament))
+
+
+def _expect_not_out(record: Record, name: str) -> None:
+    if record.format.endless or name not in record.out:
+        return
+    if name in record.disqualified:
+        raise Refusal(f"{name} was disqualified from {record.name}: ask its organiser why")
+    raise Refusal(f"{name} was withdrawn from {record.name}: ask its organiser why")
 
 
 class Host:
@@ -109,21 +143,26 @@ class Host:
         self.roll = Roll()
         self.reception = Reception(self.lobby, self.limits, self.roll)
         self.lobby.listen(self._forget_strangers)
+        self.house_players = HousePlayers(self)
         self.wires = WireLog(self.limits)
         self.tournaments: dict[str, Tournament] = {}
         self._current: dict[str, dict[str, Tournament]] = {}  # by game and name: those that are not over
-        self.on_fact: list[Told] = []  # called with every fact, once it is safe
+        # Called with every fact, once it is safe.
+        self.on_fact: list[Told] = [telling.told, self.measures.hear]
         self.on_begun: list[Begun] = []  # called with every match that begins
         self.audit: list[Kept] = []  # what organisers did, newest last
+        self.figures: list[Callable[[], Iterable[Family]]] = []  # of others, for a monitor
         self.on_stop: dict[object, Callable[[], None]] = {}  # for connections, when the host stops
         self.elsewhere: Elsewhere = draw_here  # where big rounds are drawn
         self.boards = Boards(lambda: self.guard, wall=wall)
+        self.grader = Grader(lambda: self.guard)
         self.draining = False
         self._at_once = at_once
         self._wall = wall
         self._load = load
         self._house: trio.Nursery | None = None
         self._opening: set[str] = set()  # names of tournaments that are being kept
+        self._used = Counter[str]()  # how many tournaments each name has had, those that are deleted included
         self._table = trio.Lock()  # held while an open table is being kept
         self._held: dict[str, trio.CancelScope] = {}  # by the names of tournaments
         self._guard: Guard | None = None
@@ -148,35 +187,59 @@ class Host:
             self._house.start_soon(self.store.run)
             self._house.start_soon(self.timekeeper.run)
             self._house.start_soon(self.thinker.run)
+            self._house.start_soon(self.grader.run)
             self._house.start_soon(self._tidy)
             records = fold(self._noted(self.store.kept())) if self._load is None else self._loaded(self._load)
+            for record in records.values():
+                self._used[record.name] += 1
+            records = {name: record for name, record in records.items() if record.state is not State.DELETED}
             for record in records.values():
                 self._restore_players(record)
             for record in records.values():
                 self._restore_claims(record)
             for record in records.values():
                 self._add(record)
+            telling.restored(len(records), sum(len(record.dealt) for record in records.values()))
             task_status.started()
             await trio.sleep_forever()
 
     # Tournaments
 
     async def open(self, name: str, opened: Opened, by: str | None = None) -> Tournament:
-        """Hold a tournament, ordered `by` somebody; raises `Refusal` that says what is wrong with it."""
+        """Hold a tournament, ordered `by` somebody; raises `Refusal` that says what is wrong with it.
+
+        Without a seed in its terms the host chooses one, and says so in a way that binds it.
+        """
         if self.draining:
             raise Refusal(STOPPING)
         check(name, opened)
         if name in self.tournaments or name in self._opening:
             raise Refusal(f"there is a tournament {name} already")
         orders = [] if by is None else [Ordered(by, "open", name)]
-        when = self._wall()
+        facts: list[AnyFact] = [*orders, *(sealed() if opened.terms.seed is None else ())]
+        when, kept = self._wall(), kept_as(name, self._used[name])
         self._opening.add(name)
         try:
-            await self.store.keep(name, when, [opened, *orders])
+            await self.store.keep(kept, when, [opened, *facts])
         finally:
             self._opening.remove(name)
+        self._used[name] += 1
         self.audit += (Kept(name, when, order) for order in orders)
-        return self._add(Record(name, opened, whole=self._load is None))
+        record = Record(name, opened, whole=self._load is None, kept_as=kept)
+        for fact in facts:
+            record.add(fact)
+        telling.opened(record, by)
+        return self._add(record)
+
+    async def delete(self, tournament: Tournament, by: str) -> None:
+        """Have a tournament be there no more; raises `Refusal` while it runs. Its name is free again."""
+        record, over = tournament.record, tournament.record.state is State.FINISHED
+        await Desk(tournament, by).delete()
+        for player in tuple(self.lobby.players(record.opened.game)):
+            if player.place == record.name and not over:
+                player.place = NOWHERE
+                with suppress(Refusal):
+                    await self.place(player)
 
     async def invite(self, tournament: Tournament, name: str, by: str) -> str:
         """Enter somebody who is to come with the token that this returns: nobody else can use the name.
@@ -242,6 +305,7 @@ class Host:
                     await self.store.keep(name, self._wall(), [opened, running])
                     record = Record(name, opened, whole=self._load is None)
                     record.add(running)
+                    telling.opened(record)
                     self._add(record)
         return self.tournaments[name]
 
@@ -261,6 +325,10 @@ class Host:
         resumes: bool = False,
         door: str = "",
         peer: str = "",
+        matches: int | None = None,
+        version: str | None = None,
+        practises: bool = False,
+        person: bool = False,
     ) -> Visit:
         """Let a bot in and give it a place to play; raises `Unwelcome` with the reason for its author.
 
@@ -269,6 +337,10 @@ class Host:
         nothing before its door calls `player.free`, and one that `resumes` can come back with its token to a
         match that a restart of the host has interrupted. A name that comes without a token belongs to its
         `door` and the address of its `peer` until the tournament that it enters is over.
+
+        It is dealt so many `matches`, with the one that it comes back to, and says what its `version` is. If
+        it `practises`, `against` may be one of the host's own opponents, who comes as well. A `person` plays
+        by hand.
         """
         if self.draining:
             raise Unwelcome(STOPPING)
@@ -276,6 +348,10 @@ class Host:
             name, game, token=token, keeps=keeps, shared=shared, door=door, peer=peer
         )
         visit.player.against = against
+        visit.player.version = version
+        visit.player.kind = Kind.PERSON if person else Kind.BOT
+        visit.player.matches_left = None if matches is None else matches - (visit.player.seat is not None)
+        visit.player.back()  # if it had been dealt all that it wanted
         visit.player.reserved |= reserved
         visit.resumes = resumes
         digest = visit.digest if resumes and is_token(token) else None  # it has the token for certain
@@ -287,15 +363,20 @@ class Host:
             self._claim(visit)
             if shared and not found.record.format.endless:
                 self._expect_alone(visit.player)
+            if practises and found.record.name.startswith(OPEN):
+                self.house_players.ask(visit.player, against, peer)
         except (Refusal, Unwelcome) as refusal:
             visit.leave(for_good=not visit.returned)  # a bot that came back keeps its seat
             raise Unwelcome(str(refusal)) from None
+        self.measures.came[door, game] += 1
         return visit
 
     async def place(
         self, player: Player, wanted: str | None = None, seated: Seated | None = None
     ) -> Tournament:
         """Enter a player where it is awaited, else where entrants are taken, else at the open table."""
+        if wanted == OPEN + player.game:
+            await self.table(player.game)
         found = self.tournament_for(player.name, player.game, wanted) or await self.table(player.game)
         if self.roll.alike(found.record, player.name) is not None:
             raise Refusal(taken(player.name))
@@ -327,10 +408,12 @@ class Host:
         current = self._current.get(game, {})
         if wanted is not None:
             if wanted in current:
+                _expect_not_out(current[wanted].record, name)
                 return current[wanted]
             raise Refusal(f"there is no tournament {wanted!r} of {game} that is not over")
         for record in self.roll.awaiting(name, game):
-            return self.tournaments[record.name]
+            if name not in record.out:
+                return self.tournaments[record.name]
         for each in current.values():
             if each.takes_entrants and not each.record.name.startswith(OPEN):
                 return each
@@ -393,14 +476,15 @@ class Host:
                 self.reception.restore(name, record.opened.game, digest, record.name)
 
     def _loaded(self, load: Load) -> dict[str, Record]:
-        records, self.audit = load()
+        records, audit = load()
+        self.audit = [_by_name(order) for order in audit]
         return records
 
     def _noted(self, kept: Iterable[Kept]) -> Iterator[Kept]:
         """Pass the facts on, and note in the audit what organisers did."""
         for entry in kept:
             if isinstance(entry.fact, Ordered):
-                self.audit.append(entry)
+                self.audit.append(_by_name(entry))
             yield entry
 
     def _add(self, record: Record) -> Tournament:
@@ -414,6 +498,8 @@ class Host:
                 self._sort(tournament)
             for each in tuple(self.on_fact):
                 each(tournament, fact)
+            if record.state is State.DELETED:
+                self._remove(record)
 
         def tell_begun(match: Match) -> None:
             for each in tuple(self.on_begun):
@@ -437,15 +523,23 @@ class Host:
         self.roll.add(record)
         self._sort(tournament)
         if self._house is not None:
-            self._held[record.name] = trio.CancelScope()
+            self._held[record.kept_as] = trio.CancelScope()
             self._house.start_soon(self._hold, tournament)
         return tournament
+
+    def _remove(self, record: Record) -> None:
+        """It is deleted."""
+        if record.name in self.tournaments:
+            del self.tournaments[record.name]
+            self.roll.remove(record)
+            if record.kept_as in self._held:
+                self._held[record.kept_as].cancel()
 
     def _sort(self, tournament: Tournament) -> None:
         """Among those that are not over, or out of them."""
         record = tournament.record
         current = self._current.setdefault(record.opened.game, {})
-        if record.state is State.FINISHED:
+        if record.state in (State.FINISHED, State.DELETED):
             current.pop(record.name, None)
         else:
             current.setdefault(record.name, tournament)
@@ -459,7 +553,7 @@ class Host:
 
     async def _hold(self, tournament: Tournament) -> None:
         """Run it until the host stops: a tournament that is over may be taken up again."""
-        name = tournament.record.name
+        name = tournament.record.kept_as
         try:
             with self._held[name]:
                 while True:
@@ -467,7 +561,7 @@ class Host:
                     await tournament.taken_up()
         finally:
             del self._held[name]
-            if not self._held:
+            if not self._held and self.draining:
                 self._let_go.set()
 
     async def _tidy(self) -> None:

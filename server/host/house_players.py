@@ -1,78 +1,212 @@
 """House players: opponents that come at once when somebody asks for one by name.
 
-Each is a `Player` at the open table that wants to meet one challenger, plays
-one match and is gone. One that needs no time for a move plays it within the
-call that tells it of its turn; the others think in a child process.
+Each is a `Player` at the open table that wants to meet one challenger. One that a
+game's own file lists and that needs no time for a move plays it within the call that
+tells it of its turn; the others think in a child process. `practice.py` says who there
+is in every game, and how they behave.
 
-A game's own file lists its house players; nobody else may have their names
-(`server/host/names.py`).
+`HousePlayers` holds those that keep somebody company match after match, with the limits
+on how many there may be. Nobody else may have the names of a game's own house players,
+or of those that practise (`server/host/names.py`).
 """
 
 from random import Random
+from typing import TYPE_CHECKING, Any
 
 import structlog
 import trio
+from msgspec import Struct
 
 from games.brains import BRAINS, greedy
+from games.catalogue import catalogue
 from games.game import Opponent
-from server.host.host import OPEN, Host
+from server.host.practice import Sparring, Turn, opponents, plainly
+from server.host.reception import Unwelcome
 from server.host.thinker import Busy, Failed
-from tournament.events import AnyEvent, Ended, Refused
-from tournament.player import Seat
+from server.net.listening import network_of
+from tournament.events import AnyEvent, Began, Moved
+from tournament.kinds import Kind
+from tournament.player import Player, Seat
+
+if TYPE_CHECKING:  # it holds what is in here
+    from server.host.host import Host
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
-async def challenge(host: Host, game: str, opponent: Opponent, challenger: str) -> "HousePlayer":
+async def challenge(host: "Host", game: str, opponent: Opponent, challenger: str) -> "HousePlayer":
     """Have a house player come to the open table of a game, for one match against `challenger`."""
     table = await host.table(game)
     await table.enter(opponent.name)
-    return HousePlayer(host, game, opponent, challenger)
+    return HousePlayer(host, game, table.record.name, opponent, challenger, matches=1)
 
 
 class HousePlayer:
-    def __init__(self, host: Host, game: str, opponent: Opponent, challenger: str) -> None:
+    def __init__(
+        self,
+        host: "Host",
+        game: str,
+        table: str,
+        opponent: Opponent,
+        challenger: str,
+        *,
+        matches: int | None = None,
+    ) -> None:
+        """It is gone after so many `matches`; None: when it is told to leave."""
         self._host = host
         self._opponent = opponent
+        self._manner = opponent.manner if isinstance(opponent, Sparring) else plainly
+        self._turns = 0  # of its match, so far
         self._player = host.lobby.enter(opponent.name, game)
-        self._player.place = OPEN + game
+        self._player.kind = Kind.HOUSE
+        self._player.matches_left = matches
         self._player.against = challenger
         self._player.dealt = self._dealt
+        self._player.place = table
 
     def leave(self) -> None:
         """The challenger has gone before there was a match."""
         self._player.retire()
 
+    def leave_when_free(self) -> None:
+        """The challenger has gone, or wants somebody else: what is being played goes on to its end."""
+        self._player.matches_left = 0
+        if self._player.seat is None:
+            self._player.retire()
+
     def _dealt(self, seat: Seat) -> None:
         lots = Random(seat.match.name)  # different in each match, and reproducible
+        self._turns = 0
         seat.follow(lambda event: self._tell(seat, lots, event))
 
     def _tell(self, seat: Seat, lots: Random, event: AnyEvent) -> None:
-        if isinstance(event, Ended):
-            self._player.retire()
-        elif isinstance(event, Refused) or not seat.to_move:
+        if not isinstance(event, Began | Moved) or not seat.to_move:
             pass
         elif self._opponent.seconds:
-            self._host.guard.start_soon(self._search, seat, lots.getrandbits(32))
+            self._turns += 1
+            self._host.guard.start_soon(self._answer, seat, self._turns, lots)
         else:
             game, position = seat.match.game, seat.match.position
             brain = BRAINS[self._opponent.brain](game, lots.getrandbits(32))
             seat.play(game.write(brain(position, _time_is_up)))
 
-    async def _search(self, seat: Seat, seed: int) -> None:
-        match, ply = seat.match, seat.match.ply
+    async def _answer(self, seat: Seat, number: int, lots: Random) -> None:
+        """Think, and play. If that fails, the challenger has not won by it, and nobody has lost."""
+        seed = lots.getrandbits(32)
+
+        async def choose() -> Any:
+            return await self._chosen(seat, seed)
+
         try:
-            move = await self._host.thinker.think(
-                match.game.name, {}, match.moves, self._opponent.brain, self._opponent.seconds, seed=seed
+            await self._manner(Turn(seat, self._player, number, lots, choose))
+        except Failed as failure:
+            log.error("a house player cannot think", match=seat.match.name, why=str(failure))
+            seat.match.fail(trio.current_time())
+        except Exception:
+            seat.match.fail(trio.current_time())
+            raise
+
+    async def _chosen(self, seat: Seat, seed: int) -> Any:
+        match = seat.match
+        brain, seconds = self._opponent.brain, self._opponent.seconds
+        try:
+            return await self._host.thinker.think(
+                match.game.name, match.options, match.moves, brain, seconds, seed=seed
             )
         except Busy:
-            move = match.game.write(greedy(match.game, seed)(match.position, _never))
-        except Failed as failure:
-            log.error("a house player cannot think", match=match.name, why=str(failure))
-            match.void("a fault of the host", trio.current_time())
+            return match.game.write(greedy(match.game, seed)(match.position, _never))
+
+
+class Wish(Struct, frozen=True):
+    """Whom a challenger wants to meet, and the network that it is counted under; "" where it is not."""
+
+    opponent: Opponent
+    network: str
+
+
+class HousePlayers:
+    """Those that are there for as long as their challengers are, each for one."""
+
+    def __init__(self, host: "Host") -> None:
+        self._host = host
+        self._wishes: dict[Player, Wish] = {}
+        self._here: dict[Player, HousePlayer] = {}
+        host.lobby.listen(self._changed)
+
+    def __len__(self) -> int:
+        return len(self._here)
+
+    def ask(self, challenger: Player, name: str | None, peer: str) -> None:
+        """Have the house player of that name meet somebody who is at an open table.
+
+        Where there is none of that name, nothing comes of it: it may be the name of a bot. Whoever the
+        challenger met before leaves. Raises `Unwelcome` where there are too many already.
+        """
+        wanted = opponents(catalogue()[challenger.game]).get(name or "")
+        if (before := self._wishes.get(challenger)) is not None and before.opponent is not wanted:
+            self._forget(challenger)
+        if wanted is not None:
+            self._wishes[challenger] = Wish(wanted, network_of(peer, self._host.limits.trust_loopback))
+            self._come(challenger)
+
+    def _come(self, challenger: Player) -> None:
+        wish, table = self._wishes[challenger], challenger.place or ""
+        if challenger in self._here or challenger.seat is not None:
             return
-        if seat.to_move and match.ply == ply:
-            seat.play(move)
+        self._expect_room(wish.network)
+        self._host.tournaments[table].receive(wish.opponent.name)
+        self._here[challenger] = HousePlayer(
+            self._host, challenger.game, table, wish.opponent, challenger.name
+        )
+
+    def _expect_room(self, network: str) -> None:
+        most, limits = self._host.limits.practice, self._host.limits
+        if len(self._here) >= most:
+            raise Unwelcome(f"the host plays {most} bots itself, and `limits.practice` allows no more")
+        most = limits.practice_per_address
+        if network and sum(self._wishes[player].network == network for player in self._here) >= most:
+            raise Unwelcome(
+                f"the host plays {most} bots from your address itself, "
+                "and `limits.practice_per_address` allows no more"
+            )
+
+    def _changed(self, player: Player) -> None:
+        """Somebody came, went or is free."""
+        if player.kind is Kind.HOUSE and player.seat is None:
+            _rest(player)
+        if player not in self._wishes:
+            return
+        if player.retired or not self._at_open_table(player):
+            self._forget(player)
+        elif player.seat is not None:
+            pass
+        elif not player.present:
+            self._dismiss(player)
+        else:
+            try:
+                self._come(player)  # it has come back without a word
+            except Unwelcome as unwelcome:
+                log.info("no room for a house player", player=player.name, why=str(unwelcome))
+
+    def _forget(self, challenger: Player) -> None:
+        del self._wishes[challenger]
+        self._dismiss(challenger)
+
+    def _dismiss(self, challenger: Player) -> None:
+        if (house := self._here.pop(challenger, None)) is not None:
+            house.leave_when_free()
+
+    def _at_open_table(self, player: Player) -> bool:
+        table = self._host.tournaments.get(player.place or "")
+        return table is not None and table.record.opened.format == "open"
+
+
+def _rest(player: Player) -> None:
+    """Between two matches: be gone after the last, else be there, even after having hung up."""
+    if player.matches_left == 0:
+        player.retire()
+    else:
+        player.back()
 
 
 def _never() -> bool:

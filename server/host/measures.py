@@ -1,51 +1,89 @@
-"""What the host measures of itself: how late its event loop is, and how long moves and commits take.
+"""What the host measures of itself: how late its event loop is, how long moves and commits take, and counts.
 
-A histogram counts in how many cases something took no longer than each of its bounds, so
-a monitor can say what the slowest hundredth took, of any stretch of time.
+It counts by game, door, ending or fault, of which there are few, and never by a name.
 """
 
-from bisect import bisect_left
-from itertools import accumulate
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Mapping
 
 import trio
 
+from server.host.histogram import Histogram
+from server.host.view import Held
+from server.net.listening import Attend, Visitor
 from server.net.sockets import readiness
+from server.net.wire import Wire
+from tournament.events import Ending
+from tournament.record import AnyFact, Concluded, Voided
 
-MILLISECONDS = (0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
+NOBODYS = "none"  # instead of a fault: an organiser voided the match, or nobody was there yet
 EVERY = 0.05  # seconds between two looks at how late the event loop is
-
-
-class Histogram:
-    """How often something took how many seconds."""
-
-    __slots__ = ("_counts", "bounds", "total")
-
-    def __init__(self) -> None:
-        self.bounds = tuple(each / 1000 for each in MILLISECONDS)
-        self.total = 0.0  # seconds, of all that was observed
-        self._counts = [0] * (len(self.bounds) + 1)  # the last: what took longer than any bound
-
-    def observe(self, seconds: float) -> None:
-        self.total += seconds
-        self._counts[bisect_left(self.bounds, seconds)] += 1
-
-    def up_to(self) -> list[int]:
-        """How many took no longer than each bound, and last, how many there were in all."""
-        return list(accumulate(self._counts))
 
 
 class Measures:
     def __init__(self) -> None:
         self.lag = Histogram()  # from when the event loop should have looked to when it did
-        self.moves = Histogram()  # from the arrival of a move to its being told; of some moves
+        # From the arrival of a move to its being told, of some moves, by game.
+        self.moves = defaultdict[str, Histogram](Histogram)
         self.commits = Histogram()  # from handing facts to the thread that writes until they are safe
+        self.came = Counter[tuple[str, str]]()  # bots that were let in, by door and game
+        self.connections = Counter[str]()  # that are open, by door …
+        self.accepted = Counter[str]()  # … and that ever were
+        self.over = Counter[tuple[str, str]]()  # matches that ended, by game and ending
+        self.faults = Counter[tuple[str, str]]()  # … and, by game and fault, that were not played to the end
+        self.voids = Counter[str]()  # matches that count for nothing, by whose fault that is
+        self._played = Counter[str]()  # moves of those matches, by game
+        self._counted: set[str] = set()  # matches whose moves are in there
+
+    def hear(self, tournament: Held, fact: AnyFact) -> None:
+        """Count what a fact says that is safe."""
+        game = tournament.record.opened.game
+        if isinstance(fact, Voided):
+            self.voids[NOBODYS] += 1
+        elif isinstance(fact, Concluded):
+            self.over[game, fact.ending.value] += 1
+            if fact.fault is not None:
+                self.faults[game, fact.fault.value] += 1
+            if fact.ending is Ending.VOID:
+                self.voids[fact.fault or NOBODYS] += 1
+            self._played[game] += len(fact.moves)
+            if fact.match in tournament.matches:
+                self._counted.add(fact.match)
+
+    def played(self, tournaments: Mapping[str, Held]) -> Counter[str]:
+        """Moves, by game: those of the matches in play, and of all that ended."""
+        found, still = Counter(self._played), set[str]()
+        for held in tournaments.values():
+            for name, match in held.matches.items():
+                if name in self._counted:
+                    still.add(name)  # it is about to be announced
+                else:
+                    found[held.record.opened.game] += match.ply
+        self._counted = still
+        return found
+
+    def counting(self, door: str, attend: Attend) -> Attend:
+        """The same, with the connections that it attends counted as that door's."""
+
+        def counted(wire: Wire, visitor: Visitor) -> Awaitable[object]:
+            return self._attended(door, attend, wire, visitor)
+
+        return counted
+
+    async def _attended(self, door: str, attend: Attend, wire: Wire, visitor: Visitor) -> None:
+        self.accepted[door] += 1
+        self.connections[door] += 1
+        try:
+            await attend(wire, visitor)
+        finally:
+            self.connections[door] -= 1
 
 
-def time_move(moves: Histogram, arrived: float) -> None:
+def time_move(moves: Mapping[str, Histogram], game: str, arrived: float) -> None:
     """Measure a move that has just been played: until what is said about it has been sent."""
 
     def sent() -> None:
-        moves.observe(trio.current_time() - arrived)
+        moves[game].observe(trio.current_time() - arrived)
 
     sockets = readiness()
     if sockets is not None and sockets.sweeping:

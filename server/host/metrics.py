@@ -1,52 +1,136 @@
-"""The host's figures for a monitor, in the text format that Prometheus reads."""
+"""The host's figures for a monitor: what it knows of itself, and what others have added to `host.figures`.
 
-from collections.abc import Iterator
+No label is a name that a stranger can choose: there are as many samples as games, doors and endings.
+"""
 
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+from games.catalogue import catalogue
+from server.host.exposition import Family, Sample, exposition, single
 from server.host.host import Host
-from server.host.measures import Histogram
+from server.host.measures import NOBODYS
+from tournament.events import Ending, Fault
+from tournament.record import State
 
-HELP = {
-    "quintain_matches_playing": "Matches in play.",
-    "quintain_matches_over_total": "Matches that are over, of all tournaments that are known.",
-    "quintain_moves_total": "Moves that were played.",
-    "quintain_players": "Bots that are here.",
-    "quintain_tournaments": "Tournaments that are known.",
-    "quintain_stalled_seconds_total": "Time that the host stood still and gave back to the clocks.",
-    "quintain_exceptions_total": "Exceptions that reached a guard: each is a fault of the host's.",
-    "quintain_connections_lost_total": "Connections whose peer went away.",
-    "quintain_move_seconds": "From the arrival of a move to its being told, of one move in 64.",
-    "quintain_loop_lag_seconds": "How late the event loop of the matches is, measured every 50 ms.",
-    "quintain_commit_seconds": "From handing facts to the journal until they are safe.",
-}
+FAULTS = (*(fault.value for fault in Fault), NOBODYS)
 
 
 def metrics(host: Host) -> str:
-    tournaments = host.tournaments.values()
-    values: dict[str, float | Histogram] = {
-        "quintain_matches_playing": sum(len(each.matches) for each in tournaments),
-        "quintain_matches_over_total": sum(each.record.ended for each in tournaments),
-        "quintain_moves_total": host.timekeeper.moves,
-        "quintain_players": sum(player.present for player in host.lobby.players()),
-        "quintain_tournaments": len(host.tournaments),
-        "quintain_stalled_seconds_total": host.timekeeper.stalled,
-        "quintain_exceptions_total": host.guard.caught.total(),
-        "quintain_connections_lost_total": host.guard.gone,
-        "quintain_move_seconds": host.measures.moves,
-        "quintain_loop_lag_seconds": host.measures.lag,
-        "quintain_commit_seconds": host.measures.commits,
-    }
-    return "".join(f"{line}\n" for name, value in values.items() for line in _lines(name, value))
+    beside = (family for figures in host.figures for family in figures())
+    return exposition((*_of_the_host(host), *beside))
 
 
-def _lines(name: str, value: float | Histogram) -> Iterator[str]:
-    yield f"# HELP {name} {HELP[name]}"
-    if isinstance(value, Histogram):
-        yield f"# TYPE {name} histogram"
-        counts = value.up_to()
-        for bound, count in zip((*value.bounds, "+Inf"), counts, strict=True):
-            yield f'{name}_bucket{{le="{bound}"}} {count}'
-        yield f"{name}_sum {value.total}"
-        yield f"{name}_count {counts[-1]}"
-    else:
-        yield f"# TYPE {name} {'counter' if name.endswith('_total') else 'gauge'}"
-        yield f"{name} {value}"
+def _of_the_host(host: Host) -> Iterator[Family]:
+    measures = host.measures
+    yield from _of_tournaments(host)
+    played = measures.played(host.tournaments)
+    yield _by("game", catalogue(), "quintain_moves_total", "counter", "Moves that were played.", played)
+    yield Family(
+        "quintain_matches_over_total",
+        "counter",
+        "Matches that ended since the host was started, by how.",
+        tuple(
+            Sample(measures.over[game, ending.value], {"game": game, "ending": ending.value})
+            for game in catalogue()
+            for ending in Ending
+        ),
+    )
+    yield Family(
+        "quintain_faults_total",
+        "counter",
+        "Matches that were not played to their end, by whose fault that is.",
+        tuple(
+            Sample(measures.faults[game, fault.value], {"game": game, "fault": fault.value})
+            for game in catalogue()
+            for fault in Fault
+        ),
+    )
+    yield Family(
+        "quintain_matches_void_total",
+        "counter",
+        "Matches that count for nothing, by whose fault that is.",
+        tuple(Sample(measures.voids[fault], {"fault": fault}) for fault in FAULTS),
+    )
+    yield Family(
+        "quintain_bots_came_total",
+        "counter",
+        "Bots that were let in, by the protocol that they speak.",
+        tuple(
+            Sample(count, {"door": door or NOBODYS, "game": game})
+            for (door, game), count in sorted(measures.came.items())
+        ),
+    )
+    doors = sorted(measures.accepted)
+    yield _by("door", doors, "quintain_connections", "gauge", "Open connections.", measures.connections)
+    yield _by(
+        "door", doors, "quintain_connections_total", "counter", "Connections that came.", measures.accepted
+    )
+    yield single(
+        "quintain_connections_lost_total", "counter", "Connections whose peer went away.", host.guard.gone
+    )
+    yield single(
+        "quintain_exceptions_total",
+        "counter",
+        "Exceptions that reached a guard: each is a fault of the host's.",
+        host.guard.caught.total(),
+    )
+    yield single(
+        "quintain_stalled_seconds_total",
+        "counter",
+        "Time that the host stood still and gave back to the clocks.",
+        host.timekeeper.stalled,
+    )
+    yield single(
+        "quintain_store_trouble",
+        "gauge",
+        "1 while nothing can be kept, else 0.",
+        int(bool(host.store.trouble)),
+    )
+    yield Family(
+        "quintain_move_seconds",
+        "histogram",
+        "From the arrival of a move to its being told, of one move in 64.",
+        tuple(Sample(measures.moves[game], {"game": game}) for game in catalogue()),
+    )
+    yield single(
+        "quintain_loop_lag_seconds",
+        "histogram",
+        "How late the event loop of the matches is, measured every 50 ms.",
+        measures.lag,
+    )
+    yield single(
+        "quintain_commit_seconds",
+        "histogram",
+        "From handing facts to the journal until they are safe.",
+        measures.commits,
+    )
+
+
+def _of_tournaments(host: Host) -> Iterator[Family]:
+    held = tuple(host.tournaments.values())
+    playing = Counter[str]()
+    missing = Counter[str]()
+    for each in held:
+        playing[each.record.opened.game] += len(each.matches)
+        missing[each.record.opened.game] += len(each.missing())
+    here = Counter(player.game for player in host.lobby.players() if player.present)
+    states = Counter(each.record.state.value for each in held)
+    games, known = catalogue(), [state.value for state in State]
+    yield _by("game", games, "quintain_matches_playing", "gauge", "Matches in play.", playing)
+    yield _by("game", games, "quintain_players", "gauge", "Bots that are here.", here)
+    yield _by("game", games, "quintain_players_missing", "gauge", "Bots that are awaited, and gone.", missing)
+    yield _by("state", known, "quintain_tournaments", "gauge", "Tournaments that are known.", states)
+
+
+def _by(
+    label: str,
+    values: Iterable[str],
+    name: str,
+    kind: Literal["counter", "gauge"],
+    help: str,
+    counts: Counter[str],
+) -> Family:
+    """A sample for each value that the label can have, also where nothing was counted."""
+    return Family(name, kind, help, tuple(Sample(counts[each], {label: each}) for each in values))

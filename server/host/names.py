@@ -9,8 +9,10 @@ looks like what is `look_alikes.py`'s business.
 import unicodedata
 from functools import cache, lru_cache
 
+from games.brains import BRAINS
 from games.catalogue import catalogue
 from server.host.look_alikes import is_unseen, skeleton
+from server.host.practice import SPARRING
 
 LONGEST = 32  # characters
 KNOWN = 4096  # names remembered with their check: a bot may come anew for each match
@@ -56,9 +58,13 @@ def checked(name: str) -> str:
 
 @cache
 def _reserved() -> frozenset[str]:
-    """The keys of names that no bot has; among them every game's opponents, whom bots ask for by name."""
+    """The keys of names that no bot has; among them every game's opponents, whom bots ask for by name.
+
+    The names of the brains, but for `random`, were anybody's before the host had opponents of these names.
+    """
     opponents = (opponent.name for game in catalogue().values() for opponent in game.opponents)
-    return frozenset(map(key, (*RESERVED, *opponents)))
+    practice = (opponent.name for opponent in SPARRING if opponent.name not in BRAINS)
+    return frozenset(map(key, (*RESERVED, *opponents, *practice)))
 
 
 @lru_cache(KNOWN)

@@ -6,6 +6,7 @@ tournaments that one name is in, and at no others.
 """
 
 from collections.abc import Iterator
+from itertools import count
 
 from server.host.names import key
 from tournament.record import AnyFact, Claimed, Entered, Record, Released, Seated, State
@@ -15,6 +16,7 @@ Named = tuple[str, str]  # the game, and a name or the key of one
 
 class Roll:
     def __init__(self) -> None:
+        self._age = count()
         self._ages: dict[str, int] = {}  # of tournaments, the oldest is 0
         self._records: dict[Named, dict[str, Record]] = {}  # that have an entrant of that name
         self._spelled: dict[Named, str] = {}  # by tournament and key: the entrant that is called so
@@ -22,11 +24,19 @@ class Roll:
 
     def add(self, record: Record) -> None:
         """A tournament was opened, or was there when the host started."""
-        self._ages[record.name] = len(self._ages)
+        self._ages[record.name] = next(self._age)
         for name in record.entrants:
             self._enter(record, name)
         for seated in record.seats.values():
             self._seat(record, seated)
+
+    def remove(self, record: Record) -> None:
+        """A tournament was deleted."""
+        del self._ages[record.name]
+        for name in record.entrants:
+            self._records[record.opened.game, name].pop(record.name, None)
+            self._spelled.pop((record.name, key(name)), None)
+            self._seats.get((record.opened.game, key(name)), {}).pop(record.name, None)
 
     def hear(self, record: Record, fact: AnyFact) -> None:
         match fact:

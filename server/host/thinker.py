@@ -6,7 +6,8 @@ another. `python -m server.host.thinker` is such a child: it ends when its stand
 input does, and so never outlives the host.
 
 `games/brains.py` defines the brains. House players (`server/host/house_players.py`)
-and the Arena's evaluations use them here.
+and the Arena's evaluations use them here. A child also grades whole matches
+(`games/perfect.py`), for `server/host/grading.py`.
 """
 
 import os
@@ -24,6 +25,7 @@ from msgspec.json import decode, encode
 
 from games.brains import BRAINS, alphabeta
 from games.catalogue import catalogue
+from games.perfect import Grades, grades
 from server.net.guard import PEER_GONE
 from server.net.lines import Lines, LineTooLong
 
@@ -47,7 +49,7 @@ class Failed(Exception):
     """A task cannot be done: it makes no sense, or no child survives it."""
 
 
-class Task(Struct, frozen=True):
+class Task(Struct, frozen=True, tag="think"):
     game: str
     options: dict[str, Any]
     moves: list[Any]  # from the beginning, as the game writes them
@@ -57,8 +59,17 @@ class Task(Struct, frozen=True):
     seed: int
 
 
+class Played(Struct, frozen=True, tag="grade"):
+    """A match to be graded."""
+
+    game: str
+    options: Mapping[str, Any]
+    moves: Sequence[Any]
+
+
 class Thought(Struct, frozen=True):
     move: Any = None  # as the game writes it
+    grades: Grades | None = None
     wrong: str | None = None  # why there is none
 
 
@@ -80,6 +91,11 @@ class Thinker:
         self._running = False
         self._children: set[_Child] = set()
         self._idle: list[_Child] = []
+
+    @property
+    def waiting(self) -> int:
+        """Questions that no child has been asked yet."""
+        return self._waiting
 
     async def run(self) -> None:
         """Run until cancelled, then end all children."""
@@ -106,14 +122,24 @@ class Thinker:
 
         Raises `Busy` where too many wait already, and `Failed` where no move will come.
         """
-        task = encode(Task(game, dict(options), list(moves), brain, seconds, depth, seed)) + b"\n"
+        task = Task(game, dict(options), list(moves), brain, seconds, depth, seed)
+        return (await self._thought(task, seconds)).move
+
+    async def grade(
+        self, game: str, options: Mapping[str, Any], moves: Sequence[Any], seconds: float
+    ) -> Grades | None:
+        """How well a match was played, or None where nobody knows; raises as `think` does."""
+        return (await self._thought(Played(game, options, moves), seconds)).grades
+
+    async def _thought(self, task: Task | Played, seconds: float) -> Thought:
+        line = encode(task) + b"\n"
         await self._turn()
         try:
             for _ in range(TRIES):
-                if (thought := await self._ask(task, seconds + self._slack)) is not None:
+                if (thought := await self._ask(line, seconds + self._slack)) is not None:
                     if thought.wrong is not None:
                         raise Failed(thought.wrong)
-                    return thought.move
+                    return thought
             raise Failed(f"{TRIES} child processes gave no answer")
         finally:
             self._turns.release()
@@ -215,7 +241,10 @@ def serve(tasks: BinaryIO, thoughts: BinaryIO) -> None:
 
 def thought(line: bytes) -> Thought:
     try:
-        return Thought(_chosen(decode(line, type=Task)))
+        task = decode(line, type=Task | Played)
+        if isinstance(task, Played):
+            return Thought(grades=grades(catalogue()[task.game], task.options, task.moves))
+        return Thought(_chosen(task))
     except Exception as error:  # whoever asked is told, and the child lives on
         return Thought(wrong=f"{type(error).__name__}: {error}")
 
@@ -235,5 +264,5 @@ def _chosen(task: Task) -> Any:
 
 if __name__ == "__main__":
     if hasattr(os, "nice"):
-        os.nice(NICENESS)
+        os.nice(int(sys.argv[1]) if len(sys.argv) > 1 else NICENESS)
     serve(sys.stdin.buffer, sys.stdout.buffer)

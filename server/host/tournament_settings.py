@@ -3,13 +3,15 @@
 `Host.open` checks what the types of its fields cannot.
 """
 
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from msgspec import Meta, Struct
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from games.game import Pace
-from tournament.format import Terms
-from tournament.record import Opened
+from tournament.format import Aim, Format, Terms, formats
+from tournament.record import Absent, Opened
 
 
 class TournamentSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -20,11 +22,38 @@ class TournamentSettings(Struct, frozen=True, forbid_unknown_fields=True):
     format: str = "round-robin"
     entrants: Annotated[int, Meta(ge=2)] | None = None
     rounds: Annotated[int, Meta(ge=1)] | None = None
-    seed: int = 0
+    seed: int | None = None  # None: the host chooses one, and shows it when lots are drawn
     options: dict[str, Any] = {}
     pace: Pace | None = None
+    absent: Absent | None = None  # None: settle, where the format has an end
+    start_at: datetime | None = None  # UTC, if it does not say otherwise
+    group: Annotated[str, Meta(min_length=1, max_length=64)] | None = None
+    # Of a tournament that ends when it is decided: `tournament.format.Aim`
+    confidence: Annotated[float, Meta(ge=0.5, lt=1)] | None = None
+    places: Annotated[int, Meta(ge=0)] | None = None
+    within: Annotated[float, Meta(ge=1, le=1000)] | None = None
+    games: Annotated[int, Meta(ge=1)] | None = None
 
     def opened(self) -> Opened:
         """The fact that it begins with."""
-        terms = Terms(self.rounds, self.seed)
-        return Opened(self.game, self.format, self.entrants, terms, self.options, self.pace)
+        format = formats().get(self.format)
+        endless = format is not None and format.endless
+        openly = 0 if endless else None  # no draw, before which it were sealed
+        start = self.start_at
+        return Opened(
+            self.game,
+            self.format,
+            self.entrants,
+            Terms(self.rounds, openly if self.seed is None else self.seed, aim=self._aim(format)),
+            self.options,
+            self.pace,
+            self.absent or (UNSET if endless else "settle"),
+            UNSET if start is None else (start if start.tzinfo else start.replace(tzinfo=UTC)).timestamp(),
+            self.group or UNSET,
+        )
+
+    def _aim(self, format: Format | None) -> Aim | UnsetType:
+        """When it is decided; unset for a format that never is, where nothing was asked for."""
+        asked = {"confidence": self.confidence, "places": self.places, "within": self.within}
+        given = {key: value for key, value in (asked | {"games": self.games}).items() if value is not None}
+        return msgspec.convert(given, Aim) if given or (format is not None and format.decides) else UNSET

@@ -5,15 +5,18 @@ follows what a host keeps and tells (`server/show/mirror.py`). So whatever is on
 written once, and the loop that plays need not do the work.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from msgspec import Struct
 
 from games.game import Game
 from server.host.boards import Boards
+from server.host.grading import Grader
 from server.net.guard import Guard
+from tournament.entries import Entry
 from tournament.match import Match
+from tournament.presence import Missing
 from tournament.record import AnyFact, Concluded, Record
 
 
@@ -40,8 +43,20 @@ class Held(Protocol):
         """Seconds until the end; None while nothing is known."""
         ...
 
+    def missing(self) -> Sequence[Missing]:
+        """Who is awaited and not here."""
+        ...
+
     async def concluded(self, match: str) -> Concluded:
         """A match that is over, with all its moves."""
+        ...
+
+    async def receipt(self, match: str) -> str:
+        """The receipt for a match that is over: the head of the tournament's chain that ends with it."""
+        ...
+
+    async def entries(self, after: int = 0) -> Sequence[Entry]:
+        """A page of its facts as they are kept: those with a greater number."""
         ...
 
 
@@ -65,6 +80,11 @@ class View(Protocol):
     @property
     def boards(self) -> Boards:
         """The standings of all tournaments, with ratings."""
+        ...
+
+    @property
+    def grader(self) -> Grader:
+        """How well matches were played, where that is known."""
         ...
 
     @property

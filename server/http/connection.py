@@ -162,7 +162,6 @@ class Connection(Answers):
 
     def close(self, exchange: Exchange) -> None:
         if exchange is self._exchange:
-            exchange.callbacks = ()  # whoever holds the stream is often one of them
             if self._chunked:
                 self._outbox.put(LAST_CHUNK)
             self._over(self._last())
@@ -214,6 +213,8 @@ class Connection(Answers):
 
     def _over(self, last: bool) -> None:
         """The request is answered; the next may have its turn, if this was not the last."""
+        if self._exchange is not None:
+            self._exchange.end()
         self._exchange = None
         self._streaming = False
         if last:
@@ -379,7 +380,7 @@ class Connection(Answers):
     def drain(self, why: str) -> None:
         """End when idle; a request that waits is answered, to be made again when the host is back."""
         if (exchange := self._exchange) is not None and not self._streaming:
+            self._lose(exchange)  # before the answer, after which nobody is told
             self.respond(exchange, json_response(503, {"error": why}, RETRY_LATER))
-            self._lose(exchange)
         elif self._exchange is None and not self._parting and self._requests.stage == "idle":
             self._part()

@@ -35,11 +35,12 @@ class Exchange:
     is an answer, if pages of any site may read it.
     """
 
-    __slots__ = ("_connection", "callbacks", "gone", "request", "shared")
+    __slots__ = ("_connection", "callbacks", "gone", "over", "request", "shared")
 
     def __init__(self, request: Request, connection: Answers) -> None:
         self.request = request
         self.gone = False
+        self.over = False  # the answer is complete
         self.shared = False
         self.callbacks: tuple[Callable[[], None], ...] = ()  # what `on_gone` was given
         self._connection = connection
@@ -60,8 +61,12 @@ class Exchange:
         """Have `callback` called when the client hangs up before the answer is complete; now, if it has."""
         if self.gone:
             callback()
-        else:
+        elif not self.over:
             self.callbacks += (callback,)
+
+    def end(self) -> None:
+        """The answer is complete. Whoever holds this, or its stream, is often one of the callbacks."""
+        self.over, self.callbacks = True, ()
 
     async def preceded(self) -> bool:
         """Wait until the client has taken all earlier answers. False when it is gone."""

@@ -58,7 +58,7 @@ class Guard(Spawner):
         if isinstance(error, ExceptionGroup):
             for part in cast("ExceptionGroup[Exception]", error).exceptions:
                 self.report(part)
-        elif isinstance(error, PEER_GONE):
+        elif not is_ours(error):
             self.gone += 1
         else:
             self._count(error)
@@ -77,6 +77,13 @@ class Guard(Spawner):
             log.error("unexpected", place=place, exc_info=error)
         elif str(times).strip("0") == "1":  # 10, 100, …: whoever can cause it must not fill the disk
             log.error("unexpected again", place=place, times=times)
+
+
+def is_ours(error: Exception) -> bool:
+    """Whether an exception is a fault of the host's, and not only a peer that went away."""
+    if isinstance(error, ExceptionGroup):
+        return any(map(is_ours, cast("ExceptionGroup[Exception]", error).exceptions))
+    return not isinstance(error, PEER_GONE)
 
 
 def _place(error: Exception) -> str:

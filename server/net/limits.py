@@ -46,9 +46,14 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     takeovers: Rate = Rate(5, 60.0)  # of one name: two clients with one token would take turns forever
     new_names: Rate = Rate(2000, 100.0)  # from one address: an organiser's thousand bots, and as many again
     wrong_tokens: Rate = Rate(10, 60.0)  # from one address
+    log_lines: Rate = Rate(200, 60.0)  # that one address may cause; the log says how many more there were
 
     # After a restart.
     resume_seconds: float = 30.0  # that a match which was in play waits for its players; then it is void
+
+    # Opponents of the host's own, for bots that ask for one by name.
+    practice: int = 32  # at once: each may think half a second for every move, in one of two processes
+    practice_per_address: int = 8  # of these, for the bots of one address
 
     # At open tables and ladders.
     ghost_seconds: float = 5.0  # that a bot may be gone before its first move; then its opponent is free
@@ -87,6 +92,7 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     session_seconds: float = 60.0  # that a bot may be silent and not listening: it may think as long as that
     session_begin_seconds: float = 10.0  # from the welcome to the first request, or it was never got
     poll_seconds: float = 25.0  # that a long poll is held: some proxies cut at 30
+    model_seconds: float = 600.0  # that a language model may be silent: slow ones think for minutes
     heartbeat_seconds: float = 15.0  # of silence on an event stream before a sign of life, for proxies too
 
     # What is written.

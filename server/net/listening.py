@@ -24,8 +24,10 @@ import trio
 from server.net.addresses import customer
 from server.net.guard import Guard
 from server.net.hosts import Hosts
+from server.net.introduction import introduced
 from server.net.limits import Limits
 from server.net.proxies import Proxies
+from server.net.proxy_header import BadHeader
 from server.net.sockets import SocketWire, readiness
 from server.net.wire import StreamWire, Wire, WireStream
 
@@ -64,6 +66,10 @@ class Visitor:
         """What is wrong with a request to the host of that name, in a sentence; "" where nothing is."""
         hosts = self._admission.hosts
         return "" if hosts is None or self.proxied else hosts.objection(named)
+
+    def introduced_as(self, peer: str) -> bool:
+        """A proxy of ours speaks for that address; False if it has too many connections already."""
+        return self._admission.introduce(self, peer)
 
     def authenticated(self) -> None:
         """It has shown who it is: a flood of strangers no longer drives it out."""
@@ -120,6 +126,23 @@ class Admission:
     def free_files(self) -> float:
         """How many more may be opened for connections."""
         return self._most - len(self._here) - self.files_beside
+
+    def introduce(self, visitor: Visitor, peer: str) -> bool:
+        """A proxy has said for whom it connects: from now on it is that address; False if it has too many."""
+        visitor.wire.peer = peer
+        network = network_of(peer, self._limits.trust_loopback)
+        if not network or visitor not in self._here:
+            return visitor in self._here
+        theirs = (each for each in self._strangers if each.network == network)
+        if self._of_network[network] >= self._limits.connections_per_address and not self._evict(theirs):
+            return False
+        if len(self._strangers) >= self._limits.unauthenticated:
+            self._evict(self._strangers)
+        self._near.pop(visitor, None)
+        visitor.network = network
+        self._of_network[network] += 1
+        self._strangers[visitor] = None
+        return True
 
     def knows(self, visitor: Visitor) -> None:
         self._strangers.pop(visitor, None)
@@ -238,8 +261,12 @@ async def serve(
     admission: Admission,
     limits: Limits,
     tls: ssl.SSLContext | None = None,
+    headers: bool = False,
 ) -> Never:
-    """Accept forever, each connection in a task of the guard. The listener is closed at the end."""
+    """Accept forever, each connection in a task of the guard. The listener is closed at the end.
+
+    With `headers`, a proxy of ours may say first for whom it connects, in the PROXY protocol.
+    """
     full = False
     watcher = readiness()
     with listener:
@@ -251,7 +278,8 @@ async def serve(
                     wire = SocketWire(connected, _host(address[0]), watcher)
                     full = False
                     if visitor := admission.admit(wire):
-                        guard.start_soon(_attended, attend, wire, visitor, guard, limits, tls)
+                        may = headers and visitor.proxied
+                        guard.start_soon(_attended, attend, wire, visitor, guard, limits, tls, may)
                     else:
                         wire.close()
             except BlockingIOError:
@@ -267,9 +295,19 @@ async def serve(
 
 
 async def _attended(
-    attend: Attend, wire: Wire, visitor: Visitor, guard: Guard, limits: Limits, tls: ssl.SSLContext | None
+    attend: Attend,
+    connected: SocketWire,
+    visitor: Visitor,
+    guard: Guard,
+    limits: Limits,
+    tls: ssl.SSLContext | None,
+    introductions: bool,
 ) -> None:
+    wire: Wire = connected
     try:
+        source = await introduced(connected, limits.handshake_seconds) if introductions else ""
+        if source and not visitor.introduced_as(source):
+            return
         if tls is not None:
             stream = trio.SSLStream(WireStream(wire), tls, server_side=True)
             wire = StreamWire(stream, guard, peer=wire.peer, secure=True)
@@ -278,6 +316,8 @@ async def _attended(
             if deadline.cancelled_caught:
                 return
         await attend(wire, visitor)
+    except BadHeader as error:
+        log.warning("cut", peer=wire.peer, why=str(error))
     finally:
         visitor.leave()
         visitor.wire.close()

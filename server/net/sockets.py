@@ -160,11 +160,19 @@ class SocketWire(Wire):
             return await self._watched(self._readiness)
         while True:
             self._check_open()
+            if (received := self._received) is not None:
+                self._received = None
+                await trio.lowlevel.checkpoint()
+                return received
             await trio.lowlevel.wait_readable(self._socket)
             with suppress(BlockingIOError):  # woken for nothing: the kernel may do that
                 received = self._read()
                 self.arrived = trio.current_time()
                 return received
+
+    def unread(self, received: bytes) -> None:
+        """Give it to whoever reads next. Nothing may have been read since, and nobody may be reading."""
+        self._received = received or None
 
     async def pump(self, take: Callable[[bytes], None]) -> None:
         if self._readiness is None:

@@ -8,9 +8,11 @@ import socket
 import struct
 import sys
 
-if sys.platform == "linux":
+try:
     import fcntl
     import termios
+except ImportError:  # not a Unix
+    fcntl = termios = None
 
 # Of Linux's `struct tcp_info`: the state; bytes received, not yet sent, sent, and of these sent again.
 INFO = struct.Struct("=B127xQ8xI52xQQ")
@@ -19,7 +21,7 @@ OPEN = (1, 8)  # the states in which this end may still write: established, and 
 
 def tcp_use(connected: socket.socket) -> tuple[int, int] | None:
     """Bytes written and bytes read so far; None if that is not known, or nothing more can be written."""
-    if sys.platform != "linux":
+    if sys.platform != "linux" or fcntl is None or termios is None:
         return None
     try:
         info = connected.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, INFO.size)

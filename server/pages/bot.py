@@ -19,7 +19,7 @@ from server.pages import drawings, formatting
 from server.pages.paging import page_of
 from tournament.format import Result
 from tournament.record import Concluded, Record
-from tournament.skill import NEW, Skill, after, says_something
+from tournament.skill import ELO, NEW, Skill, after, in_elo, says_something
 
 OWN = 20_000  # matches of a bot in a tournament, the latest, that are added up by opponent
 PIECE = 10_000  # of a record, read at a time
@@ -52,6 +52,7 @@ class Played(Struct, frozen=True):
     score: float | None
     ending: str
     plies: int
+    ended: float | None  # wall time
 
 
 class Career(Struct, frozen=True):
@@ -142,7 +143,8 @@ def _played(record: Record, match: Concluded, name: str) -> Played:
     score = match.score[seat] if match.score is not None and counts else None
     ending = "void" if match.match in record.voided else str(match.ending)
     opponent, plies = match.players[1 - seat], match.plies
-    return Played(match.match, record.name, game.title, opponent, game.seats[seat], score, ending, plies)
+    seat_called, ended = game.seats[seat], match.ended
+    return Played(match.match, record.name, game.title, opponent, seat_called, score, ending, plies, ended)
 
 
 def _career(name: str, game: str, theirs: list[Record], mine: list[tuple[Record, Sequence[int]]]) -> Career:
@@ -186,8 +188,8 @@ def _curve(name: str, records: list[Record]) -> Markup | None:
             story.append(believed[name])
     if len(story) < 3:
         return None
-    middles, spreads = [skill.mu for skill in story[1:]], [FIRM * skill.sigma for skill in story[1:]]
-    last = (
-        f"after {formatting.plural(len(middles), 'match', 'matches')} {middles[-1]:.1f} ± {spreads[-1]:.1f}"
-    )
-    return drawings.curve(middles, spreads, f"Rating over time, {last}")
+    middles = [in_elo(skill.mu) for skill in story[1:]]
+    spreads = [FIRM * ELO * skill.sigma for skill in story[1:]]
+    matches = formatting.plural(len(middles), "match", "matches")
+    last = f"after {matches} {formatting.signed(middles[-1])} ± {spreads[-1]:.0f} Elo"
+    return drawings.curve(middles, spreads, f"Strength over time, {last}")

@@ -16,25 +16,45 @@ from msgspec import Struct, structs
 
 from games.catalogue import catalogue
 from server.host.boards import NoBoard, Run, in_a_thread
+from server.host.grading import Kept, graded
+from server.host.grouping import members, table_over
 from server.host.host import OPEN
 from server.host.view import Held, View
 from server.host.wire_log import Tape
 from server.http.exchange import Exchange
 from server.http.wire import JSON, Response, json_response
-from server.pages import bot, files, game, match, protocols, rendering, tables, wire
+from server.pages import (
+    bot,
+    by_hand,
+    files,
+    formatting,
+    game,
+    match,
+    projector,
+    protocols,
+    rendering,
+    tables,
+    wire,
+)
+from server.pages.addressed import ASSISTANTS, MARKDOWN, addressed
 from server.pages.fair_share import Turns
 from server.pages.home import PLACES, HomeLook
 from server.pages.live import Live
 from server.pages.match import MatchLook
+from server.pages.paging import page_of
 from server.pages.parts import Look
+from server.pages.projector import ProjectorLook
 from server.pages.story import Story
 from server.pages.tournament import PLACES as BOARDS
 from server.pages.tournament import TournamentLook
-from tournament.record import Record
+from tournament.record import Concluded, Record
 
-FIRST = frozenset({"tournaments", "matches", "bots", "embed", "static", "live", "protocols"})
-ROOT = frozenset({"", "favicon.ico", "robots.txt"})
+FIRST = frozenset(
+    {"tournaments", "matches", "bots", "embed", "static", "live", "protocols", "wall", "groups"}
+)
+ROOT = frozenset({"", "favicon.ico", "robots.txt", "for-assistants.md"})
 READS = ("GET", "HEAD")
+SOON = 0.5  # seconds that a page waits for how well a match was played
 FRAMES = 262_144  # characters of boards in one answer, beyond the first of them
 NOTHING: Mapping[int, Tape] = {}
 STORIES = 32  # matches that are over and whose replay is kept
@@ -47,6 +67,7 @@ class Addresses(Struct, frozen=True):
     tcp: str = "127.0.0.1:8000"
     websocket: str = "127.0.0.1:8001"
     http: str = "127.0.0.1:8080"
+    websocket_url: str = ""  # by which browsers reach that, if not by its port
 
 
 class Pages:
@@ -57,9 +78,12 @@ class Pages:
         *,
         run: Run = in_a_thread,
         timer: Callable[[], float] = thread_time,
+        key: str | None = None,
     ) -> None:
+        """`key` is the public one that the host signs exports with, if it has one."""
         self.live = Live(host, timer)
         self._host = host
+        self._key = key
         self._addresses = addresses or Addresses()
         self._turns = Turns(run)
         self._index = bot.Index()
@@ -88,6 +112,13 @@ class Pages:
                 return self._live(exchange, "/", self._home, "home.html", places=PLACES)
             case ["live"]:
                 return self._patiently(exchange, self._stream(exchange))
+            case ["groups", *parts]:
+                name = "/".join(parts) or exchange.request.query.get("name", "")
+                return self._patiently(exchange, self._group(exchange, name))
+            case ["wall"]:
+                return self._projector(exchange, None)
+            case ["wall", name] if name in self._host.tournaments:
+                return self._projector(exchange, self._host.tournaments[name])
             case ["static", version, name]:
                 exchange.respond(files.answer(name, version, request.headers.get("if-none-match", "")))
             case ["favicon.ico"]:
@@ -104,6 +135,8 @@ class Pages:
                 return self.wire(exchange, name)
             case ["matches", name, "frames"]:
                 return self._frames(exchange, name)
+            case ["matches", name, "hand"]:
+                return self._hand(exchange, name)
             case ["matches", name, "board.svg"]:
                 return self._picture(exchange, name)
             case ["embed", "matches", name]:
@@ -113,8 +146,16 @@ class Pages:
             case ["games", name] if name in catalogue():
                 table = OPEN + name if OPEN + name in self._host.tournaments else None
                 exchange.respond(self.page("game.html", exchange, **game.about(name), table=table))
+            case ["games", name, "play"] if name in catalogue():
+                seen = by_hand.page(catalogue()[name], request.query)
+                exchange.respond(self.page(by_hand.TEMPLATE, exchange, **seen))
             case ["protocols", name] if name in protocols.SOURCES:
-                exchange.respond(self.page("protocol.html", exchange, **protocols.page(name)))
+                seen = protocols.page(name)
+                seen["content"] = Markup(addressed(seen["content"], self._connect(exchange)))  # noqa: S704
+                exchange.respond(self.page("protocol.html", exchange, **seen))
+            case ["for-assistants.md"]:
+                text = addressed(ASSISTANTS, self._connect(exchange))
+                exchange.respond(Response(200, MARKDOWN, text.encode()))
             case ["protocols", name] if name in protocols.GRAMMARS:
                 exchange.respond(Response(200, JSON, protocols.GRAMMARS[name]))
             case _:
@@ -135,13 +176,27 @@ class Pages:
             exchange.respond(structs.replace(page, own=(("Retry-After", "1"),)))
 
     def page(
-        self, template: str, exchange: Exchange, status: int = 200, *, framed: bool = False, **seen: Any
+        self,
+        template: str,
+        exchange: Exchange,
+        status: int = 200,
+        *,
+        framed: bool = False,
+        **seen: Any,
     ) -> Response:
         """A page of this host, with its addresses as they are reached from the browser."""
         connect = self._connect(exchange)
+        speaks_to = connect["websocket"] if template == by_hand.TEMPLATE else ""
         games = [(name, each.title) for name, each in catalogue().items()]
         return rendering.page(
-            template, status, framed=framed, connect=connect, games=games, path=exchange.request.path, **seen
+            template,
+            status,
+            framed=framed,
+            speaks_to=speaks_to,
+            connect=connect,
+            games=games,
+            path=exchange.request.path,
+            **seen,
         )
 
     def _connect(self, exchange: Exchange) -> Mapping[str, str]:
@@ -156,7 +211,7 @@ class Pages:
             "host": name.strip("[]"),
             "tcp": tcp,
             "url": f"tcp://{name}:{tcp}",
-            "websocket": f"ws{secure}://{name}:{websocket}",
+            "websocket": where.websocket_url or f"ws{secure}://{name}:{websocket}",
             "http": origin,
         }
 
@@ -173,6 +228,10 @@ class Pages:
         match address.split("/")[1:]:
             case [""]:
                 look: Look = self._home
+            case ["wall"]:
+                look = ProjectorLook(self._host, None)
+            case ["wall", name] if name in self._host.tournaments:
+                look = ProjectorLook(self._host, self._host.tournaments[name])
             case ["tournaments", name] if name in self._host.tournaments:
                 look = TournamentLook(self._host, self._host.tournaments[name], self._turns)
             case ["matches", name] if (found := await self._find(name)) is not None:
@@ -183,15 +242,22 @@ class Pages:
         await self.live.ready(address, look)
         self.live.stream(exchange, address)
 
+    def _projector(self, exchange: Exchange, only: Held | None) -> Awaitable[None]:
+        name = None if only is None else only.record.name
+        address = "/wall" if name is None else f"/wall/{name}"
+        look = ProjectorLook(self._host, only)
+        return self._live(exchange, address, look, "wall.html", places=projector.PLACES, name=name)
+
     # Tournaments
 
     async def _tournament(self, exchange: Exchange, tournament: Held, rest: list[str]) -> None:
         record, number = tournament.record, _number(exchange, "page") or 1
-        about: dict[str, Any] = {"record": record, "game": tournament.game}
+        about: dict[str, Any] = {"record": record, "game": tournament.game, "key": self._key}
         match rest:
             case []:
                 look = TournamentLook(self._host, tournament, self._turns)
                 address = f"/tournaments/{record.name}"
+                about["summary"] = self._host.grader.summary(record.public, tournament.concluded)
                 await self._live(exchange, address, look, "tournament.html", places=BOARDS, **about)
             case ["standings"]:
                 board = await self._host.boards.current(record.public)
@@ -208,6 +274,19 @@ class Pages:
         """A page of a whole table."""
         return await self._turns.aside(lambda: lambda: rendering.part(name, seen | {"whole": True}))
 
+    async def _group(self, exchange: Exchange, name: str) -> None:
+        """The table over the tournaments of a group."""
+        if not (held := members(self._host.tournaments, name)):
+            self.missing(exchange, f"There is no group {name[:64]!r}.")
+            return
+        rows = await table_over(self._host, held)
+        page, pages = page_of(len(rows), tables.PAGE, _number(exchange, "page") or 1)
+        shown = rows[(page - 1) * tables.PAGE : page * tables.PAGE]
+        address = formatting.group_address(name)
+        address += "&" if "?" in address else "?"
+        seen: dict[str, Any] = {"held": held, "rows": shown, "page": page, "pages": pages, "address": address}
+        exchange.respond(self.page("group.html", exchange, name=name, **seen))
+
     # Matches
 
     async def _match(self, exchange: Exchange, name: str, template: str, *, framed: bool = False) -> None:
@@ -216,11 +295,16 @@ class Pages:
             return
         record, story = found
         address, goes_on = f"/matches/{name}", story.ended is None
+        receipt = None if goes_on else await self._host.tournaments[record.name].receipt(name)
         if goes_on:
             await self.live.ready(address, MatchLook(record, story))
+        judged = None
+        if isinstance(story.source, Concluded) and not framed:
+            judged = match.judged(story, await self._host.grader.of(record, story.source, SOON))
         async with self._turns.short:
             live = self.live.show(address) if goes_on else None
             seen = match.page(record, await match.completed(story), _number(exchange, "ply"))
+            seen |= {"receipt": receipt, "graded": graded(record) and not goes_on, "judged": judged}
             exchange.respond(self.page(template, exchange, framed=framed, live=live, **seen))
 
     async def wire(
@@ -249,9 +333,10 @@ class Pages:
         async with self._turns.short:
             story = await match.completed(found[1])
         first, size, frames = min(_number(exchange, "from") or 0, len(story.plies)), 0, list[Any]()
+        causes = story.causes
         for ply in range(first, len(story.plies) + 1):
             async with self._turns.short:
-                frames.append(match.frame(story, ply))
+                frames.append(match.frame(story, ply, causes))
             size += len(frames[-1]["board"])
             if size >= FRAMES:
                 break
@@ -267,6 +352,16 @@ class Pages:
             asked = _number(exchange, "ply")
             ply = len(story.plies) if asked is None else min(asked, len(story.plies))
             exchange.respond(match.picture(story.drawing(ply)))
+
+    async def _hand(self, exchange: Exchange, name: str) -> None:
+        """The board as whoever plays by hand sees it, with what may be clicked."""
+        found, seen = await self._find(name), by_hand.BEHIND
+        if found is not None:
+            async with self._turns.short:
+                story = await match.completed(found[1])
+                seat = exchange.request.query.get("seat", "")
+                seen = by_hand.board(story, _number(exchange, "ply") or 0, seat)
+        exchange.respond(json_response(200, seen, ("Cache-Control", "no-store")))
 
     async def _find(self, name: str) -> tuple[Record, Story] | None:
         """A match and its tournament's record; a match's name begins with its tournament's."""
@@ -297,13 +392,24 @@ class Pages:
         if not seen:
             self.missing(exchange, f"Nobody named {name[:32]!r} was ever here.")
             return
-        exchange.respond(self.page("bot.html", exchange, **seen))
+        exchange.respond(self.page("bot.html", exchange, kept=self._kept(name), **seen))
+
+    def _kept(self, name: str) -> Mapping[str, Kept]:
+        """How well a bot has played, by game, as far as that is known by now."""
+        found: dict[str, Kept] = {}
+        for each in self._host.tournaments.values():
+            record = each.record.public
+            if name in record.entrants and (summary := self._host.grader.summary(record, each.concluded)):
+                found.setdefault(record.opened.game, Kept()).add(summary.bot(name))
+        return found
 
 
 def shows(path: str) -> bool:
     """Whether there may be a page at a path."""
     first, *rest = path.strip("/").split("/")
-    return first in FIRST or (first == "games" and len(rest) == 1) or (not rest and first in ROOT)
+    if first == "games":
+        return len(rest) == 1 or (rest[1:] == ["play"] and rest[0] in catalogue())
+    return first in FIRST or (not rest and first in ROOT)
 
 
 def _number(exchange: Exchange, name: str) -> int | None:

@@ -7,9 +7,12 @@ from math import ceil
 from typing import Any
 from urllib.parse import quote
 
+from markupsafe import Markup
 from msgspec.json import encode
 
+from server.export.json_views import moment as iso
 from tournament.events import Ending
+from tournament.skill import in_elo
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 
@@ -46,6 +49,11 @@ def duration(lasts: float) -> str:
     if lasts < DAY:
         return f"{lasts / HOUR:.1f} h"
     return f"{lasts / DAY:.1f} days"
+
+
+def lasted(took: float) -> str:
+    """How long something has lasted."""
+    return seconds(max(0.0, took)) if took < MINUTE else duration(took)
 
 
 def signed(figure: float) -> str:
@@ -104,6 +112,24 @@ def moment(when: float) -> str:
     return datetime.fromtimestamp(when, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
+def when(at: float | None) -> Markup:
+    """A time of the wall clock: in UTC, until the page's script shows it in the reader's zone."""
+    if at is None:
+        return Markup()
+    told = datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return Markup('<time datetime="{}" data-local="day">{}</time>').format(iso(at), told)
+
+
+def clock_time(at: str) -> Markup:
+    """When something happened in a match, to the second; `at` is as the API has it."""
+    return Markup('<time datetime="{}" data-local="clock">{}</time>').format(at, at[11:19])
+
+
+def ladder(figure: float) -> str:
+    """What a ladder ranks by, on the scale of all other strengths."""
+    return signed(in_elo(figure))
+
+
 def json(value: Any) -> str:
     """JSON to be pasted; the page escapes it like any other text."""
     return encode(value).decode()
@@ -115,10 +141,20 @@ def quoted(text: str) -> str:
 
 
 def bot_address(name: str) -> str:
-    """Where a bot's page is. A slash cannot stand in a path, and dots would be taken for steps in it."""
+    """Where a bot's page is."""
+    return _address("bots", name)
+
+
+def group_address(name: str) -> str:
+    """Where the page of a group of tournaments is."""
+    return _address("groups", name)
+
+
+def _address(kind: str, name: str) -> str:
+    """A slash cannot stand in a path, and dots would be taken for steps in it."""
     if "/" in name or name in (".", ".."):
-        return f"/bots/?name={quote(name, safe='')}"
-    return f"/bots/{quote(name, safe='')}"
+        return f"/{kind}/?name={quote(name, safe='')}"
+    return f"/{kind}/{quote(name, safe='')}"
 
 
 FILTERS: Mapping[str, Callable[..., str]] = {
@@ -130,8 +166,13 @@ FILTERS: Mapping[str, Callable[..., str]] = {
     "percent": percent,
     "pace": pace,
     "moment": moment,
+    "lasted": lasted,
+    "when": when,
+    "clock_time": clock_time,
+    "ladder": ladder,
     "json": json,
     "quoted": quoted,
     "bot_address": bot_address,
+    "group_address": group_address,
 }
 FUNCTIONS: Mapping[str, Callable[..., str]] = {"plural": plural, "headline": headline, "reason": reason}

@@ -1,8 +1,6 @@
 """What the first page shows: what is being played now, tournaments, open tables, what has just ended."""
 
-from collections import deque
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from typing import Any
 
 from markupsafe import Markup
@@ -19,7 +17,7 @@ from tournament.record import AnyFact, Concluded, Record, State
 
 PLACES = 8  # boards side by side: all of them together are some thousand elements
 MOST = 30  # tournaments that are listed: those that go on, then the latest that are over
-LATELY = 8  # matches that have just ended
+LATELY = 8  # pairs of bots whose matches have just ended
 REFRESH = 0.5  # seconds between two looks at everything but the boards
 ORDER = (State.RUNNING, State.PAUSED, State.REGISTERING, State.FINISHED)
 
@@ -38,6 +36,8 @@ class Summary(Struct, frozen=True):
     drawn: int
     playing: int
     eta: float | None
+    latest: float | None  # when the latest match ended, by the wall clock
+    start: float | None  # when it begins by itself, while it takes entrants
     winners: tuple[str, ...]  # once it is over
 
 
@@ -54,12 +54,34 @@ class Table(Struct, frozen=True):
 
 
 class Over(Struct, frozen=True):
-    """A match that is over."""
+    """The latest match of two bots in a tournament."""
 
     match: str
+    tournament: str
     title: str
     players: tuple[str, str]
     headline: str
+    ended: float | None  # wall time
+    before: int  # matches of the two just before it
+
+
+class Lately:
+    """What has just ended, a line for each two that meet: otherwise a fast pair would have all the lines."""
+
+    def __init__(self) -> None:
+        self._latest: dict[tuple[str, frozenset[str]], Over] = {}  # the latest last
+
+    def add(self, tournament: str, title: str, over: Concluded) -> None:
+        pair = tournament, frozenset(over.players)
+        known = self._latest.pop(pair, None)
+        headline = formatting.headline(over.players, over.winner, over.ending)
+        before = 0 if known is None else known.before + 1
+        self._latest[pair] = Over(over.match, tournament, title, over.players, headline, over.ended, before)
+        if len(self._latest) > LATELY:
+            del self._latest[next(iter(self._latest))]
+
+    def lines(self) -> list[Over]:
+        return [*reversed(self._latest.values())]
 
 
 class HomeLook:
@@ -68,7 +90,7 @@ class HomeLook:
         self._wall = Wall(PLACES)
         self._hung: list[object] = [()] * PLACES  # what is shown at each place
         self._looked = -REFRESH
-        self._lately: deque[Over] = deque(maxlen=LATELY)
+        self._lately = Lately()
         host.on_fact.append(self._told)
         for tournament in host.tournaments.values():
             for concluded in latest(tournament.record):
@@ -87,13 +109,12 @@ class HomeLook:
             self._looked = now
             yield "tournaments", part("tournaments", {"tournaments": self._summaries()})
             yield "tables", part("tables", {"tables": self._tables()})
-            yield "lately", part("lately", {"lately": reversed(self._lately)})
+            yield "lately", part("lately", {"lately": self._lately.lines()})
 
     def _told(self, tournament: Held, fact: AnyFact) -> None:
         if isinstance(fact, Concluded):
             title = catalogue()[tournament.record.opened.game].title
-            ended = formatting.headline(fact.players, fact.winner, fact.ending)
-            self._lately.append(Over(fact.match, title, fact.players, ended))
+            self._lately.add(tournament.record.name, title, fact)
 
     def _summaries(self) -> list[Summary]:
         held = [each for each in self._host.tournaments.values() if not each.record.name.startswith(OPEN)]
@@ -112,10 +133,12 @@ class HomeLook:
             record.state,
             len(record.entrants),
             record.opened.entrants,
-            decided(record),
+            record.decided,
             record.pairings,
             len(tournament.matches),
             tournament.eta(),
+            tables.latest(record),
+            record.opened.start if record.state is State.REGISTERING else None,
             self._won(record) if record.state is State.FINISHED else (),
         )
 
@@ -151,11 +174,6 @@ def card(story: Story) -> Markup:
     return part("card", seen | {"board": story.board(len(story.plies))})
 
 
-def decided(record: Record) -> int:
-    """How many pairings are decided, byes included."""
-    return record.pairings - len(record.open) - len(record.dealt)
-
-
 def latest(record: Record) -> list[Concluded]:
     """The matches that have ended last, in that order."""
-    return list(islice(reversed(record.matches.values()), LATELY))[::-1]
+    return [record.matches[match] for match in [*record.recent][-LATELY:]]

@@ -1,6 +1,6 @@
 """What the page of a match shows: the board, both clocks, the moves, how it ended."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 from typing import Any
 
@@ -8,13 +8,21 @@ import trio
 from markupsafe import Markup
 from msgspec import Struct
 
+from games.perfect import Grades
+from games.perfect import in_words as threw_away
+from server.export.words import FAULTS, before_move, in_words
 from server.http.wire import Response
 from server.pages import formatting
+from server.pages.clock_graph import clock_graph
 from server.pages.rendering import part
 from server.pages.story import Ply, Story
 from tournament.events import Ending
+from tournament.kinds import Kind
 from tournament.match import Match
-from tournament.record import Record
+from tournament.notes import Note
+from tournament.record import Concluded, Record
+
+Causes = Sequence[Mapping[str, Any]]  # as the API has them
 
 DARK = (
     "@media (prefers-color-scheme:dark){svg{--board-ground:#211f1b;--board-field:#36322a;"
@@ -22,8 +30,10 @@ DARK = (
 )  # as in the stylesheet
 MOVES = 250  # in the list on a page, the latest: the scrubber reaches all of them
 ITEM = Markup(
-    '<li value="{}"><a href="?ply={}" class="seat-{}" title="{}">{}</a> <small>{}</small></li>'
+    '<li value="{}">{}<a href="?ply={}" class="seat-{}" title="{}">{}</a> <small>{}</small>{}</li>'
 )  # one of many: a template would take ten times as long
+INCIDENT = Markup('<p class="incident">{}</p>')
+NOTE = Markup('<p class="note">{}</p>')
 STEP = 100  # plies replayed before others have their turn
 
 
@@ -35,7 +45,10 @@ class Seat(Struct, frozen=True):
     left: float | None  # on its clock, as it was when the clock last changed; None: no limit
     until: float | None  # the time at which it runs out, while it runs
     used: float  # seconds that it has thought so far
+    thought: float | None  # by its own clock, once it is over, if the bot said so of every move …
+    network: float | None  # … and what its moves took longer than that
     score: float | None  # once it is over, if it counts
+    sort: str | None = None  # of player, once it is over, where it is no bot
 
 
 class MatchLook:
@@ -57,8 +70,10 @@ class MatchLook:
         self.story.complete()
         yield "board", self.story.board(len(self.story.plies))
         yield "state", part("state", shown(self._record, self.story))
+        yield "graph", graph(self._record, self.story)
+        causes = self.story.causes
         while len(self._items) < len(self.story.plies):
-            self._items.append(item(self.story, self.story.plies[len(self._items)]))
+            self._items.append(item(self.story, self.story.plies[len(self._items)], causes))
         self._last = looked
 
     def items(self) -> Mapping[str, list[Markup]]:
@@ -73,10 +88,26 @@ async def completed(story: Story) -> Story:
     return story
 
 
-def item(story: Story, ply: Ply) -> Markup:
-    """A line of the list of moves."""
-    called = story.game.seats[ply.seat]
-    return ITEM.format(ply.number, ply.number, ply.seat, called, ply.text, formatting.seconds(ply.spent))
+def item(story: Story, ply: Ply, causes: Causes) -> Markup:
+    """A line of the list of moves, with what happened before that move."""
+    called, spent = story.game.seats[ply.seat], formatting.seconds(ply.spent)
+    before = Markup("").join(map(INCIDENT.format, incidents(story, ply.number, causes)))
+    note = story.notes.get(ply.number)
+    after = "" if note is None else NOTE.format(noted(note))
+    return ITEM.format(ply.number, before, ply.number, ply.seat, called, ply.text, spent, after)
+
+
+def noted(note: Note) -> str:
+    """What a bot has noted with a move; figures each with its name."""
+    return note if isinstance(note, str) else ", ".join(f"{name} {value:g}" for name, value in note.items())
+
+
+def incidents(story: Story, ply: int, causes: Causes) -> list[str]:
+    """In words, what happened besides the moves before the one with that number."""
+    return [in_words(cause, story.players) for cause in before_move(causes, ply)] if causes else []
+
+
+SORTS = {Kind.HOUSE: "the host's own, unrated", Kind.PERSON: "by hand"}
 
 
 def state(story: Story) -> object:
@@ -84,7 +115,8 @@ def state(story: Story) -> object:
     source = story.source
     if not isinstance(source, Match):
         return None, len(source.moves)
-    return source.name, source.ply, source.result, source.clock.running, source.clock.deadline
+    told = len(source.log.events)
+    return source.name, told, source.result, source.clock.running, source.clock.deadline
 
 
 def seats(story: Story, ply: int | None = None) -> list[Seat]:
@@ -100,8 +132,14 @@ def seats(story: Story, ply: int | None = None) -> list[Seat]:
             running = source.clock.running == seat and source.clock.deadline < inf
             until = source.clock.deadline if running else None
         name, called = story.players[seat], story.game.seats[seat]
-        found.append(Seat(name, called, left, until, used[seat], _score(story, seat)))
+        thought, network = (None, None) if isinstance(source, Match) else _split(source, seat)
+        sort = None if isinstance(source, Match) else SORTS.get(source.kinds[seat])
+        found.append(Seat(name, called, left, until, used[seat], thought, network, _score(story, seat), sort))
     return found
+
+
+def _split(over: Concluded, seat: int) -> tuple[float | None, float | None]:
+    return over.thought[seat], over.network[seat]
 
 
 def _score(story: Story, seat: int) -> float | None:
@@ -115,9 +153,12 @@ def _score(story: Story, seat: int) -> float | None:
 
 def shown(record: Record, story: Story) -> dict[str, Any]:
     """What templates are given about a match as it is now."""
-    ended = story.ended
+    ended, causes = story.ended, story.causes
     voided = story.name in record.voided
+    told = causes if ended else before_move(causes, len(story) + 1)
     return {
+        "causes": [(cause["at"], in_words(cause, story.players)) for cause in told],
+        "fault": FAULTS[ended.fault] if ended and ended.fault and not voided else None,
         "story": story,
         "seats": seats(story),
         "ended": ended,
@@ -133,6 +174,8 @@ def page(record: Record, story: Story, asked: int | None) -> dict[str, Any]:
     last = len(story.plies)
     ply = last if asked is None else min(asked, last)
     first = max(0, min(ply - MOVES // 2, last - MOVES))
+    causes = story.causes
+    number = record.dealt.get(story.name) or record.matches[story.name].pairing
     return shown(record, story) | {
         "record": record,
         "ply": ply,
@@ -141,13 +184,32 @@ def page(record: Record, story: Story, asked: int | None) -> dict[str, Any]:
         "board": story.board(ply),
         "move": story.plies[ply - 1] if ply else None,
         "used": seats(story, ply),
-        "moves": [item(story, each) for each in story.plies[first : first + MOVES]],
+        "moves": [item(story, each, causes) for each in story.plies[first : first + MOVES]],
+        "incidents": incidents(story, ply, causes),
         "first": first + 1,
-        "round": record.drawn[record.dealt.get(story.name) or record.matches[story.name].pairing].round,
+        "graph": graph(record, story),
+        "times": story.times,
+        "number": number,
+        "round": record.drawn[number].round,
     }
 
 
-def frame(story: Story, ply: int) -> dict[str, Any]:
+def graph(record: Record, story: Story) -> Markup:
+    return clock_graph(story, record.opened.pace or story.game.pace)
+
+
+def judged(story: Story, grades: Grades | None) -> dict[str, Any] | None:
+    """How well both seats have played: their accuracy, and each mistake with the ply to look at."""
+    if grades is None:
+        return None
+    return {
+        "accuracy": list(zip(story.players, grades.accuracy, strict=True)),
+        "mistakes": [(each.ply, threw_away(each, story.players[each.seat])) for each in grades.mistakes],
+        "ungraded": grades.ungraded,
+    }
+
+
+def frame(story: Story, ply: int, causes: Causes) -> dict[str, Any]:
     """One picture of a replay, with what stands beside it."""
     played = story.plies[ply - 1] if ply else None
     return {
@@ -157,6 +219,7 @@ def frame(story: Story, ply: int) -> dict[str, Any]:
         "seat": played.seat if played else None,
         "spent": formatting.seconds(played.spent) if played else None,
         "used": [formatting.seconds(each) for each in (played.used if played else (0.0, 0.0))],
+        "incidents": incidents(story, ply, causes),
     }
 
 

@@ -61,10 +61,16 @@ def warm() -> None:
         ENVIRONMENT.get_template(name)
 
 
-def page(template: str, status: int = 200, *, framed: bool = False, **seen: Any) -> Response:
-    """A whole page; `framed` is one that other sites may show in a frame."""
+def page(
+    template: str, status: int = 200, *, framed: bool = False, speaks_to: str = "", **seen: Any
+) -> Response:
+    """A whole page; `framed` is one that other sites may show in a frame.
+
+    Its scripts reach this host's own port, and what the page `speaks_to`.
+    """
     body = ENVIRONMENT.get_template(template).render(seen)
-    policy = ("Content-Security-Policy", POLICY + ("*" if framed else "'none'"))
+    reached = f"connect-src 'self' {speaks_to}; " if speaks_to else ""
+    policy = ("Content-Security-Policy", reached + POLICY + ("*" if framed else "'none'"))
     return Response(status, (HTML, policy, *HEADERS), body.encode())
 
 

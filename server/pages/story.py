@@ -6,7 +6,8 @@ positions with their own names for the seats: nothing that a bot has said is in 
 drawing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 from markupsafe import Markup
@@ -14,8 +15,11 @@ from msgspec import Struct
 
 from games.catalogue import catalogue
 from games.game import Game
+from server.export.json_views import causes_shown
+from tournament.causes import moved_by
 from tournament.events import Ended, Moved
 from tournament.match import Match
+from tournament.notes import Note
 from tournament.record import Concluded, Record
 
 LARGE = 800  # elements of a drawing: what has more is shown as a picture, which is one element of the page
@@ -52,6 +56,28 @@ class Story:
         return self.source.ply if isinstance(self.source, Match) else len(self.source.moves)
 
     @property
+    def causes(self) -> list[dict[str, Any]]:
+        """What has happened besides the moves, oldest first."""
+        source = self.source
+        if isinstance(source, Match):
+            return causes_shown(moved_by(source.cause, source.epoch))
+        return causes_shown(source.cause)
+
+    @cached_property
+    def notes(self) -> Mapping[int, Note]:
+        """What bots have noted with their moves, by ply; of a match in play, nothing."""
+        source = self.source
+        return {} if isinstance(source, Match) else {each.ply: each.note for each in source.notes}
+
+    @property
+    def times(self) -> tuple[float | None, float | None]:
+        """When it began and ended, by the wall clock."""
+        source = self.source
+        if not isinstance(source, Match):
+            return source.began, source.ended
+        return source.began, None if source.result is None else source.result.at + source.epoch
+
+    @property
     def ended(self) -> Ended | Concluded | None:
         return self.source.result if isinstance(self.source, Match) else self.source
 
@@ -63,7 +89,7 @@ class Story:
             seat: int = before.turn
             used = self.plies[-1].used if self.plies else (0.0, 0.0)
             used = (used[0] + spent, used[1]) if seat == 0 else (used[0], used[1] + spent)
-            ply = Ply(len(self.plies) + 1, seat, self.game.short(move), spent, used)
+            ply = Ply(len(self.plies) + 1, seat, self.game.spelled(move, before), spent, used)
             source = self.source
             after = source.positions[ply.number] if isinstance(source, Match) else before.play(move)
             self.positions.append(after)

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from games.catalogue import catalogue
+from server.export import decision_views
 from server.export.json_views import PRECISION
 from server.pages import drawings, formatting
 from server.pages.paging import page_of
@@ -25,6 +26,17 @@ CELL = 6  # matches of one pair that a cell of the crosstable links to
 WINDOW = 20  # pairings on the page of the tournament: what is played now and around it
 BEFORE = 6  # of those, that are decided already
 PAGE = 100  # pairings, or entrants, on a page of the whole schedule or table
+
+
+class Column(Struct, frozen=True):
+    """A column of the table for a criterion of the order."""
+
+    title: str
+    explanation: str
+
+
+LADDER = "rating"  # the criterion that ladders rank by: a skill, which pages show as Elo
+AT_LEAST = Column("At least", "Elo above somebody new that it almost certainly has at least")
 
 
 class Line(Struct, frozen=True):
@@ -62,6 +74,7 @@ class Meeting(Struct, frozen=True):
     match: str | None  # to link to
     score: tuple[float, float] | None
     state: str  # "over", "live" or "open"
+    ended: float | None  # wall time
 
 
 def standings(record: Record, board: Board, page: int | None = None) -> dict[str, Any]:
@@ -82,9 +95,22 @@ def standings(record: Record, board: Board, page: int | None = None) -> dict[str
         "more": total - len(rows),
         "page": number,
         "pages": pages,
-        "criteria": [CRITERIA[name] for name in record.format.order if name != "points"],
+        "criteria": [_column(name) for name in record.format.order if name != "points"],
+        "ladder": record.format.order[0] == LADDER,
+        "latest": latest(record),
         "duplicates": board.duplicates,
+        "said": [*decision_views.said(record, board)],
     }
+
+
+def _column(name: str) -> Column:
+    criterion = CRITERIA[name]
+    return AT_LEAST if name == LADDER else Column(criterion.title, criterion.explanation)
+
+
+def latest(record: Record) -> float | None:
+    """When the latest match ended, as far as that is known."""
+    return record.matches[record.recent[-1]].ended if record.recent else None
 
 
 def _line(record: Record, row: Row, on: drawings.Scale) -> Line:
@@ -167,15 +193,16 @@ def meetings(record: Record, pairings: Sequence[Pairing]) -> list[Meeting]:
 
 
 def _meeting(record: Record, pairing: Pairing, live: str | None) -> Meeting:
-    result = record.public.came_to.get(pairing.number)
+    result, name = record.public.came_to.get(pairing.number), record.match_of(pairing.number)
     return Meeting(
         pairing.number,
         pairing.round,
         pairing.first,
         pairing.second,
-        live or record.match_of(pairing.number),
+        live or name,
         None if result is None else result.score,
         "live" if live else "open" if pairing.number in record.open else "over",
+        None if name is None or live else record.matches[name].ended,
     )
 
 
@@ -190,7 +217,10 @@ def progress(record: Record, board: Board, playing: int, eta: float | None) -> d
         "drawn": record.pairings,
         "rounds": 0 if last is None else last.round,
         "playing": playing,
-        "eta": eta,
+        "eta": eta
+        if eta is None or board.decision is None
+        else decision_views.eta_of_all(record, board.decision, eta),
+        "more": None if board.decision is None else decision_views.more(record, board.decision),
         "winners": winners(board) if over else [],
     }
 

@@ -13,6 +13,7 @@ from server.pages import home, tables
 from server.pages.board_grid import Wall
 from server.pages.fair_share import Turns
 from server.pages.rendering import part
+from server.pages.usage import usage
 from tournament.record import Record
 from tournament.score_sheet import Board
 
@@ -81,7 +82,7 @@ def parts_of(tournament: Held, board: Board) -> Callable[[], Parts]:
     record, public = tournament.record, tournament.record.public
     seen: dict[str, dict[str, Any]] = {
         "progress": tables.progress(record, board, len(tournament.matches), tournament.eta()),
-        "standings": tables.standings(public, board) | {"whole": False},
+        "standings": tables.standings(public, board) | {"whole": False, "usage": usage(public)},
         "crosstable": tables.crossed(public, board),
         "schedule": tables.around_now(record) | {"whole": False},
     }

@@ -21,7 +21,7 @@ from server.store.data_folder import TOKEN
 
 TIMEOUT = 15.0  # seconds for a child to end when it is told to
 ROOT = Path(__file__).parents[2]
-PLACES = (str(ROOT), str(ROOT / "clients/python"))  # where a checkout that is not installed has its modules
+PLACES = (str(ROOT), str(ROOT / "clients/python"))  # where our modules lie, installed or not
 DOORS = {"tcp": "tcp", "ws": "websocket", "http": "http"}  # by the scheme of their addresses
 
 
@@ -57,7 +57,7 @@ def started(
     environment = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
     environment["PYTHONPATH"] = os.pathsep.join((*PLACES, *filter(None, (environment.get("PYTHONPATH"),))))
     return subprocess.Popen(  # noqa: S603 - ourselves
-        (sys.executable, "-m", "server", *arguments),
+        (sys.executable, "-P", "-m", "server", *arguments),  # -P: whatever lies in that folder is not ours
         cwd=folder,
         env=environment,
         stdin=subprocess.DEVNULL,

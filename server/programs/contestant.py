@@ -6,7 +6,9 @@ with the seat, the players, the moves and the options.
 
 import time
 from collections.abc import Callable
+from threading import Lock
 from typing import Any, Protocol
+from zlib import crc32
 
 from games.brains import BRAINS, Brain
 from games.game import Game
@@ -18,8 +20,14 @@ SHARE = 20.0  # a brain uses no more than one part in so many of what is left on
 
 
 class Contestant(Protocol):
+    endings: list[str]  # how it ended when nobody had asked it to
+
     def ask(self, question: dict[str, Any], seconds: float | None = None) -> object:
         """A move; raises `TimeoutError` or `Gone`."""
+        ...
+
+    def stop(self) -> None:
+        """From another thread: let whoever asks get `Gone`, now and from now on."""
         ...
 
     def end(self) -> object: ...
@@ -29,8 +37,10 @@ class Hired:
     """A program that is started again when it has ended, or did not answer: the next match is a new one."""
 
     def __init__(self, command: str) -> None:
-        self.endings: list[str] = []  # how it ended when nobody had asked it to
+        self.endings: list[str] = []
         self._command = command
+        self._stopped = False
+        self._changing = Lock()  # so that none is started once it has been stopped
         self._program = Program(command, quiet=True)
 
     def ask(self, question: dict[str, Any], seconds: float | None = None) -> object:
@@ -39,22 +49,48 @@ class Hired:
         except (TimeoutError, Gone) as failure:
             if isinstance(failure, Gone):
                 self.endings.append(str(failure))
+            self._program.kill()
             self._program.end()
-            self._program = Program(self._command, quiet=True)
+            with self._changing:
+                if not self._stopped:
+                    self._program = Program(self._command, quiet=True)
             raise
+
+    def stop(self) -> None:
+        with self._changing:
+            self._stopped = True
+            self._program.kill()
 
     def end(self) -> object:
         return self._program.end()
 
 
 class House:
-    """A house brain, in this process: it keeps to its time by itself."""
+    """A house brain, in this process: it keeps to its time by itself.
+
+    Its lots are drawn anew for each match, from the seed and the match's name. So a match is the same
+    whatever was played before it, or beside it.
+    """
 
     def __init__(self, game: Game[Any, Any], brain: str, think: float, seed: int) -> None:
-        self._choose = thinking(game, BRAINS[brain](game, seed), think)
+        self.endings: list[str] = []
+        self._game, self._brain, self._think, self._seed = game, BRAINS[brain], think, seed
+        self._match = ""
+        self._choose: Callable[[dict[str, Any]], Any] | None = None
+        self._stopped = False
 
     def ask(self, question: dict[str, Any], seconds: float | None = None) -> object:
+        if self._stopped:
+            self.endings.append("it was stopped")
+            raise Gone(self.endings[-1])
+        if self._choose is None or question["match"] != self._match:
+            self._match = question["match"]
+            seed = crc32(f"{self._seed} {self._match}".encode())
+            self._choose = thinking(self._game, self._brain(self._game, seed), self._think)
         return self._choose(question)
+
+    def stop(self) -> None:
+        self._stopped = True
 
     def end(self) -> None:
         pass

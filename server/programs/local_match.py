@@ -1,6 +1,7 @@
 """Matches without a host: the same referee and the same clocks; the players are asked in turn."""
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from games.game import Game, Illegal, Pace
@@ -19,9 +20,17 @@ def local_match(
     names: Two,
     contestants: tuple[Contestant, Contestant],
     pace: Pace | None = None,
+    opening: Sequence[Any] = (),
 ) -> Match:
-    """Play a match to its end. Whoever is too slow loses by the clock, and whoever is gone has left."""
-    match = Match(game, names, time.monotonic(), name=name, pace=pace)
+    """Play a match to its end. Whoever is too slow loses by the clock, and whoever is gone has left.
+
+    The moves of the opening have been made, and cost nobody any time.
+    """
+    now = time.monotonic()
+    kept = (opening, [0.0] * len(opening)) if opening else None
+    match = Match(game, names, now, name=name, pace=pace, kept=kept)
+    for seat in (0, 1):
+        match.here(seat, now)
     refused: str | None = None
     while (seat := match.to_move) is not None:
         left = match.deadline - time.monotonic()

@@ -7,12 +7,14 @@ own, in `quintain match` and `quintain check`.
 
 import contextlib
 import os
+import select
 import shlex
 import signal
 import subprocess
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import IO, Any
@@ -26,6 +28,8 @@ LONGEST = 65536  # bytes of a line: the longest move is below 200
 LAST_WORDS = 5  # lines of standard error that are kept, to be shown when it has ended
 EXIT_TIMEOUT = 0.5  # seconds to end by itself when its standard input has ended
 KEPT = 20  # of the lines that nobody asked for
+POLLS = hasattr(select, "poll")  # elsewhere a program that reads nothing holds up whoever asks it
+MOST = 1000  # lines between two questions: whoever writes more would fill the memory
 
 
 class Gone(Exception):
@@ -33,11 +37,20 @@ class Gone(Exception):
 
 
 class Program:
-    def __init__(self, command: str, *, quiet: bool = False) -> None:
-        """Start it; raises `Failure` if that fails. If `quiet`, its standard error is not shown."""
+    def __init__(
+        self, command: str, *, quiet: bool = False, errors: Callable[[bytes], None] | None = None
+    ) -> None:
+        """Start it; raises `Failure` if that fails.
+
+        Its standard error is shown unless `quiet`; if `errors` is given, that is called
+        with each line of it instead, in a thread.
+        """
         self.command = command
+        self._errors = errors
         self.unasked: list[str] = []  # lines that answered nothing, which are ignored
         self._answers: SimpleQueue[bytes | None] = SimpleQueue()
+        self._lines = 0  # since the last question
+        self._flooded = False
         self._words: deque[str] = deque(maxlen=LAST_WORDS)
         self._threads: list[threading.Thread] = []
         try:
@@ -45,11 +58,13 @@ class Program:
                 _split(command),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE if quiet else None,
+                stderr=subprocess.PIPE if quiet or errors else None,
                 start_new_session=True,  # Ctrl-C is ours to deal with
             )
         except OSError as error:
             raise Failure(f"{command}: cannot be started: {error.strerror}") from None
+        if POLLS and self._process.stdin is not None:
+            os.set_blocking(self._process.stdin.fileno(), False)
         self._follow(self._process.stdout, self._take_answers)
         self._follow(self._process.stderr, self._take_words)
 
@@ -58,19 +73,13 @@ class Program:
 
         Raises `TimeoutError` if nothing comes in so many seconds, and `Gone` if nothing can come any more.
         """
-        self._pass_over()
-        self._write(json_line(question).encode() + b"\n")
         until = None if seconds is None else time.monotonic() + seconds
-        while True:
-            try:
-                left = None if until is None else max(0.0, until - time.monotonic())
-                line = self._answers.get(timeout=left)
-            except Empty:
-                raise TimeoutError(f"{self.command} did not answer in {seconds:.1f} s") from None
-            if line is None:
-                raise Gone(self._how_it_ended())
-            if line.strip():
-                return move_in(line)
+        self._pass_over()
+        try:
+            self._write(json_line(question).encode() + b"\n", until)
+            return self._answer(until)
+        except TimeoutError:
+            raise TimeoutError(f"{self.command} did not answer in {seconds:.1f} s") from None
 
     def wait(self, seconds: float) -> None:
         """Leave it alone for a while; what it says meanwhile counts as unasked."""
@@ -93,7 +102,7 @@ class Program:
             willing = False
         else:
             willing = True
-        self._kill()
+        self.kill()
         self._process.wait()
         for thread in self._threads:
             thread.join(EXIT_TIMEOUT)
@@ -102,9 +111,7 @@ class Program:
                 pipe.close()
         return willing
 
-    # Within
-
-    def _kill(self) -> None:
+    def kill(self) -> None:
         """Kill it and whatever it has started, which would keep its pipes open."""
         with contextlib.suppress(OSError):
             if hasattr(os, "killpg"):
@@ -112,17 +119,42 @@ class Program:
             else:
                 self._process.kill()
 
-    def _write(self, line: bytes) -> None:
+    # Within
+
+    def _answer(self, until: float | None) -> object:
+        while True:
+            try:
+                line = self._answers.get(timeout=_left(until))
+            except Empty:
+                raise TimeoutError from None
+            if line is None:
+                raise Gone(self._how_it_ended())
+            if line.strip():
+                return move_in(line)
+
+    def _write(self, line: bytes, until: float | None) -> None:
+        """A program that does not read costs no more time than one that does not answer."""
         stdin = self._process.stdin
         try:
             if stdin is None:
                 raise BrokenPipeError
-            stdin.write(line)
-            stdin.flush()
+            if not POLLS:
+                stdin.write(line)
+                stdin.flush()
+                return
+            while line := line[_written(stdin.fileno(), line) :]:
+                room = select.poll()
+                room.register(stdin, select.POLLOUT)
+                left = _left(until)
+                if not room.poll(None if left is None else 1000 * left):
+                    raise TimeoutError
+        except TimeoutError:
+            raise
         except (OSError, ValueError):  # it, or its standard input, is closed
             raise Gone(self._how_it_ended()) from None
 
     def _pass_over(self) -> None:
+        self._lines = 0
         with contextlib.suppress(Empty):
             while True:
                 line = self._answers.get_nowait()
@@ -141,6 +173,11 @@ class Program:
     def _take_answers(self, pipe: IO[bytes]) -> None:
         with contextlib.suppress(OSError, ValueError):
             while line := pipe.readline(LONGEST):
+                self._lines += 1
+                if self._lines > MOST:
+                    self._flooded = True
+                    self.kill()
+                    break
                 self._answers.put(line)
         self._answers.put(None)
 
@@ -148,6 +185,8 @@ class Program:
         with contextlib.suppress(OSError, ValueError):
             while line := pipe.readline(LONGEST):
                 self._words.append(line.decode("utf-8", "replace").rstrip())
+                if self._errors is not None:
+                    self._errors(line)
 
     def _how_it_ended(self) -> str:
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -155,6 +194,8 @@ class Program:
         code = self._process.poll()
         for thread in self._threads[1:]:
             thread.join(EXIT_TIMEOUT)
+        if self._flooded:
+            return f"{self.command} wrote more than {MOST} lines that nobody had asked for"
         words = f"; its last words: {' / '.join(self._words)}" if self._words else ""
         match code:
             case None:
@@ -176,6 +217,18 @@ def move_in(line: bytes) -> object:
             return move
         case _:
             return said
+
+
+def _left(until: float | None) -> float | None:
+    return None if until is None else max(0.0, until - time.monotonic())
+
+
+def _written(descriptor: int, line: bytes) -> int:
+    """How many bytes of it there was room for."""
+    try:
+        return os.write(descriptor, line)
+    except BlockingIOError:
+        return 0
 
 
 def _split(command: str) -> list[str]:

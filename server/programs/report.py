@@ -14,15 +14,18 @@ HEADINGS = ("rank", "name ", "points", "played", "won", "drawn", "lost", "rating
 
 def report(record: "Record", *, as_json: bool) -> str:
     """One JSON object on one line, or a table."""
-    from server.export.json_views import standings_shown
+    from server.export.decision_views import report_shown
 
-    return rendered(standings_shown(record), as_json=as_json)
+    return rendered(report_shown(record), as_json=as_json)
 
 
 def rendered(standings: dict[str, Any], *, as_json: bool) -> str:
     """The same for standings as the API has them."""
     title = "{tournament}: {game}, {format}, {state}".format_map(standings)
-    return json_line(standings) if as_json else standings_table(standings["rows"], title)
+    if as_json:
+        return json_line(standings)
+    remarks = "".join(f"\n{each}" for each in standings.get("said", ()))
+    return standings_table(standings["rows"], title) + remarks
 
 
 def standings_table(rows: Iterable[dict[str, Any]], title: str) -> str:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 from server.net.escaping import safe
 
+Step = Callable[..., None]
 WIDTH = 100  # characters, where the output is no terminal
 
 
@@ -42,15 +43,27 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]], title: str 
 
 
 @contextmanager
-def progress(what: str, total: int) -> "Generator[Callable[[], None]]":
-    """A bar on standard error, if that is a terminal; call what it yields for each step."""
+def progress(what: str, total: int, done: int = 0) -> "Generator[Step]":
+    """A bar on standard error, if that is a terminal.
+
+    What it yields is called for each step, if need be with what to say beside the bar from then on.
+    """
     if not sys.stderr.isatty():
-        yield lambda: None
+        yield _nothing
         return
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+
+    def step(now: str | None = None) -> None:
+        bar.update(task, advance=1, description=None if now is None else escape(safe(now)))
+
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(safe(what), total=total)
-        yield lambda: bar.advance(task)
+        task = bar.add_task(escape(safe(what)), total=total, completed=done)
+        yield step
+
+
+def _nothing(now: str | None = None) -> None:
+    """A step where nobody looks."""

@@ -43,7 +43,9 @@ class Connection:
         self._host.on_stop[self] = self._say_goodbye
         try:
             await self._listen()
-        except Exception:
+        except Exception as error:
+            if self._talk is not None:
+                self._talk.attendance.failed(error)
             self._gone()
             raise
         finally:
@@ -87,8 +89,9 @@ class Connection:
                 talk.give_up(str(error))
 
     def _gone(self) -> None:
-        if self._talk is not None:
-            self._talk.gone()
+        talk, self._talk = self._talk, None  # it says things through this: they would keep each other
+        if talk is not None:
+            talk.gone()
 
     def _say_goodbye(self) -> None:
         if self._talk is not None:

@@ -39,7 +39,7 @@ from server.net.listening import Visitor
 from server.net.outbox import Outbox
 from server.net.wire import Wire
 from server.protocols.catalogue import frames, spoken
-from server.protocols.dialect import Channel
+from server.protocols.dialect import Channel, Talk
 from server.protocols.handshake import Refused, shake_hands
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -75,9 +75,10 @@ class _Connection:
         self._unheard = Bucket(host.limits.messages, trio.current_time())
         self._reading = trio.CancelScope()  # until it is paused
         self._linger = trio.CancelScope()  # with a peer that is to go
-        self._open = True
         way = frames()[path]
         self._host = host
+        # None: it is over, and this and the dialect would keep each other.
+        self._talk: Talk | None = None
         self._talk = way.speak(
             Channel(host, self._say, partial(self._close, way.code), wire.peer, authenticated)
         )
@@ -90,7 +91,9 @@ class _Connection:
                 await self._read()
             # A stopping host cancels this task: a bot whose end comes just then did not leave its match.
             await trio.lowlevel.checkpoint_if_cancelled()
-        except Exception:
+        except Exception as error:
+            if self._talk is not None:
+                self._talk.attendance.failed(error)
             self._gone()
             raise
         finally:
@@ -110,16 +113,16 @@ class _Connection:
         self._outbox.put(framed(message), urgent)
 
     def _take(self, received: bytes) -> None:
-        if not self._open:
+        if (talk := self._talk) is None:
             return  # it goes on talking until it has heard that we hung up
-        at, here = self._wire.arrived, self._talk.attendance
+        at, here = self._wire.arrived, talk.attendance
         asked, unheard = here.asked, here.unheard
         try:
             for item in self._frames.receive(received):
                 match item:
                     case bytes():
                         here.tape.heard(item, at)
-                        self._talk.hear(item, at, here.asked == asked)
+                        talk.hear(item, at, here.asked == asked)
                     case Ping(payload=payload):
                         self._control(at)
                         self._outbox.put(framed(payload, PONG))
@@ -139,7 +142,7 @@ class _Connection:
 
     def _close(self, code: int | None, why: str = "") -> None:
         """Say goodbye, and give the peer a moment to do the same."""
-        if self._open:
+        if self._talk is not None:
             log.debug("closed", peer=self._wire.peer, code=code, why=why)
             self._outbox.put(closing(code, why))
             self._outbox.finish()
@@ -147,8 +150,9 @@ class _Connection:
             self._gone()
 
     def _gone(self) -> None:
-        self._open = False
-        self._talk.gone()
+        talk, self._talk = self._talk, None
+        if talk is not None:
+            talk.gone()
 
 
 def _drop(received: bytes) -> None:

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import trio
 
-from server import collector
+from server import allocator, collector
+from server.export.signing import known_signer
 from server.http.exchange import App, Exchange
 from server.http.routes import routed
 from server.logs import set_up
@@ -32,6 +33,7 @@ from server.show.which import Which
 from server.store.choice import beside
 from server.store.ledger import READERS
 from server.store.snapshots import FILE, keep_fresh
+from server.webhooks.delivery import deliver
 
 PARENT_DIED = 1  # PR_SET_PDEATHSIG
 NICER = 5  # whoever plays comes first, where both share a processor
@@ -39,11 +41,13 @@ NICER = 5  # whoever plays comes first, where both share a processor
 
 def main(feed: int, conduit: int) -> int:
     _end_with_the_parent()
+    allocator.give_back()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # a terminal sends them to both: the parent says when to end
     with socket.socket(fileno=feed) as told, socket.socket(fileno=conduit) as lent:
         begin = _begun(told)
-        set_up(begin.settings.log_level)
+        settings = begin.settings
+        set_up(settings.log_level, settings.log_format, settings.limits.log_lines)
         trio.run(partial(show, begin, told, lent), clock=SameClock(begin.zero))
     return 0
 
@@ -65,8 +69,10 @@ async def show(begin: Begin, told: socket.socket, lent: socket.socket) -> None:
             borrowing = Borrowing(lent, app, guard, settings.limits, which.is_shown, most=most)
             collector.calm()
             nursery.start_soon(mirror.run)
+            nursery.start_soon(mirror.grader.run)
             nursery.start_soon(keep_fresh, reader, Path(settings.data) / FILE)
             nursery.start_soon(borrowing.run)
+            nursery.start_soon(deliver, settings.webhook, reader, Path(settings.data))
             await _say_ready(stream)
             drawing = Drawing(mirror, stream)
 
@@ -87,7 +93,9 @@ async def _say_ready(stream: trio.SocketStream) -> None:
 
 
 def _application(mirror: Mirror, begin: Begin) -> App:
-    app = routed((Reads(mirror, begin.token),), Pages(mirror, begin.addresses))
+    key = known_signer(Path(begin.settings.data))
+    pages = Pages(mirror, begin.addresses, key=key and key.public)
+    app = routed((Reads(mirror, begin.token, key),), pages)
 
     async def answer(exchange: Exchange) -> None:
         await mirror.catch_up()

@@ -102,7 +102,12 @@ class Conduit(Generic[Heard]):
 
     @property
     def full(self) -> bool:
-        return len(self._unsaid) >= self._most
+        return self.waiting >= self._most
+
+    @property
+    def waiting(self) -> int:
+        """Packets that are still to be said."""
+        return len(self._unsaid)
 
     def say(self, message: Struct, passed: socket.socket | None = None) -> None:
         """Say it as soon as the other end takes it, without the descriptor if that is closed by then."""

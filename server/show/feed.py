@@ -10,7 +10,7 @@ that falls behind costs memory for the ends that it has not heard of, of which t
 """
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -25,6 +25,7 @@ from tournament.clock import ClockState
 from tournament.events import AnyEvent, Refused
 from tournament.format import Pairing
 from tournament.match import Match
+from tournament.presence import Missing
 from tournament.record import State
 
 TICK = 0.05  # seconds between two looks at what has happened: nobody sees more than twenty pictures a second
@@ -54,6 +55,7 @@ class Seen(Struct, frozen=True, tag="seen"):
 
     eta: dict[str, float | None]
     here: dict[str, Here]
+    missing: Mapping[str, Sequence[Missing]]
 
 
 class Draw(Struct, frozen=True, tag="draw"):
@@ -160,7 +162,9 @@ class Teller:
         ]
         eta = {each.record.name: each.eta() for each in going if not each.record.format.endless}
         tables = [each.record.name for each in going if each.record.name.startswith(OPEN)]
-        return Seen(eta, {table: self._host.here(table) for table in tables})
+        awaited = [each for each in self._host.tournaments.values() if not each.record.format.endless]
+        missing = {each.record.name: found for each in awaited if (found := each.missing())}
+        return Seen(eta, {table: self._host.here(table) for table in tables}, missing)
 
 
 def _happened(name: str, first: int, match: Match) -> Happened:

@@ -38,6 +38,11 @@ class Lending:
     def __len__(self) -> int:
         return len(self._lent)
 
+    @property
+    def waiting(self) -> int:
+        """Packets that show has not taken yet."""
+        return 0 if self._conduit is None else self._conduit.waiting
+
     async def connect(self, connected: socket.socket) -> None:
         """Lend to the show that has the other end, until it is gone; then take back what it had."""
         conduit = self._conduit = Conduit[ToPlay](connected, ToPlay, self._limits.lent_waiting)

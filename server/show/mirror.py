@@ -5,6 +5,7 @@ one that concluded it. What happens in it comes by the feed, and may come before
 that the match was dealt, or not at all; neither does any harm.
 """
 
+import time
 from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import islice
@@ -16,6 +17,7 @@ import trio
 from games.catalogue import catalogue
 from games.game import Game
 from server.host.boards import Boards
+from server.host.grading import Grader
 from server.host.view import Begun, Here, Told
 from server.net.guard import Guard
 from server.show.feed import Happened, Journal, Seen
@@ -23,8 +25,11 @@ from server.show.replica import Replica, Replicas
 from server.store import journal
 from server.store.journal import Reader, Unavailable
 from server.store.ledger import InThread
+from tournament import entries
+from tournament.entries import Entry
 from tournament.format import Pairing
-from tournament.record import HOST, Concluded, Dealt, Kept, Opened, Record, fold
+from tournament.presence import Missing
+from tournament.record import HOST, Concluded, Dealt, Kept, Opened, Record, State, called, fold
 from tournament.settling import both
 
 AT_ONCE = 2_000  # entries that are read and decoded in a thread at a time …
@@ -44,18 +49,24 @@ class Held:
         self.replicas: dict[str, Replica] = {}
         self.matches = Replicas(self.replicas)
         self.seconds: float | None = None
+        self.awaited: Sequence[Missing] = ()
         self._reader = reader
         self._in_thread = in_thread
 
     def eta(self) -> float | None:
         return self.seconds
 
+    def missing(self) -> Sequence[Missing]:
+        return self.awaited
+
     async def concluded(self, match: str) -> Concluded:
-        body = await self._in_thread(partial(self._reader.concluded, self.record.name, match))
-        fact = None if body is None else journal.fact(body)
-        if not isinstance(fact, Concluded):
-            raise KeyError(match)
-        return fact
+        return await self._in_thread(partial(journal.concluded, self._reader, self.record.kept_as, match))
+
+    async def receipt(self, match: str) -> str:
+        return await self._in_thread(partial(journal.receipt, self._reader, self.record.kept_as, match))
+
+    async def entries(self, after: int = 0) -> Sequence[Entry]:
+        return await self._in_thread(partial(journal.entries, self._reader, self.record.kept_as, after))
 
     def begin(self, fact: Dealt) -> Replica:
         """A match that has been dealt, and is over by no fact."""
@@ -68,6 +79,7 @@ class Held:
             name=fact.match,
             pace=record.opened.pace,
             options=record.options(fact),
+            epoch=time.time() - trio.current_time(),
         )
         match.put_aside()
         self.replicas[fact.match] = match
@@ -81,6 +93,7 @@ class Mirror:
         self.on_begun: list[Begun] = []
         self.guard = guard
         self.boards = Boards(lambda: guard)
+        self.grader = Grader(lambda: guard)
         self._reader = reader
         self._in_thread = in_thread
         self._here: dict[str, Here] = {}
@@ -100,9 +113,11 @@ class Mirror:
 
         def read() -> dict[str, Record]:
             self._read = self._reader.last()
-            return fold(journal.kept(row) for row in self._reader.kept() if row.number <= self._read)
+            return fold(entries.kept(row) for row in self._reader.kept() if row.number <= self._read)
 
         for record in (await self._in_thread(read)).values():
+            if record.state is State.DELETED:
+                continue
             held = self._add(record)
             for match, pairing in record.dealt.items():
                 held.begin(Dealt(match, pairing, record.own_options.get(match)))
@@ -115,10 +130,11 @@ class Mirror:
             case Journal(last=last):
                 self._last = last
                 self._news.set()
-            case Seen(eta=eta, here=here):
+            case Seen(eta=eta, here=here, missing=missing):
                 self._here = here
                 for held in self.tournaments.values():
                     held.seconds = eta.get(held.record.name)
+                    held.awaited = missing.get(held.record.name, ())
 
     async def catch_up(self) -> None:
         """Until all that was kept when this was called has been taken in.
@@ -136,7 +152,7 @@ class Mirror:
             await self._taken.wait()
         record = self.tournaments[name].record
         entrants, past = list(record.entrants.values()), record.past()
-        return await self._in_thread(partial(record.format.draw, entrants, *past, record.opened.terms))
+        return await self._in_thread(partial(record.format.draw, entrants, *past, record.terms))
 
     async def _look_for(self, look: trio.Event) -> None:
         try:
@@ -177,16 +193,16 @@ class Mirror:
 
     def _next(self) -> list[tuple[int, Kept]]:
         rows = islice(self._reader.kept(self._read), AT_ONCE)
-        return [(row.number, journal.kept(row)) for row in rows]
+        return [(row.number, entries.kept(row)) for row in rows]
 
     def _fold(self, kept: Kept) -> None:
         name, fact = kept.tournament, kept.fact
         if name == HOST:
             return
         if isinstance(fact, Opened):
-            self._add(Record(name, fact))
+            self._add(Record(called(name), fact, kept_as=name))
             return
-        held = self.tournaments[name]
+        held = self.tournaments[called(name)]
         held.record.add(fact)
         if isinstance(fact, Dealt):
             match = held.begin(fact)
@@ -198,6 +214,8 @@ class Mirror:
             match.conclude(fact, trio.current_time())
         for each in tuple(self.on_fact):
             each(held, fact)
+        if held.record.state is State.DELETED:
+            del self.tournaments[held.record.name]
 
     def _add(self, record: Record) -> Held:
         held = self.tournaments[record.name] = Held(record, self._reader, self._in_thread)

@@ -5,10 +5,12 @@ The child ends with its parent: it reads the parent's end of a socket, and asks 
 killed. It is started from the main thread, for the kernel means the thread that forked.
 """
 
+import os
 import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import structlog
 import trio
@@ -19,6 +21,7 @@ from server.show.draws import Draws
 from server.show.feed import Teller
 from server.show.lending import Lending
 
+ROOT = str(Path(__file__).parents[2])  # where `server` and `games` lie
 PAUSES = (0.0, 0.5, 2.0, 10.0)  # seconds before it is started again, the more often it has failed
 LASTED = 60.0  # seconds after which a show that ends was a good one
 OUTLIVED = 2.0  # seconds that it has to end by itself when it is no longer needed
@@ -90,9 +93,20 @@ def _started() -> tuple[subprocess.Popen[bytes], socket.socket, socket.socket]:
     conduit, their_conduit = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with their_feed, their_conduit:
         theirs = (their_feed.fileno(), their_conduit.fileno())
-        command = [sys.executable, "-m", "server.show", *map(str, theirs)]
+        command = [
+            sys.executable,
+            "-P",
+            "-m",
+            "server.show",
+            *map(str, theirs),
+        ]  # not what lies in this folder
+        places = os.pathsep.join(filter(None, (ROOT, os.environ.get("PYTHONPATH"))))
         child = subprocess.Popen(  # noqa: S603 - ourselves
-            command, pass_fds=theirs, stdin=subprocess.DEVNULL, stdout=sys.stderr
+            command,
+            env=os.environ | {"PYTHONPATH": places},
+            pass_fds=theirs,
+            stdin=subprocess.DEVNULL,
+            stdout=sys.stderr,
         )
     feed.setblocking(False)
     return child, feed, conduit

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import structs
 
 from games.game import Quoted
+from tournament.causes import moved_by
 from tournament.clock import ClockState
-from tournament.events import AnyEvent, Ended, Moved, Refused
+from tournament.events import AnyEvent, Began, Ended, Moved, Refused
 from tournament.match import Match
 from tournament.record import Concluded
 
@@ -44,6 +45,8 @@ class Replica(Match):
         known = len(self.log.events)
         if first > known:
             return  # something in between is missing, and is told again
+        if first == 0 and events and isinstance(events[0], Began):
+            self.log.events[0] = events[0]  # when it began there
         for event in events[known - first :]:
             self._take(event)
         if clock is not None and not self.log.closed:
@@ -59,7 +62,8 @@ class Replica(Match):
         for ply in range(self.ply, len(fact.moves)):
             seat: int = self.position.turn
             self._take(Moved(at, seat, ply + 1, fact.moves[ply], fact.times[ply], None))
-        self._take(Ended(at, fact.winner, fact.ending, fact.why))
+        cause = moved_by(fact.cause, -self.epoch)
+        self._take(Ended(at, fact.winner, fact.ending, fact.why, fact.fault, cause))
 
     def _take(self, event: AnyEvent) -> None:
         match event:

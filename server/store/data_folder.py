@@ -3,7 +3,6 @@
 A folder is one host's: a second one is turned away before it has touched anything.
 """
 
-import fcntl
 import os
 import secrets
 from collections.abc import Generator
@@ -15,11 +14,20 @@ from msgspec import Struct
 from server.exits import ConfigError
 from server.store import private
 
+try:
+    import fcntl
+except ImportError:  # not a Unix
+    fcntl = None
+
 JOURNAL = "quintain.sqlite"
 RESERVE = "reserve"  # disk space kept back: the content means nothing
 LOCK = "lock"
 TOKEN = "organiser-token"  # noqa: S105 - the name of the file
 VARIABLE = "QUINTAIN_TOKEN"
+NO_HOST = (
+    "a host needs Linux, macOS or another Unix, and so does whatever writes to its data folder; "
+    "on this system `quintain match`, `check`, `play`, `bot` and `standings` run"
+)
 
 
 def prepared(folder: str) -> Path:
@@ -37,7 +45,9 @@ def prepared(folder: str) -> Path:
 
 @contextmanager
 def locked(folder: Path) -> Generator[None]:
-    """Lock the folder for this host; raises `ConfigError` if another host has it."""
+    """Lock the folder for this host; raises `ConfigError` if another host has it, or where none can run."""
+    if fcntl is None:
+        raise ConfigError(NO_HOST)
     with (folder / LOCK).open("a+", encoding="ascii") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,36 +1,25 @@
-"""How facts are written on disk: rows that any database can hold, the same in all of them.
+"""What is written on disk: rows that any database can hold, the same in all of them.
 
-An `Engine` is a database that keeps such rows and understands none of them. It
-is synchronous and knows no event loop; `server/store/ledger.py` makes a `Store` of it.
+An `Engine` is a database that keeps such rows and understands none of them. With each entry it
+keeps the head of its tournament's chain (`tournament/chain.py`). It is synchronous and knows no event
+loop; `server/store/ledger.py` makes a `Store` of it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import Struct
 
-from tournament.record import PIECE, AnyFact, Concluded, Drew, Kept
-from tournament.store import Story, unique
-
-MICRO = 1_000_000  # microseconds in a second
-PAGE = 2_000  # entries that are read at a time
+from tournament.entries import PAGE, Entry, fact
+from tournament.record import Concluded
+from tournament.store import Story
 
 
 class Unavailable(Exception):
     """Nothing can be kept just now, for a reason that may pass: the message, in words for an organiser."""
-
-
-class Entry(Struct, frozen=True):
-    """A line of the journal."""
-
-    number: int  # 1, 2, 3 … with gaps, given by the writer, so that writing a line twice does no harm
-    tournament: str
-    when: float  # wall time
-    kind: str  # of fact: its tag
-    key: str | None  # of a fact of which the tournament has only one; None: there may be any number
-    body: str  # the fact as JSON: equal facts are equal letter by letter
 
 
 class Jot(Struct, frozen=True):
@@ -49,8 +38,11 @@ class Reader(Protocol):
         """The highest number of an entry; 0 where there is none."""
         ...
 
-    def kept(self, after: int = 0) -> Iterable[Entry]:
-        """All entries with a greater number, by their numbers; read in pages, so as to block nobody."""
+    def kept(self, after: int = 0, tournament: str | None = None) -> Iterable[Entry]:
+        """All entries with a greater number, or those of one tournament, by their numbers.
+
+        They are read in pages, so as to block nobody.
+        """
         ...
 
     def jotted(self) -> Iterable[Jot]:
@@ -59,6 +51,10 @@ class Reader(Protocol):
 
     def concluded(self, tournament: str, match: str) -> str | None:
         """The body of one match's end: the entry with the key `concluded MATCH`."""
+        ...
+
+    def receipt(self, tournament: str, match: str) -> str | None:
+        """The head that is kept with that entry, in hexadecimal."""
         ...
 
     def backup(self, path: Path) -> None:
@@ -77,8 +73,8 @@ class Reader(Protocol):
 class Engine(Reader, Protocol):
     """A database. `write` is called by one thread at a time; what reads may be called by others meanwhile."""
 
-    def write(self, rows: Sequence[Entry | Jot]) -> None:
-        """Write all of these or none, safe from a power cut when it returns.
+    def write(self, rows: Sequence[Entry | Jot]) -> Sequence[bytes]:
+        """Write all of these or none, safe from a power cut when it returns; returns each entry's head.
 
         An entry may be there already, by its number or by its key: if it is the same, it is skipped; if
         not, `Conflict` is raised. A jot replaces one of the same match and ply. An entry that concludes a
@@ -93,44 +89,28 @@ class Engine(Reader, Protocol):
 
 
 _encoder = msgspec.json.Encoder(order="deterministic")
-_decoder = msgspec.json.Decoder[AnyFact](AnyFact)
 
 
-def entry(number: int, tournament: str, when: float, fact: AnyFact) -> Entry:
-    tag: Any = fact.__struct_config__.tag
-    return Entry(number, tournament, when, tag, unique(fact) or None, _body(fact))
-
-
-def _body(fact: AnyFact) -> str:
-    """As JSON. What takes long is done in pieces, because no other thread gets a turn during one of them."""
-    if isinstance(fact, Concluded) and (micros := _in_micros(fact.times)):
-        return _encoder.encode(structs.replace(fact, times=micros)).decode()
-    if not isinstance(fact, Drew) or len(fact.pairings) <= PIECE:
-        return _encoder.encode(fact).decode()
-    pieces = (fact.pairings[start : start + PIECE] for start in range(0, len(fact.pairings), PIECE))
-    pairings = ",".join(_encoder.encode(piece).decode()[1:-1] for piece in pieces)
-    return _encoder.encode(Drew(())).decode().replace("[]", f"[{pairings}]")
-
-
-def kept(row: Entry) -> Kept:
-    return Kept(row.tournament, row.when, fact(row.body))
-
-
-def fact(body: str) -> AnyFact:
-    found = _decoder.decode(body)
-    if isinstance(found, Concluded) and found.times and isinstance(found.times[0], int):
-        return structs.replace(found, times=tuple(micros / MICRO for micros in found.times))
+def concluded(reader: Reader, tournament: str, match: str) -> Concluded:
+    """One match with all its moves; raises `KeyError` where none of that name is over."""
+    body = reader.concluded(tournament, match)
+    found = None if body is None else fact(body)
+    if not isinstance(found, Concluded):
+        raise KeyError(f"{tournament} has no match {match} in the journal")
     return found
 
 
-def _in_micros(times: Sequence[float]) -> tuple[int, ...]:
-    """The same as whole microseconds, a third of the letters; nothing where they are not whole.
+def receipt(reader: Reader, tournament: str, match: str) -> str:
+    """The receipt for a match's end; raises `KeyError` where none of that name is over."""
+    found = reader.receipt(tournament, match)
+    if found is None:
+        raise KeyError(f"{tournament} has no match {match} in the journal")
+    return found
 
-    Seconds are written with a point, as all times once were: so they are told apart.
-    """
-    micros = tuple(round(seconds * MICRO) for seconds in times)
-    same = all(each / MICRO == seconds for each, seconds in zip(micros, times, strict=True))
-    return micros if same else ()
+
+def entries(reader: Reader, tournament: str, after: int) -> Sequence[Entry]:
+    """One page of a tournament's entries."""
+    return list(islice(reader.kept(after, tournament), PAGE))
 
 
 def paged(page: Callable[[int], Sequence[tuple[Any, ...]]], after: int) -> Iterator[Entry]:

@@ -9,7 +9,7 @@ Anything else that goes wrong is a bug of ours and ends the host.
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import starmap
+from itertools import islice, starmap
 from math import inf
 from typing import Any
 
@@ -18,6 +18,8 @@ import trio
 
 from server.store import journal
 from server.store.journal import Engine, Unavailable
+from tournament import entries
+from tournament.entries import Entry
 from tournament.record import AnyFact, Concluded, Kept
 from tournament.store import Conflict, Story
 
@@ -26,6 +28,7 @@ SOON = 0.25  # seconds between two looks at what was played: a crash may lose as
 REST = 0.01  # seconds, at the most, that a match which is over waits for others after a commit …
 EACH = REST / 50  # … this long for each match in play, because a few fast ones would wait in vain …
 ENOUGH = 16  # … unless so many wait already: a commit costs about as much as ten of what is in it
+SET = 60.0  # seconds by which a wall clock may be set back without anything seeming to have been earlier
 READERS = 4  # threads that read at once
 
 Noted = tuple[int, str, float, AnyFact]  # number, tournament, wall time
@@ -38,7 +41,7 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 class Call:
     """Facts that somebody waits for to be safe."""
 
-    __slots__ = ("error", "facts", "safe", "scope", "urgent")
+    __slots__ = ("error", "facts", "receipts", "safe", "scope", "urgent")
 
     def __init__(self, facts: Sequence[Noted], patient: bool) -> None:
         self.facts = facts
@@ -46,6 +49,7 @@ class Call:
         self.safe = trio.Event()
         self.scope = trio.CancelScope(shield=patient)
         self.error: Conflict | None = None
+        self.receipts: Sequence[str] = ()
 
 
 class Playing:
@@ -68,6 +72,7 @@ class Ledger:
         self._reading = trio.CapacityLimiter(READERS)
         self._last = engine.last()
         self.safe = self._last  # the number of the latest entry that is kept
+        self._whens: dict[str, float] = {}  # by tournament: when the latest fact was kept
         self._waiting: list[Call] = []  # in the order of asking; some may be under way
         self._playing: dict[str, Playing] = {}
         self._moves_due = inf  # when to look what was played
@@ -80,10 +85,15 @@ class Ledger:
     def listen(self, listener: Callable[[], None]) -> None:
         self._listeners.append(listener)
 
-    async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> None:
+    @property
+    def waiting(self) -> int:
+        """Calls of `keep` whose facts are not safe yet."""
+        return len(self._waiting)
+
+    async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> Sequence[str]:
         call = Call([self._numbered(tournament, when, fact) for fact in facts], patient=not self._closed)
         if not call.facts:
-            return
+            return ()
         self._waiting.append(call)
         if call.urgent or len(self._waiting) in (1, ENOUGH):
             self._news.set()
@@ -91,18 +101,25 @@ class Ledger:
             await call.safe.wait()
         if call.error is not None:
             raise call.error
+        return call.receipts
 
     def kept(self) -> Iterable[Kept]:
-        return map(journal.kept, self._engine.kept())
+        return map(entries.kept, self._engine.kept())
 
     async def concluded(self, tournament: str, match: str) -> Concluded:
-        body = await self._in_thread(
-            partial(self._engine.concluded, tournament, match), limiter=self._reading
+        return await self._in_thread(
+            partial(journal.concluded, self._engine, tournament, match), limiter=self._reading
         )
-        fact = None if body is None else journal.fact(body)
-        if not isinstance(fact, Concluded):
-            raise KeyError(match)
-        return fact
+
+    async def receipt(self, tournament: str, match: str) -> str:
+        return await self._in_thread(
+            partial(journal.receipt, self._engine, tournament, match), limiter=self._reading
+        )
+
+    async def entries(self, tournament: str, after: int = 0) -> Sequence[Entry]:
+        return await self._in_thread(
+            partial(journal.entries, self._engine, tournament, after), limiter=self._reading
+        )
 
     def jot(self, match: str, moves: Sequence[Any], times: Sequence[float], written: int = 0) -> None:
         if not self._playing:
@@ -131,6 +148,10 @@ class Ledger:
 
     def _numbered(self, tournament: str, when: float, fact: AnyFact) -> Noted:
         self._last += 1
+        before = self._whens.get(tournament, -inf)
+        if before - SET < when < before:
+            when = before  # a wall clock was set right: what is kept later was not earlier
+        self._whens[tournament] = when
         return self._last, tournament, when, fact
 
     async def _gather(self) -> None:
@@ -177,12 +198,14 @@ class Ledger:
             if match not in over and each.written < lengths.get(match, 0)
         ]
         try:
-            await self._commit(jots, facts)
+            receipts = iter(await self._commit(jots, facts))
+            for call in batch:
+                call.receipts = list(islice(receipts, len(call.facts)))
         except Conflict:
             await self._commit(jots, [])
             for call in batch:
                 try:
-                    await self._commit([], call.facts)
+                    call.receipts = await self._commit([], call.facts)
                 except Conflict as conflict:
                     call.error = conflict
         del self._waiting[: len(batch)]
@@ -196,18 +219,22 @@ class Ledger:
         for call in batch:
             call.safe.set()
 
-    async def _commit(self, jots: Sequence[Unwritten], facts: Sequence[Noted]) -> None:
-        if jots or facts:
-            begun = trio.current_time()
-            await self._in_thread(partial(self._put_down, jots, facts), limiter=self._writing)
-            self.safe = max([self.safe, *(number for number, *_ in facts)])
-            now = trio.current_time()
-            self._rested = now + min(REST, EACH * len(self._playing))
-            self.committed(now - begun)
+    async def _commit(self, jots: Sequence[Unwritten], facts: Sequence[Noted]) -> Sequence[str]:
+        """Returns a receipt for each fact."""
+        if not jots and not facts:
+            return ()
+        begun = trio.current_time()
+        receipts = await self._in_thread(partial(self._put_down, jots, facts), limiter=self._writing)
+        self.safe = max([self.safe, *(number for number, *_ in facts)])
+        now = trio.current_time()
+        self._rested = now + min(REST, EACH * len(self._playing))
+        self.committed(now - begun)
+        return receipts
 
-    def _put_down(self, jots: Sequence[Unwritten], facts: Sequence[Noted]) -> None:
+    def _put_down(self, jots: Sequence[Unwritten], facts: Sequence[Noted]) -> Sequence[str]:
         """In the thread that writes: to make rows of much takes long."""
-        self._engine.write([*starmap(journal.jot, jots), *starmap(journal.entry, facts)])
+        heads = self._engine.write([*starmap(journal.jot, jots), *starmap(entries.entry, facts)])
+        return [head.hex() for head in heads]
 
     def _set_trouble(self, reason: str) -> None:
         if reason != self.trouble:

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any, LiteralString, TypeVar
 
@@ -17,8 +18,10 @@ import structlog
 from server.exits import ConfigError
 from server.store import private, schema
 from server.store.address import MISWRITTEN, clear, shown
-from server.store.journal import PAGE, Entry, Jot, Unavailable, over, paged
-from tournament.store import Conflict, concluded_key
+from server.store.journal import Jot, Unavailable, over, paged
+from tournament.chain import START, Heads, heads
+from tournament.entries import PAGE, Entry, concluded_key, salted
+from tournament.store import Conflict
 
 try:
     import psycopg
@@ -44,24 +47,24 @@ JOT = """
     INSERT INTO jotted SELECT * FROM unnest(%s::text[], %s::integer[], %s::text[], %s::text[])
     ON CONFLICT (match, ply) DO UPDATE SET moves = excluded.moves, times = excluded.times
 """
-ENTER = """
-    INSERT INTO journal SELECT * FROM
-        unnest(%s::bigint[], %s::text[], %s::float8[], %s::text[], %s::text[], %s::text[])
+COLUMNS = "number, tournament, at, kind, key, body, salt"  # of an entry
+ENTER = f"""
+    INSERT INTO journal ({COLUMNS}, head) SELECT * FROM unnest(
+        %s::bigint[], %s::text[], %s::float8[], %s::text[], %s::text[], %s::text[], %s::text[], %s::bytea[])
     ON CONFLICT DO NOTHING
+"""  # noqa: S608
+THERE = """
+    SELECT tournament, kind, body, head FROM journal WHERE number = %s OR (tournament = %s AND key = %s)
 """
-OTHER_BY_NUMBER = """
-    SELECT there.tournament, there.body, given.body FROM
-        unnest(%s::bigint[], %s::text[], %s::float8[], %s::text[], %s::text[], %s::text[])
-        AS given (number, tournament, at, kind, key, body)
-    JOIN journal AS there USING (number)
-    WHERE (there.tournament, there.kind, there.body) <> (given.tournament, given.kind, given.body) LIMIT 1
-"""
-OTHER_BY_KEY = """
-    SELECT there.tournament, there.body, given.body FROM
-        unnest(%s::bigint[], %s::text[], %s::float8[], %s::text[], %s::text[], %s::text[])
-        AS given (number, tournament, at, kind, key, body)
-    JOIN journal AS there USING (tournament, key)
-    WHERE (there.kind, there.body) <> (given.kind, given.body) LIMIT 1
+LATEST = "SELECT head FROM journal WHERE tournament = %s ORDER BY number DESC LIMIT 1"
+PAGE_OF_ALL = f"SELECT {COLUMNS} FROM journal WHERE number > %s ORDER BY number LIMIT %s"  # noqa: S608
+PAGE_OF_ONE = f"""
+    SELECT {COLUMNS} FROM journal WHERE tournament = %s AND number > %s ORDER BY number LIMIT %s
+"""  # noqa: S608
+LINK = """
+    UPDATE journal SET salt = given.salt, head = given.head
+    FROM unnest(%s::bigint[], %s::text[], %s::bytea[]) AS given (number, salt, head)
+    WHERE journal.number = given.number
 """
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -81,9 +84,10 @@ class PostgresReader:
     def last(self) -> int:
         return self._read("SELECT coalesce(max(number), 0) FROM journal")[0][0]
 
-    def kept(self, after: int = 0) -> Iterator[Entry]:
-        query = "SELECT * FROM journal WHERE number > %s ORDER BY number LIMIT %s"
-        return paged(lambda number: self._read(query, number, PAGE), after)
+    def kept(self, after: int = 0, tournament: str | None = None) -> Iterator[Entry]:
+        if tournament is None:
+            return paged(lambda number: self._read(PAGE_OF_ALL, number, PAGE), after)
+        return paged(lambda number: self._read(PAGE_OF_ONE, tournament, number, PAGE), after)
 
     def jotted(self) -> Iterator[Jot]:
         return (Jot(*row) for row in self._all("SELECT * FROM jotted ORDER BY match, ply"))
@@ -92,6 +96,11 @@ class PostgresReader:
         query = "SELECT body FROM journal WHERE tournament = %s AND key = %s"
         found = self._read(query, tournament, concluded_key(match))
         return found[0][0] if found else None
+
+    def receipt(self, tournament: str, match: str) -> str | None:
+        query = "SELECT head FROM journal WHERE tournament = %s AND key = %s"
+        found = self._read(query, tournament, concluded_key(match))
+        return found[0][0].hex() if found else None
 
     def backup(self, path: Path) -> None:
         """Write an SQLite file, as for any host, so that a backup can be read anywhere."""
@@ -103,7 +112,7 @@ class PostgresReader:
         with self._session() as session, session.transaction():
             session.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             with closing(Sqlite(part)) as copy:
-                for rows in _batches(session, "SELECT * FROM journal ORDER BY number"):
+                for rows in _batches(session, f"SELECT {COLUMNS} FROM journal ORDER BY number"):  # noqa: S608
                     copy.write([Entry(*row) for row in rows])
                 for rows in _batches(session, "SELECT * FROM jotted ORDER BY match, ply"):
                     copy.write([Jot(*row) for row in rows])
@@ -210,20 +219,35 @@ class Postgres(PostgresReader):
         self._asked = 0  # the highest number of an entry that may have been written
         self._writer: Connection | None = None
         self._copies = copies
+        self._heads: dict[str, bytes] = {}  # the latest of tournaments, as far as they are known
         super().__init__(url)
 
-    def write(self, rows: Sequence[Entry | Jot]) -> None:
+    def write(self, rows: Sequence[Entry | Jot]) -> list[bytes]:
         entries = [row for row in rows if isinstance(row, Entry)]
         jots = [row for row in rows if isinstance(row, Jot)]
 
-        def transact() -> None:
+        def transact() -> list[bytes]:
             if self._writer is None:
                 self._writer = self._back()
-            with self._writer.transaction():
-                _write(self._writer, entries, jots)
+            known, self._heads = self._heads, {}  # should this fail, what is there is to be looked up
+            try:
+                with self._writer.transaction():
+                    known = Heads(partial(_latest, self._writer), known)
+                    found = _write_new(self._writer, entries, known)
+                    _write_jots(self._writer, entries, jots)
+            except _SomeAreThere:
+                with self._writer.transaction():
+                    known = Heads(partial(_latest, self._writer))
+                    found = [
+                        _there(self._writer, row) or _write_new(self._writer, [row], known)[0]
+                        for row in entries
+                    ]
+                    _write_jots(self._writer, entries, jots)
+            self._heads = known
+            return found
 
         self._asked = max([self._asked, *(entry.number for entry in entries)])
-        self._persistently(transact, self._drop_writer)
+        return self._persistently(transact, self._drop_writer)
 
     def examine(self) -> None:
         """The server looks after its own disks."""
@@ -289,6 +313,8 @@ class Postgres(PostgresReader):
         with session.transaction():
             for number, migration in enumerate(MIGRATIONS[version:], version + 1):
                 session.execute(migration.read_bytes())
+                if number == schema.CHAINED:
+                    _link_all(session)
                 session.execute("INSERT INTO quintain_schema VALUES (%s)", (number,))
 
 
@@ -304,18 +330,53 @@ def where(url: str) -> str:
     return f"postgresql://{parts.get('host', '')}{port}/{parts.get('dbname', '')}"
 
 
-def _write(session: Connection, entries: Sequence[Entry], jots: Sequence[Jot]) -> None:
+class _SomeAreThere(Exception):
+    """Some of what was to be written as new was written before."""
+
+
+def _write_new(session: Connection, entries: Sequence[Entry], known: Heads) -> list[bytes]:
+    """Write all of them, each with its head; raises `_SomeAreThere`."""
+    found = heads(entries, known)
+    if entries:
+        rows = [
+            (row.number, row.tournament, row.when, row.kind, row.key, row.body, row.salt, head)
+            for row, head in zip(entries, found, strict=True)
+        ]
+        if session.execute(ENTER, _columns(rows)).rowcount < len(entries):
+            raise _SomeAreThere
+    return found
+
+
+def _there(session: Connection, entry: Entry) -> bytes | None:
+    """The head of what was to be written, if it is there; raises `Conflict` if something else is."""
+    there = session.execute(THERE, (entry.number, entry.tournament, entry.key)).fetchall()
+    for tournament, kind, body, _ in there:
+        if (tournament, kind, body) != (entry.tournament, entry.kind, entry.body):
+            raise Conflict(f"{tournament}: {body} is kept, {entry.body} came")
+    return there[0][3] if there else None
+
+
+def _latest(session: Connection, tournament: str) -> bytes:
+    """The head of a tournament's latest entry."""
+    found = session.execute(LATEST, (tournament,)).fetchone()
+    return found[0] if found else START
+
+
+def _write_jots(session: Connection, entries: Sequence[Entry], jots: Sequence[Jot]) -> None:
     if jots:
         session.execute(JOT, _columns([(jot.match, jot.ply, jot.moves, jot.times) for jot in jots]))
-    if not entries:
-        return
-    columns = _columns([(e.number, e.tournament, e.when, e.kind, e.key, e.body) for e in entries])
-    if session.execute(ENTER, columns).rowcount < len(entries):
-        for query in (OTHER_BY_NUMBER, OTHER_BY_KEY):
-            if (found := session.execute(query, columns).fetchone()) is not None:
-                raise Conflict("{}: {} is kept, {} came".format(*found))
     if ended := over(entries):
         session.execute("DELETE FROM jotted WHERE match = ANY(%s)", (ended,))
+
+
+def _link_all(session: Connection) -> None:
+    """Give every entry its head, and a salt where it needs one."""
+    known, after = Heads(lambda _: START), 0
+    while page := session.execute(PAGE_OF_ALL, (after, PAGE)).fetchall():
+        rows = [salted(Entry(*row)) for row in page]
+        linked = zip(rows, heads(rows, known), strict=True)
+        session.execute(LINK, _columns((row.number, row.salt, head) for row, head in linked))
+        after = rows[-1].number
 
 
 def _columns(rows: Iterable[tuple[Any, ...]]) -> list[list[Any]]:

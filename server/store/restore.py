@@ -1,18 +1,20 @@
 """Putting a backup where a host will find it, without losing what was there."""
 
 import shutil
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from server.config import Settings
 from server.exits import ConfigError, Failure
 from server.store import private
 from server.store.choice import opened
 from server.store.data_folder import JOURNAL
-from server.store.journal import Engine, Entry, Jot
-from server.store.sqlite import SqliteReader, backups, synced
+from server.store.journal import Engine, Jot
+from server.store.sqlite import Sqlite, SqliteReader, backups, synced
+from tournament.entries import Entry
 
 BATCH = 5_000  # rows of a transaction
 BESIDE = ("-wal", "-shm")  # what SQLite keeps beside a database that is open, or was when its host died
@@ -22,13 +24,13 @@ def restored(backup: Path, settings: Settings, folder: Path, now: str, *, force:
     """Restore a backup; returns where it has put what was there before. The folder has to be locked."""
     if not backup.is_file():
         raise Failure(f"{backup}: there is no such file")
-    with closing(SqliteReader(backup)) as reader:
+    with closing(SqliteReader(backup, upgraded=False)) as reader:
         if wrong := reader.check():
             raise Failure(f"{backup}: this backup is damaged: {wrong[0]}")
-        if settings.store:
-            with closing(opened(settings, folder)) as engine:
-                _fill(reader, engine)
-            return None
+    if settings.store:
+        with _upgraded(backup, folder) as reader, closing(opened(settings, folder)) as engine:
+            _fill(reader, engine)
+        return None
     path = folder / JOURNAL
     if path.exists() and path.samefile(backup):
         raise Failure(f"{backup}: this is what the host uses: there is nothing to restore")
@@ -46,6 +48,16 @@ def restored(backup: Path, settings: Settings, folder: Path, now: str, *, force:
     except OSError as error:
         raise Failure(f"{path}: cannot be written: {error.strerror}") from None
     return aside
+
+
+@contextmanager
+def _upgraded(backup: Path, folder: Path) -> Generator[Sqlite]:
+    """A copy of a backup, which may be of an older Quintain and stays as it is."""
+    with TemporaryDirectory(dir=folder) as own:
+        copy = Path(own) / JOURNAL
+        shutil.copyfile(backup, copy)
+        with closing(Sqlite(copy)) as engine:
+            yield engine
 
 
 def _put_aside(path: Path, now: str) -> Path | None:

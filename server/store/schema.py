@@ -8,6 +8,8 @@ import structlog
 from server.exits import ConfigError
 from server.store import private
 
+CHAINED = 2  # the schema in which entries have got heads
+
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 

@@ -5,6 +5,7 @@ that entry. If it is missing, damaged, of another version or of another journal,
 is lost is time: everything is read from the start. Only the journal is ever believed.
 """
 
+import gc
 import os
 from collections.abc import Iterable
 from functools import partial
@@ -16,9 +17,10 @@ import structlog
 import trio
 from msgspec import Struct
 
-from server.store import journal
-from server.store.journal import Entry, Reader, Unavailable
-from tournament.record import Concluded, Kept, Ordered, Record, fold
+from server.store.journal import Reader, Unavailable
+from tournament import entries
+from tournament.entries import Entry
+from tournament.record import Kept, Ordered, Record, fold
 from tournament.snapshot import VERSION, Snapshot, restored, taken
 
 FILE = "snapshot"
@@ -56,7 +58,7 @@ _decoder = msgspec.msgpack.Decoder(Content)
 def folded(reader: Reader, path: Path | None) -> Folded:
     """By the snapshot as far as it goes, and then by the journal; without either, from the start."""
     known = Folded({}, []) if path is None else _loaded(reader, path) or Folded({}, [])
-    known.records = fold(_noted(reader, known), known.records, whole=False, find=partial(_find, reader))
+    known.records = fold(_noted(reader, known), known.records, whole=False)
     return known
 
 
@@ -105,6 +107,7 @@ async def keep_fresh(reader: Reader, path: Path) -> None:
         try:
             if await trio.to_thread.run_sync(reader.last) - done >= MANY:
                 done = await trio.to_thread.run_sync(partial(refresh, reader, path), abandon_on_cancel=True)
+                gc.collect()  # empties Python's lists of free objects too: few of them keep much that is free
         except Unavailable as error:
             log.debug("the journal cannot be read just now", why=str(error))
         await trio.sleep(PAUSE)
@@ -119,7 +122,7 @@ def _loaded(reader: Reader, path: Path) -> Folded | None:
         latest = next(iter(reader.kept(found.number - 1)), None)
         if found.version != VERSION or latest is None or _hash_of(latest) != found.hash:
             raise ValueError("it is of another journal, or of another Quintain")
-        records = {each.name: restored(each, partial(_find, reader, each.name)) for each in found.records}
+        records = {each.name: restored(each) for each in found.records}
     except FileNotFoundError:
         return None
     except (OSError, ValueError, LookupError, TypeError) as error:
@@ -135,20 +138,12 @@ def _parts(content: bytes) -> tuple[bytes, bytes, bytes]:
 def _noted(reader: Reader, known: Folded) -> Iterable[Kept]:
     """The facts that `known` does not have yet, of which it notes how far they go and what was ordered."""
     for row in reader.kept(known.number):
-        entry = journal.kept(row)
+        entry = entries.kept(row)
         if isinstance(entry.fact, Ordered):
             known.audit.append(entry)
         yield entry
         known.number, known.latest = row.number, row
         known.since += 1
-
-
-def _find(reader: Reader, tournament: str, match: str) -> Concluded:
-    body = reader.concluded(tournament, match)
-    fact = None if body is None else journal.fact(body)
-    if not isinstance(fact, Concluded):
-        raise LookupError(f"{tournament} has no match {match} in the journal")
-    return fact
 
 
 def _hash(content: bytes) -> bytes:

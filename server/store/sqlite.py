@@ -17,16 +17,19 @@ import structlog
 
 from server.exits import ConfigError
 from server.store import private, schema
-from server.store.journal import PAGE, Entry, Jot, Unavailable, over, paged
+from server.store.journal import Jot, Unavailable, over, paged
 from server.store.ledger import READERS
 from server.store.reserve import Reserve
-from tournament.store import Conflict, concluded_key
+from tournament.chain import START, Heads, heads
+from tournament.entries import PAGE, Entry, concluded_key, salted
+from tournament.store import Conflict
 
 MIGRATIONS = sorted((Path(__file__).parent / "migrations").glob("*.sql"))
 SOUND = (3, 51, 3)  # the first version without a rare fault in resetting the write-ahead log
 BUSY_TIMEOUT = 5000  # milliseconds for whoever else has locked the database
 WAL_BYTES = 64 << 20  # to which the write-ahead log is cut back, once it had to grow
 LARGE = 64 << 20  # bytes of a database that is examined after it has been opened, as that takes seconds
+COLUMNS = "number, tournament, at, kind, key, body, salt"  # of an entry
 BATCH = 200  # rows in a statement: SQLite takes some thousand values
 PASSING = {  # errors after which trying again makes sense, by SQLite's primary code
     sqlite3.SQLITE_FULL: "the disk is full",
@@ -64,8 +67,13 @@ def connected(path: Path) -> Connection:
 class SqliteReader:
     """Reads what is kept and changes nothing, even while a host keeps more."""
 
-    def __init__(self, path: Path, connect: Connect = connected, readers: int = 1) -> None:
-        """Raises `ConfigError` if there is nothing to read, in words for an organiser."""
+    def __init__(
+        self, path: Path, connect: Connect = connected, readers: int = 1, *, upgraded: bool = True
+    ) -> None:
+        """Raises `ConfigError` if there is nothing to read, in words for an organiser.
+
+        Unless it has to be `upgraded`, it may be of an older Quintain: then only `check` is of use.
+        """
         self._path = path
         self._connect = connect
         self._readers: SimpleQueue[Connection] = SimpleQueue()
@@ -77,16 +85,18 @@ class SqliteReader:
         except sqlite3.Error as error:
             self._hang_up()
             raise _unusable(path, str(error)) from error
-        if version != len(MIGRATIONS):
+        if version > len(MIGRATIONS) or (upgraded and version < len(MIGRATIONS)):
             self._hang_up()
             raise ConfigError(f"{path}: has schema {version}, and this Quintain reads {len(MIGRATIONS)}")
 
     def last(self) -> int:
         return self._one("SELECT coalesce(max(number), 0) FROM journal")[0]
 
-    def kept(self, after: int = 0) -> Iterator[Entry]:
-        query = "SELECT * FROM journal WHERE number > ? ORDER BY number LIMIT ?"
-        return paged(lambda number: list(self._all(query, number, PAGE)), after)
+    def kept(self, after: int = 0, tournament: str | None = None) -> Iterator[Entry]:
+        one = "" if tournament is None else "tournament = ? AND"
+        query = f"SELECT {COLUMNS} FROM journal WHERE {one} number > ? ORDER BY number LIMIT ?"  # noqa: S608
+        given = () if tournament is None else (tournament,)
+        return paged(lambda number: list(self._all(query, *given, number, PAGE)), after)
 
     def jotted(self) -> Iterator[Jot]:
         return (Jot(*row) for row in self._all("SELECT * FROM jotted ORDER BY match, ply"))
@@ -96,6 +106,12 @@ class SqliteReader:
             "SELECT body FROM journal WHERE tournament = ? AND key = ?", tournament, concluded_key(match)
         )
         return found and found[0]
+
+    def receipt(self, tournament: str, match: str) -> str | None:
+        found = self._one(
+            "SELECT head FROM journal WHERE tournament = ? AND key = ?", tournament, concluded_key(match)
+        )
+        return found and found[0].hex()
 
     def backup(self, path: Path) -> None:
         connection = self._connect(self._path)  # a reader is not allowed to
@@ -146,6 +162,7 @@ class Sqlite(SqliteReader):
         self._path = path
         self._reserve = reserve
         self._connect = connect
+        self._heads: dict[str, bytes] = {}  # the latest of tournaments, as far as they are known
         try:
             self._writer = connect(path)
         except sqlite3.Error as error:
@@ -164,10 +181,11 @@ class Sqlite(SqliteReader):
 
     # What an engine does
 
-    def write(self, rows: Sequence[Entry | Jot]) -> None:
+    def write(self, rows: Sequence[Entry | Jot]) -> list[bytes]:
         try:
-            self._transact(rows)
+            found = self._transact(rows)
         except BaseException as error:
+            self._heads.clear()  # what is in the database now is to be looked up
             if self._writer.in_transaction:  # after some errors SQLite has rolled back by itself
                 self._writer.execute("ROLLBACK")
             if isinstance(error, sqlite3.Error) and (reason := PASSING.get(_code(error))):
@@ -177,6 +195,7 @@ class Sqlite(SqliteReader):
             raise
         if self._reserve is not None:
             self._reserve.take()
+        return found
 
     def examine(self) -> None:
         if not self._examined:
@@ -204,26 +223,47 @@ class Sqlite(SqliteReader):
 
     # Writing
 
-    def _transact(self, rows: Sequence[Entry | Jot]) -> None:
+    def _transact(self, rows: Sequence[Entry | Jot]) -> list[bytes]:
         writer = self._writer
         entries = [row for row in rows if isinstance(row, Entry)]
         jots = [(row.match, row.ply, row.moves, row.times) for row in rows if isinstance(row, Jot)]
         writer.execute("BEGIN IMMEDIATE")
+        known = Heads(self._latest, self._heads)
+        found = heads(entries, known)
+        if not self._append(entries, found):  # some are there already: the others have other heads
+            writer.execute("ROLLBACK")
+            writer.execute("BEGIN IMMEDIATE")
+            known = Heads(self._latest)
+            found = [self._there(row) or self._appended(row, known) for row in entries]
         self._insert(
             "jotted", jots, "(match, ply) DO UPDATE SET moves = excluded.moves, times = excluded.times"
         )
-        before = writer.total_changes
-        self._insert(
-            "journal",
-            [(row.number, row.tournament, row.when, row.kind, row.key, row.body) for row in entries],
-            "DO NOTHING",
-        )
-        if writer.total_changes - before < len(entries):
-            for entry in entries:
-                self._expect(entry)
         for some in _batched(over(entries)):
             writer.execute(f"DELETE FROM jotted WHERE match IN ({_marks(some)})", some)  # noqa: S608
         writer.execute("COMMIT")
+        self._heads |= known
+        return found
+
+    def _append(self, entries: Sequence[Entry], heads: Sequence[bytes]) -> bool:
+        """Returns whether all of them were new."""
+        before = self._writer.total_changes
+        rows = [
+            (row.number, row.tournament, row.when, row.kind, row.key, row.body, row.salt, head)
+            for row, head in zip(entries, heads, strict=True)
+        ]
+        self._insert("journal", rows, "DO NOTHING")
+        return self._writer.total_changes - before == len(rows)
+
+    def _appended(self, entry: Entry, known: Heads) -> bytes:
+        found = heads([entry], known)
+        self._append([entry], found)
+        return found[0]
+
+    def _latest(self, tournament: str) -> bytes:
+        """The head of its latest entry."""
+        query = "SELECT head FROM journal WHERE tournament = ? ORDER BY number DESC LIMIT 1"
+        found = self._writer.execute(query, (tournament,)).fetchone()
+        return found[0] if found else START
 
     def _insert(self, table: str, rows: Sequence[tuple[Any, ...]], conflict: str) -> None:
         """Many rows in one statement: after each a thread waits until a busy event loop lets it go on."""
@@ -232,14 +272,16 @@ class Sqlite(SqliteReader):
             sql = f"INSERT INTO {table} VALUES {values} ON CONFLICT {conflict}"  # noqa: S608
             self._writer.execute(sql, [value for row in some for value in row])
 
-    def _expect(self, entry: Entry) -> None:
-        """Raise `Conflict` unless what is there is what was to be written."""
+    def _there(self, entry: Entry) -> bytes | None:
+        """The head of what was to be written, if it is there; raises `Conflict` if something else is."""
         there = self._writer.execute(
-            "SELECT tournament, kind, body FROM journal WHERE number = ? OR (tournament = ? AND key = ?)",
+            "SELECT tournament, kind, body, head FROM journal"
+            " WHERE number = ? OR (tournament = ? AND key = ?)",
             (entry.number, entry.tournament, entry.key),
         ).fetchall()
-        if any(row != (entry.tournament, entry.kind, entry.body) for row in there):
+        if any(row[:3] != (entry.tournament, entry.kind, entry.body) for row in there):
             raise Conflict(f"{entry.tournament}: {there} is kept, {entry} came")
+        return there[0][3] if there else None
 
     # Opening
 
@@ -267,8 +309,20 @@ class Sqlite(SqliteReader):
         writer.execute(f"PRAGMA user_version = {version}")  # fails if the file is read-only
         schema.keep_a_copy(version, newest, backups(self._path), partial(_copy, writer))
         for number, migration in enumerate(MIGRATIONS[version:], version + 1):
-            script = migration.read_text(encoding="utf-8")
-            writer.executescript(f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;")
+            writer.executescript(f"BEGIN IMMEDIATE;\n{migration.read_text(encoding='utf-8')}")
+            if number == schema.CHAINED:
+                self._link_all()
+            writer.execute(f"PRAGMA user_version = {number}")
+            writer.execute("COMMIT")
+
+    def _link_all(self) -> None:
+        """Give every entry its head, and a salt where it needs one."""
+        query = f"SELECT {COLUMNS} FROM journal WHERE number > ? ORDER BY number LIMIT ?"  # noqa: S608
+        known = Heads(lambda _: START)
+        for row in paged(lambda number: self._writer.execute(query, (number, PAGE)).fetchall(), 0):
+            row = salted(row)
+            values = (row.salt, heads([row], known)[0], row.number)
+            self._writer.execute("UPDATE journal SET salt = ?, head = ? WHERE number = ?", values)
 
 
 def _batched(rows: Sequence[T]) -> Iterator[Sequence[T]]:

@@ -23,9 +23,10 @@ import trio
 
 from games.catalogue import catalogue
 from server.host.host import Host
-from server.store import journal, snapshots
+from server.store import snapshots
 from server.store.ledger import Ledger
 from server.store.sqlite import Sqlite
+from tournament import entries
 from tournament.events import Ending
 from tournament.format import Pairing
 from tournament.record import AnyFact, Concluded, Dealt, Drew, Entered, Opened, State, Turned
@@ -38,6 +39,8 @@ TABLES = 5
 JOURNAL = "quintain.sqlite"
 INDEX = "journal_once"
 
+# Without heads: nobody looks at them here.
+INSERT = "INSERT INTO journal (number, tournament, at, kind, key, body) VALUES (?, ?, ?, ?, ?, ?)"
 Row = tuple[int, str, float, str, str | None, str]
 
 
@@ -96,7 +99,7 @@ def write(path: Path, matches: int, names: int) -> None:
             connection.execute(f"PRAGMA {setting}")
         connection.execute(f"DROP INDEX {INDEX}")
         connection.execute("BEGIN")
-        connection.executemany("INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?)", rows(matches, names))
+        connection.executemany(INSERT, rows(matches, names))
         connection.execute("COMMIT")
         connection.execute(index)
         connection.execute("PRAGMA journal_mode = WAL")
@@ -158,11 +161,11 @@ class Shape:
 
 
 def _text(fact: AnyFact) -> str:
-    return journal.entry(1, "", 0.0, fact).body
+    return entries.entry(1, "", 0.0, fact).body
 
 
 def _row(number: int, tournament: str, fact: AnyFact) -> Row:
-    entry = journal.entry(number, tournament, float(number), fact)
+    entry = entries.entry(number, tournament, float(number), fact)
     return entry.number, entry.tournament, entry.when, entry.kind, entry.key, entry.body
 
 

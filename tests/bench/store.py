@@ -20,9 +20,10 @@ import trio
 from games.catalogue import catalogue
 from server.host.host import Host
 from server.serve import SWITCH
-from server.store.journal import Engine, entry
+from server.store.journal import Engine
 from server.store.ledger import Ledger
 from server.store.sqlite import Sqlite
+from tournament.entries import entry
 from tournament.events import Ended, Ending
 from tournament.player import Player, Seat
 from tournament.record import Concluded
@@ -63,12 +64,12 @@ class Counted:
     def __init__(self, engine: Engine) -> None:
         self.commits = 0
         self._engine = engine
-        for name in ("last", "kept", "jotted", "concluded", "backup", "check", "close"):
+        for name in ("last", "kept", "jotted", "concluded", "receipt", "backup", "check", "close"):
             setattr(self, name, getattr(engine, name))
 
-    def write(self, rows: object) -> None:
+    def write(self, rows: object) -> object:
         self.commits += 1
-        self._engine.write(rows)  # type: ignore[arg-type]
+        return self._engine.write(rows)  # type: ignore[arg-type]
 
 
 @contextmanager

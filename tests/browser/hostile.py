@@ -9,6 +9,7 @@ import trio
 from server.host.host import Host
 from server.http.routes import routed
 from server.http.service import Http
+from server.logs import set_up
 from server.net.limits import Limits
 from server.net.listening import Admission, listeners, serve, where
 from server.pages.door import Addresses, Pages
@@ -98,6 +99,7 @@ def facts() -> list[AnyFact]:
 
 
 async def main() -> None:
+    set_up("error")  # its first line says where it listens
     host = Host(store=Memory(Kept("evil", 0.0, fact) for fact in facts()))
     (listener,) = await listeners("127.0.0.1", 0, Limits())
     async with trio.open_nursery() as nursery:

@@ -31,6 +31,8 @@ PAGES = {
     "bot": "/bots/ada",
     "game": "/games/hexagon-dots",
     "protocol": "/protocols/house",
+    "wall": "/wall",
+    "wall of one": "/wall/live",
     "missing": "/matches/nowhere-1",
 }
 
@@ -98,11 +100,10 @@ def test_the_replay_of_a_match_shows_every_position(browser: Browser, arena: Ser
         assert shown(page) == drawn(game.draw(position, None))
         for ply, written in enumerate(told["moves"], 1):
             move = game.read(written, position)
+            words = game.spelled(move, position)
             position = position.play(move)
             page.keyboard.press("ArrowRight")
-            expect(page.locator("[data-where]")).to_have_text(
-                f"move {ply} of {len(told['moves'])}: {game.short(move)}"
-            )
+            expect(page.locator("[data-where]")).to_have_text(f"move {ply} of {len(told['moves'])}: {words}")
             assert shown(page) == drawn(game.draw(position, move)), ply
         assert page.url.endswith(f"?ply={ply}")
         page.reload()

@@ -88,7 +88,7 @@ def test_an_organiser_holds_a_tournament_from_the_desk(browser: Browser, host: S
         page = log_in(organiser, link)
         open_cup(page, "cup", 3)
         hellos = [invite(page, name) for name in ("ada", "bela", "coco")]
-        expect(page.locator(".entrants")).to_contain_text("invited, not here")
+        expect(page.locator(".entrants")).to_contain_text("missing since")
         for hello in hellos:
             Bot(host.tcp, hello["name"], "tic-tac-toe", token=hello["token"])
         wait_for(lambda: host.get("/api/tournaments/cup")[1]["state"] == "finished")

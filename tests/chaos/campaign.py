@@ -20,7 +20,6 @@ import trio
 from msgspec import Struct
 
 from server.export.verify import verify
-from server.store import journal
 from server.store.journal import Reader
 from tests.chaos.bots import Bot, Stranger
 from tests.chaos.organiser import ROUND_ROBIN, Organiser
@@ -28,6 +27,7 @@ from tests.chaos.process import Host, nest
 from tests.chaos.told import Told, Verdict
 from tests.server.served import ROOT
 from tests.server.store.postgresql import Server
+from tournament import entries
 from tournament.record import fold
 
 LIVES = 50  # of one record
@@ -150,7 +150,7 @@ class Story:
         if not self._host.has_kept:
             return
         with closing(_reader(self._host)) as reader:
-            records = fold(map(journal.kept, reader.kept()))
+            records = fold(map(entries.kept, reader.kept()))
         for record in records.values():
             mine = record.dealt.keys() & record.keys.keys()
             self._left |= mine

@@ -89,9 +89,10 @@ class Counted:
         self.engine = engine
         self.writes = 0
 
-    def write(self, rows: Any) -> None:
-        self.engine.write(rows)
+    def write(self, rows: Any) -> Any:
+        heads = self.engine.write(rows)
         self.writes += 1
+        return heads
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.engine, name)

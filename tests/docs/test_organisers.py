@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from server.config import Settings
+from server.config import Settings, settings
 from server.net.limits import Limits, Rate
 from server.protocols.api.orders import Order
 from server.protocols.api.table import ROUTES, listing
@@ -36,10 +36,12 @@ def test_every_limit_is_there_with_its_default_and_a_reason() -> None:
     }
 
 
-def test_the_example_of_a_file_is_one_and_has_every_setting() -> None:
+def test_the_example_of_a_file_is_one_and_has_every_setting(tmp_path: Path) -> None:
     (example,) = re.findall(r"```toml\n(.*?)```", ORGANISERS, re.DOTALL)
     values = tomllib.loads(example)
-    msgspec.convert(values, Settings)
+    file = tmp_path / "quintain.toml"
+    file.write_text(example)
+    settings(str(file), {}, {})
     assert set(values) == set(Settings.__struct_fields__)
 
 

@@ -386,6 +386,22 @@ def test_it_beats_first_at_tic_tac_toe(seed: int, seat: int) -> None:
     assert position.outcome.winner == seat
 
 
+@pytest.mark.parametrize(
+    ("moves", "depth", "worth"),
+    [
+        ([0, 3, 1, 4], 1, 1),  # seat 0 is to move and wins
+        ([0, 3, 1, 4, 8], 1, -1),  # seat 1 is, and does
+        ([4, 1], 4, 0),
+        ([4, 1], 5, 1),  # a trap for two wins is four plies away
+        ([0, 4], 9, 0),
+    ],
+)
+def test_worth_is_for_seat_0_and_sees_what_is_forced(moves: list[int], depth: int, worth: int) -> None:
+    game = tictactoe.GAME
+    value = brains.worth(game, reduce(lambda position, move: position.play(move), moves, game.start()), depth)
+    assert (value > brains.SURE) - (value < -brains.SURE) == worth
+
+
 @pytest.mark.slow
 @each_game
 def test_the_brains_are_in_order_of_strength(game: Game[Any, Any]) -> None:

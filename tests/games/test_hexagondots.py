@@ -459,7 +459,7 @@ def test_the_drawing_shows_points_lines_by_their_owner_captures_and_scores() -> 
     words = [part.text for part in parts if part.tag.endswith("text")]
     assert sum(part.tag.endswith("circle") for part in parts) == len(position.board.points)
     assert sum(part.tag.endswith("polygon") for part in parts) == 1
-    assert "second" in words  # in the hexagon
+    assert "2nd" in words  # in the hexagon
     assert {"first 0", "second 1"} <= set(words)
     strokes = [part.attrib for part in parts if part.tag.endswith("line")]
     assert len(strokes) == 6 + 2  # two are the key

@@ -74,7 +74,7 @@ def bradley_terry(results: Iterable[Result]) -> Fit:
 
 def _added_up(games: list[Result]) -> tuple[int, int, float, int]:
     """Of games in the same seats: how many, how many that differ, the points of seat 0, and the draws."""
-    known = [game.digest for game in games if game.digest]
+    known = [(game.digest, game.score) for game in games if game.digest]
     scores = [game.score[0] for game in games]
     return len(games), len(games) - len(known) + len({*known}), sum(scores), scores.count(0.5)
 

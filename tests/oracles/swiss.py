@@ -14,11 +14,16 @@ from tournament.pairing.drawing import Sides
 Edge = tuple[int, int]  # two places, the better one first; the place after the last is the bye
 Price = tuple[int, ...]
 
+AGAIN = 9  # what such a float costs, where a difference of half a point costs 1
 RULES = 4  # the first parts of a price, which count broken rules; the other parts are preferences
 
 
 def prices(
-    places: Sequence[str], points: Mapping[str, int], sides: Sides, drawn: Sequence[Pairing]
+    places: Sequence[str],
+    points: Mapping[str, int],
+    sides: Sides,
+    drawn: Sequence[Pairing],
+    floats: Mapping[str, str],
 ) -> dict[Edge, Price]:
     """The price of each meeting and, if the number of entrants is odd, of each bye.
 
@@ -28,7 +33,8 @@ def prices(
     2. each time that the two have met before
     3. a bye for somebody with more than the lowest score of those who are due one
     4. sides out of balance: see `strain`
-    5. unequal scores, by the square of the difference
+    5. unequal scores, by the square of the difference, and each float in the same direction as in the last
+       round, which is "up" or "down" in `floats`
     6. distance from the usual order: for equals, top half against bottom half; for others, neighbours;
        for a bye, the last
     """
@@ -42,10 +48,15 @@ def prices(
             met = sides.times[one, other] + sides.times[other, one]
             apart = points[one] - points[other]
             wanted = 1 if apart else equals[points[one]] // 2
-            found[high, low] = (0, met, 0, strain(one, other, sides), apart**2, abs(low - high - wanted))
+            again = (floats.get(one) == "down") + (floats.get(other) == "up") if apart else 0
+            order = abs(low - high - wanted)
+            found[high, low] = (0, met, 0, strain(one, other, sides), apart**2 + AGAIN * again, order)
         if len(places) % 2:
             above = max(0, points[other] - lowest)
-            found[low, len(places)] = (byes[other] - fewest, 0, above, 0, 0, len(places) - 1 - low)
+            found[low, len(places)] = (
+                *(byes[other] - fewest, 0, above, 0),
+                *(AGAIN * (floats.get(other) == "down"), len(places) - 1 - low),
+            )
     return found
 
 

@@ -14,11 +14,16 @@ import pytest
 
 from server.programs.child import started
 from tests.hang import HANG
-from tests.server.example_programs import command
+from tests.server.example_programs import GOOD, HEAD, command
 from tests.server.run import quintain
 from tests.server.served import ROOT, Served
 
 pytestmark = pytest.mark.slow
+
+FALLS_ONCE = """    if turn['ply'] > 3 and not open('fallen', 'a+').tell():
+        open('fallen', 'w').write('yes')
+        sys.exit('what now?')
+"""
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +42,8 @@ def desk(host: Served) -> Callable[..., tuple[int, str, str]]:
     return ask
 
 
-CHANGING = {"create", "start", "pause", "resume", "release", "withdraw", "disqualify", "void"}
+CHANGING = {"create", "start", "pause", "resume", "enter", "release", "withdraw", "disqualify", "void"}
+CHANGING |= {"delete"}
 
 
 @pytest.mark.slow
@@ -75,7 +81,7 @@ def test_from_an_empty_desk_to_the_standings_a_replay_and_a_second_thought(
     for thread in threads:
         thread.join(HANG)
     assert [ends[n][0] for n in range(3)] == [0, 0, 0], ends
-    assert "house-greedy takes part in cup" in ends[0][1]
+    assert re.search(r"^house-greedy is connected to \S+: cup$", ends[0][1], re.MULTILINE)
     assert json.loads(ends[1][1].splitlines()[-1])["type"] == "standings"
     assert "cup: the final standings" in ends[2][1]
 
@@ -93,6 +99,10 @@ def test_from_an_empty_desk_to_the_standings_a_replay_and_a_second_thought(
     assert len(found["positions"]) == len(found["moves"]) + 1
     assert len(re.findall(r"^ +\d+ ", replay, re.MULTILINE)) == len(found["moves"])
     assert found["why"] in replay
+    written = tmp_path / "cup-1.txt"
+    written.write_text(desk("replay", "cup-1", "--text")[1])
+    code, told, _ = quintain("import-match", str(written), "--json", **state)
+    assert (code, json.loads(told)["moves"], json.loads(told)["findings"]) == (0, found["moves"], [])
 
     before = desk("standings", "cup", "--json")
     code, preview, _ = desk("tournament", "disqualify", "cup", "good", "--why", "a trial", "--preview")
@@ -121,8 +131,34 @@ def test_a_program_that_ends_loses_its_match_and_the_command_fails(host: Served,
         other.kill()
         other.wait()
     assert code == 1
-    assert "sits at the open table of connect-4" in out
+    assert re.search(r"^crashing is connected to \S+: the open table$", out, re.MULTILINE)
     assert "ended with exit code 1" in errors
+
+
+@pytest.mark.slow
+def test_a_program_that_is_restarted_goes_on_with_its_match_and_what_it_says_is_kept(
+    host: Served, tmp_path: Path
+) -> None:
+    """It crashes once, in the middle; its match is played to the end, and every message is recorded."""
+    (tmp_path / "bot.py").write_text(HEAD + FALLS_ONCE + GOOD)
+    where = ("--url", f"tcp://127.0.0.1:{host.tcp}", "--game", "connect-4", "--matches", "1")
+    other = started(("bot", "first", *where, "--token", "first-has-a-token"), folder=str(tmp_path))
+    try:
+        words = ("play", "--bot", f"{sys.executable} bot.py", *where, "--restart", "--record", "talk.jsonl")
+        code, out, errors = quintain(*words, folder=tmp_path, XDG_STATE_HOME=str(tmp_path))
+    finally:
+        other.kill()
+        other.wait()
+    assert code == 0, errors
+    assert "its last words: what now?: it is started again, restart 1 of 5" in errors
+    (match,) = re.findall(r"^(\S+): (?:won|lost|drawn) ", out, re.MULTILINE)
+    assert host.get(f"/api/matches/{match}")[1]["ending"] == "played"
+    (log,) = (tmp_path / "bot-logs").iterdir()
+    assert (log.name, log.read_text()) == (f"{match}.log", "what now?\n")
+    recorded = [json.loads(line) for line in (tmp_path / "talk.jsonl").read_text().splitlines()]
+    assert [each["message"]["type"] for each in recorded][:2] == ["hello", "welcome"]
+    assert recorded[0]["message"]["token"] == recorded[1]["message"]["token"] == "…"
+    assert (tmp_path / "talk.jsonl").stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize(
@@ -134,26 +170,6 @@ def test_a_name_that_nobody_knows_is_said(
     code, out, errors = desk(*words)
     assert (code, out) == (1, "")
     assert re.fullmatch(r"quintain: there is no \w+ '[\w-]+'\n", errors)
-
-
-def test_a_match_of_two_that_leave_nothing_to_chance_says_so() -> None:
-    words = ("match", "brain:first", "brain:first", "--game", "tic-tac-toe", "--games", "6")
-    code, out, errors = quintain(*words, "--json")
-    told = json.loads(out)
-    assert (code, errors) == (0, "")
-    assert (told["games"], told["duplicates"]) == (6, 4)
-    assert told["wins"] == told["losses"] == 3, "sides change after each game"
-    assert told["interval"][0] < told["elo"] < told["interval"][1]
-    assert "4 of these games repeat an earlier one" in quintain(*words)[1]
-
-
-def test_a_program_that_crashes_is_told_of_in_harmless_words(tmp_path: Path) -> None:
-    words = ("match", command(tmp_path, "crashing"), "brain:first", "--game", "connect-4", "--games", "2")
-    code, out, _ = quintain(*words)
-    assert code == 0
-    assert "lost 2 by ending in the middle" in out
-    assert "no idea \\x1b[31m" in out
-    assert "\x1b" not in out
 
 
 @pytest.mark.parametrize(("name", "code"), [("good", 0), ("illegal", 1)])
@@ -195,6 +211,27 @@ def test_a_demo_that_is_interrupted_leaves_nothing_behind(tmp_path: Path) -> Non
     demo.communicate(timeout=HANG)
     assert demo.returncode == 130
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_a_tournament_is_shown_without_a_host_and_deleted_and_late_comers_are_entered(
+    host: Served, desk: Callable[..., tuple[int, str, str]]
+) -> None:
+    more = ("--absent", "wait", "--group", "spring", "--start-at", "2099-03-01T18:00:00Z")
+    assert desk("tournament", "create", "late", "--game", "santorini", *more)[0] == 0
+    told = desk("tournament", "show", "late")[1]
+    assert "group: spring" in told
+    assert "starts by itself at 2099-03-01T18:00:00.000Z" in told
+    kept = quintain("tournament", "show", "late", "--data", str(host.data))
+    assert kept == (0, told, ""), "what a data folder has is shown in the same way"
+    done, _, why = desk("tournament", "enter", "late", "ann", "bob")
+    assert (done, "late has not begun" in why) == (1, True)
+    assert desk("tournament", "enter", "late")[0] == 2
+    done, told, _ = desk("tournament", "delete", "late")
+    assert (done, "deleted" in told) == (0, True)
+    done, _, why = desk("tournament", "show", "late")
+    assert (done, "there is no tournament" in why) == (1, True)
+    assert desk("tournament", "create", "late", "--game", "santorini")[0] == 0
 
 
 @pytest.mark.slow

@@ -1,11 +1,13 @@
 """What an organiser may set, and what it is told when it is wrong."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from msgspec import UNSET
 
 from games.game import Pace
-from server.config import Settings, settings, with_tournament
+from server.config import Backups, Settings, settings, with_tournament
 from server.exits import ConfigError
 from server.host.tournament_settings import TournamentSettings
 from tournament.format import Terms
@@ -52,7 +54,9 @@ def test_a_file_is_read_whether_it_is_named_or_just_there(file: Path) -> None:
     assert found.limits.hello_seconds == 2.5
     assert found.ports.http == 8080
     (friday,) = found.tournament
-    opened = Opened("santorini", "round-robin", 8, Terms(), {"stuck": "draws"}, Pace(turn=5.0))
+    opened = Opened(
+        "santorini", "round-robin", 8, Terms(seed=None), {"stuck": "draws"}, Pace(turn=5.0), "settle"
+    )
     assert friday.opened() == opened
 
 
@@ -103,6 +107,45 @@ def test_what_is_wrong_with_the_environment_or_a_flag_says_so(file: Path) -> Non
         settings(None, {}, {"ports": {"http": -1}})
 
 
+@pytest.mark.parametrize(
+    ("written", "seconds"),
+    [("5", 5.0), ('"90s"', 90.0), ('"10m"', 600.0), ('"6h"', 21600.0), ('"1.5d"', 129600.0)],
+)
+def test_a_duration_is_seconds_or_says_its_unit(file: Path, written: str, seconds: float) -> None:
+    file.write_text(f"grace = {written}\nbackups = {{ every = {written} }}\n")
+    found = settings(None, {}, {})
+    assert found.backups == Backups(every=seconds, keep=7)
+    assert found.grace == seconds
+    assert settings(None, {"QUINTAIN_GRACE": "2m"}, {}).grace == 120.0
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ('backups = { every = "1w" }', r'backups\.every: expected seconds, or "90s", .* not \'1w\'$'),
+        ('grace = "soon"', r"grace: expected seconds"),
+        ("backups = { every = 0 }", r"> 0.* - at `\$\.backups\.every`$"),
+        ("backups = { keep = 3 }", r"missing required field `every`"),
+        ('[[webhook]]\nurl = "http://a/"\nsecret = ""', r"length >= 1"),
+        ('[[webhook]]\nurl = "http://a/"\nsecret = "b"\nevents = ["match.begun"]', r"Invalid enum value"),
+        ('[[webhook]]\nurl = "ftp://a/"\nsecret = "b"', r"webhook\[0\]\.url: expected http:// or https://"),
+        (
+            '[[webhook]]\nurl = "http://a:b/"\nsecret = "b"',
+            r"webhook\[0\]\.url: expected http:// or https://",
+        ),
+        (
+            '[[webhook]]\nurl = "http://a/"\nsecret = "b"\n[[webhook]]\nurl = "http://a/"\nsecret = "c"',
+            r"webhook\[1\]\.url: http://a/ is there already",
+        ),
+        ('log_format = "xml"', r"Invalid enum value 'xml'"),
+    ],
+)
+def test_what_looks_after_a_host_is_checked_before_it_starts(file: Path, content: str, reason: str) -> None:
+    file.write_text(content)
+    with pytest.raises(ConfigError, match=reason):
+        settings(None, {}, {})
+
+
 def test_a_file_that_was_asked_for_has_to_be_there(file: Path) -> None:
     with pytest.raises(ConfigError, match=r"nothing.toml: cannot be read"):
         settings("nothing.toml", {}, {})
@@ -112,8 +155,29 @@ def test_a_file_that_was_asked_for_has_to_be_there(file: Path) -> None:
 
 
 def test_every_setting_of_a_tournament_reaches_it() -> None:
-    wanted = TournamentSettings("t", "quorum", "swiss", 9, 4, 7, {"a": 1}, Pace(bank=1.0))
-    assert wanted.opened() == Opened("quorum", "swiss", 9, Terms(4, 7), {"a": 1}, Pace(bank=1.0))
+    start = datetime(2026, 3, 1, 18, tzinfo=UTC)
+    wanted = TournamentSettings(
+        "t", "quorum", "swiss", 9, 4, 7, {"a": 1}, Pace(bank=1.0), "wait", start, "spring"
+    )
+    more = ("wait", start.timestamp(), "spring")
+    assert wanted.opened() == Opened("quorum", "swiss", 9, Terms(4, 7), {"a": 1}, Pace(bank=1.0), *more)
+
+
+def test_a_tournament_settles_if_its_format_has_an_end_and_nothing_else_is_said() -> None:
+    for format, absent in (("round-robin", "settle"), ("knockout", "settle"), ("ladder", UNSET)):
+        assert TournamentSettings("t", "quorum", format).opened().absent == absent
+
+
+def test_a_time_without_a_zone_is_utc(file: Path) -> None:
+    for text in (
+        '"2026-03-01T18:00:00Z"',
+        "2026-03-01T18:00:00Z",
+        "2026-03-01T18:00:00",
+        "2026-03-01T19:00:00+01:00",
+    ):
+        file.write_text(f'[[tournament]]\nname = "t"\ngame = "quoridor"\nstart_at = {text}\n')
+        (found,) = settings(None, {}, {}).tournament
+        assert found.opened().start == datetime(2026, 3, 1, 18, tzinfo=UTC).timestamp()
 
 
 def test_a_tournament_asked_for_by_flags_is_held_beside_those_of_the_file(file: Path) -> None:

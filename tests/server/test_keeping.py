@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from server.commands.keeping import Kept as Where
 from server.commands.keeping import backup, restore
@@ -17,15 +18,16 @@ from server.doctor import State, examination
 from server.exits import ConfigError, Failure
 from server.export.transfer import bring_in, leaving
 from server.export.verify import verify
-from server.store import journal
 from server.store.data_folder import locked, prepared
-from server.store.journal import Entry
+from server.store.restore import restored as put_back
 from server.store.sqlite import Sqlite, SqliteReader
 from tests.hang import HANG
-from tests.server.exports import exported, simulated, text
+from tests.server.exports import exported, simulated, text, unchained
 from tests.server.served import ROOT
 from tests.server.store.postgresql import Server
 from tests.server.store.postgresql import running as running_postgresql
+from tournament import entries
+from tournament.entries import Entry
 from tournament.record import Claimed, Kept, Ordered
 
 pytestmark = pytest.mark.slow
@@ -42,7 +44,7 @@ def server() -> Any:
 def filled(path: Path) -> list[Entry]:
     """A journal with two tournaments, a claim and an order in it."""
     facts = [HOST_ORDER, *simulated(7), Kept("one", 99.0, Claimed("bot-3", "ab" * 32))]
-    rows = [journal.entry(n, each.tournament, each.when, each.fact) for n, each in enumerate(facts, 1)]
+    rows = [entries.entry(n, each.tournament, each.when, each.fact) for n, each in enumerate(facts, 1)]
     with closing(Sqlite(path)) as engine:
         engine.write(rows)
     return rows
@@ -86,23 +88,27 @@ def test_a_tournament_that_went_on_in_another_way_is_left_as_it_is(tmp_path: Pat
     lines = moved(tmp_path / "old.sqlite")
     with closing(Sqlite(tmp_path / "new.sqlite")) as engine:
         bring_in(lines, engine)
-        engine.write([journal.entry(engine.last() + 1, "one", 100.0, Claimed("bot-4", "cd" * 32))])
+        engine.write([entries.entry(engine.last() + 1, "one", 100.0, Claimed("bot-4", "cd" * 32))])
         with pytest.raises(Failure, match="one is there already, and it went on in another way"):
             bring_in(lines, engine)
 
 
 def test_what_no_host_can_have_kept_is_not_imported(tmp_path: Path) -> None:
     """Catches a file that a host would crash on each time that it starts."""
-    lines = exported(simulated(7))
+    lines = unchained(exported(simulated(7)))
     spoilt = [line for line in lines if not (line["type"] == "fact" and line["fact"]["type"] == "entered")]
     with closing(Sqlite(tmp_path / "new.sqlite")) as engine:
         with pytest.raises(Failure, match=r"line \d+: .* has not entered"):
             bring_in(text(spoilt), engine)
-        with pytest.raises(Failure, match="no lines of type fact"):
+        with pytest.raises(Failure, match="one has no facts"):
             bring_in(text(exported(simulated(7), facts=False)), engine)
+        with pytest.raises(Failure, match="not all of this fact is there"):
+            bring_in(text(exported(simulated(7), everything=False)), engine)
         with pytest.raises(Failure, match="line 1: "):
             bring_in([b"junk\n"], engine)
         assert engine.last() == 0
+        with pytest.raises(Failure, match=r"the chain of two has \d+ facts"):
+            bring_in(text([*exported(simulated(7))[:-3], *exported(simulated(7))[-2:]]), engine)
 
 
 def test_a_host_moves_to_postgresql_and_back(tmp_path: Path, server: Server) -> None:
@@ -143,6 +149,26 @@ def test_a_backup_is_made_beside_a_host_and_goes_back_where_it_came_from(
     (aside,) = (folder / "backups").glob("before-restore-*.sqlite")
     assert aside.read_bytes() == after, "as it was, down to the last byte"
     assert f"{aside}: what was there before" in capsys.readouterr().out
+
+
+def test_a_backup_of_an_older_quintain_is_restored_into_a_file_or_a_database(
+    tmp_path: Path, server: Server
+) -> None:
+    from server.store.postgres import PostgresReader
+
+    old, folder = Path(__file__).parent / "store/journals/schema-1.sqlite", prepared(str(tmp_path / "data"))
+    before, found = old.read_bytes(), settings(None, {}, {"data": str(folder)})
+    put_back(old, found, folder, "now", force=False)
+    Sqlite(folder / "quintain.sqlite").close()
+    url = server.database()
+    put_back(old, structs.replace(found, store=url), folder, "now", force=False)
+    with (
+        closing(PostgresReader(url)) as database,
+        closing(SqliteReader(folder / "quintain.sqlite")) as file,
+    ):
+        assert list(map(entries.kept, database.kept())) == list(map(entries.kept, file.kept()))
+        assert database.last() == file.last() > 0
+    assert old.read_bytes() == before
 
 
 def test_a_damaged_or_missing_backup_is_not_restored(tmp_path: Path) -> None:

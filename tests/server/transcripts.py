@@ -24,7 +24,7 @@ sends anything more, and nothing else.
 import re
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from math import inf
 from pathlib import Path
@@ -35,8 +35,10 @@ import trio.testing
 from msgspec import Struct
 
 from games.catalogue import catalogue
-from games.game import Pace
+from games.game import Illegal, Pace
+from games.perfect import Grades, grades
 from server.host.host import Host
+from server.host.thinker import Failed
 from server.net.limits import Limits
 from tests.hang import HANG
 from tests.server.ends import Connect, End
@@ -102,6 +104,17 @@ async def at_once(work: Callable[[], Any]) -> Any:
     return work()
 
 
+async def grade_at_once(
+    game: str, options: Mapping[str, Any], moves: Sequence[Any], seconds: float
+) -> Grades | None:
+    """In place of a child process, for the same reason."""
+    await trio.lowlevel.checkpoint()
+    try:
+        return grades(catalogue()[game], options, moves)
+    except Illegal as illegal:  # tests make moves up, and a child answers as much
+        raise Failed(str(illegal)) from None
+
+
 @asynccontextmanager
 async def hosting(
     settings: Mapping[str, str], limits: Limits | None = None, store: Store | None = None
@@ -109,6 +122,7 @@ async def hosting(
     """A host as a transcript wants it, on trio's clock; and where its connections run."""
     host = Host(limits, store, timekeeper=Timekeeper(inf), wall=trio.current_time)
     host.boards.run = at_once
+    host.grader.grade = grade_at_once
     async with trio.open_nursery() as nursery:
         await nursery.start(host.run)
         if "tournament" in settings and settings["tournament"] not in host.tournaments:

@@ -116,6 +116,10 @@ class Bot:
             for absence in self.absences
         )
 
+    @property
+    def here(self) -> bool:
+        return self._here
+
     def missing(self, at: float) -> bool:
         """Whether it was away for all of the grace until now, by its plan."""
         return any(

@@ -11,6 +11,7 @@ from random import Random
 
 import trio
 
+from tournament.entries import Entry
 from tournament.record import AnyFact, Concluded, Disqualified, Kept, Withdrew
 from tournament.store import Memory, Story
 
@@ -27,6 +28,7 @@ class Commit:
         self.when = when
         self.facts = facts
         self.power = trio.Event()  # set if it went
+        self.receipts: Sequence[str] = ()
 
 
 class Session:
@@ -37,17 +39,23 @@ class Session:
         self.trouble = ""
         self._disk = disk
 
-    async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> None:
+    async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> Sequence[str]:
         if self.crashed:
             raise Crashed
         with trio.CancelScope(shield=True):
-            await self._disk.keep(tournament, when, facts)
+            return await self._disk.keep(tournament, when, facts)
 
     def kept(self) -> Iterable[Kept]:
         return self._disk.kept()
 
     async def concluded(self, tournament: str, match: str) -> Concluded:
         return await self._disk.memory.concluded(tournament, match)
+
+    async def receipt(self, tournament: str, match: str) -> str:
+        return await self._disk.memory.receipt(tournament, match)
+
+    async def entries(self, tournament: str, after: int = 0) -> Sequence[Entry]:
+        return await self._disk.memory.entries(tournament, after)
 
     def jot(self, match: str, moves: Sequence[object], times: Sequence[float], written: int = 0) -> None:
         if not self.crashed:
@@ -83,7 +91,7 @@ class Disk:
         self._under_way: deque[Commit] = deque()
         self._done = 0.0  # when the last of what is under way will be safe
 
-    async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> None:
+    async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> Sequence[str]:
         self._asked(tournament, facts)
         commit = Commit(tournament, when, facts)
         self._under_way.append(commit)
@@ -100,6 +108,7 @@ class Disk:
         if commit.power.is_set():
             raise Crashed
         await self._finish(commit)
+        return commit.receipts
 
     def kept(self) -> Iterable[Kept]:
         return self.memory.kept()
@@ -123,7 +132,7 @@ class Disk:
         """Make safe what was asked for up to this one; never waits."""
         while last in self._under_way:
             commit = self._under_way.popleft()
-            await self.memory.keep(commit.tournament, commit.when, commit.facts)
+            commit.receipts = await self.memory.keep(commit.tournament, commit.when, commit.facts)
             self.size += len(commit.facts)
             for fact in commit.facts:
                 match fact:

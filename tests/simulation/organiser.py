@@ -60,7 +60,9 @@ class Organiser:
         world, contest = self._world, self._contest
         full = len(contest.entrants) if contest.alone else None
         plan = world.plan
-        opened = Opened(plan.game, contest.format, full, contest.terms, plan.options, plan.pace)
+        opened = Opened(
+            plan.game, contest.format, full, contest.terms, plan.options, plan.pace, contest.absent
+        )
         while contest.name not in (host := await world.up()).tournaments:
             try:
                 await host.disk.keep(contest.name, trio.current_time(), [opened])

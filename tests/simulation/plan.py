@@ -12,6 +12,7 @@ from msgspec import Struct
 from games.game import Pace
 from tests.simulation.bots import HARMLESS, THINKING, VICES, Nature
 from tournament.format import Terms
+from tournament.record import Absent
 
 GAMES: Mapping[str, int] = {
     "tic-tac-toe": 50,
@@ -68,6 +69,7 @@ class Contest(Struct, frozen=True):
     late: tuple[str, ...]  # who may come later
     length: int | None  # matches after which it is ended, if nothing else ends it
     acts: tuple[Act, ...]
+    absent: Absent
 
 
 class Plan(Struct, frozen=True):
@@ -94,10 +96,11 @@ def draw(seed: int) -> Plan:
     troubles = _acts(chance, TROUBLES, chance.choice((0, 0, 1, 2)), NEVER)
     calm = all(trouble.what in STEADY for trouble in troubles)
     rogues = chance.choice((0.0, 0.3, 0.6, 1.0))
-    contests = [_contest(chance, "one", names, late)]
+    absent = Random(f"{seed} absent")
+    contests = [_contest(chance, absent, "one", names, late)]
     if chance.random() < 0.1:
         contests.append(
-            _contest(chance, "two", sorted(chance.sample(names, chance.randint(2, len(names)))), [])
+            _contest(chance, absent, "two", sorted(chance.sample(names, chance.randint(2, len(names)))), [])
         )
     return Plan(
         seed=seed,
@@ -134,7 +137,9 @@ def options(chance: Random, game: str) -> Mapping[str, object]:
             return {}
 
 
-def _contest(chance: Random, name: str, entrants: Sequence[str], late: Sequence[str]) -> Contest:
+def _contest(
+    chance: Random, absent: Random, name: str, entrants: Sequence[str], late: Sequence[str]
+) -> Contest:
     form = chance.choice(FORMATS)
     length = LADDER * len(entrants) if form in ENDLESS else None
     kinds = OPEN_ACTS if form == "open" else ACTS
@@ -151,6 +156,7 @@ def _contest(chance: Random, name: str, entrants: Sequence[str], late: Sequence[
         late=tuple(late),
         length=length,
         acts=_acts(chance, kinds, chance.choice((0, 0, 0, 1, 2, 4)), length or NEVER),
+        absent=absent.choice(("wait", "settle")),
     )
 
 

@@ -15,8 +15,10 @@ import tournament.record
 import tournament.timekeeper
 from tests.simulation.plan import draw
 from tests.simulation.world import Report, simulate
+from tournament.absences import Absences
 from tournament.clock import Clock
 from tournament.desk import Desk
+from tournament.events import Ended
 from tournament.format import Result
 from tournament.lobby import Lobby
 from tournament.match import Match
@@ -70,7 +72,8 @@ def counted_twice_on_resume() -> Patches:
         decided = [fact for fact in self.record.matches.values() if fact.score is not None]
         for last in decided[-1:]:
             pairing = self.record.drawn[last.pairing]
-            await self.keep(unplayed(self.record, pairing, last.winner, last.ending, last.why, last.score))
+            again = Ended(0.0, last.winner, last.ending, last.why)
+            await self.keep(unplayed(self.record, pairing, again, last.score))
 
     return {(Tournament, "_go_on"): resume}
 
@@ -135,6 +138,11 @@ def one_grace_for_both() -> Patches:
         return min(since.values()) + self._grace + self._timekeeper.stalled
 
     return {(Presence, "_waits_until"): patience}
+
+
+def an_old_absence_counts() -> Patches:
+    """Whoever has come back and goes again is waited for no longer than if it had stayed away."""
+    return {(Absences, "came"): lambda self, name: None}
 
 
 def known_in_the_order_of_waking() -> Patches:
@@ -207,6 +215,7 @@ OURS = (
     leaving_flags_the_other,
     waiting_goes_on_in_a_stall,
     one_grace_for_both,
+    an_old_absence_counts,
     known_in_the_order_of_waking,
     decisions_overlap,
     void_comes_too_late,

@@ -113,7 +113,9 @@ class Witness:
         """What is decided without a match is decided by who is out, and who was missing all the grace."""
         now = trio.current_time()
         out = [self._out(contest, name) for name in fact.players]
-        missing = [self._world.bots[name].missing(now) for name in fact.players]
+        settles = self._world.contests[contest].absent == "settle"
+        bots = [self._world.bots[name] for name in fact.players]
+        missing = [bot.missing(now) and not (settles and bot.here) for bot in bots]
         match fact.winner:
             case None if fact.ending is Ending.LEFT:
                 right = all(out) or all(missing)

@@ -1,24 +1,31 @@
 """`python -m tests.soak --minutes 30`: bots come, play and go, and the host's memory is not to grow.
 
 Prints the memory of both processes every minute, and at the end by how much it grew in an
-hour over the second half. Exit code 1 if that is more than 1 MiB. Much less than 30 minutes
-say little: a table remembers its latest thousand matches, and so many of Quoridor take ten
-minutes on two shared cores.
+hour over the second half: how much of that finished matches take, which are kept for good, and
+how much anything else. Exit code 1 if the latter is more than 1 MiB. A table remembers its
+latest thousand matches in full, and so many of Quoridor take ten minutes on two shared cores: a run
+that is too short for that says so.
 """
 
 import sys
 from argparse import ArgumentParser
 from functools import partial
 
-from tests.soak.soak import BOUND, PROCESSES, soak
+from tests.soak.soak import BOUND, KEPT, PROCESSES, soak
 
 
 def main() -> int:
     parser = ArgumentParser(prog="python -m tests.soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=30.0, metavar="N")
     found = soak(parser.parse_args().minutes * 60, partial(print, flush=True))
-    for name, slope in zip(PROCESSES, found.slopes(), strict=True):
-        print(f"{name}: {slope:+.2f} MiB an hour over the second half; the bound is {BOUND:g}")
+    figures = zip(PROCESSES, found.slopes(), found.matches(), KEPT, found.leaks(), strict=True)
+    for name, slope, matches, size, leak in figures:
+        print(
+            f"{name}: {slope:+.2f} MiB an hour over the second half: {matches:+.2f} for finished matches, "
+            f"{size:g} bytes each, and {leak:+.2f} for anything else; the bound is {BOUND:g}"
+        )
+    if not found.filled:
+        print("a table had not filled its memory before that: run it for longer")
     return 1 if found.growing() else 0
 
 

@@ -4,6 +4,9 @@ What is measured is the memory that is a process's own (`RssAnon`): the others a
 that the system has in memory as long as nobody else needs it. The slope is of the second
 half: in the first, whatever has a limit fills up. The wire log is smaller than usual, so
 that it is full by then.
+
+Both processes keep something of every finished match for good: `KEPT` says how many bytes, and
+tests hold them to it. Whatever grows beside that is a leak, and has a bound.
 """
 
 import time
@@ -12,19 +15,25 @@ from contextlib import ExitStack
 from pathlib import Path
 from statistics import linear_regression
 from tempfile import TemporaryDirectory
+from urllib.request import urlopen
 
 from msgspec import Struct
+from msgspec.json import decode
 
 from tests.bench.server import Server, quintain
 from tests.soak.visitors import Waves, dialects
+from tournament.record import WHOLE
 
-BOUND = 1.0  # MiB an hour
+BOUND = 1.0  # MiB an hour, beside what finished matches take
 TURN = 0.1  # seconds that the bots of one dialect play before those of the next …
 REST = 0.5  # … and that nobody does after the last, so that others can use the machine
 SAMPLE = 5.0  # seconds between two looks at the memory
 LINE = 60.0  # seconds between two lines
 WIRE_LOG = 4 << 20  # bytes
 PROCESSES = ("play", "show")
+# Bytes of each finished match: `tests/tournament/test_history.py` and `tests/server/show/test_memory.py`.
+KEPT = (8.5, 120.0)
+MIB = 1 << 20
 
 Say = Callable[[str], None]
 
@@ -32,6 +41,7 @@ Say = Callable[[str], None]
 class Sample(Struct, frozen=True):
     at: float  # seconds since the beginning
     sizes: tuple[float, ...]  # MiB, of each process
+    matches: tuple[int, ...] = ()  # that are over, at each table
 
 
 class Soak(Struct, frozen=True):
@@ -41,18 +51,37 @@ class Soak(Struct, frozen=True):
     samples: Sequence[Sample]
     moves: dict[str, int]  # by dialect
 
+    @property
+    def half(self) -> list[Sample]:
+        """The second, in which it is measured."""
+        return [sample for sample in self.samples if sample.at >= self.seconds / 2]
+
+    @property
+    def filled(self) -> bool:
+        """Whether every table had as many matches before the second half as a record remembers in full."""
+        return all(matches > WHOLE for matches in self.half[0].matches)
+
     def slopes(self) -> tuple[float, ...]:
         """MiB an hour over the second half, of each process."""
-        half = [sample for sample in self.samples if sample.at >= self.seconds / 2]
-        hours = [sample.at / 3600 for sample in half]
-        return tuple(
-            linear_regression(hours, sizes).slope for sizes in zip(*(s.sizes for s in half), strict=True)
-        )
+        return tuple(_an_hour(self.half, sizes) for sizes in zip(*(s.sizes for s in self.half), strict=True))
+
+    def matches(self) -> tuple[float, ...]:
+        """MiB an hour of that which each process keeps of finished matches."""
+        rate = _an_hour(self.half, [sum(sample.matches) for sample in self.half])
+        return tuple(rate * size / MIB for size in KEPT)
+
+    def leaks(self) -> tuple[float, ...]:
+        """MiB an hour of anything else."""
+        return tuple(slope - kept for slope, kept in zip(self.slopes(), self.matches(), strict=True))
 
     def growing(self) -> list[str]:
-        """The processes whose memory grows, with how fast it does."""
-        slopes = zip(PROCESSES, self.slopes(), strict=True)
-        return [f"{name}: {slope:+.2f} MiB an hour" for name, slope in slopes if slope > BOUND]
+        """The processes whose memory grows by more than what they keep, with how fast it does."""
+        leaks = zip(PROCESSES, self.leaks(), strict=True)
+        return [f"{name}: {leak:+.2f} MiB an hour" for name, leak in leaks if leak > BOUND]
+
+
+def _an_hour(samples: Sequence[Sample], figures: Sequence[float]) -> float:
+    return linear_regression([sample.at / 3600 for sample in samples], figures).slope
 
 
 def soak(seconds: float, say: Say = print) -> Soak:
@@ -70,7 +99,7 @@ def soak(seconds: float, say: Say = print) -> Soak:
         begun, said = time.monotonic(), 0.0
         while (now := time.monotonic() - begun) < seconds:
             if not samples or now >= samples[-1].at + SAMPLE:
-                samples.append(Sample(now, tuple(map(memory, processes))))
+                samples.append(Sample(now, tuple(map(memory, processes)), finished(server)))
             if now >= said + LINE:
                 said = now
                 say(line(samples[-1], waves))
@@ -83,7 +112,15 @@ def soak(seconds: float, say: Say = print) -> Soak:
 def line(sample: Sample, waves: dict[str, Waves]) -> str:
     sizes = ", ".join(f"{name} {size:6.1f} MiB" for name, size in zip(PROCESSES, sample.sizes, strict=True))
     moves, gone = sum(each.moves for each in waves.values()), sum(each.waves for each in waves.values())
-    return f"{sample.at / 60:4.0f} min: {sizes}; {moves:,} moves in {gone} waves"
+    played = sum(sample.matches)
+    return f"{sample.at / 60:4.0f} min: {sizes}; {moves:,} moves, {played:,} matches, {gone} waves"
+
+
+def finished(server: Server) -> tuple[int, ...]:
+    """How many matches are over, at each table."""
+    host, port = server.address("http")
+    with urlopen(f"http://{host}:{port}/api/tournaments") as response:
+        return tuple(each["played"] for each in decode(response.read())["tournaments"])
 
 
 def show_of(server: Server) -> int:

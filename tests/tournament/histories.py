@@ -27,27 +27,24 @@ SCORES = {0: (1.0, 0.0), 1: (0.0, 1.0), None: (0.5, 0.5)}
 
 
 def history(
-    format: str, random: Random, steps: int, *, expelled: bool = True, latest: int | None = None
+    format: str, random: Random, steps: int, *, expelled: bool = True
 ) -> tuple[Opened, list[AnyFact]]:
-    """What happened to a tournament; with `latest`, no match older than so many is voided."""
+    """What happened to a tournament."""
     opened = Opened("tic-tac-toe", format)
     record = Record("cup", opened)
     facts: list[AnyFact] = [*map(Entered, NAMES), Turned(State.RUNNING)]
     for fact in facts:
         record.add(fact)
     for _ in range(steps):
-        fact = _next(record, random, expelled, latest)
+        fact = _next(record, random, expelled)
         record.add(fact)
         facts.append(fact)
     return opened, facts
 
 
-def _next(record: Record, random: Random, expelled: bool, latest: int | None) -> AnyFact:
+def _next(record: Record, random: Random, expelled: bool) -> AnyFact:
     chosen, name = random.random(), random.choice(NAMES)
     counting = [each for each in record.matches.values() if each.score and each.match not in record.voided]
-    if latest is not None:
-        recent = set([*record.matches][-latest:])
-        counting = [each for each in counting if each.match in recent]
     if chosen < 0.35 and record.dealt:
         return _concluded(record, random, *random.choice([*record.dealt.items()]), random.randint(0, 9))
     if chosen < 0.4 and record.open:

@@ -25,7 +25,7 @@ def interrupted(kept: Any = KEPT, at: float = 100.0, pace: Pace = PACE) -> Match
     """A match that goes on, for which both seats are held."""
     match = Match(catalogue()["tic-tac-toe"], NAMES, at, pace=pace, kept=kept)
     for seat in (0, 1):
-        match.hold(seat, at + GRACE)
+        match.hold(seat, at + GRACE, at)
     return match
 
 

@@ -106,7 +106,9 @@ def test_the_twentieth_refusal_forfeits() -> None:
         played.play(0, "junk", 1.0)
     winner, ending, why = ended(played)
     assert (winner, ending) == (1, Ending.ILLEGAL)
-    assert why.startswith("ann: 20 moves were refused, the last because: a move is the number of a column")
+    assert why.startswith(
+        "ann: 20 moves were refused, the last, junk, because: a move is the number of a column"
+    )
 
 
 def test_refusals_are_counted_for_each_seat() -> None:
@@ -214,16 +216,17 @@ def test_a_void_match_has_no_winner_and_its_deciding_move_is_not_told() -> None:
 
 def test_who_is_away_for_longer_than_its_grace_has_lost() -> None:
     played = match(pace=Pace())
-    played.away(1, 30.0)
+    played.away(1, 30.0, 0.0)
     played.flag(30.0)
     assert played.verdict is None
     played.flag(nextafter(30.0, inf))
-    assert ended(played) == (0, Ending.LEFT, "bob left the match")
+    why = "bob left the match: disconnected 30 s earlier and did not come back"
+    assert ended(played) == (0, Ending.LEFT, why)
 
 
 def test_who_comes_back_in_time_plays_on() -> None:
     played = match(pace=Pace())
-    played.away(0, 30.0)
+    played.away(0, 30.0, 0.0)
     played.here(0, 29.0)
     played.flag(1000.0)
     played.play(0, "C", 1001.0)
@@ -232,21 +235,22 @@ def test_who_comes_back_in_time_plays_on() -> None:
 
 def test_the_clock_runs_while_its_seat_is_away() -> None:
     played = match()
-    played.away(0, 30.0)
+    played.away(0, 30.0, 0.0)
     played.flag(10.5)
-    assert ended(played) == (1, Ending.TIME, "ann ran out of time")
+    assert ended(played) == (1, Ending.TIME, "ann ran out of time, disconnected 10 s earlier")
 
 
 def test_what_runs_out_first_decides_whenever_it_is_looked_at() -> None:
     played = match()
-    played.away(1, 9.0)
+    played.away(1, 9.0, 0.0)
     played.flag(1000.0)
-    assert ended(played) == (0, Ending.LEFT, "bob left the match")
+    why = "bob left the match: disconnected 9 s earlier and did not come back"
+    assert ended(played) == (0, Ending.LEFT, why)
 
 
 def test_of_two_flags_at_once_the_one_of_the_seat_to_move_decides() -> None:
     played = match()
-    played.away(1, 10.0)
+    played.away(1, 10.0, 0.0)
     played.flag(11.0)
     assert ended(played) == (1, Ending.TIME, "ann ran out of time")
 
@@ -260,7 +264,7 @@ def test_leaving_loses_at_once() -> None:
 def test_who_left_while_the_other_was_away_loses_when_the_other_is_back() -> None:
     """An honest player whose cable was out for a second must not be robbed of its win."""
     played = match(pace=Pace())
-    played.away(1, 30.0)
+    played.away(1, 30.0, 0.0)
     played.leave(0, 5.0)
     assert played.verdict is None
     played.here(0, 6.0)
@@ -273,8 +277,8 @@ def test_with_neither_there_it_is_void_and_the_second_time_lost_for_both(
     replayable: bool, ending: Ending
 ) -> None:
     played = match(pace=Pace(), replayable=replayable)
-    played.away(0, 30.0)
-    played.away(1, 40.0)
+    played.away(0, 30.0, 0.0)
+    played.away(1, 40.0, 0.0)
     played.flag(35.0)
     assert played.verdict is None, "bob may yet come back and claim the match"
     played.flag(40.5)
@@ -283,7 +287,7 @@ def test_with_neither_there_it_is_void_and_the_second_time_lost_for_both(
 
 def test_a_seat_that_is_held_has_its_clock_wait_for_it() -> None:
     played = match()
-    played.hold(0, 300.0)
+    played.hold(0, 300.0, 0.0)
     played.flag(299.0)
     assert played.verdict is None
     played.here(0, 100.0)
@@ -292,7 +296,7 @@ def test_a_seat_that_is_held_has_its_clock_wait_for_it() -> None:
 
 def test_a_seat_that_is_held_when_its_turn_comes_has_its_clock_wait_too() -> None:
     played = match()
-    played.hold(1, 300.0)
+    played.hold(1, 300.0, 0.0)
     played.play(0, "C", 5.0)
     assert played.deadline == 300.0
     played.here(1, 50.0)
@@ -301,7 +305,7 @@ def test_a_seat_that_is_held_when_its_turn_comes_has_its_clock_wait_too() -> Non
 
 def test_a_seat_that_never_comes_has_lost() -> None:
     played = match()
-    played.hold(0, 300.0)
+    played.hold(0, 300.0, 0.0)
     played.flag(301.0)
     assert ended(played) == (1, Ending.LEFT, "ann did not come")
 
@@ -318,7 +322,7 @@ def test_a_stall_is_credited_to_the_clock_that_runs() -> None:
 
 def test_a_stall_is_credited_to_whoever_is_away() -> None:
     played = match(pace=Pace())
-    played.away(1, 30.0)
+    played.away(1, 30.0, 0.0)
     played.credit(5.0, 20.0)
     played.flag(35.0)
     assert played.verdict is None
@@ -328,7 +332,7 @@ def test_a_stall_is_credited_to_whoever_is_away() -> None:
 
 def test_nothing_runs_out_in_a_pause() -> None:
     played = match()
-    played.away(1, 30.0)
+    played.away(1, 30.0, 0.0)
     played.pause(5.0)
     played.flag(1000.0)
     assert played.verdict is None
@@ -366,7 +370,7 @@ def test_who_is_excused_no_more_has_lost() -> None:
 
 def test_who_is_excused_and_never_comes_has_not_lost() -> None:
     played = match(excused=(True, True))
-    played.hold(1, 5.0)
+    played.hold(1, 5.0, 0.0)
     played.flag(6.0)
     assert ended(played) == (None, Ending.VOID, "bob did not come")
 

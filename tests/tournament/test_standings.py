@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tournament.format import Entrant, Pairing, Result, Score, formats
-from tournament.ratings import Rating, bradley_terry, probability_first
+from tournament.ratings import Ratings
 from tournament.standings import CRITERIA, Accounts, Row, adjusted, crosstable, rated, standings
+from tournament.strength import Strength, strengths
 
 PAGE = (Path(__file__).parents[2] / "docs/standings.md").read_text()
 NAMES = ("ada", "bob", "cyd", "dan", "eva")
@@ -118,16 +119,15 @@ def test_every_format_goes_by_criteria_that_exist_and_are_on_the_page() -> None:
 
 def test_the_ratings_on_the_page_are_what_comes_out() -> None:
     block = next(block for block, (header, *_) in EXAMPLES if "sonneborn-berger" in header)
-    fit = bradley_terry(results_of(block))
-    chances = probability_first(fit)
+    found = strengths(Ratings(results_of(block))).of
     header, *lines = table(PAGE[PAGE.index("For the seven of the example") :])
-    assert header == ["name", "rating", "from", "to", "P(first)"]
-    for rating, (name, *values) in zip(fit.ratings, lines, strict=True):
-        assert rating.name == name
+    assert header == ["name", "strength", "from", "to", "P(first)"]
+    for name, *values in lines:
+        known = found[name]
         assert [float(value) for value in values[:3]] == pytest.approx(
-            [rating.rating, *rating.interval], abs=0.51
+            [known.strength, *known.interval], abs=0.51
         )
-        assert float(values[3].removesuffix(" %")) == pytest.approx(100 * chances[name], abs=1.5)
+        assert float(values[3].removesuffix(" %")) == pytest.approx(100 * known.first, abs=0.51)
 
 
 # Laws
@@ -293,6 +293,6 @@ def test_who_has_nothing_to_do_with_it_keeps_its_results(
 
 def test_rows_get_the_ratings_of_those_who_have_one() -> None:
     rows = standings(ENTRANTS[:2], [], ("points",))
-    known = rated(rows, [Rating("bob", 12.5, (-100.0, 125.0), 7, 0)])
+    known = rated(rows, {"bob": Strength("bob", 12.5, (-100.0, 125.0), 0.75, (0.75, 0.25))})
     assert known[0] == rows[0]
-    assert known[1] == Row(1, "bob", 0.0, 0, 0, 0, 0, (), 12.5, (-100.0, 125.0))
+    assert known[1] == Row(1, "bob", 0.0, 0, 0, 0, 0, (), 12.5, (-100.0, 125.0), 0.75, (0.75, 0.25))

@@ -97,6 +97,16 @@ def winner(
     return min(left or last.names, key=seeds.index)
 
 
+def plan(count: int, terms: Terms) -> list[int]:
+    """How many matches each round has, if nothing is drawn."""
+    slots = len(bracket([""] * count)) if count else 0
+    sizes: list[int] = []
+    while slots > 1:
+        sizes.append(max(1, count // 2) if len(sizes) == 0 else slots // 2)
+        slots //= 2
+    return sizes
+
+
 FORMAT = Format(
     name="knockout",
     title="Knockout",
@@ -104,4 +114,5 @@ FORMAT = Format(
     order=("reached", "direct-encounter"),
     midway=True,
     late=False,
+    plan=plan,
 )

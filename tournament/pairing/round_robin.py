@@ -29,7 +29,7 @@ def draw(
     return numbered(drawn, leg(entrants, drawn, terms.seed), last_round(drawn) + 1)
 
 
-def leg(entrants: Sequence[Entrant], drawn: Sequence[Pairing], seed: int) -> Leg:
+def leg(entrants: Sequence[Entrant], drawn: Sequence[Pairing], seed: object) -> Leg:
     """Everybody against everybody; or, once that is drawn, those who came after it against everybody."""
     names = lots(here(entrants), seed)
     return catching_up(names, drawn) if drawn else table(names)

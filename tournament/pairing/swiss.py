@@ -9,7 +9,7 @@ advantage that scores would otherwise show who was first more often.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import ceil, log2
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # numpy is slow to import, and only Swiss tournaments draw wi
     from tournament.pairing.matching import Numbers, Prices
 
 FEWEST = 3  # rounds, if there are opponents for so many
+AGAIN = 9  # the square of a point and a half, in halves: what a float in the same direction again may cost
 SPARE = 2  # opponents still unmet after the last round: with fewer, all who are left to pair may have met
 
 
@@ -31,15 +32,12 @@ def draw(
     round = last_round(drawn) + 1
     if unfinished(drawn, results) or len(names) < 2 or round > rounds(entrants, drawn, terms):
         return []
-    points = Counter[str]()
-    for result in results:
-        for name, score in zip(result.pairing.names, result.score, strict=False):  # a bye has one name
-            points[name] += int(2 * score)  # in halves: prices are whole numbers
+    points = halves(results)
     places = seeded(lots(names, terms.seed), entrants)
     places.sort(key=lambda name: -points[name])
     sides = Sides(drawn)
     meetings: list[Meeting] = []
-    for one, other in perfect(*prices(places, points, sides, drawn)):
+    for one, other in perfect(*prices(places, points, sides, drawn, floated(drawn, results))):
         if other == len(places):
             meetings.append((places[one], None))
         else:
@@ -47,21 +45,60 @@ def draw(
     return numbered(drawn, [meetings], round)
 
 
+def halves(results: Iterable[Result]) -> Counter[str]:
+    """Everybody's points in halves: prices are whole numbers."""
+    points = Counter[str]()
+    for result in results:
+        for name, score in zip(result.pairing.names, result.score, strict=False):  # a bye has one name
+            points[name] += int(2 * score)
+    return points
+
+
+def floated(drawn: Sequence[Pairing], results: Sequence[Result]) -> Mapping[str, int]:
+    """Who met somebody with other points in the last round: −1 for fewer points, or a bye, and 1 for more."""
+    last = last_round(drawn)
+    points = halves(result for result in results if result.pairing.round < last)
+    found: dict[str, int] = {}
+    for pairing in reversed(drawn):
+        if pairing.round < last:
+            break
+        first, second = pairing.first, pairing.second
+        if second is None:
+            found[first] = -1
+        elif points[first] != points[second]:
+            found[first] = 1 if points[first] < points[second] else -1
+            found[second] = -found[first]
+    return found
+
+
 def rounds(entrants: Sequence[Entrant], drawn: Sequence[Pairing], terms: Terms) -> int:
+    """How many it has, for all who have been in it."""
+    return rounds_of(len({*here(entrants), *(name for pairing in drawn for name in pairing.names)}), terms)
+
+
+def rounds_of(count: int, terms: Terms) -> int:
     """As many as asked for; else one more than would leave a single entrant without a loss, made odd.
 
     Before an odd round everybody's sides are balanced, so the leaders can meet in the last one.
     """
     if terms.rounds is not None:
         return terms.rounds
-    count = len({*here(entrants), *(name for pairing in drawn for name in pairing.names)})
     opponents = count - 1 + count % 2  # a bye among them
     enough = ceil(log2(count)) + 1 | 1
     return min(max(min(enough, opponents - SPARE), FEWEST), opponents)
 
 
+def plan(count: int, terms: Terms) -> list[int]:
+    """How many matches each round has."""
+    return [count // 2] * rounds_of(count, terms) if count > 1 else []
+
+
 def prices(
-    places: Sequence[str], points: Mapping[str, int], sides: Sides, drawn: Sequence[Pairing]
+    places: Sequence[str],
+    points: Mapping[str, int],
+    sides: Sides,
+    drawn: Sequence[Pairing],
+    floats: Mapping[str, int],
 ) -> tuple["Prices", "Numbers"]:
     """The price of each meeting and, if the number of entrants is odd, of each bye; and everybody's kind.
 
@@ -71,7 +108,8 @@ def prices(
     1. each time that the two have met before
     2. a bye for somebody with more than the lowest score of those who are due one
     3. sides out of balance: see `strain`
-    4. unequal scores, by the square of the difference
+    4. unequal scores, by the square of the difference, and each float in the same direction as in the last
+       round, as much as `AGAIN` says
     5. distance from the usual order: for equals, top half against bottom half; for others, neighbours;
        for a bye, the last
     """
@@ -91,12 +129,13 @@ def prices(
     wanted = np.where(apart == 0, equals // 2, 1)
     disorder = np.abs(np.abs(place - place[:, None]) - wanted)
     none = np.zeros_like(place)
+    last = np.array([floats.get(name, 0) for name in places])
     total = totals(
         [
             (times + times.T, none),
             (none, above),
             (strain(balance, times, running), none),
-            (apart**2, none),
+            (apart**2 + AGAIN * repeats(score, last), AGAIN * (last < 0)),
             (disorder, place[::-1]),
         ]
     )
@@ -131,6 +170,15 @@ def strain(balance: "Numbers", times: "Numbers", running: "Numbers") -> "Numbers
     return np.where(leads, as_first[:, None] + as_second, as_second[:, None] + as_first)
 
 
+def repeats(score: "Numbers", last: "Numbers") -> "Numbers":
+    """How many of the two would meet somebody with more points again, or with fewer again."""
+    import numpy as np
+
+    direction = np.sign(score - score[:, None])  # of the row, if it meets the column
+    again = (direction != 0) & (direction == last[:, None])
+    return again.astype(np.int64) + again.T
+
+
 def totals(charges: Sequence[tuple["Numbers", "Numbers"]]) -> "Prices":
     """Prices as numbers: the least of one part outweighs the most that all later ones can come to.
 
@@ -144,7 +192,8 @@ def totals(charges: Sequence[tuple["Numbers", "Numbers"]]) -> "Prices":
         part, weight = np.zeros_like(total), 1 + most
         part[:count, :count] = pairs
         part[count:, :count], part[:count, count:] = byes, byes[:, None]
-        most += weight * (count // 2 * int(pairs.max()) + count % 2 * int(byes.max()))
+        highest = np.broadcast_to(pairs, (count, count)).max(axis=1)  # of each row: two share a meeting
+        most += weight * (int(highest.sum()) // 2 + count % 2 * int(byes.max()))
         if weight * (1 + int(part.max())) > LARGEST:
             total, part = total.astype(object), part.astype(object)
         total = total + weight * part
@@ -157,4 +206,5 @@ FORMAT = Format(
     title="Swiss",
     draw=draw,
     order=("points", "buchholz-cut-1", "buchholz", "sonneborn-berger", "wins"),
+    plan=plan,
 )

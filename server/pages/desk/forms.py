@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Mapping
+from datetime import datetime
 from math import isfinite
 from typing import Any
 
 from games.game import Pace
 from server.host.tournament_settings import TournamentSettings
+from tournament.record import Absent
 from tournament.tournament import Refusal
 
 EMPTY: Mapping[str, str] = {
@@ -20,6 +22,9 @@ EMPTY: Mapping[str, str] = {
     "gain": "",
     "turn": "",
     "options": "",
+    "absent": "",
+    "start_at": "",
+    "group": "",
 }
 
 
@@ -31,10 +36,31 @@ def wanted(fields: Mapping[str, str]) -> TournamentSettings:
         fields["format"],
         _whole(fields, "entrants", 2),
         _whole(fields, "rounds", 1),
-        _whole(fields, "seed", 0) or 0,
+        _whole(fields, "seed", 0),
         _options(fields),
         _pace(fields),
+        _absent(fields),
+        _start(fields),
+        fields["group"] or None,
     )
+
+
+def _absent(fields: Mapping[str, str]) -> Absent | None:
+    match given := fields["absent"]:
+        case "":
+            return None
+        case "wait" | "settle":
+            return given
+        case _:
+            raise Refusal(f"absent: expected wait or settle, not {given[:40]!r}")
+
+
+def _start(fields: Mapping[str, str]) -> datetime | None:
+    given = fields["start_at"]
+    try:
+        return datetime.fromisoformat(given) if given else None
+    except ValueError:
+        raise Refusal(f"start_at: expected a time as 2026-03-01T18:00:00Z, not {given[:40]!r}") from None
 
 
 def _whole(fields: Mapping[str, str], name: str, least: int) -> int | None:

@@ -108,6 +108,8 @@ class Inside:
             "game": tournament.game,
             "can": possible(record),
             "entrants": self._entrants(tournament),
+            "missing": tournament.missing(),
+            "deletes": not record.format.endless and record.state is not State.RUNNING,
             "invites": not record.format.endless and record.state is not State.FINISHED,
             "late": record.format.late and record.state in (State.RUNNING, State.PAUSED),
             "live": list(tournament.matches.values()),
@@ -128,12 +130,14 @@ class Inside:
     def _entrants(self, tournament: Tournament) -> list[dict[str, Any]]:
         record = tournament.record
         players = {each.name: each for each in self._host.lobby.players(record.opened.game) if each.present}
+        since = {each.name: each.since for each in tournament.missing()}
         return [
             {
                 "name": name,
                 "gone": entrant.gone,
                 "disqualified": name in record.disqualified,
                 "here": name in players,
+                "since": since.get(name),
                 "invited": name in record.invited,
                 "seated": name in record.seats and record.state is not State.FINISHED,
             }
@@ -239,6 +243,7 @@ class Inside:
             "disqualify": lambda: desk.disqualify(name, why),
             "void": lambda: desk.void(match, why),
             "release": lambda: desk.release(name),
+            "delete": lambda: self._host.delete(tournament, who(exchange)),
         }
         if action in ("invite", "bind"):
             give_token = self._host.invite if action == "invite" else self._host.bind
@@ -248,8 +253,11 @@ class Inside:
             self._give(exchange, session, "invited", invited=action == "invite", **seen)
         elif action in orders:
             await orders[action]()
-            to = fields.get("to", "")
-            go(exchange, "/admin" if to == "overview" else f"/admin/tournaments/{tournament.record.name}")
+            to_all = action == "delete" or fields.get("to", "") == "overview"
+            go(
+                exchange,
+                "/admin" if to_all else f"/admin/tournaments/{tournament.record.name}",
+            )
         else:
             self._nothing(exchange)
 

@@ -10,6 +10,7 @@ const main = document.querySelector("[data-match]");
 const name = main.dataset.match;
 const board = document.getElementById("board");
 const moves = document.getElementById("moves");
+const graph = document.getElementById("graph");
 const scrubber = document.querySelector("[data-scrubber]");
 const where = document.querySelector("[data-where]");
 const button = document.querySelector('[data-to="play"]');
@@ -58,11 +59,23 @@ function mark(found) {
   document.querySelector("[data-picture]").href = `/matches/${name}/board.svg?ply=${ply}`;
   document.querySelector('[data-to="back"]').href = `?ply=${Math.max(0, ply - 1)}`;
   document.querySelector('[data-to="on"]').href = `?ply=${Math.min(last, ply + 1)}`;
+  if (found) document.querySelector("[data-incidents]").replaceChildren(...(found.incidents ?? []).map((words) => Object.assign(document.createElement("li"), { textContent: words })));
   for (const [seat, used] of (found?.used ?? []).entries()) {
     const cell = document.querySelector(`[data-used="${seat}"]`);
     if (cell) cell.textContent = used;
   }
   light();
+  point();
+}
+
+/** Where the graph of the clocks stands at this move. */
+function point() {
+  const picture = graph.querySelector("svg");
+  if (!picture) return;
+  const { plies, left, right } = picture.dataset;
+  const x = Number(left) + ((Math.max(0, ply - 0.5)) / Number(plies)) * (Number(right) - Number(left));
+  const cursor = picture.querySelector("[data-cursor]");
+  cursor.setAttribute("transform", `translate(${x - Number(left)} 0)`);
 }
 
 function light() {
@@ -117,6 +130,15 @@ moves.addEventListener("click", (event) => {
   play(false);
   go(item.value);
 });
+graph.addEventListener("click", (event) => {
+  const picture = graph.querySelector("svg");
+  if (!picture) return;
+  const place = picture.getBoundingClientRect();
+  const { plies, left, right } = picture.dataset;
+  const x = ((event.clientX - place.left) / place.width) * picture.viewBox.baseVal.width;
+  play(false);
+  go(Math.ceil(((x - Number(left)) / (Number(right) - Number(left))) * Number(plies)));
+});
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input")) return;
   const what = { ArrowLeft: "back", ArrowRight: "on", Home: "first", End: "last", " ": "play" }[event.key];
@@ -127,6 +149,7 @@ take("board", (html) => {
   if (following) board.replaceChildren(...nodes(html));
 });
 document.addEventListener("live", () => {
+  point();
   const latest = moves.lastElementChild;
   if (!latest) return;
   grow(latest.value);
@@ -137,5 +160,6 @@ document.addEventListener("live", () => {
 
 scrubber.hidden = false;
 button.hidden = still.matches;
+point();
 document.querySelector("[data-keys]").hidden = false;
 light();

@@ -1,12 +1,15 @@
 // Parts of a page: from the HTML that the host made, escaped, to elements. This is the one place where a string
 // becomes markup, under the only policy that the page allows. Scripts in that markup do not run.
 
+import { local } from "./times.js";
+
 const allow = (html) => html;
 const policy = window.trustedTypes?.createPolicy("parts", { createHTML: allow }) ?? { createHTML: allow };
 
 /** The nodes that some HTML describes. */
 export function nodes(html) {
   const parsed = new DOMParser().parseFromString(policy.createHTML(html), "text/html");
+  local(parsed);
   return [...parsed.body.childNodes].map((node) => document.importNode(node, true));
 }
 

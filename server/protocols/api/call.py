@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
+from server.export.signing import Signer
 from server.host.host import Host
 from server.host.view import View
 from server.host.wire_reader import WireReader
@@ -43,6 +44,7 @@ class Look(Asked, frozen=True):
 
     view: View
     feed: Feed
+    signer: Signer | None  # the host's key
 
     def seen(self, record: Record) -> Record:
         """The record that standings are made of: while they are frozen, only an organiser sees more."""

@@ -13,6 +13,9 @@ from typing import Any
 
 import msgspec
 
+from games.catalogue import catalogue
+from server.export.signing import Signer
+from server.host.grouping import members
 from server.host.host import Host
 from server.host.reception import Guessing
 from server.host.view import View
@@ -37,8 +40,9 @@ class Reads:
     paths = frozenset(route.path.split("/")[1] for route in LOOKS)
     sharing = reading(tokens="")  # what a page may send is asked where the matches are played
 
-    def __init__(self, view: View, token: str) -> None:
+    def __init__(self, view: View, token: str, signer: Signer | None = None) -> None:
         self._view = view
+        self._signer = signer
         self._token = token.encode()
         self._feed = Feed(view)
         self._routes = LOOKING
@@ -48,7 +52,7 @@ class Reads:
         return _answered(self.asked(exchange), route, values, self._view)
 
     def asked(self, exchange: Exchange) -> Look:
-        return Look(exchange, self._token, self._view, self._feed)
+        return Look(exchange, self._token, self._view, self._feed, self._signer)
 
 
 class Api:
@@ -67,17 +71,18 @@ class Api:
         origins: Origins = NO_ORIGINS,
         *,
         looks: bool = True,
+        signer: Signer | None = None,
     ) -> None:
         """`login` makes a path that opens the organiser's desk, once; None where there is no desk.
 
-        Pages of `origins` may order what pages of the host may.
+        Pages of `origins` may order what pages of the host may. The `signer` has the host's key.
         """
         self._host = host
         self._login = login
         self._token = token.encode()
         self._origins = origins
         self._wires = WireReader(host, token)
-        self._reads = Reads(host, token) if looks else None
+        self._reads = Reads(host, token, signer) if looks else None
         self._routes = Routes(route for route in ROUTES if looks or not route.looks)
 
     def answer(self, exchange: Exchange) -> Awaitable[object] | None:
@@ -139,6 +144,19 @@ def _match(view: View, name: str) -> tuple[Any, ...]:
     return found, name
 
 
+def _game(view: View, name: str) -> tuple[Any, ...]:
+    if name not in catalogue():
+        raise HttpError(404, f"there is no game {name[:64]!r}")
+    return (name,)
+
+
+def _group(view: View, name: str) -> tuple[Any, ...]:
+    """The name of a group, and its tournaments."""
+    if not (held := members(view.tournaments, name)):
+        raise HttpError(404, f"there is no group {name[:64]!r}")
+    return name, held
+
+
 def _word(view: View, word: str) -> tuple[Any, ...]:
     return (word,)
 
@@ -146,8 +164,10 @@ def _word(view: View, word: str) -> tuple[Any, ...]:
 # For each parameter of a path: what the route's function is given for it.
 NAMED: Mapping[str, Callable[[View, str], tuple[Any, ...]]] = {
     "name": _tournament,
+    "game": _game,
     "match": _match,
     "order": _word,
+    "group": _group,
 }
 LOOKING = Routes(LOOKS)
 

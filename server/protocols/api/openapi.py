@@ -1,10 +1,12 @@
 """What the HTTP API is, for programs: an OpenAPI document, made from its table of routes."""
 
 from collections.abc import Iterable, Mapping
+from http import HTTPStatus
 from typing import Any
 
 import msgspec
 
+from server.protocols.api.answers import answers, schema_of
 from server.protocols.api.routes import Caller, Route
 
 SECURITY: Mapping[Caller, list[dict[str, list[str]]]] = {  # whose token a request has to bring
@@ -23,8 +25,12 @@ def openapi(table: Iterable[Route]) -> dict[str, Any]:
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
         body = None if route.takes is None else schemas[route.takes]
-        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, body)
-    return {
+        given = {
+            str(status): {kind: {"schema": schema_of(what, components)} for kind, what in content.items()}
+            for status, content in answers(route.method, route.path, route.status)
+        }
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, body, given)
+    document = {
         "openapi": "3.1.0",
         "info": {
             "title": "Quintain",
@@ -37,14 +43,20 @@ def openapi(table: Iterable[Route]) -> dict[str, Any]:
             "securitySchemes": {who: {"type": "http", "scheme": "bearer"} for who in ("organiser", "bot")},
         },
     }
+    return msgspec.json.decode(msgspec.json.encode(document))  # of defaults that are tuples, lists
 
 
-def _operation(route: Route, body: dict[str, Any] | None) -> dict[str, Any]:
+def _operation(
+    route: Route, body: dict[str, Any] | None, given: Mapping[str, dict[str, Any]]
+) -> dict[str, Any]:
     wrong = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}}
     operation: dict[str, Any] = {
         "summary": route.does,
         "responses": {
-            str(route.status): {"description": "Done."},
+            **{
+                status: {"description": HTTPStatus(int(status)).phrase, "content": content}
+                for status, content in given.items()
+            },
             "4XX": {"description": "What was wrong."} | wrong,
         },
     }

@@ -62,8 +62,14 @@ async def release(call: Call, tournament: Tournament, order: Order) -> Response:
     with as_conflict():
         if order.bind:
             token = await call.host.bind(tournament, name, call.by)
-            return json_response(200, {"name": name, "token": token}, ("Cache-Control", "no-store"))
+            return json_response(201, {"name": name, "token": token}, ("Cache-Control", "no-store"))
         await Desk(tournament, call.by).release(name)
+    return json_response(200, summary(tournament))
+
+
+async def delete(call: Call, tournament: Tournament, order: Order) -> Response:
+    with as_conflict():
+        await call.host.delete(tournament, call.by)
     return json_response(200, summary(tournament))
 
 

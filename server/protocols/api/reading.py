@@ -6,6 +6,8 @@ Each function answers one route of `table.py`.
 import csv
 import io
 from collections.abc import Awaitable, Iterable, Sequence
+from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -14,37 +16,52 @@ import trio
 
 from games.catalogue import catalogue
 from games.game import Game
+from server.export import match_text
+from server.export.decision_views import board_summed, decision_shown, eta_of_all
 from server.export.json_views import (
+    entrants_shown,
+    grades_shown,
     match_in_play,
     match_shown,
     moment,
-    row_on_board,
     row_shown,
+    row_whole,
     tournament_shown,
+    tournament_summed,
 )
+from server.export.signing import ALGORITHM, UNSIGNED
 from server.export.write import after_matches, before_matches, match_line
+from server.export.write_facts import FactLines
 from server.host.boards import NoBoard
+from server.host.exposition import CONTENT_TYPE
 from server.host.host import STOPPING
 from server.host.metrics import metrics as figures
 from server.host.view import Held
 from server.http.head import HttpError
 from server.http.wire import Headers, Response, json_response
 from server.protocols.api.call import Call, Look
+from server.protocols.api.game_schema import schemas
 from server.protocols.api.giving import LARGE, give, put
 from server.protocols.api.paging import MOST, asked
 from server.protocols.api.streams import stream_match
+from tournament.entries import Entry
 from tournament.format import formats
 from tournament.record import Record
 from tournament.score_sheet import Board
 from tournament.standings import Row
 
 LINES = "application/x-ndjson"
+TEXT = "text/plain; charset=utf-8"
 CSV = "text/csv; charset=utf-8"
 AT_ONCE = 100  # tournaments that are summed up before others have their turn
 
 
 def games(call: Look) -> Response:
     return json_response(200, {"games": [_game(game) for game in catalogue().values()]})
+
+
+async def game_schema(call: Look, name: str) -> Response:
+    return json_response(200, await call.view.boards.run(partial(schemas, name)))
 
 
 async def tournaments(call: Look) -> Response:
@@ -57,13 +74,25 @@ async def tournaments(call: Look) -> Response:
     return json_response(200, {"tournaments": listed, "next": page.next(len(held))})
 
 
-def tournament(call: Look, found: Held) -> Response:
+async def tournament(call: Look, found: Held) -> Response:
     entrants, page = found.record.entrants, asked(call.exchange.request)
-    listed = [
-        {"name": each.name, "rating": each.rating, "gone": each.gone}
-        for each in islice(entrants.values(), page.after, page.end)
-    ]
-    return json_response(200, summary(found) | {"entrants": listed, "next": page.next(len(entrants))})
+    listed = entrants_shown(islice(entrants.values(), page.after, page.end))
+    shown: dict[str, Any] = summary(found)
+    shown |= {"entrants": listed, "next": page.next(len(entrants))}
+    if (graded := call.view.grader.summary(found.record.public, found.concluded)) is not None:
+        shown["graded"] = {"matches": graded.matches, "accuracy": graded.whole.accuracy}
+        for entrant in listed:
+            entrant["accuracy"] = graded.bot(entrant["name"]).accuracy
+    if found.record.format.decides:
+        record = call.seen(found.record)
+        shown["deciding"] = None  # while it is being worked out
+        with suppress(NoBoard):
+            board = await call.view.boards.current(record)
+            if board.decision is not None:
+                shown["deciding"] = decision_shown(record, board, board.decision)
+                if shown["eta"] is not None:
+                    shown["eta"] = eta_of_all(record, board.decision, shown["eta"])
+    return json_response(200, shown)
 
 
 async def standings(call: Look, found: Held) -> Response | None:
@@ -75,7 +104,8 @@ async def standings(call: Look, found: Held) -> Response | None:
         return None
     shown = {
         "as_of": moment(board.as_of),
-        "rows": [row_on_board(row, order) for row in board.rows[page.after : page.end]],
+        **board_summed(board),
+        "rows": [row_whole(row, order) for row in board.rows[page.after : page.end]],
         "next": page.next(len(board.rows)),
     }
     return json_response(200, tournament_shown(found.record) | shown)
@@ -104,13 +134,20 @@ def matches(call: Look, found: Held) -> Response:
 
 async def match(call: Look, found: Held, name: str) -> Response:
     record = found.record
+    if call.exchange.request.query.get("format") == "text":
+        if name not in record.matches:
+            raise HttpError(409, f"{name} is still being played: it is text when it is over")
+        return _text(TEXT, match_text.text(record, await found.concluded(name)))
     if name in record.matches:
-        return json_response(200, match_shown(record, await found.concluded(name), True))
-    return json_response(200, match_in_play(record, found.matches[name], True))
+        over = await found.concluded(name)
+        shown = match_shown(record, over, True) | grades_shown(await call.view.grader.of(record, over))
+        return json_response(200, shown | {"receipt": await found.receipt(name)})
+    shown = match_in_play(record, found.matches[name], True) | grades_shown(None)
+    return json_response(200, shown | {"receipt": None})
 
 
 async def export(call: Look, found: Held) -> None:
-    """The tournament as of now; the moves of old matches are fetched as they are needed."""
+    """The tournament as of now; the moves of old matches, and its facts, are fetched as they are needed."""
     record = call.seen(found.record).after()
     chunks = call.exchange.stream(200, (("Content-Type", LINES),))
     written = b"".join(map(_line, before_matches(record)))
@@ -119,8 +156,22 @@ async def export(call: Look, found: Held) -> None:
         if len(written) >= LARGE:
             await put(chunks, written)
             written = b""
-    await put(chunks, written + await call.view.boards.run(lambda: _line(after_matches(record))))
+    await put(chunks, written)
+    chain = FactLines(record.kept_as, everything=False)
+    after, left = 0, record.facts
+    while left > 0 and (rows := list(await found.entries(after))[:left]):
+        after, left = rows[-1].number, left - len(rows)
+        await put(chunks, await call.view.boards.run(partial(_lines, chain, rows)))
+    await put(chunks, await call.view.boards.run(lambda: _line(after_matches(record))))
+    await put(chunks, _line(chain.last(call.signer)))
     chunks.close()
+
+
+def key(call: Look) -> Response:
+    """The public part of the key that exports are signed with."""
+    if call.signer is None:
+        return json_response(200, {"algorithm": None, "key": None, "why": UNSIGNED})
+    return json_response(200, {"algorithm": ALGORITHM, "key": call.signer.public})
 
 
 def match_events(call: Look, found: Held, name: str) -> Awaitable[None] | None:
@@ -146,23 +197,14 @@ def ready(call: Call) -> Response:
 
 
 def metrics(call: Call) -> Response:
-    return _text("text/plain; version=0.0.4; charset=utf-8", figures(call.host))
+    return _text(CONTENT_TYPE, figures(call.host))
 
 
 def summary(tournament: Held) -> dict[str, Any]:
     """A tournament as lists show it, and as the answer to an order about it."""
-    record = tournament.record
-    return tournament_shown(record) | {
-        "entrants": len(record.entrants),
-        "wanted": record.opened.entrants,
-        "rounds": record.opened.terms.rounds,
-        "options": record.opened.options,
-        "pace": record.opened.pace or catalogue()[record.opened.game].pace,
-        "played": record.decided,
-        "playing": list(tournament.matches),
-        "open": len(record.open),
-        "eta": tournament.eta(),
-    }
+    return tournament_summed(
+        tournament.record, list(tournament.matches), tournament.eta(), tournament.missing()
+    )
 
 
 def _game(game: Game[Any, Any]) -> dict[str, Any]:
@@ -176,6 +218,10 @@ def _game(game: Game[Any, Any]) -> dict[str, Any]:
         "options": game.options,
         "formats": list(formats()),
     }
+
+
+def _lines(chain: FactLines, rows: Sequence[Entry]) -> bytes:
+    return b"".join(map(_line, chain.lines(rows)))
 
 
 def _line(shown: dict[str, Any]) -> bytes:
@@ -197,17 +243,20 @@ async def _give_csv(call: Look, board: Board, order: Sequence[str]) -> None:
 
 
 def _csv(rows: Iterable[Row], order: Sequence[str], *, head: bool) -> str:
+    """Lines of a spreadsheet. Columns keep their places: the tie-breaks, which differ, come last."""
     out = io.StringIO()
     columns = ("rank", "name", "points", "played", "wins", "draws", "losses", "rating", "low", "high")
+    tie_breaks = [criterion for criterion in order if criterion != "points"]
     writer = csv.writer(out)
     if head:
-        writer.writerow(columns)
+        writer.writerow((*columns, *(f"tie_break_{name}" for name in tie_breaks)))
     for each in rows:
         row = row_shown(each, order)
         low, high = row["interval"] or (None, None)
         # A leading = + - @ would be a formula to a spreadsheet.
         name = row["name"] if row["name"][0] not in "=+-@" else "'" + row["name"]
-        writer.writerow([row["rank"], name, *(row[column] for column in columns[2:8]), low, high])
+        figures = (row[column] for column in columns[2:8])
+        writer.writerow([row["rank"], name, *figures, low, high, *each.tie_breaks])
     return out.getvalue()
 
 

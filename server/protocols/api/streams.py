@@ -16,9 +16,11 @@ from msgspec import structs
 
 from games.catalogue import catalogue
 from games.game import quoted
+from server.export.json_views import causes_shown
 from server.host.view import Held, View
 from server.http.exchange import Chunks, Exchange
 from server.protocols.api.changes import Changes
+from tournament.causes import moved_by
 from tournament.events import AnyEvent, Began, Ended, Moved, Refused
 from tournament.match import Match
 from tournament.record import AnyFact, Concluded, Disqualified, Froze, Record, Voided, Withdrew
@@ -115,7 +117,7 @@ class Feed:
         if isinstance(fact, Concluded):
             name = tournament.record.name
             ended = {"match": fact.match, "players": fact.players, "winner": fact.winner}
-            self._say({"type": "end", "tournament": name} | ended | {"ending": fact.ending, "why": fact.why})
+            self._say({"type": "end", "tournament": name} | ended | _how(fact))
         if isinstance(fact, CHANGES):
             self._changes.mark(tournament)
 
@@ -152,6 +154,9 @@ def _shown(match: Match, event: AnyEvent) -> dict[str, Any]:
     if isinstance(event, Refused):
         event = structs.replace(event, sent=quoted(event.sent))
     shown = msgspec.to_builtins(event)
+    if isinstance(event, Ended):
+        del shown["brief"]
+        shown["cause"] = causes_shown(moved_by(event.cause, match.epoch))
     match_event: Callable[[int], Any] = lambda ply: match.game.show(match.positions[ply], match.names)  # noqa: E731
     if isinstance(event, Moved):
         shown["state"] = match_event(event.ply)
@@ -177,7 +182,10 @@ def _retold(record: Record, concluded: Concluded) -> list[dict[str, Any]]:
         return after
 
     reduce(play, enumerate(zip(concluded.moves, concluded.times, strict=True), 1), position)
-    told.append(
-        {"type": "ended", "winner": concluded.winner, "ending": concluded.ending, "why": concluded.why}
-    )
+    ended = {"type": "ended", "winner": concluded.winner} | _how(concluded)
+    told.append(ended | {"cause": causes_shown(concluded.cause)})
     return told
+
+
+def _how(fact: Concluded) -> dict[str, Any]:
+    return {"ending": fact.ending, "why": fact.why, "fault": fact.fault}

@@ -12,7 +12,7 @@ from typing import NoReturn
 from server.host.tournament_settings import TournamentSettings
 from server.http.head import HttpError
 from server.http.wire import Response, json_response
-from server.protocols.api import orders, paging, reading, wire_log
+from server.protocols.api import feeds, groups, orders, paging, reading, wire_log
 from server.protocols.api.call import Call
 from server.protocols.api.openapi import openapi
 from server.protocols.api.orders import Order, simply
@@ -41,6 +41,11 @@ order = partial(post, takes=Order)
 ROUTES: tuple[Route, ...] = (
     look("/api/games", "The games, with their options, paces and formats.", reading.games),
     look(
+        "/api/games/{game}/schema",
+        "What the states and moves of a game look like, as JSON Schema.",
+        reading.game_schema,
+    ),
+    look(
         "/api/tournaments",
         "All tournaments; open tables are those named open-GAME.",
         reading.tournaments,
@@ -55,7 +60,22 @@ ROUTES: tuple[Route, ...] = (
     ),
     look(f"{ONE}/matches", "Its matches, without their moves.", reading.matches, query=paging.QUERY),
     look(f"{ONE}/export", "All of it, as JSON Lines.", reading.export),
-    look("/api/matches/{match}", "One match, with its moves and the seconds spent on each.", reading.match),
+    look(f"{ONE}/feed", "Its latest results, as an Atom feed.", feeds.results),
+    look(f"{ONE}/calendar", "When it begins, as a calendar (ICS).", feeds.plan),
+    look("/api/groups", "The groups of tournaments that belong together.", groups.listed),
+    look(
+        "/api/groups/{group}",
+        "One table over all tournaments of a group.",
+        groups.table,
+        query=paging.QUERY,
+    ),
+    look("/api/calendar", "When all tournaments begin that have a date, as a calendar (ICS).", feeds.plans),
+    look(
+        "/api/matches/{match}",
+        "One match, with its moves and the seconds spent on each; with ?format=text as text.",
+        reading.match,
+        query={"format": {"enum": ["text"]}},
+    ),
     look(
         "/api/matches/{match}/events",
         "Event stream of a match, resumable by Last-Event-ID.",
@@ -72,6 +92,7 @@ ROUTES: tuple[Route, ...] = (
     look(
         "/api/events", "Event stream of everything: begin, end, standings.", reading.all_events, query=AFTER
     ),
+    look("/api/key", "The public key that the host signs exports with.", reading.key),
     get("/api/status", "What keeps the host from going on, if anything does.", reading.status),
     get("/healthz", "Whether the host is alive.", reading.alive),
     get("/readyz", "Whether it takes players.", reading.ready),
@@ -99,6 +120,7 @@ ROUTES: tuple[Route, ...] = (
         orders.release,
     ),
     order(f"{ONE}/enter", "Take a bot in that comes late, where the format does that.", orders.enter),
+    order(f"{ONE}/delete", "Delete it, while it does not run: its name is free again.", orders.delete),
     order(f"{ONE}/withdraw", "Take an entrant out.", orders.withdraw),
     order(f"{ONE}/disqualify", "Take an entrant out, and give its matches to the others.", orders.disqualify),
     order(f"{ONE}/void", "Have a match count for nothing and be played again.", orders.void),

@@ -12,7 +12,7 @@ knows: that name is all that a request shows for itself.
 from collections.abc import Callable, Mapping
 from functools import partial
 from math import inf
-from typing import Any, Protocol, assert_never
+from typing import Any, Protocol, TypedDict, Unpack, assert_never
 
 import trio
 from msgspec import to_builtins
@@ -29,7 +29,17 @@ from server.net.limits import Bucket, Limits
 from server.protocols.arena.messages import ANSWER, FLIP, STREAM, Command, ended, refused_move, written
 from server.protocols.common.encode_once import Once
 from server.protocols.common.http_tape import requested, responded
-from tournament.events import AnyEvent, Began, Ended, Ending, Moved, Refused
+from tournament.events import (
+    AnyEvent,
+    Began,
+    Credited,
+    Disconnected,
+    Ended,
+    Ending,
+    Moved,
+    Refused,
+    Returned,
+)
 from tournament.log import Follower
 from tournament.match import OutOfTurn
 from tournament.player import Seat
@@ -127,7 +137,10 @@ class Battle:
             if not self._junk.take(request.arrived):
                 refusal = HttpError(429, "too many commands without effect: wait until it is your turn")
             self._tape.told(responded(refused(refusal.status, str(refusal))))
-            raise refusal from None
+            try:
+                raise refusal from None
+            finally:
+                del refusal  # it refers to this frame: a reference cycle
 
     def _move(self, exchange: Exchange, command: Command) -> None:
         match, refusal, at, sent = self.match, None, exchange.request.arrived, to_builtins(command)
@@ -143,7 +156,10 @@ class Battle:
         if match.verdict is not None and not match.log.closed:
             self._undecided.append((exchange, refusal))
         elif refusal is not None:
-            raise refusal
+            try:
+                raise refusal
+            finally:
+                del refusal  # it refers to this frame: a reference cycle
         else:
             self._answer(exchange)
 
@@ -194,8 +210,14 @@ class Battle:
             case Refused(seat=seat, sent=sent):
                 self._tell_move(seats[seat], refused_move(sent))
             case Ended():
+                then, self._ended = (
+                    self._ended,
+                    _nothing,
+                )  # or this and whoever it calls would keep each other
                 self._end(event)
-                self._ended()
+                then()
+            case Disconnected() | Returned() | Credited():
+                pass  # is older than these
             case _:
                 assert_never(event)
 
@@ -248,6 +270,7 @@ class Battle:
             if self._stream is not None:
                 self._stream.close()
             self._closed(self)
+            self._opened = self._ended = _nothing
 
     def retire(self) -> None:
         """The seat is played over another connection from now on, and not here."""
@@ -270,19 +293,24 @@ class Battle:
                 self.seat.away()
 
 
+def _nothing() -> None:
+    """There is nothing more to be called for."""
+
+
+class Extras(TypedDict, total=False):
+    """What a battle may be given by name: see `Battle`."""
+
+    name: str | None
+    tape: Tape
+    opened: Callable[[], None]
+    ended: Callable[[], None]
+    wronged: Callable[[], bool]
+
+
 class Enrol(Protocol):
     """Opens the battle of a seat, and has it found by its name."""
 
-    def __call__(
-        self,
-        seat: Seat,
-        *,
-        name: str | None = None,
-        tape: Tape = NO_TAPE,
-        opened: Callable[[], None] = lambda: None,
-        ended: Callable[[], None] = lambda: None,
-        wronged: Callable[[], bool] = lambda: False,
-    ) -> Battle: ...
+    def __call__(self, seat: Seat, **extras: Unpack[Extras]) -> Battle: ...
 
 
 def _moved(event: Moved, seats: tuple[str, str]) -> bytes:

@@ -9,14 +9,13 @@ evaluated in `cases.py`.
 
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import TypeVar
+from typing import TypeVar, Unpack
 
 import msgspec
 
 from server.config import Evaluation
 from server.exits import ConfigError
 from server.host.host import Host
-from server.host.wire_log import NO_TAPE, Tape
 from server.http.exchange import Exchange
 from server.http.head import HttpError, form
 from server.http.origins import NO_ORIGINS, Origins, is_from_here
@@ -24,7 +23,7 @@ from server.http.sharing import BOTS
 from server.http.wire import Request, json_response, refused
 from server.net.addresses import callable_networks
 from server.net.outbound import Caller, Outbound
-from server.protocols.arena.battle import Battle
+from server.protocols.arena.battle import Battle, Extras
 from server.protocols.arena.cases import CASES
 from server.protocols.arena.evaluation import Evaluate, Evaluations
 from server.protocols.arena.guest import Guests, Join
@@ -121,29 +120,9 @@ class Arena:
 
     # Battles
 
-    def _enrol(
-        self,
-        seat: Seat,
-        *,
-        name: str | None = None,
-        tape: Tape = NO_TAPE,
-        opened: Callable[[], None] = lambda: None,
-        ended: Callable[[], None] = lambda: None,
-        wronged: Callable[[], bool] = lambda: False,
-    ) -> Battle:
+    def _enrol(self, seat: Seat, **extras: Unpack[Extras]) -> Battle:
         host, sides = self._host, self._sides.setdefault(seat.match, {})
-        battle = Battle(
-            seat,
-            sides,
-            host.guard,
-            host.limits,
-            self._closed,
-            name=name,
-            tape=tape,
-            opened=opened,
-            ended=ended,
-            wronged=wronged,
-        )
+        battle = Battle(seat, sides, host.guard, host.limits, self._closed, **extras)
         self._battles[battle.name] = battle
         return battle
 

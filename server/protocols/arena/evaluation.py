@@ -145,7 +145,7 @@ class Evaluations:
             nursery.cancel_scope.cancel()
         assert match.result is not None  # noqa: S101
         score = _plain(case.score(match, 1 - house))
-        run.played.append(Played(name, case.name, score, match.result.why))
+        run.played.append(Played(name, case.name, score, match.result.decided_by))
         return battle.started
 
     async def _invite(self, bot: Url, battle: Battle) -> None:

@@ -294,8 +294,12 @@ class Guest:
 
     def _wait_for_return(self) -> None:
         """Nobody is there, until it joins again; at an open table nobody waits for that."""
-        self.attendance.away()
-        if self._at_open_table:
+        if not self._at_open_table:
+            self.attendance.away()
+        elif self.attendance.seat is None:
+            self._go()
+        else:
+            self.attendance.away()
             self._guests.forget(self)
 
     def _give_way(self, why: str) -> None:

@@ -71,6 +71,7 @@ class Tarpit:
         """There is nobody to be told any more."""
         self._late.clear()
         self.waiting = 0
+        self._say = _nobody  # or the dialect and this would keep each other
         if self._alarm is not None:
             self._alarm.cancel()
 
@@ -101,6 +102,10 @@ class Tarpit:
             while self._late and self._late[0].due <= now:
                 self._say(self._next().message, True)
         self._awaited = False
+
+
+def _nobody(message: bytes, urgent: bool) -> None:
+    """Hears nothing: the peer is gone."""
 
 
 def _delay(row: int) -> float:

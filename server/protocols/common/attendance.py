@@ -12,18 +12,22 @@ A dialect keeps no flag of its own for any of this: it asks `state`, `visit` and
 from collections.abc import Callable
 from typing import TypedDict, Unpack
 
+import structlog
 import trio
 
 from server.host.host import Host
 from server.host.reception import REPLACED, Unwelcome, Visit
 from server.host.view import Held, Told
 from server.host.wire_log import NO_TAPE
+from server.net.guard import is_ours
 from server.protocols.common.states import TABLE, Happening, Impossible, State
 from server.protocols.common.talk_budget import TalkBudget
 from server.protocols.common.tournament_end import when_over
 from tournament.log import Follower, Tell
 from tournament.player import GRACE, Seat
 from tournament.record import AnyFact
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 class Wishes(TypedDict, total=False):
@@ -37,6 +41,10 @@ class Wishes(TypedDict, total=False):
     reserved: bool
     resumes: bool
     door: str
+    matches: int | None
+    version: str | None
+    practises: bool
+    person: bool
 
 
 class Attendance:
@@ -71,10 +79,10 @@ class Attendance:
         peer: str,
         *,
         tell: Tell | None,
-        dealt: Callable[[Seat], None] = lambda seat: None,
+        dealt: Callable[[Seat], None] | None = None,
         resumed: Callable[[Seat], None] | None = None,
-        replaced: Callable[[str], None] = lambda why: None,
-        tournament_over: Told = lambda tournament, fact: None,
+        replaced: Callable[[str], None] | None = None,
+        tournament_over: Told | None = None,
     ) -> None:
         """`tell` hears every event of the bot's match. None: the dialect follows it itself.
 
@@ -94,10 +102,10 @@ class Attendance:
         self.tape = NO_TAPE  # of its match
         self._host = host
         self._tell = tell
-        self._dealt = dealt
+        self._dealt = dealt or _nobody
         self._resumed = resumed
-        self._replaced = replaced
-        self._tournament_over = tournament_over
+        self._replaced = replaced or _silence
+        self._tournament_over = tournament_over or _no_news
         self._follower: Follower | None = None
         self._early: list[tuple[bytes, float]] = []  # what came while it was arriving
         self._stop_waiting: Callable[[], None] = _nothing
@@ -167,11 +175,16 @@ class Attendance:
                 refused(reason)
         else:
             if visit is not None:
+                self._log_coming(visit, wishes)
                 authenticated()
                 admitted(visit)
                 self.take_place()
         while self._early and self.state not in (State.ARRIVING, State.OVER):
-            early(*self._early.pop(0))
+            try:
+                early(*self._early.pop(0))
+            except Exception as error:
+                self.failed(error)
+                raise
 
     async def arrive(
         self, name: str, game: str, *, succeeds: "Attendance | None" = None, **wishes: Unpack[Wishes]
@@ -183,7 +196,10 @@ class Attendance:
         """
         self.happens(Happening.CAME)
         if succeeds is None:
-            return await self._decided(name, game, wishes)
+            visit = await self._decided(name, game, wishes)
+            if visit is not None:
+                self._log_coming(visit, wishes)
+            return visit
         succeeds._successor = self
         try:
             visit = await self._decided(name, game, wishes)
@@ -255,9 +271,10 @@ class Attendance:
         Without a match, none is dealt to the bot until it comes anew, but for one that is on its way.
         """
         self.happens(Happening.HUNG_UP)
+        self._log("crashed" if self._on_its_turn else "away")
         self._away_since = trio.current_time()
         if self.seat is not None:
-            self.seat.hold(min(self._grace, self.seat.early_grace))
+            self.seat.hold(min(self._grace, self.seat.early_grace), lost=True)
         elif self.visit is not None:
             self.visit.leave()
 
@@ -266,6 +283,7 @@ class Attendance:
         if (seat := self.seat) is None:
             raise Impossible("a bot without a seat has nothing to come back to: it comes anew")
         self.happens(Happening.CAME_BACK)
+        self._log("returned")
         self._grace = max(0.0, self._grace - (trio.current_time() - self._away_since))
         seat.here()
 
@@ -288,12 +306,18 @@ class Attendance:
         self.seat = self._follower = None
         self.tape = NO_TAPE
 
+    def failed(self, error: Exception) -> None:
+        """Serving the bot has raised this. If the fault is ours, nobody loses the match that it plays."""
+        if self.seat is not None and is_ours(error):
+            self.seat.match.fail(trio.current_time())
+
     # Going
 
     def leave(self, *, for_good: bool = False) -> None:
         """Let go of the place: the bot may come again, and its player may wait for it."""
         if self.visit is not None:
             self.happens(Happening.LEFT)
+            self._log("left")
             self._let_go(for_good)
 
     def hang_up(self, why: Happening = Happening.CUT) -> None:
@@ -304,6 +328,8 @@ class Attendance:
 
     def lost(self, *, for_good: bool = False) -> None:
         """The connection is lost."""
+        if self.visit is not None and not self.over:
+            self._log("crashed" if self._on_its_turn else "left")
         self.happens(Happening.LOST)
         self._let_go(for_good)
 
@@ -319,6 +345,9 @@ class Attendance:
             if visit.player.dealt == self.take_seat:  # else somebody has come in its place
                 visit.player.dealt = _nobody
             visit.leave(for_good=for_good)
+        if self.over:  # nothing is told any more: dialect and attendance would keep each other
+            self._tell, self._dealt, self._resumed = None, _nobody, None
+            self._replaced, self._tournament_over = _silence, _no_news
 
     def _give_way(self, why: str) -> None:
         """Somebody with the same token has taken over."""
@@ -328,6 +357,22 @@ class Attendance:
                 self.happens(Happening.REPLACED)
             self._let_go(for_good=False)
 
+    @property
+    def _on_its_turn(self) -> bool:
+        seat = self.seat
+        return seat is not None and seat.match.verdict is None and seat.to_move
+
+    def _log_coming(self, visit: Visit, wishes: Wishes) -> None:
+        self._log(
+            "returned" if visit.returned else "came", door=wishes.get("door", ""), game=visit.player.game
+        )
+
+    def _log(self, event: str, **more: str) -> None:
+        if self.visit is not None:
+            player = self.visit.player
+            match = {} if self.seat is None else {"match": self.seat.match.name}
+            log.info(event, peer=self.peer, player=player.name, tournament=player.place, **match, **more)
+
     def _hear_the_end(self, tournament: Held, fact: AnyFact) -> None:
         if not self.over:
             self.happens(Happening.TOURNAMENT_OVER)
@@ -336,6 +381,14 @@ class Attendance:
 
 def _nothing() -> None:
     """There is nothing to stop."""
+
+
+def _silence(why: str) -> None:
+    """There is nobody to be told why."""
+
+
+def _no_news(tournament: Held, fact: AnyFact) -> None:
+    """There is nobody to be told of a tournament."""
 
 
 def _nobody(seat: Seat) -> None:

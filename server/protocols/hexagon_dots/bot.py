@@ -28,7 +28,7 @@ from server.protocols.common.http_tape import TURN, requested, responded
 from server.protocols.common.states import State
 from server.protocols.hexagon_dots.gate import Gate, Guest
 from server.protocols.hexagon_dots.messages import delta, standing, whole
-from tournament.events import AnyEvent, Began, Ended, Ending, Refused
+from tournament.events import AnyEvent, Began, Ended, Ending, Moved, Refused
 from tournament.match import Match, OutOfTurn
 from tournament.player import Seat
 from tournament.record import AnyFact
@@ -203,8 +203,10 @@ class Bot(Guest):
                 self._violation = event.why if event.seat == seat.index else ""
             case Ended():
                 self._end(seat, event)
-            case _:
+            case Moved():
                 self._ask()
+            case _:
+                pass
 
     def _begin(self, seat: Seat) -> None:
         self._tape = self.attendance.tape
@@ -223,7 +225,7 @@ class Bot(Guest):
 
     def _end(self, seat: Seat, ended: Ended) -> None:
         match = seat.match
-        self._ending = f"the game is over: {ended.why}"
+        self._ending = f"the game is over: {ended.decided_by}"
         if self._violation:
             answer = plain(403, self._violation)
         elif ended.ending is Ending.TIME and ended.winner != seat.index:
@@ -266,5 +268,5 @@ class Bot(Guest):
 
     def _leave(self) -> None:
         self.gate.leave(self)
-        self.attendance.leave()
+        self.attendance.lost()  # it comes anew with an attendance of its own
         self._done(self)

@@ -192,15 +192,16 @@ class HexagonDots:
                 name, game, keeps=False, shared=shared, reserved=True, door=DOOR
             )
         except Unwelcome as refusal:
+            bot.attendance.lost()
             status = 503 if self._host.draining else 429 if isinstance(refusal, TooManyNames) else 409
             exchange.respond(plain(status, str(refusal)))
             return
         if visit is None or exchange.gone or not (bot.led or gate.open):
-            bot.attendance.leave()
+            bot.attendance.lost()
             exchange.respond(plain(410, gate.why_not))
             return
         if self._is_at(gate, name):  # another request was quicker
-            bot.attendance.leave()
+            bot.attendance.lost()
             exchange.respond(_twice(name))
             return
         self._gates[gate.path] = gate  # it may have been dropped meanwhile, as nobody was there

@@ -153,7 +153,7 @@ class Gate:
                 self._say(match)
         elif isinstance(event, Ended):
             self._say(match)
-            self._last, self._end, self._match = standing(match), event.why, None
+            self._last, self._end, self._match = standing(match), event.decided_by, None
             self._forget()
             self._settle()
             self.close()

@@ -16,13 +16,17 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from games.game import Pace, typed
-from tournament.events import Ended, Ending
+from server.export.json_views import causes_shown
+from tournament.causes import moved_by
+from tournament.events import Ended, Ending, Fault
 from tournament.match import Match
+from tournament.notes import Note
 from tournament.player import Seat
 
 PROTOCOL = 1
 SHOWN = 200  # characters of what was wrong with a message that are repeated
 
+MOST_SPENT = 1_000_000.0  # seconds that a bot may say it has spent on a move: eleven days
 Count = Annotated[int, Meta(ge=0, le=2**31)]
 
 
@@ -42,6 +46,10 @@ class Hello(FromBot, frozen=True):
     token: str | None = None  # of the last welcome: takes one's place over from any other connection
     tournament: str | None = None  # None: the host finds a place
     protocol: int = PROTOCOL
+    matches: Annotated[int, Meta(ge=1, le=2**31)] | None = None  # None: any number
+    version: Annotated[str, Meta(max_length=64)] | None = None  # of the bot, in its own words
+    against: str | None = None  # the only opponent that it wants, at the open table; None: anybody
+    person: bool = False  # plays by hand
 
 
 class Move(FromBot, frozen=True):
@@ -50,6 +58,8 @@ class Move(FromBot, frozen=True):
     move: Any  # as the game writes it, or the short text that people type
     match: str | None = None
     ply: Count | None = None
+    spent: Annotated[float, Meta(ge=0, le=MOST_SPENT)] | None = None  # seconds that the bot has thought
+    note: Note | None = None  # kept with the move, and shown when the match is over
 
 
 class Resign(FromBot, frozen=True):
@@ -121,6 +131,9 @@ class End(ToBot, frozen=True):
     ending: Ending
     why: str
     replay: str  # where it can be seen, on the host's HTTP port
+    fault: Fault | None  # whose fault it is that it was not played to its end; None: nobody's
+    cause: list[dict[str, Any]]  # what led to the end, oldest first: {"at","kind",…}
+    receipt: str  # a head of the journal's chain that holds this result, in hexadecimal
 
 
 class Standings(ToBot, frozen=True):
@@ -184,7 +197,16 @@ def turn(match: Match, ply: int, at: float) -> Turn:
 def end(match: Match, ended: Ended) -> End:
     draw = "draw" if ended.ending is Ending.PLAYED else None
     winner = draw if ended.winner is None else match.game.seats[ended.winner]
-    return End(match.name, winner, ended.ending, ended.why, f"/matches/{match.name}")
+    return End(
+        match.name,
+        winner,
+        ended.ending,
+        ended.why,
+        f"/matches/{match.name}",
+        ended.fault,
+        causes_shown(moved_by(ended.cause, match.epoch)),
+        match.receipt,
+    )
 
 
 def _seconds(left: float | None) -> float | None:

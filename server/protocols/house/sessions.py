@@ -68,7 +68,11 @@ class HouseHttp:
         exchange.authenticated()
         match exchange.request.method:
             case "POST":
-                session.hear(exchange)
+                try:
+                    session.hear(exchange)
+                except Exception as error:
+                    session.failed(error)
+                    raise
             case "GET":
                 session.listen(exchange)
             case _:
@@ -167,6 +171,11 @@ class Session:
         tape.told(responded(answer))
         exchange.respond(answer)
 
+    def failed(self, error: Exception) -> None:
+        """Taking a message has raised this."""
+        if self._house is not None and not isinstance(error, HttpError):
+            self._house.attendance.failed(error)
+
     def listen(self, exchange: Exchange) -> None:
         """Tell the bot here from now on: by a long poll if the query has `after`, else by an event stream."""
         polls = "after" in exchange.request.query
@@ -260,7 +269,7 @@ class Session:
 
     def _miss(self, seat: Seat | None) -> None:
         if seat is not None:
-            seat.away()
+            seat.away(lost=False)
         elif self._missed is not None:
             self._missed.here()
         self._missed = seat

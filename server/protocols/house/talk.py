@@ -13,7 +13,7 @@ import trio
 from msgspec import UNSET
 
 from games.catalogue import catalogue
-from games.game import Illegal, quoted
+from games.game import Illegal, quoted, typed
 from server.export.json_views import row_shown
 from server.host.host import OPEN
 from server.host.reception import Guessing, TooManyNames, Unwelcome, Visit
@@ -53,10 +53,13 @@ class House:
     """One bot's side of the house protocol, whatever carries it: messages in, messages out.
 
     What it says are JSON messages without framing. `numbered` messages carry
-    `seq`, counted from 1, for transports that resume by it.
+    `seq`, counted from 1, for transports that resume by it. If it is not `noted`, whoever made this
+    tells its bot in other words, and notes those in the wire log; `door` is what the host calls that.
     """
 
-    def __init__(self, channel: Channel, *, numbered: bool = False) -> None:
+    def __init__(
+        self, channel: Channel, *, numbered: bool = False, noted: bool = True, door: str = DOOR
+    ) -> None:
         self.attendance = Attendance(
             channel.host,
             channel.peer,
@@ -70,6 +73,8 @@ class House:
         self._host = channel.host
         self._out = channel.say
         self._seq = 0 if numbered else None
+        self._noted = noted
+        self._door = door
         self._token: str | None = None  # of the last visit, for a hello on this same connection …
         self._under: tuple[str, str] | None = None  # … under the same name, to the same game
         self._unacknowledged = False
@@ -143,7 +148,7 @@ class House:
         reason, seat = self._objection(said, fresh), self.attendance.seat
         if reason is None and seat is not None:
             try:
-                seat.play(said.move, at)
+                seat.play(_as_typed(said.move), at, said.spent, said.note)
             except OutOfTurn as error:
                 reason = str(error)
             except Illegal:
@@ -184,6 +189,10 @@ class House:
             self._refuse(f"this host speaks protocol {PROTOCOL}, not {quoted(hello.protocol)}")
         elif hello.game not in catalogue():
             self._refuse(f"there is no game {quoted(hello.game)}; there are: {', '.join(catalogue())}")
+        elif hello.against is not None and hello.tournament not in (None, OPEN + hello.game):
+            self._refuse(
+                f"against is for the open table: in {quoted(hello.tournament)} its format says who meets whom"
+            )
         else:
             here.leave()
             here.come(
@@ -193,10 +202,15 @@ class House:
                 partial(self._enter, hello),
                 self._stay_out,
                 partial(self._understand, fresh=False),
-                tournament=hello.tournament,
+                tournament=hello.tournament if hello.against is None else OPEN + hello.game,
                 token=hello.token or (self._token if self._under == (hello.name, hello.game) else None),
                 resumes=True,
-                door=DOOR,
+                door=self._door,
+                matches=hello.matches,
+                version=hello.version,
+                against=hello.against,
+                practises=True,
+                person=hello.person,
             )
 
     def _stay_out(self, why: Unwelcome) -> None:
@@ -255,6 +269,8 @@ class House:
                 if event.seat == seat.index:
                     self._refuse(why, match.name, ply)
                     self._ask(seat, ply)
+            case events.Disconnected() | events.Returned() | events.Credited():
+                pass  # the opponent's absence is not this bot's business, and the clocks say the rest
             case events.Ended():
                 self._put(once(event, lambda: encode(end(match, event))))
                 self.attendance.ended()
@@ -284,8 +300,14 @@ class House:
         if self._seq is not None:
             self._seq += 1
             message = b'%b,"seq":%d}' % (message[:-1], self._seq)
-        self.attendance.tape.told(message)
+        if self._noted:
+            self.attendance.tape.told(message)
         self._out(message, urgent)
+
+
+def _as_typed(move: object) -> object:
+    """What a short string stands for: in every game it is a move, "3" too."""
+    return typed(move) if isinstance(move, str) and move.isprintable() else move
 
 
 def _standings(record: Record, board: Board) -> Standings:

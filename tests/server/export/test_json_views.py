@@ -43,7 +43,7 @@ def test_who_has_played_nothing_has_no_rating() -> None:
 def test_a_match_is_shown_with_its_moves_in_full_and_without_them_in_a_list() -> None:
     held = record(PLAYED)
     listed, full = match_shown(held, PLAYED, full=False), match_shown(held, PLAYED, full=True)
-    assert full == listed | {"moves": ("C", "N"), "times": (0.5, 0.25)}
+    assert full == listed | {"moves": ("C", "N"), "times": (0.5, 0.25), "notes": ()}
     assert (full["match"], full["game"], full["tournament"]) == ("cup-1", "tic-tac-toe", "cup")
     assert (full["winner"], full["ending"], full["why"]) == (1, "played", "X has three in a row")
 

@@ -12,10 +12,11 @@ import msgspec
 import pytest
 
 from server.export.read import lines as read_lines
+from server.export.signing import Signer
 from server.export.verify import Verdict, verify
 from tests.effort import tries
 from tests.hang import HANG
-from tests.server.exports import exported, simulated, text
+from tests.server.exports import exported, simulated, text, unchained
 from tests.server.served import ROOT
 
 SEEDS = range(1, 31)
@@ -23,14 +24,16 @@ CHANGED = (2, 7, 11, 19)  # worlds in which every field is changed
 EACH = tries(4, 12)  # changes of one field, in different lines
 Path_ = tuple[str | int, ...]
 
-# What cannot be told from a file with facts, because nothing follows from it …
+# What cannot be told from a file with facts and no chain, because nothing follows from it …
 ALWAYS = {
-    ("fact", "when"),  # for people to read
+    ("fact", "when"),  # for people to read, as long as it does not go back
     ("match", "times"),  # as far as the clock allowed it: told by `test_more_time_than_the_clock…`
 }
 UNFOUNDED = {  # … and of some facts only one field,
     ("voided", "why"),  # in the organiser's words
     ("disqualified", "why"),
+    ("opened", "absent"),  # "wait" is the same as nothing …
+    ("opened", "group"),  # a name that several tournaments share
     ("dealt", "keys"),  # digests of tokens, by which players are known again after a restart
 }
 # … and what a file without facts does not show besides.
@@ -39,6 +42,7 @@ WITHOUT_FACTS = {
     ("tournament", "terms"),  # decided what was drawn
     ("tournament", "pace"),  # decides what a clock allowed
     ("tournament", "options"),  # each match has its own
+    ("tournament", "group"),  # a name that several tournaments share
     ("tournament", "state"),  # `running` and `paused` are decisions
     ("standings", "state"),
     ("entrant", "rating"),  # seeds what was drawn
@@ -48,6 +52,10 @@ WITHOUT_FACTS = {
     ("match", "why"),  # of what the rules did not decide, in words
     ("match", "ending"),  # of what the rules did not decide
     ("match", "options"),  # that its moves fit as well
+    *(
+        ("match", field)
+        for field in ("began", "ended", "fault", "cause", "thought", "network", "versions", "kinds")
+    ),
     ("match", "pairing"),
     ("pairing", "round"),
     ("pairing", "first"),
@@ -59,15 +67,27 @@ def verdict(lines: list[Any]) -> Verdict:
     return verify(text(lines))
 
 
-@pytest.mark.parametrize("facts", [True, False], ids=["with facts", "without"])
-def test_whatever_a_host_has_kept_follows(facts: bool) -> None:
+@pytest.mark.parametrize(
+    ("facts", "everything"),
+    [(True, True), (True, False), (False, False)],
+    ids=["the organiser's", "the public's", "without facts"],
+)
+def test_whatever_a_host_has_kept_follows(facts: bool, everything: bool) -> None:
     """Catches a check that is stricter than the host: crashes, stalls, withdrawals and voids are in these."""
     tournaments = 0
     for seed in SEEDS:
-        found = verdict(exported(simulated(seed), facts))
+        found = verdict(exported(simulated(seed), facts, everything=everything))
         assert found.findings == [], seed
         tournaments += found.tournaments
     assert tournaments >= len(SEEDS)
+
+
+def test_a_file_from_before_there_were_chains_is_let_pass_and_says_that_it_has_none() -> None:
+    for lines in (unchained(exported(simulated(2))), exported(simulated(2), facts=False)):
+        found = verdict(lines)
+        assert found.findings == []
+        assert {chain.head for chain in found.chains} == {None}
+        assert "carries no chain" in str(found.chains[0])
 
 
 def leaves(value: Any, path: Path_ = ()) -> Iterator[Path_]:
@@ -118,17 +138,21 @@ def read(line: Any) -> list[Any]:
     return [each.read for each in read_lines(text([line]), [])]
 
 
-def missed(lines: list[Any], allowed: set[tuple[str, str]], chance: Random) -> set[tuple[str, str]]:
+def missed(
+    lines: list[Any], allowed: set[tuple[str, str]], chance: Random, *, chain: bool = False
+) -> set[tuple[str, str]]:
     """The fields that can be changed without a finding. Of fields of a kind, `EACH` are changed."""
     fields: dict[tuple[str, ...], list[tuple[int, Any]]] = {}
     for index, line in enumerate(lines):
         for path, changed in mutations(line):
             shape = tuple(step for step in path if isinstance(step, str))
-            undecided = line["type"] == "match" and line["ending"] != "played"
-            said_by_nothing_else = line["type"] == "fact" and (line["fact"]["type"], shape[-1]) in UNFOUNDED
+            undecided = line["type"] == "match" and line["ending"] != "played" and not chain
+            said_by_nothing_else = (
+                line["type"] == "fact" and (line["fact"]["type"], shape[-1]) in UNFOUNDED and not chain
+            )
             if (line["type"], shape[0]) in allowed or shape == ("type",) or said_by_nothing_else:
                 continue
-            same = line["type"] == "fact" and read(changed) == read(line)  # a default, left out
+            same = line["type"] in ("fact", "match") and read(changed) == read(line)  # a default, left out
             if not same and not (
                 undecided and shape[0] == "moves"
             ):  # others could have led to where it stopped
@@ -142,9 +166,16 @@ def missed(lines: list[Any], allowed: set[tuple[str, str]], chance: Random) -> s
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", CHANGED)
-def test_every_change_of_a_field_is_found_where_the_facts_are_there(seed: int) -> None:
-    assert missed(exported(simulated(seed)), ALWAYS, Random(seed)) == set()
+@pytest.mark.parametrize(("seed", "everything"), [(2, True), (7, False)])
+def test_every_change_of_a_field_is_found_where_the_facts_are_a_chain(seed: int, everything: bool) -> None:
+    lines = exported(simulated(seed), everything=everything, signer=Signer(bytes(32)))
+    assert missed(lines, set(), Random(seed), chain=True) == set()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", CHANGED[2:])
+def test_every_change_of_what_something_follows_from_is_found_without_a_chain_too(seed: int) -> None:
+    assert missed(unchained(exported(simulated(seed))), ALWAYS, Random(seed)) == set()
 
 
 @pytest.mark.parametrize("seed", CHANGED)
@@ -249,6 +280,62 @@ def test_an_ending_that_the_rules_do_not_decide_has_to_be_possible(
     assert (said is None and not found) or any(said is not None and said in why for why in found), found
 
 
+def at(second: float) -> str:
+    return f"2026-03-01T12:00:{second:06.3f}Z"
+
+
+LATE = {"kind": "late", "at": at(9.2), "seat": 0, "ply": 4, "deadline": 5.0, "spent": 5.2}
+REFUSED = {"kind": "refused", "at": at(5), "seat": 0, "ply": 4, "sent": "NW", "why": "NW is taken by O"}
+TIME = {"ending": "time", "why": "bob ran out of time", "winner": 1, "score": [0.0, 1.0], "fault": "bot"}
+ILLEGAL = {"ending": "illegal", "why": "bob: NW is taken by O", "winner": 1, "score": [0.0, 1.0]}
+ILLEGAL |= {"fault": "bot"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (TIME | {"cause": [LATE]}, None),
+        (TIME | {"cause": [REFUSED, LATE]}, None),
+        (TIME | {"cause": []}, "it is not told how much time bob had"),
+        (TIME | {"cause": [LATE | {"seat": 1}]}, "it is not told how much time bob had"),
+        (TIME | {"cause": [LATE | {"ply": 3}]}, "it is not told how much time bob had"),
+        (TIME | {"cause": [LATE | {"spent": 4.9}]}, "which is in time"),
+        (TIME | {"cause": [LATE | {"deadline": 4.0}]}, "it had 5.000000 seconds for its move by its clock"),
+        (TIME | {"cause": [LATE], "times": [1.0, 1.0, 2.0, 1.0]}, "it had 4.000000 seconds"),
+        (TIME | {"cause": [LATE], "fault": "host"}, "not the fault of the host"),
+        (TIME | {"cause": [LATE, REFUSED]}, "not in the order in which it happened"),
+        (ILLEGAL | {"cause": [REFUSED]}, None),
+        (ILLEGAL | {"cause": [REFUSED | {"sent": '{"action":"putSymbol","position":"NW"}'}]}, None),
+        (ILLEGAL | {"cause": []}, "no refused move is told of"),
+        (ILLEGAL | {"cause": [REFUSED | {"seat": 1}]}, "no refused move is told of"),
+        (ILLEGAL | {"cause": [REFUSED | {"sent": "SW"}]}, '"SW" is said to have been refused'),
+        (
+            ILLEGAL | {"cause": [REFUSED | {"sent": '{"action":"putSymbol","position":"SW"}'}]},
+            "is said to have been refused after 4 moves, and is legal",
+        ),
+        (ILLEGAL | {"cause": [REFUSED | {"ply": 5}, REFUSED]}, "a move was refused after 5 moves"),
+        (ILLEGAL | {"cause": [LATE, REFUSED | {"at": at(10)}]}, "a clock ran out, and it was illegal"),
+        ({"ending": "resigned", "why": "ann resigned", "fault": "bot"}, "not the fault of the bot"),
+        ({"ending": "resigned", "why": "ann resigned", "began": at(0), "ended": at(4)}, None),
+        ({"ending": "resigned", "why": "ann resigned", "began": at(0), "ended": at(3)}, "it lasted 3.000"),
+        ({"ending": "resigned", "why": "ann resigned", "began": at(9), "ended": at(3)}, "before it began"),
+    ],
+)
+def test_what_led_to_an_end_is_judged_again(changed: dict[str, Any], said: str | None) -> None:
+    unfinished = {"moves": CUP[4]["moves"][:4], "times": [1.0] * 4, "plies": 4}
+    found = cup(**unfinished | changed)
+    assert (said is None and not found) or any(said is not None and said in why for why in found), found
+
+
+def test_a_fact_that_was_kept_before_the_one_above_it_is_found() -> None:
+    lines = unchained(exported(simulated(7)))
+    facts = [index for index, line in enumerate(lines) if line["type"] == "fact" and line["when"] > 5.0]
+    early = {**lines[facts[-1]], "when": lines[facts[-1]]["when"] - 5.0}
+    found = verdict([*lines[: facts[-1]], early, *lines[facts[-1] + 1 :]]).findings
+    assert [finding.line for finding in found] == [facts[-1] + 1]
+    assert "seconds before what stands above it" in found[0].why
+
+
 def test_a_file_of_anything_gives_sentences() -> None:
     """Catches whatever would be raised: broken lines, lines of other types, lines that are far too deep."""
     chance = Random(1)
@@ -320,7 +407,7 @@ def test_the_command_says_what_does_not_follow_and_ends_with_one(tmp_path: Path)
     file.write_bytes(b"".join(text(lines)))
     good = command(str(file))
     assert (good.returncode, good.stderr) == (0, b"")
-    assert good.stdout.decode().startswith(f"{file}: all of it follows: 2 tournaments, ")
+    assert f"\n{file}: all of it follows: 2 tournaments, " in good.stdout.decode()
     index = next(index for index, line in enumerate(lines) if line["type"] == "pairing")
     lines[index]["round"] += 1
     bad = command("-", "--json", source=b"".join(text(lines)))

@@ -1,35 +1,17 @@
-"""Histograms, and what the host measures of itself with them."""
+"""What the host measures of itself."""
 
 import trio
-from hypothesis import given
-from hypothesis import strategies as st
 from trio.testing import MockClock
 
 from games.catalogue import catalogue
+from server.host.histogram import Histogram
 from server.host.host import Host
-from server.host.measures import EVERY, Histogram, watch_lag
+from server.host.measures import EVERY, watch_lag
 from server.net.sockets import readiness
 from tournament.match import Match
 from tournament.player import TIMED, Seat
 
 GAME = catalogue()["santorini"]
-
-
-@given(st.lists(st.floats(0.0, 10.0)))
-def test_a_histogram_counts_what_took_no_longer_than_each_bound(observed: list[float]) -> None:
-    histogram = Histogram()
-    for seconds in observed:
-        histogram.observe(seconds)
-    counts = [sum(each <= bound for each in observed) for bound in histogram.bounds]
-    assert histogram.up_to() == [*counts, len(observed)]
-    assert histogram.total == sum(observed)
-
-
-def test_what_took_exactly_as_long_as_a_bound_took_no_longer() -> None:
-    histogram = Histogram()
-    for bound in histogram.bounds:
-        histogram.observe(bound)
-    assert histogram.up_to() == [*range(1, len(histogram.bounds) + 1), len(histogram.bounds)]
 
 
 async def test_the_lag_is_by_how_much_later_than_it_was_due_a_task_runs(mock_clock: MockClock) -> None:
@@ -50,7 +32,7 @@ async def test_one_move_of_many_is_measured_until_what_is_said_about_it_is_sent(
     mock_clock: MockClock,
 ) -> None:
     host = Host()
-    moves, now = host.measures.moves, trio.current_time()
+    moves, now = host.measures.moves[GAME.name], trio.current_time()
     seats = seats_of(host, Match(GAME, ("ann", "bob"), now))
     mock_clock.jump(0.3)
     sockets = readiness()

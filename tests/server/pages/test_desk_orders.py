@@ -13,7 +13,8 @@ from server.host.reception import Unwelcome
 from tests.server.exports import exported, text
 from tests.server.pages.sitting import Browser, Sitting, sitting
 from tests.tournament.world import first, play, silent
-from tournament.record import Ordered, State
+from tournament.desk import Desk
+from tournament.record import Ordered, State, fold
 from tournament.store import Memory
 
 ROW = re.compile(r"<tr(?P<class>[^>]*)>(?P<cells>.*?)</tr>", re.DOTALL)
@@ -67,6 +68,40 @@ async def test_a_tournament_is_opened_started_and_paused_by_forms(autojump_clock
     assert {each.by for each in said[1:]} == {"the organiser, at the desk from 192.0.2.1"}
 
 
+async def test_the_desk_says_who_is_missing_since_when_and_offers_to_withdraw_them(
+    autojump_clock: MockClock,
+) -> None:
+    async with sitting() as here:
+        await here.hold(absent="settle")
+        await here.come("ann", "bob", "cas")
+        bob = here.host.lobby.find("bob", "tic-tac-toe")
+        assert bob is not None
+        bob.away()
+        await trio.sleep(1.0)
+        page = await (await here.log_in()).read("/admin/tournaments/cup")
+        assert re.search(r"Missing: .*bob.*, since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d", page)
+        assert 'href="/admin/tournaments/cup/withdraw?name=bob"' in page
+
+
+async def test_a_tournament_that_is_over_is_deleted_and_its_name_is_free(autojump_clock: MockClock) -> None:
+    async with sitting() as here:
+        await played(here, "ann", "bob")
+        browser = await here.log_in()
+        page = await browser.read("/admin/tournaments/cup")
+        await browser.send(page, "/admin/tournaments/cup/delete")
+        assert list(here.host.tournaments) == []
+        await played(here, "cas", "dot")
+        record = here.host.tournaments["cup"].record
+        assert (list(record.entrants), list(record.matches)) == (["cas", "dot"], ["cup-1"])
+        kept = {entry.tournament for entry in here.host.store.kept()}
+        assert {"cup", "cup~2"} <= kept
+        records = fold(here.host.store.kept()).values()
+        assert [(each.name, each.state) for each in records] == [
+            ("cup", State.DELETED),
+            ("cup", State.FINISHED),
+        ]
+
+
 @pytest.mark.parametrize(
     ("typed", "told"),
     [
@@ -111,6 +146,9 @@ async def test_what_a_preview_shows_is_what_happens(
     async with sitting() as here:
         await played(here, "ann", "bob", "cas", "dot")
         browser, record = await here.log_in(), here.host.tournaments["cup"].record
+        if action == "withdraw":  # from what goes on: nobody withdraws from what is over
+            here.host.tournaments["cup"].halt()
+            await Desk(here.host.tournaments["cup"]).void("cup-1", "a cable")
         before = standings(here)
         path = f"/admin/tournaments/cup/{action}"
         page = await browser.read(path + "?" + "&".join(f"{k}={v}" for k, v in asked.items() if k != "why"))

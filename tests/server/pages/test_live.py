@@ -112,7 +112,7 @@ async def test_a_page_goes_on_where_it_was_made(autojump_clock: MockClock) -> No
         assert len(watcher.items) == 2
         await trio.sleep(1.0)
         await watcher.look()
-    assert set(watcher.parts) == {"board", "state"}
+    assert set(watcher.parts) == {"board", "state", "graph"}
     assert len(watcher.items) == 3
     assert watcher.gaps == 0
 

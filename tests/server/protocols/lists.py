@@ -250,9 +250,9 @@ async def lists(
 class Slow(Memory):
     """A store that takes its time."""
 
-    async def keep(self, *facts: Any) -> None:
+    async def keep(self, *facts: Any) -> Any:
         await trio.sleep(0.5)
-        await super().keep(*facts)
+        return await super().keep(*facts)
 
 
 def put(player: str, field: str) -> dict[str, str]:

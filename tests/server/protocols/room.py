@@ -24,10 +24,10 @@ FLAT = [[0] * 6] * 6  # Santorini before anything is built
 class SlowToEnter(Memory):
     """A store that takes twelve seconds to open a table or take somebody in, and no time for the rest."""
 
-    async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> None:
+    async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> Sequence[str]:
         if any(isinstance(fact, Entered | Opened) for fact in facts):
             await trio.sleep(12.0)
-        await super().keep(tournament, when, facts)
+        return await super().keep(tournament, when, facts)
 
 
 class Guest(Bot):

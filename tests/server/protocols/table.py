@@ -146,10 +146,10 @@ class Slow(Memory):
         super().__init__()
         self._kinds = kinds
 
-    async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> None:
+    async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> Sequence[str]:
         if any(isinstance(fact, self._kinds) for fact in facts):
             await trio.sleep(12.0)
-        await super().keep(tournament, when, facts)
+        return await super().keep(tournament, when, facts)
 
 
 class Table:

@@ -144,6 +144,20 @@ async def joins_a_game(here: Haunted) -> End:
     return await says("http", f'POST {where}/players {{"name":"ghost"}}', here)
 
 
+JOIN = (
+    "POST /mcp MCP-Protocol-Version: 2026-07-28 Mcp-Method: tools/call Mcp-Name: join "
+    '{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"join",'
+    '"arguments":{{"name":"ghost","game":"{}"}},'
+    '"_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28",'
+    '"io.modelcontextprotocol/clientCapabilities":{{}}}}}}}}'
+)
+
+
+async def joins_and_never_waits(here: Haunted) -> None:
+    """A model that thinks about its first move calls nothing either."""
+    await here.find("You are in as (ghost)", JOIN.format(here.game))
+
+
 START = '{"type":"start","id":"ghost","against":null}'
 
 # By dialect and how it is carried: the game, what a ghost does, and whether that differs from thinking.
@@ -157,6 +171,7 @@ GHOSTS: list[tuple[str, str, str, Ghost, bool]] = [
     ("house", "http", "tic-tac-toe", polls_often_and_then_no_more, True),
     ("house", "http", "tic-tac-toe", streams, False),
     ("house", "http", "tic-tac-toe", partial(hangs_up, streams), True),
+    ("mcp", "http", "tic-tac-toe", joins_and_never_waits, False),
     ("arena", "http", "tic-tac-toe", never_opens_its_stream, True),
     ("arena", "http", "quoridor", never_opens_its_stream, True),
     ("arena", "http", "quoridor", opens_its_stream, False),

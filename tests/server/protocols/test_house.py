@@ -13,7 +13,10 @@ from hypothesis import strategies as st
 from trio.testing import MockClock
 
 from games.catalogue import catalogue
+from server.export.json_views import match_in_play, moment
 from server.net.limits import Limits, Rate
+from server.pages.match import item
+from server.pages.story import Story
 from server.protocols.dialect import Channel
 from server.protocols.house import messages
 from server.protocols.house.talk import House
@@ -110,6 +113,11 @@ async def test_both_are_told_of_every_change_in_the_same_words(autojump_clock: M
             "ending": "played",
             "why": "O has three in a row",
             "replay": "/matches/open-tic-tac-toe-1",
+            "fault": None,
+            "cause": [],
+            "receipt": await hall.host.store.receipt(
+                "open-tic-tac-toe-1".rpartition("-")[0], "open-tic-tac-toe-1"
+            ),
         }
 
 
@@ -236,7 +244,7 @@ async def test_where_a_fault_costs_the_match_the_bot_is_told_which_fault_first(
 
 
 @pytest.mark.parametrize(
-    "move", [1.0, True, None, "1", [[]], {"a": {}}, 10**100, -1, 7, [3], "3\n", float(10**300)]
+    "move", [1.0, True, None, "01", [[]], {"a": {}}, 10**100, -1, 7, [3], "3\n", float(10**300)]
 )
 async def test_what_is_not_quite_a_move_is_not_taken_for_one(move: object, autojump_clock: MockClock) -> None:
     settings = {"tournament": "cup", "game": "connect-4", "format": "round-robin", "entrants": "2"}
@@ -620,7 +628,9 @@ async def test_who_is_gone_too_long_has_left(autojump_clock: MockClock) -> None:
         await ann.close()
         await trio.sleep(30.1)
         (end,) = await bob.messages("end")
-        assert (end["ending"], end["why"]) == ("left", "ann left the match")
+        why = "ann left the match: disconnected 30 s earlier and did not come back"
+        assert (end["ending"], end["why"], end["fault"]) == ("left", why, "network")
+        assert [cause["kind"] for cause in end["cause"]] == ["disconnected", "absent"]
 
 
 async def test_when_its_tournament_is_over_a_bot_is_told_the_standings_and_may_say_hello_again(
@@ -766,3 +776,139 @@ async def babble(said: list[bytes]) -> None:
             await ann.send(content)
         for line in await ann.lines():
             assert line == "[closed]" or msgspec.json.decode(line, type=messages.Told)
+
+
+# Why it was lost, how long it was thought, and how many matches there are to be
+
+
+async def test_the_end_says_what_led_to_it_and_whose_fault_it_was_as_the_api_does(
+    autojump_clock: MockClock,
+) -> None:
+    async with room() as hall:
+        ann, bob = await pair(hall, "connect-4")
+        for each in (ann, bob):  # one of them is to move, by lot; to the other this means nothing
+            await each.tell(type="move", move="e99")
+        await trio.sleep(61.0)
+        (end,) = await ann.messages("end")
+        assert [end] == await bob.messages("end")
+        held = hall.host.tournaments["open-connect-4"]
+        fact = await held.concluded("open-connect-4-1")
+    assert (end["ending"], end["fault"], end["why"]) == ("time", "bot", fact.why)
+    assert fact.why.startswith(f"{fact.players[0]} ran out of time; a move was refused before, e99, because ")
+    refused, late = end["cause"]
+    assert (refused["kind"], refused["seat"], refused["ply"], refused["sent"]) == ("refused", 0, 0, "e99")
+    assert (late["kind"], late["deadline"]) == ("late", 60.0)
+    assert [refused["at"], late["at"]] == [moment(cause.at) for cause in fact.cause]
+    assert refused["at"] < late["at"] == moment(fact.ended or 0.0)
+    assert end["receipt"] == await hall.host.store.receipt("open-connect-4", "open-connect-4-1") != ""
+
+
+async def test_what_a_bot_says_it_has_spent_is_kept_apart_from_what_the_network_took(
+    autojump_clock: MockClock,
+) -> None:
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        for ply, field in enumerate(("C", "N", "NW", "S", "SE")):
+            await trio.sleep(0.5)
+            spent = {"spent": 0.375} if ply % 2 == 0 else {}
+            await (ann, bob)[ply % 2].tell(type="move", ply=ply, move=field, **spent)
+        await trio.sleep(0.1)
+        fact = await hall.host.tournaments["open-tic-tac-toe"].concluded("open-tic-tac-toe-1")
+    assert (fact.thought, fact.network) == ((1.125, None), (0.375, None))
+
+
+async def test_a_note_stands_beside_its_move_when_the_match_is_over_and_is_shown_to_nobody_before(
+    autojump_clock: MockClock,
+) -> None:
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        held = hall.host.tournaments["open-tic-tac-toe"]
+        notes: dict[int, Any] = {0: "<b>the middle</b>", 2: {"tokens": 12, "score": -0.5}, 4: "won"}
+        for ply, field in enumerate(("C", "N", "NW", "S", "SE")):
+            note = {"note": notes[ply]} if ply in notes else {}
+            await (ann, bob)[ply % 2].tell(type="move", ply=ply, move=field, **note)
+            await trio.sleep(0.1)
+            if ply < 4:
+                match = held.matches["open-tic-tac-toe-1"]
+                assert match_in_play(held.record, match, True)["notes"] == ()
+                assert not Story(held.record, match).notes
+        fact = await held.concluded("open-tic-tac-toe-1")
+        told = "".join(await bob.lines())
+    assert {noted.ply - 1: noted.note for noted in fact.notes} == notes
+    assert "middle" not in told
+    story = Story(held.record, fact)
+    items = [item(story, ply, ()) for ply in story.tell()]
+    assert '<p class="note">&lt;b&gt;the middle&lt;/b&gt;</p>' in items[0]
+    assert '<p class="note">tokens 12, score -0.5</p>' in items[2]
+    assert "note" not in items[1]
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ({"spent": -1}, "Expected `float` >= 0.0 - at `$.spent`"),
+        ({"spent": "long"}, "Expected `float | null`, got `str` - at `$.spent`"),
+        ({"spent": 1e300}, "Expected `float` <= 1000000.0 - at `$.spent`"),
+        ({"note": "x" * 501}, "Expected `str` of length <= 500 - at `$.note`"),
+        ({"note": 7}, "Expected `str | object | null`, got `int` - at `$.note`"),
+        ({"note": {"depth": "deep"}}, "Expected `int | float`, got `str` - at `$.note[...]`"),
+    ],
+)
+async def test_nonsense_about_the_time_spent_and_notes_that_are_none_are_refused(
+    said: dict[str, Any], why: str, autojump_clock: MockClock
+) -> None:
+    async with room() as hall:
+        ann, _ = await pair(hall)
+        await ann.tell(type="move", move="C", **said)
+        (reason,) = await reasons(ann)
+    assert reason == f"expected one of hello, move, resign, state, bye: {why}"
+
+
+async def test_a_bot_that_wants_so_many_matches_is_dealt_no_more_until_it_says_hello_again(
+    autojump_clock: MockClock,
+) -> None:
+    async with room() as hall:
+        ann = await hall.hello("ann", token=OWN, matches=2, version="1.2")
+        bob = await hall.hello("bob")
+        for _ in range(3):
+            await trio.sleep(1.0)
+            await bob.tell(type="resign")
+        await trio.sleep(1.0)
+        told = [message["type"] for message in await ann.messages()]
+        assert (told.count("begin"), told.count("end"), told[-1]) == (2, 2, "end")
+        fact = await hall.host.tournaments["open-tic-tac-toe"].concluded("open-tic-tac-toe-1")
+        assert sorted(fact.versions, key=str) == ["1.2", None]
+        await ann.tell(type="hello", name="ann", game="tic-tac-toe", matches=1)
+        assert [message["type"] for message in await ann.messages()] == ["welcome", "begin", "turn"]
+
+
+async def test_a_match_that_a_bot_comes_back_to_is_one_of_those_that_it_wants(
+    autojump_clock: MockClock,
+) -> None:
+    async with room() as hall:
+        ann, bob = await hall.hello("ann", token=OWN, matches=1), await hall.hello("bob")
+        await trio.sleep(1.0)
+        await ann.close()
+        ann = await hall.hello("ann", token=OWN, matches=1)
+        await trio.sleep(1.0)
+        await bob.tell(type="resign")
+        await trio.sleep(1.0)
+        assert [message["type"] for message in await ann.messages()] == ["welcome", "begin", "turn", "end"]
+
+
+async def test_a_fault_of_the_hosts_own_while_a_bot_plays_makes_the_match_void(
+    autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(house: House, *_: Any) -> None:
+        raise ZeroDivisionError
+
+    async with room() as hall:
+        ann, bob = await pair(hall)
+        monkeypatch.setattr(House, "_move", fail)
+        await ann.tell(type="move", move="C")
+        (end,) = await bob.messages("end")
+        voids = hall.host.measures.voids
+        hall.host.guard.caught.clear()
+    assert (end["winner"], end["ending"], end["fault"]) == (None, "void", "host")
+    assert end["why"] == "a fault of the host"
+    assert voids == {"host": 1}

@@ -494,7 +494,7 @@ async def test_what_comes_after_the_end_is_not_looked_at(autojump_clock: MockClo
             assert not logs
             flooding = await hall.come("Ann", *["0 0"] * 100)
             assert await flooding.lines() == ["[closed]"]
-            assert [entry["event"] for entry in logs] == ["cut"]
+            assert [entry["event"] for entry in logs].count("cut") == 1
 
 
 async def test_empty_lines_without_end_end_the_connection(autojump_clock: MockClock) -> None:

@@ -127,7 +127,8 @@ def test_a_stuck_show_keeps_nobody_from_playing_and_no_organiser_from_organising
         ends = play(host)
         assert {end["ending"] for end in ends} == {"played"}
         assert host.head("/healthz")[0] == host.head("/readyz")[0] == 200
-        assert b"quintain_matches_over_total 1\n" in host.head("/metrics")[2]
+        over = b'quintain_matches_over_total{game="tic-tac-toe",ending="played"} 1\n'
+        assert over in host.head("/metrics")[2]
     assert json.loads(host.head("/api/tournaments/cup")[2])["state"] == "finished", "it has caught up"
 
 

@@ -12,6 +12,7 @@ from tournament.events import Ending
 from tournament.format import Pairing, Terms
 from tournament.record import (
     AnyFact,
+    Chose,
     Claimed,
     Concluded,
     Dealt,
@@ -23,6 +24,8 @@ from tournament.record import (
     Opened,
     Ordered,
     Released,
+    Revealed,
+    Sealed,
     Seated,
     State,
     Turned,
@@ -61,6 +64,9 @@ EVERY_KIND: list[AnyFact] = [
     Released("ann"),
     Froze(on=True),
     Ordered("the organiser", "void", "cup-2: a cable"),
+    Sealed("ab" * 32),
+    Chose(7, "cd" * 16),
+    Revealed(7, "cd" * 16),
 ]
 
 

@@ -264,4 +264,21 @@ def test_a_fault_at_any_write_changes_nothing_but_the_time(after: bool, times: i
 
 
 def timeless(fact: AnyFact) -> AnyFact:
-    return structs.replace(fact, times=()) if isinstance(fact, Concluded) else fact
+    if not isinstance(fact, Concluded):
+        return fact
+    return structs.replace(fact, times=(), began=None, ended=None, cause=())
+
+
+async def test_a_clock_that_is_set_right_makes_nothing_earlier_than_what_was_kept_before(
+    engine: Faulty, autojump_clock: MockClock
+) -> None:
+    async with running(engine) as (ledger, _):
+        for when in (1000.0, 999.5, 1000.5, 700.0):
+            await ledger.keep("cup", when, [Turned(State.PAUSED)])
+        await ledger.keep("league", 1.0, [Turned(State.PAUSED)])
+        whens = [(kept.tournament, kept.when) for kept in ledger.kept()]
+    assert whens == [
+        *(("cup", when) for when in (1000.0, 1000.0, 1000.5)),
+        ("cup", 700.0),  # it was wrong by more than a clock is set right by: nobody is to read 1000 for ever
+        ("league", 1.0),
+    ]

@@ -11,10 +11,11 @@ import psycopg
 import pytest
 
 from server.exits import ConfigError
-from server.store.journal import Entry, Jot, Unavailable
+from server.store.journal import Jot, Unavailable
 from server.store.postgres import Postgres, where
 from tests.server.served import ROOT
 from tests.server.store.postgresql import Server
+from tournament.entries import Entry
 from tournament.store import Conflict
 
 pytestmark = pytest.mark.slow

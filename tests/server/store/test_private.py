@@ -13,8 +13,8 @@ from server.commands.keeping import Kept, backup, restore
 from server.config import Settings
 from server.store.choice import beside, opened
 from server.store.data_folder import JOURNAL, prepared
-from server.store.journal import entry
 from server.store.private import create, make_folder, tighten
+from tournament.entries import entry
 from tournament.record import Entered
 
 

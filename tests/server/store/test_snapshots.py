@@ -6,12 +6,13 @@ from random import Random
 
 import pytest
 
-from server.store import journal, snapshots
+from server.store import snapshots
 from server.store.snapshots import FILE, Folded, folded, refresh, save
 from server.store.sqlite import Sqlite
 from tests.tournament.histories import history
 from tests.tournament.test_snapshot import known
 from tests.tournament.test_tally import forgetful
+from tournament import entries
 from tournament.record import HOST, AnyFact, Ordered
 from tournament.tally import Tallies
 
@@ -44,15 +45,15 @@ def happened() -> list[tuple[str, AnyFact]]:
     lives: list[list[tuple[str, AnyFact]]] = []
     for seed, (name, format) in enumerate(TABLES.items()):
         opened, facts = history(format, Random(seed), FACTS)
-        texts = [journal.entry(1, "", 0.0, fact).body.replace("cup-", f"{name}-") for fact in facts]
-        lives.append([(name, opened), *((name, journal.fact(text)) for text in texts)])
+        texts = [entries.entry(1, "", 0.0, fact).body.replace("cup-", f"{name}-") for fact in facts]
+        lives.append([(name, opened), *((name, entries.fact(text)) for text in texts)])
     orders = [(HOST, Ordered("me", "look", str(number))) for number in range(FACTS)]
     return [fact for facts in zip(*lives, orders, strict=False) for fact in facts]
 
 
 def write(engine: Sqlite, facts: list[tuple[str, AnyFact]]) -> None:
     last = engine.last()
-    rows = [journal.entry(last + 2 * n, *named(fact, n)) for n, fact in enumerate(facts, 1)]
+    rows = [entries.entry(last + 2 * n, *named(fact, n)) for n, fact in enumerate(facts, 1)]
     engine.write(rows)
 
 

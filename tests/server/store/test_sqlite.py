@@ -10,11 +10,13 @@ import pytest
 from msgspec import structs
 
 from server.exits import ConfigError
-from server.store import journal, sqlite
-from server.store.journal import Entry, Jot, Unavailable
+from server.store import sqlite
+from server.store.journal import Jot, Unavailable
 from server.store.reserve import Reserve
 from server.store.sqlite import MIGRATIONS, Connection, Sqlite, connected
 from tests.server.store.test_laws import EVERY_KIND, PLAYED, WON
+from tournament import entries
+from tournament.entries import Entry
 from tournament.format import Pairing
 from tournament.record import PIECE, Concluded, Drew, Entered, Kept
 from tournament.store import Conflict
@@ -34,18 +36,18 @@ def engine(path: Path) -> Iterator[Sqlite]:
     engine.close()
 
 
-def entries(first: int, *names: str) -> list[Entry]:
-    return [journal.entry(number, "cup", 1.0, Entered(name)) for number, name in enumerate(names, first)]
+def entered(first: int, *names: str) -> list[Entry]:
+    return [entries.entry(number, "cup", 1.0, Entered(name)) for number, name in enumerate(names, first)]
 
 
 def test_times_are_written_as_whole_microseconds_and_read_from_seconds_as_well(engine: Sqlite) -> None:
     one = structs.replace(PLAYED, times=(0.1, 1.25e-4, 17.0, 0.0, 3600.000001))
-    row = journal.entry(1, "cup", 1.0, one)
+    row = entries.entry(1, "cup", 1.0, one)
     assert '"times":[100000,125,17000000,0,3600000001]' in row.body
     seconds = "0.1,1.25e-4,17.0,0.0,3600.000001"
     old = structs.replace(row, body=row.body.replace("100000,125,17000000,0,3600000001", seconds))
-    assert journal.kept(row) == journal.kept(old) == Kept("cup", 1.0, one)
-    read = journal.fact(row.body)
+    assert entries.kept(row) == entries.kept(old) == Kept("cup", 1.0, one)
+    read = entries.fact(row.body)
     assert isinstance(read, Concluded)
     assert {type(each) for each in read.times} == {float}
 
@@ -53,32 +55,32 @@ def test_times_are_written_as_whole_microseconds_and_read_from_seconds_as_well(e
 def test_a_draw_that_is_written_in_pieces_is_the_same_letter_by_letter() -> None:
     for count in (PIECE - 1, PIECE, PIECE + 1, 3 * PIECE):
         fact = Drew(tuple(Pairing(number, 1, 'a"[]', None) for number in range(count)))
-        body = journal.entry(1, "cup", 1.0, fact).body
+        body = entries.entry(1, "cup", 1.0, fact).body
         assert body == msgspec.json.encode(fact).decode()
-        assert journal.fact(body) == fact
+        assert entries.fact(body) == fact
 
 
 def large(number: int) -> list[Entry]:
-    return entries(number, f"{number} {LONG}")
+    return entered(number, f"{number} {LONG}")
 
 
 def test_writing_again_whether_it_was_written_or_not_is_writing_once(engine: Sqlite) -> None:
-    rows = [journal.entry(number, "cup", 1.0, fact) for number, fact in enumerate(EVERY_KIND, 1)]
+    rows = [entries.entry(number, "cup", 1.0, fact) for number, fact in enumerate(EVERY_KIND, 1)]
     moves = [Jot("cup-9", 1, '["NW","SE"]', "[0.5,0.25]")]
     engine.write([Jot("cup-9", 1, '["NW"]', "[0.5]")])  # of which nobody knew whether it was written
     for _ in range(3):
         engine.write([*moves, *rows])
-    engine.write([*rows[5:], *entries(20, "zoe")])
-    assert list(engine.kept()) == [*rows, *entries(20, "zoe")]
+    engine.write([*rows[5:], *entered(20, "zoe")])
+    assert list(engine.kept()) == [*rows, *entered(20, "zoe")]
     assert list(engine.jotted()) == moves
     assert engine.last() == 20
 
 
-@pytest.mark.parametrize("count", [0, 1, journal.PAGE, journal.PAGE + 1])
+@pytest.mark.parametrize("count", [0, 1, entries.PAGE, entries.PAGE + 1])
 def test_entries_after_a_number_come_all_and_in_order_however_many_pages_they_fill(
     engine: Sqlite, count: int
 ) -> None:
-    rows = [row for n in range(1, count + 4) for row in entries(2 * n, f"bot {n}")]  # there are gaps
+    rows = [row for n in range(1, count + 4) for row in entered(2 * n, f"bot {n}")]  # there are gaps
     engine.write(rows)
     for after in (6, 7):
         assert list(engine.kept(after)) == rows[3:]
@@ -88,20 +90,20 @@ def test_entries_after_a_number_come_all_and_in_order_however_many_pages_they_fi
 def test_whoever_reads_what_is_kept_has_nothing_locked_and_finds_what_was_written_meanwhile(
     engine: Sqlite,
 ) -> None:
-    engine.write([row for n in range(1, journal.PAGE + 2) for row in entries(n, f"bot {n}")])
+    engine.write([row for n in range(1, entries.PAGE + 2) for row in entered(n, f"bot {n}")])
     reading = iter(engine.kept())
     next(reading)
-    engine.write(entries(journal.PAGE + 2, "zoe"))
+    engine.write(entered(entries.PAGE + 2, "zoe"))
     assert engine._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone() == (0, 0, 0)
-    assert sum(1 for _ in reading) == journal.PAGE + 1
+    assert sum(1 for _ in reading) == entries.PAGE + 1
 
 
 def test_a_number_that_is_anothers_is_a_conflict(engine: Sqlite) -> None:
     """Catches two hosts that write to one journal."""
-    engine.write(entries(1, "ann"))
+    engine.write(entered(1, "ann"))
     with pytest.raises(Conflict):
-        engine.write([*entries(2, "bob"), *entries(1, "cas")])
-    assert list(engine.kept()) == entries(1, "ann")
+        engine.write([*entered(2, "bob"), *entered(1, "cas")])
+    assert list(engine.kept()) == entered(1, "ann")
 
 
 def test_a_full_database_is_trouble_that_passes(engine: Sqlite) -> None:
@@ -109,10 +111,10 @@ def test_a_full_database_is_trouble_that_passes(engine: Sqlite) -> None:
     (pages,) = engine._writer.execute("PRAGMA page_count").fetchone()
     engine._writer.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(Unavailable, match=r"quintain\.sqlite: the disk is full"):
-        engine.write([*entries(2, "ann"), *large(3)])
+        engine.write([*entered(2, "ann"), *large(3)])
     assert engine.last() == 1, "all or none"
     engine._writer.execute(f"PRAGMA max_page_count = {2 * pages + 100}")
-    engine.write([*entries(2, "ann"), *large(3)])
+    engine.write([*entered(2, "ann"), *large(3)])
     assert engine.last() == 3
     assert engine.check() == []
 
@@ -143,9 +145,9 @@ def test_what_somebody_else_has_locked_is_trouble_that_passes(
     engine, other = Sqlite(path), connected(path)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(Unavailable, match="somebody else has locked it"):
-        engine.write(entries(1, "ann"))
+        engine.write(entered(1, "ann"))
     other.execute("ROLLBACK")
-    engine.write(entries(1, "ann"))
+    engine.write(entered(1, "ann"))
     assert engine.last() == 1
     other.close()
     engine.close()
@@ -154,9 +156,9 @@ def test_what_somebody_else_has_locked_is_trouble_that_passes(
 def test_a_database_that_has_become_read_only_is_trouble_that_passes(engine: Sqlite) -> None:
     engine._writer.execute("PRAGMA query_only = ON")
     with pytest.raises(Unavailable, match="it is read-only"):
-        engine.write(entries(1, "ann"))
+        engine.write(entered(1, "ann"))
     engine._writer.execute("PRAGMA query_only = OFF")
-    engine.write(entries(1, "ann"))
+    engine.write(entered(1, "ann"))
     assert engine.last() == 1
 
 
@@ -244,7 +246,7 @@ def test_an_upgrade_keeps_a_copy_and_is_done_once(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = Sqlite(path)
-    engine.write(entries(1, "ann"))
+    engine.write(entered(1, "ann"))
     engine.close()
     (tmp_path / "next.sql").write_text("ALTER TABLE journal ADD COLUMN more TEXT; CREATE TABLE also (x);")
     monkeypatch.setattr(sqlite, "MIGRATIONS", [*MIGRATIONS, tmp_path / "next.sql"])
@@ -255,7 +257,7 @@ def test_an_upgrade_keeps_a_copy_and_is_done_once(
     (copy,) = sqlite.backups(path).iterdir()
     monkeypatch.setattr(sqlite, "MIGRATIONS", MIGRATIONS)
     before = Sqlite(copy)
-    assert list(before.kept()) == entries(1, "ann")
+    assert list(before.kept()) == entered(1, "ann")
     before.close()
 
 
@@ -263,7 +265,7 @@ def test_an_upgrade_that_fails_changes_nothing(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = Sqlite(path)
-    engine.write(entries(1, "ann"))
+    engine.write(entered(1, "ann"))
     engine.close()
     (tmp_path / "next.sql").write_text("CREATE TABLE also (x); CREATE TABLE journal (x);")
     monkeypatch.setattr(sqlite, "MIGRATIONS", [*MIGRATIONS, tmp_path / "next.sql"])
@@ -271,19 +273,19 @@ def test_an_upgrade_that_fails_changes_nothing(
         Sqlite(path)
     monkeypatch.setattr(sqlite, "MIGRATIONS", MIGRATIONS)
     engine = Sqlite(path)
-    assert list(engine.kept()) == entries(1, "ann")
+    assert list(engine.kept()) == entered(1, "ann")
     assert not engine._writer.execute("SELECT * FROM sqlite_schema WHERE name = 'also'").fetchall()
     engine.close()
 
 
 def test_a_copy_is_of_one_instant_and_never_half_there(engine: Sqlite, tmp_path: Path) -> None:
-    engine.write(entries(1, "ann", "bob"))
+    engine.write(entered(1, "ann", "bob"))
     reading = engine.kept()
     next(iter(reading))
     engine.backup(tmp_path / "copy.sqlite")
-    engine.write(entries(3, "cas"))
+    engine.write(entered(3, "cas"))
     copy = Sqlite(tmp_path / "copy.sqlite")
-    assert list(copy.kept()) == entries(1, "ann", "bob")
+    assert list(copy.kept()) == entered(1, "ann", "bob")
     copy.close()
     assert len(list(reading)) == 1
     assert not list(tmp_path.glob("*.part"))
@@ -296,7 +298,7 @@ def test_readers_can_change_nothing(engine: Sqlite) -> None:
 
 def test_a_person_with_a_shell_sees_tables(engine: Sqlite, path: Path) -> None:
     facts = [*EVERY_KIND, WON]
-    engine.write([journal.entry(number, "cup", 0.0, fact) for number, fact in enumerate(facts, 1)])
+    engine.write([entries.entry(number, "cup", 0.0, fact) for number, fact in enumerate(facts, 1)])
     shell = sqlite3.connect(path)
     seen = {
         view: shell.execute(f"SELECT * FROM {view}").fetchall()  # noqa: S608

@@ -1,0 +1,150 @@
+/* Play on a Quintain host: the house protocol over TCP, with nothing but C11 and POSIX. Include this first.
+ *
+ *     void choose(const char *game, const char *turn, const char *you, char *move) { strcpy(move, "3"); }
+ *     int main(void) { return quintain_play("connect-4", choose, false); }
+ *
+ * The function is given the host's message and the bot's seat ("first" or "second", in Tic-Tac-Toe "O" or "X"), and
+ * writes a move in its short form, "3", "SE", "e3h", "1 2 3" or "0,0 0,1", of at most 31 characters. After a lost
+ * connection, or if it is started again within half a minute, the bot goes on with its match. */
+#pragma once
+#define _DEFAULT_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include "json.h"
+
+enum { QUINTAIN_WORDS = 512 };
+typedef void quintain_choose(const char *game, const char *turn, const char *you, char *move);
+struct quintain {
+    const char *game, *name, *url;
+    quintain_choose *choose;
+    FILE *log; /* where it tells what happens */
+    char token[64], tournament[QUINTAIN_WORDS], why[QUINTAIN_WORDS]; /* its place, as JSON, and why it was cut off */
+    bool inside; /* on this connection */
+};
+
+/* Reads the token of a name on a host: the same each time, and readable for nobody else. */
+static void quintain_remember(struct quintain *bot, const char *host)
+{
+    char path[4096];
+    const char *home = getenv("HOME"), *states = getenv("XDG_STATE_HOME");
+    unsigned long long random[2];
+    snprintf(path, sizeof path, "%s%s/quintain-bot/%s-%s-%s", states ? states : home, states ? "" : "/.local/state",
+             host, bot->game, bot->name);
+    for (char *slash = path; (slash = strchr(slash + 1, '/')); *slash = '/') {
+        *slash = '\0';
+        mkdir(path, 0700);
+    }
+    int file = open(path, O_RDWR | O_CREAT, 0600);
+    if (read(file, bot->token, sizeof bot->token - 1) <= 0 && getentropy(random, sizeof random) == 0) {
+        snprintf(bot->token, sizeof bot->token, "%016llx%016llx", random[0], random[1]);
+        dprintf(file, "%s", bot->token);
+    }
+    close(file);
+    fprintf(bot->log, "the token is kept in %s\n", path);
+}
+
+static int quintain_connect(struct quintain *bot, const char *host, const char *port)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
+    const int error = getaddrinfo(host, port, &hints, &found);
+    const int connection = socket(error ? AF_INET : found->ai_family, SOCK_STREAM, 0);
+    const int failure = error || connect(connection, found->ai_addr, found->ai_addrlen) == 0 ? 0 : errno;
+    const char *why = error ? gai_strerror(error) : failure ? strerror(failure) : "the host hung up";
+    snprintf(bot->why, sizeof bot->why, "%s", why);
+    if (found)
+        freeaddrinfo(found);
+    return connection;
+}
+
+/* Plays from the hello to the standings, which is true; or `why` says why the connection ended before. */
+static bool quintain_visit(struct quintain *bot, int connection)
+{
+    enum { SIZE = QUINTAIN_WORDS };
+    char *told = NULL, you[32] = "", match[SIZE], text[SIZE], more[SIZE], move[32];
+    int answered = -1; /* the ply of the latest question */
+    bool over = false;
+    FILE *in = fdopen(connection, "r");
+    dprintf(connection, "{\"type\":\"hello\",\"name\":\"%s\",\"game\":\"%s\",\"token\":\"%s\",\"tournament\":%s}\n",
+            bot->name, bot->game, bot->token, bot->tournament);
+    for (size_t size = 0; !over && getline(&told, &size, in) > 0;) {
+        const char *type = json_get(told, "type"), *where = json_get(told, "tournament"), *rows = json_get(told, "rows");
+        const int ply = json_get(told, "ply") ? json_number(json_get(told, "ply")) : -1;
+        json_copy(json_get(told, "match"), match, SIZE);
+        if (json_is(type, "welcome")) {
+            bot->inside = true;
+            snprintf(bot->tournament, SIZE, "%.*s", where ? (int)(json_end(where) - where) : 4, where ? where : "null");
+            json_copy(where ? where : "the open table", text, SIZE);
+            fprintf(bot->log, "%s is connected to %s: %s\n", bot->name, bot->url, text);
+        } else if (json_is(type, "begin")) {
+            answered = -1;
+            json_copy(json_get(told, "you"), you, sizeof you);
+            json_copy(json_at(json_get(told, "players"), 0), text, SIZE);
+            json_copy(json_at(json_get(told, "players"), 1), more, SIZE);
+            fprintf(bot->log, "%s from ply %d: %s against %s\n", match, json_count(json_get(told, "moves")), text, more);
+        } else if (json_is(type, "turn") && json_is(json_get(told, "turn"), you) && ply != answered) {
+            answered = ply;
+            bot->choose(bot->game, told, you, move);
+            snprintf(text, SIZE, move[0] <= '9' && !move[1] ? "%s" : "\"%s\"", move); /* Connect-4's are numbers */
+            dprintf(connection, "{\"type\":\"move\",\"match\":\"%s\",\"ply\":%d,\"move\":%s}\n", match, ply, text);
+        } else if (json_is(type, "refused")) {
+            json_copy(json_get(told, "reason"), ply < 0 ? bot->why : text, SIZE);
+            if (!bot->inside)
+                break;
+            if (ply >= 0)
+                fprintf(bot->log, "refused: %s\n", text);
+            if (ply >= 0 && ply == answered)
+                answered = dprintf(connection, "{\"type\":\"state\"}\n") > 0 ? -1 : ply; /* asks again, if it goes on */
+        } else if (json_is(type, "end")) {
+            const char *winner = json_get(told, "winner");
+            const char *result = !winner ? "void" : json_is(winner, "draw") ? "drawn" : json_is(winner, you) ? "won" : "lost";
+            fprintf(bot->log, "%s: %s (%s)\n", match, result, json_copy(json_get(told, "why"), text, SIZE));
+        } else if (json_is(type, "standings")) {
+            const char *row = json_at(rows, 0), *format = "%s is over: rank %d of %d, %s points\n";
+            while (row && !json_is(json_get(row, "name"), bot->name))
+                row = json_at(json_end(row), 0);
+            json_copy(json_get(row, "points"), more, SIZE);
+            fprintf(bot->log, format, json_copy(where, text, SIZE), json_number(json_get(row, "rank")), json_count(rows), more);
+            over = dprintf(connection, "{\"type\":\"bye\"}\n") > 0;
+        }
+    }
+    free(told);
+    fclose(in);
+    return over;
+}
+
+/* Plays until the tournament is over. Returns an exit code: 1 if there is no playing, and standard error says why. */
+static int quintain_play(const char *game, quintain_choose *choose, bool quiet)
+{
+    struct quintain bot = {.game = game, .choose = choose, .log = quiet ? fopen("/dev/null", "w") : stdout, .tournament = "null"};
+    char host[256] = "", port[16] = "8000";
+    time_t lost = 0;
+    bot.url = getenv("QUINTAIN_URL") ? getenv("QUINTAIN_URL") : "tcp://127.0.0.1:8000";
+    bot.name = getenv("QUINTAIN_NAME") ? getenv("QUINTAIN_NAME") : "c-bot";
+    sscanf(bot.url, "tcp://%255[^:]:%15s", host, port);
+    signal(SIGPIPE, SIG_IGN);
+    setvbuf(bot.log, NULL, _IOLBF, BUFSIZ);
+    quintain_remember(&bot, host);
+    for (unsigned wait = 250;; wait = wait < 8000 ? 2 * wait : 15000) { /* milliseconds */
+        bot.inside = false;
+        if (quintain_visit(&bot, quintain_connect(&bot, host, port)))
+            return 0;
+        wait = bot.inside ? 250 : wait;
+        lost = bot.inside ? time(NULL) : lost;
+        const bool is_later = strstr(bot.why, "come again later") || strstr(bot.why, "wait for a minute");
+        if (!is_later && (time(NULL) - lost > 120 || strstr(bot.why, "has taken over"))) {
+            fprintf(stderr, "cannot play on %s: %s\n", bot.url, bot.why);
+            return 1;
+        }
+        fprintf(bot.log, "the connection is lost (%s): trying again\n", bot.why);
+        usleep(1000 * (wait / 2 + rand() % (wait / 2)));
+    }
+}

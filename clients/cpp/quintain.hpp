@@ -1,0 +1,143 @@
+// Play on a Quintain host: the house protocol over TCP, with nothing but C++17 and POSIX.
+//
+//     quintain::Bot{"connect-4", [](const quintain::Json& turn, const std::string& you) { return "3"; }}.play();
+//
+// The function is given the host's message and the bot's seat ("first" or "second", in Tic-Tac-Toe "O" or "X"). It
+// returns a move in its short form: "3", "SE", "e3h", "1 2 3" or "0,0 0,1". After a lost connection, or if it is
+// started again within half a minute, the bot goes on with its match.
+#pragma once
+
+#include <fcntl.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <random>
+#include <string>
+
+#include "json.hpp"
+
+namespace quintain {
+
+inline std::string setting(const char* name, const std::string& otherwise) {
+  return std::getenv(name) ? std::getenv(name) : otherwise;
+}
+
+struct Bot {
+  std::string game;
+  std::function<std::string(const Json& turn, const std::string& you)> choose;
+  bool quiet = false;
+  std::string name = setting("QUINTAIN_NAME", "cpp-bot"), url = setting("QUINTAIN_URL", "tcp://127.0.0.1:8000");
+  Json tournament = {};    // where it comes back to
+  bool is_inside = false;  // on this connection
+  std::time_t lost = 0;    // when it was inside last
+
+  /// Plays until the tournament is over; what it throws says why it cannot.
+  void play() {
+    const auto start = url.find("//") + 2, colon = url.rfind(':');
+    std::string host = url.substr(start, colon - start);
+    if (host[0] == '[') host = host.substr(1, host.size() - 2);  // an IPv6 address
+    const std::string token = remembered(host + "-" + game + "-" + name);
+    for (int wait = 125;;) {
+      const std::string why = visit(host, url.substr(colon + 1), token);
+      if (why.empty()) return;
+      wait = is_inside ? 250 : std::min(2 * wait, 15'000);  // milliseconds
+      if (is_inside) lost = std::time(nullptr);
+      const auto has = [&](const char* words) { return why.find(words) != std::string::npos; };
+      const bool is_useless = has("has taken over") || std::time(nullptr) - lost > 120;
+      if (is_useless && !has("come again later") && !has("wait for a minute"))
+        throw std::runtime_error("cannot play on " + url + ": " + why);
+      say("the connection is lost (" + why + "): trying again");
+      usleep(1000 * (wait / 2 + std::rand() % (wait / 2)));
+    }
+  }
+
+  /// Plays from the hello to the standings, and returns nothing; or returns why the connection ended before.
+  std::string visit(const std::string& host, const std::string& port, const std::string& token) {
+    is_inside = false;
+    addrinfo hints{}, *found = nullptr;
+    hints.ai_socktype = SOCK_STREAM;
+    if (const int error = getaddrinfo(host.c_str(), port.c_str(), &hints, &found)) return gai_strerror(error);
+    std::unique_ptr<FILE, int (*)(FILE*)> in(fdopen(socket(found->ai_family, SOCK_STREAM, 0), "r"), fclose);
+    const int error = connect(fileno(in.get()), found->ai_addr, found->ai_addrlen);
+    freeaddrinfo(found);
+    if (error) return std::strerror(errno);
+    const auto send = [&](const std::string& message) {
+      const std::string line = message + "\n";
+      ::send(fileno(in.get()), line.data(), line.size(), MSG_NOSIGNAL);
+    };
+    send(R"({"type":"hello","name":")" + name + R"(","game":")" + game + R"(","token":")" + token +
+         R"(","tournament":)" + tournament.text + "}");
+    std::string you, answered, reason = "the host hung up";
+    static char* line;  // which `getline` uses again and again
+    for (static std::size_t size; getline(&line, &size, in.get()) > 0;) {
+      const Json told{line};
+      const std::string type = told["type"].string(), match = told["match"].string(), ply = told["ply"].text;
+      if (type == "welcome") {
+        is_inside = true;
+        tournament = told["tournament"];
+        say(name + " is connected to " + url + ": " + (tournament.text == "null" ? "the open table" : tournament.string()));
+      } else if (type == "begin") {
+        you = told["you"].string();
+        const auto players = told["players"].members();
+        const std::string against = players[0].second.string() + " against " + players[1].second.string();
+        say(match + " from ply " + std::to_string(told["moves"].members().size()) + ": " + against);
+      } else if (type == "turn" && told["turn"].string() == you && answered != match + ply) {
+        answered = match + ply;
+        std::string move = choose(told, you);
+        if (move.size() > 1 || !std::isdigit(move[0])) move = '"' + move + '"';  // Connect-4's are numbers
+        send(R"({"type":"move","match":")" + match + R"(","ply":)" + ply + R"(,"move":)" + move + "}");
+      } else if (type == "refused") {
+        if (!is_inside || ply == "null") reason = told["reason"].string();
+        if (!is_inside) break;
+        if (ply != "null") say("refused: " + told["reason"].string());
+        if (answered == match + ply) send(R"({"type":"state"})");  // asks again, unless this has lost the match
+        if (answered == match + ply) answered.clear();
+      } else if (type == "end") {
+        const std::string winner = told["winner"].string();
+        const char* result = winner == "null" ? "void" : winner == "draw" ? "drawn" : winner == you ? "won" : "lost";
+        say(match + ": " + result + " (" + told["why"].string() + ")");
+      } else if (type == "standings") {
+        const auto rows = told["rows"].members();
+        for (const auto& [_, row] : rows)
+          if (row["name"].string() == name)
+            say(tournament.string() + " is over: rank " + row["rank"].text + " of " + std::to_string(rows.size()) + ", " +
+                row["points"].text + " points");
+        send(R"({"type":"bye"})");
+        return "";
+      }
+    }
+    return reason;
+  }
+
+  /// The token of a name on a host: the same each time, and readable for nobody else.
+  std::string remembered(std::string key) {
+    std::replace(key.begin(), key.end(), '/', '_');
+    const std::filesystem::path states = setting("XDG_STATE_HOME", setting("HOME", ".") + "/.local/state");
+    const std::string file = states / "quintain-bot" / key;
+    std::filesystem::create_directories(states / "quintain-bot");
+    if (const int fresh = open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600); fresh >= 0) {
+      std::random_device random;
+      for (int n = 0; n < 16; n++) dprintf(fresh, "%02x", random() % 256);
+      close(fresh);
+    }
+    std::string token;
+    std::getline(std::ifstream(file), token);
+    say("the token is kept in " + file);
+    return token;
+  }
+
+  void say(const std::string& line) const { if (!quiet) std::cout << line << std::endl; }
+};
+
+}  // namespace quintain

@@ -1,0 +1,150 @@
+// Play on a Quintain host. One file, nothing but the standard library: Go 1.19 or later, over TCP.
+//
+//	err := Play("connect-4", func(turn Message) any { return 3 })
+//
+// Play calls the function whenever it is the bot's turn, and returns when the tournament is over. After a lost connection,
+// or if it is started again within half a minute, the bot goes on with its match.
+package main
+
+import (
+	cryptorand "crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log"
+	"math"
+	"math/rand"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Message is what the host says. What is null there is "" or nil here.
+type Message struct {
+	Type, Match, You, Turn, Winner, Why, Name, Tournament, Reason string
+
+	Ply          *int
+	Players      []string
+	State, Last  json.RawMessage // the position, and the move that led to it
+	Clock        json.RawMessage // of a turn: seconds left, in the order of the seats; null means no limit
+	Moves        []any
+	Rows         []Message // of the standings, which have a name and these two:
+	Rank, Points float64
+}
+
+// Say prints what happens; to be quiet, set its output to io.Discard.
+var Say = log.New(os.Stdout, "", 0)
+
+type bot struct {
+	hello    map[string]any
+	choose   func(turn Message) any
+	lost     time.Time // when it was inside last; zero if it never was
+	failures int
+}
+
+// Play plays until the tournament is over. A move is a number in Connect-4, else "SE", "e3h", "1 2 3" or "0,0 0,1".
+func Play(game string, choose func(turn Message) any) error {
+	address := strings.TrimPrefix(setting("QUINTAIN_URL", "tcp://127.0.0.1:8000"), "tcp://")
+	host, _, _ := net.SplitHostPort(address) // what is no address is found when it is dialled
+	name := setting("QUINTAIN_NAME", "go-bot")
+	token, err := remembered(host + "-" + game + "-" + name)
+	hello := map[string]any{"type": "hello", "protocol": 1, "name": name, "game": game, "token": token}
+	for player := (bot{hello: hello, choose: choose}); err == nil; player.failures++ {
+		why := player.visit(address)
+		if why == nil {
+			return nil
+		}
+		has := func(words string) bool { return strings.Contains(why.Error(), words) }
+		isUseless := has("has taken over") || time.Since(player.lost) > 2*time.Minute
+		if isUseless && !has("come again later") && !has("wait for a minute") {
+			return fmt.Errorf("cannot play on tcp://%s: %w", address, why)
+		}
+		Say.Printf("the connection is lost (%v): trying again", why)
+		seconds := math.Min(15, math.Pow(2, float64(player.failures))/4) * (0.5 + rand.Float64()/2)
+		time.Sleep(time.Duration(seconds * float64(time.Second)))
+	}
+	return err
+}
+
+// visit plays from the hello to the standings; an error says why the connection ended before.
+func (bot *bot) visit(address string) error {
+	connection, err := net.Dial("tcp", address)
+	if err != nil {
+		return err
+	}
+	defer connection.Close()
+	out, in, reason := json.NewEncoder(connection), json.NewDecoder(connection), "the host hung up"
+	begun, answered, isInside := Message{}, -1, false // `answered` is the ply of the latest question
+	out.Encode(bot.hello)                             // an error shows in what is read next
+	for told := (Message{}); in.Decode(&told) == nil; told = (Message{}) {
+		switch told.Type {
+		case "welcome":
+			where := "the open table"
+			if told.Tournament != "" {
+				where, bot.hello["tournament"] = told.Tournament, told.Tournament // where it comes back to
+			}
+			isInside, bot.hello["name"] = true, told.Name
+			defer func() { bot.lost = time.Now() }()
+			Say.Printf("%s is connected to tcp://%s: %s", told.Name, address, where)
+		case "begin":
+			begun, answered, bot.failures = told, -1, 0
+			Say.Printf("%s from ply %d: %s against %s", told.Match, len(told.Moves), told.Players[0], told.Players[1])
+		case "turn":
+			if told.Turn == begun.You && *told.Ply != answered {
+				answered, told.You, told.Players = *told.Ply, begun.You, begun.Players
+				move := bot.choose(told)
+				out.Encode(map[string]any{"type": "move", "match": told.Match, "ply": told.Ply, "move": move})
+			}
+		case "refused":
+			if !isInside {
+				return errors.New(told.Reason)
+			}
+			if told.Ply == nil {
+				reason = told.Reason // the host may hang up next
+			} else if Say.Println("refused:", told.Reason); told.Match == begun.Match && *told.Ply == answered {
+				answered = -1
+				out.Encode(map[string]string{"type": "state"}) // asks again, unless this has lost the match
+			}
+		case "end":
+			result, known := map[string]string{"": "void", "draw": "drawn", begun.You: "won"}[told.Winner]
+			if !known {
+				result = "lost"
+			}
+			Say.Printf("%s: %s (%s)", told.Match, result, told.Why)
+		case "standings":
+			for _, row := range told.Rows {
+				if row.Name == bot.hello["name"] {
+					Say.Printf("%s is over: rank %v of %d, %v points", told.Tournament, row.Rank, len(told.Rows), row.Points)
+				}
+			}
+			out.Encode(map[string]string{"type": "bye"})
+			return nil
+		}
+	}
+	return errors.New(reason)
+}
+
+// remembered is the token of a name on a host: the same each time, and readable for nobody else.
+func remembered(key string) (string, error) {
+	states := setting("XDG_STATE_HOME", filepath.Join(os.Getenv("HOME"), ".local", "state"))
+	file := filepath.Join(states, "quintain-bot", strings.ReplaceAll(key, "/", "_"))
+	kept, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		random := make([]byte, 16)
+		cryptorand.Read(random)
+		kept = []byte(fmt.Sprintf("%x", random))
+		os.MkdirAll(filepath.Dir(file), 0o700)
+		err = os.WriteFile(file, kept, 0o600)
+	}
+	Say.Printf("the token is kept in %s", file)
+	return strings.TrimSpace(string(kept)), err
+}
+
+func setting(name, otherwise string) string {
+	if value := os.Getenv(name); value != "" {
+		return value
+	}
+	return otherwise
+}

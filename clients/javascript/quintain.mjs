@@ -1,0 +1,149 @@
+/**
+ * Play on a Quintain host. One file, nothing to install: Node 20 or later over TCP, a browser over websocket.
+ *
+ *     import { play } from "./quintain.mjs";
+ *     await play("connect-4", (turn) => 3);
+ *
+ * `play` calls `choose(turn)` whenever it is the bot's turn. When the connection is lost or the host is restarted, it
+ * comes back and goes on with the match. It returns the standings when the tournament is over; at an open table it
+ * plays until it is stopped. A bot that is started again within half a minute goes on with its match too.
+ * `turn` is the host's message (`state`, `ply`, `last`, `clock`, `match`) with `you`, `players` and `options` added.
+ * `choose` returns a move as `last` shows it or in its short form, or a promise of one.
+ */
+const isNode = typeof process !== "undefined" && Boolean(process.versions?.node);
+const environment = isNode ? process.env : {};
+const [FIRST_WAIT, LONGEST_WAIT, GIVE_UP] = [250, 15_000, 120_000]; // milliseconds without a host
+
+/** The host does not want this bot, or there is none: the message says why. */
+export class Unwelcome extends Error {}
+
+export async function play(game, choose, options = {}) {
+  const url = new URL(options.url ?? environment.QUINTAIN_URL ?? "tcp://127.0.0.1:8000");
+  const name = options.name ?? environment.QUINTAIN_NAME ?? "javascript-bot";
+  const [token, place] = await remembered(`${bare(url.hostname)}-${game}-${name}`);
+  const bot = { choose, url, welcomed: false, failures: 0, lost: 0 };
+  bot.say = options.quiet ? () => {} : (line) => console.log(line);
+  bot.say(`the token is kept in ${place}`);
+  bot.hello = { type: "hello", protocol: 1, name, game, token };
+  for (;;) {
+    [bot.here, bot.reason] = [false, ""];
+    const connection = await (url.protocol === "tcp:" ? connectTcp(url) : connectWebsocket(url));
+    const standings = await visit(bot, connection).finally(connection.close);
+    if (standings) return standings;
+    const why = bot.reason || connection.why;
+    if (bot.here) bot.lost = Date.now();
+    const isLater = ["come again later", "wait for a minute"].some((words) => why.includes(words));
+    const isUseless = !bot.welcomed || why.includes("has taken over") || Date.now() - bot.lost > GIVE_UP;
+    if (isUseless && !isLater) throw new Unwelcome(`cannot play on ${url}: ${why}`);
+    bot.say(`the connection is lost (${why}): trying again`);
+    const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** bot.failures++);
+    await new Promise((resolve) => setTimeout(resolve, wait * (0.5 + Math.random() / 2)));
+  }
+}
+
+/** From the hello to the standings, or null if the connection ends before. */
+async function visit(bot, { send, heard }) {
+  let [begun, answered] = [{}, ""];
+  send(bot.hello);
+  for await (const message of heard) {
+    switch (message.type) {
+      case "welcome":
+        bot.say(`${bot.hello.name} is connected to ${bot.url}: ${message.tournament ?? "the open table"}`);
+        bot.welcomed = bot.here = true;
+        Object.assign(bot.hello, { name: message.name, tournament: message.tournament }); // where it comes back to
+        break;
+      case "begin":
+        [begun, answered, bot.failures] = [message, "", 0];
+        bot.say(`${message.match} from ply ${message.moves?.length ?? 0}: ${message.players.join(" against ")}`);
+        break;
+      case "turn":
+        if (message.turn === begun.you && answered !== question(message)) {
+          answered = question(message);
+          const { you, players, options = {} } = begun;
+          const move = await bot.choose({ ...message, you, players, options });
+          send({ type: "move", match: message.match, ply: message.ply, move });
+        }
+        break;
+      case "refused":
+        if (!bot.here || message.ply === undefined) bot.reason = message.reason;
+        if (!bot.here) return null;
+        if (message.ply !== undefined) bot.say(`refused: ${message.reason}`);
+        if (answered === question(message)) {
+          answered = "";
+          send({ type: "state" }); // asks for the turn again, unless this has lost the match
+        }
+        break;
+      case "end":
+        bot.say(`${message.match}: ${result(message, begun)} (${message.why})`);
+        break;
+      case "standings": {
+        const { rank, points } = message.rows.find((row) => row.name === bot.hello.name);
+        bot.say(`${message.tournament} is over: rank ${rank} of ${message.rows.length}, ${points} points`);
+        send({ type: "bye" });
+        return message;
+      }
+    }
+  }
+  return null;
+}
+
+const question = ({ match, ply }) => `${match} ${ply}`;
+const result = ({ winner }, { you }) =>
+  winner === null ? "void" : winner === "draw" ? "drawn" : winner === you ? "won" : "lost";
+
+/** The token of a name on a host, and where it is kept: the same each time, and readable for nobody else. */
+async function remembered(key) {
+  const bytes = [...crypto.getRandomValues(new Uint8Array(16))];
+  const token = bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  if (!isNode) return [(localStorage[`quintain ${key}`] ??= token), "the browser's local storage"];
+  const [files, os, path] = await Promise.all([import("node:fs"), import("node:os"), import("node:path")]);
+  const states = environment.XDG_STATE_HOME || path.join(os.homedir(), ".local", "state");
+  const file = path.join(states, "quintain-bot", key.replaceAll("/", "_"));
+  files.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  if (!files.existsSync(file)) files.writeFileSync(file, token, { mode: 0o600, flag: "wx" });
+  return [files.readFileSync(file, "utf8").trim(), file];
+}
+
+/** A connection: `send` says a message, `heard` are the host's until it is over, and then `why` says why it is. */
+async function connectTcp(url) {
+  const net = await import("node:net");
+  const [socket, connection] = [net.connect(Number(url.port) || 8000, bare(url.hostname)), mailbox()];
+  let rest = "";
+  socket.setNoDelay(true).setKeepAlive(true, 20_000).setEncoding("utf8");
+  socket.on("data", (piece) => {
+    const lines = (rest + piece).split("\n");
+    rest = lines.pop();
+    lines.forEach(connection.put);
+  });
+  socket.on("error", (error) => (connection.why = error.message || error.code));
+  socket.on("close", () => connection.put(null));
+  const send = (message) => socket.write(JSON.stringify(message) + "\n");
+  return Object.assign(connection, { send, close: () => socket.destroySoon() });
+}
+
+function connectWebsocket(url) {
+  const address = Object.assign(new URL("/play", url), { port: url.port || "8001" });
+  const [socket, connection] = [new WebSocket(address), mailbox()];
+  const opened = new Promise((resolve) => (socket.onopen = resolve));
+  socket.onmessage = (event) => connection.put(event.data);
+  socket.onclose = () => connection.put(null);
+  const send = (message) => opened.then(() => socket.send(JSON.stringify(message)));
+  return Object.assign(connection, { send, close: () => socket.close() });
+}
+
+/** What has come and was not read yet: `put` adds a text, or null at the end; `heard` yields them as messages. */
+function mailbox() {
+  const waiting = [];
+  let wake = () => {};
+  async function* heard() {
+    for (;;) {
+      while (waiting.length === 0) await new Promise((resolve) => (wake = resolve));
+      const text = waiting.shift();
+      if (text === null) return;
+      yield JSON.parse(text);
+    }
+  }
+  return { put: (text) => wake(waiting.push(text)), heard: heard(), why: "the host hung up" };
+}
+
+const bare = (hostname) => hostname.replace(/^\[|\]$/g, ""); // an IPv6 address has brackets in a URL

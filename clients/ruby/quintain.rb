@@ -1,0 +1,149 @@
+# frozen_string_literal: true
+
+# Play on a Quintain host. One file, nothing to install: Ruby 3.1 or later, over TCP.
+#
+#     require_relative "quintain"
+#     Quintain.play("connect-4") { |turn| 3 }
+#
+# `play` calls the block whenever it is the bot's turn. When the connection is lost or the host is restarted, it comes
+# back and goes on with the match. It returns the final standings when the tournament is over; at an open table it
+# plays until it is stopped. A bot that is started again within half a minute goes on with its match too.
+#
+# The block is given the host's message as a hash ("state", "ply", "last", "clock", "match") with "you", "players" and
+# "options" added. It returns a move as "last" shows it or in its short form.
+
+require "fileutils"
+require "json"
+require "securerandom"
+require "socket"
+require "uri"
+
+module Quintain
+  # The host does not want this bot, or there is none: the message says why.
+  class Unwelcome < StandardError; end
+
+  # A connection has ended.
+  class Lost < StandardError; end
+
+  FIRST_WAIT = 0.25 # seconds before coming back, doubled each time …
+  LONGEST_WAIT = 15.0
+  GIVE_UP = 120.0 # … until there has been no host for so long
+  LATER = /come again later|wait for a minute/
+  TAKEN_OVER = /has taken over/
+
+  def self.play(game, quiet: false, &choose)
+    url = URI(ENV.fetch("QUINTAIN_URL", "tcp://127.0.0.1:8000"))
+    $stdout.sync = true
+    Bot.new(game, ENV.fetch("QUINTAIN_NAME", "ruby-bot"), url, quiet, choose).play
+  end
+
+  # What a bot knows beyond one connection.
+  class Bot
+    def initialize(game, name, url, quiet, choose)
+      @url, @quiet, @choose = url, quiet, choose
+      @hello = { type: "hello", protocol: 1, name: name, game: game, token: remembered("#{url.hostname}-#{game}-#{name}") }
+      @welcomed, @failures = false, 0
+    end
+
+    def play
+      loop do
+        @here, @reason = false, nil
+        return visit
+      rescue Lost, SystemCallError, SocketError, IOError => e
+        wait(@reason || e.message)
+      ensure
+        @socket&.close
+      end
+    end
+
+    private
+
+    # From the hello to the standings.
+    def visit
+      @socket = TCPSocket.new(@url.hostname, @url.port || 8000)
+      @socket.setsockopt(:TCP, :NODELAY, true)
+      @socket.setsockopt(:SOCKET, :KEEPALIVE, true)
+      send_message(@hello)
+      while (line = @socket.gets)
+        message = JSON.parse(line)
+        hear(message)
+        return message if message["type"] == "standings"
+      end
+      raise Lost, "the host hung up"
+    end
+
+    def hear(message)
+      case message["type"]
+      when "welcome" then enter(message)
+      when "begin" then begin_match(message)
+      when "turn" then answer(message) if message["turn"] == @begun["you"]
+      when "refused" then refused(message)
+      when "end" then say "#{message["match"]}: #{result(message["winner"])} (#{message["why"]})"
+      when "standings" then leave(message)
+      end
+    end
+
+    def enter(welcome)
+      say "#{@hello[:name]} is connected to #{@url}: #{welcome["tournament"] || "the open table"}"
+      @welcomed = @here = true
+      @hello.update(name: welcome["name"], tournament: welcome["tournament"]) # where it comes back to
+    end
+
+    def begin_match(message)
+      @begun, @answered, @failures = message, nil, 0
+      say "#{message["match"]} from ply #{message.fetch("moves", []).size}: #{message["players"].join(" against ")}"
+    end
+
+    def answer(turn)
+      question = turn.values_at("match", "ply")
+      return if question == @answered
+
+      @answered = question
+      more = { "you" => @begun["you"], "players" => @begun["players"], "options" => @begun.fetch("options", {}) }
+      send_message(type: "move", match: turn["match"], ply: turn["ply"], move: @choose.call(turn.merge(more)))
+    end
+
+    def refused(message)
+      @reason = message["reason"] unless @here && message["ply"]
+      raise Lost, @reason unless @here
+
+      say "refused: #{message["reason"]}" if message["ply"]
+      return unless message.values_at("match", "ply") == @answered
+
+      @answered = nil
+      send_message(type: "state") # asks for the turn again, unless this has lost the match
+    end
+
+    def leave(standings)
+      rows = standings["rows"]
+      own = rows.find { |row| row["name"] == @hello[:name] }
+      say "#{standings["tournament"]} is over: rank #{own["rank"]} of #{rows.size}, #{own["points"]} points"
+      send_message(type: "bye")
+    end
+
+    def wait(why)
+      now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      @lost = now if @here
+      useless = !@welcomed || why.match?(TAKEN_OVER) || now - @lost > GIVE_UP
+      raise Unwelcome, "cannot play on #{@url}: #{why}" if useless && !why.match?(LATER)
+
+      say "the connection is lost (#{why}): trying again"
+      sleep([LONGEST_WAIT, FIRST_WAIT * 2**@failures].min * rand(0.5..1.0))
+      @failures += 1
+    end
+
+    # The token of a name on a host: the same each time, and readable for nobody else.
+    def remembered(key)
+      states = ENV["XDG_STATE_HOME"] || File.join(Dir.home, ".local", "state")
+      place = File.join(states, "quintain-bot", key.tr("/", "_"))
+      FileUtils.mkdir_p(File.dirname(place), mode: 0o700)
+      File.write(place, SecureRandom.hex(16), perm: 0o600) unless File.exist?(place)
+      say "the token is kept in #{place}"
+      File.read(place).strip
+    end
+
+    def result(winner) = { nil => "void", "draw" => "drawn", @begun["you"] => "won" }.fetch(winner, "lost")
+    def send_message(message) = @socket.write("#{JSON.generate(message)}\n")
+    def say(line) = @quiet || puts(line)
+  end
+end

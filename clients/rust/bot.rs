@@ -1,0 +1,23 @@
+//! A bot for any of the games: any legal move. Better ideas go into `choose`.
+//!
+//! QUINTAIN_URL says where the host is, QUINTAIN_NAME what the bot is called; an argument names another game.
+
+mod json;
+mod legal_moves;
+mod quintain;
+
+use json::Json;
+
+/// Returns one of the moves, which are all that may be played; `turn.get("state")` is the position.
+fn choose(_turn: Json, moves: &[String]) -> String {
+    moves[quintain::random() as usize % moves.len()].clone()
+}
+
+fn main() {
+    let game = std::env::args().nth(1).unwrap_or("connect-4".to_string());
+    let choice = |turn: Json, you: &str| choose(turn, &legal_moves::legal_moves(&game, turn, you));
+    if let Err(error) = quintain::play(&game, choice, |line| println!("{line}")) {
+        eprintln!("{error}");
+        std::process::exit(1);
+    }
+}

@@ -1,0 +1,149 @@
+//! Play on a Quintain host: the house protocol over TCP, with nothing but the standard library, on Unix.
+//!
+//!     quintain::play("connect-4", |turn, you| "3".to_string(), |line| println!("{line}"))
+//!
+//! The function is given the host's message and the bot's seat ("first" or "second", in Tic-Tac-Toe "O" or "X"). It
+//! returns a move in its short form: "3", "SE", "e3h", "1 2 3" or "0,0 0,1". After a lost connection, or if it is
+//! started again within half a minute, the bot goes on with its match.
+
+use crate::json::Json;
+use std::collections::hash_map::RandomState;
+use std::env;
+use std::fs::{self, OpenOptions};
+use std::hash::{BuildHasher, Hasher};
+use std::io::{self, BufRead, BufReader, LineWriter, Write};
+use std::net::TcpStream;
+use std::os::unix::fs::OpenOptionsExt;
+use std::thread;
+use std::time::{Duration, Instant};
+
+struct Bot<Choose> {
+    choose: Choose,
+    say: fn(&str),
+    url: String,
+    name: String,
+    hello: String,
+    tournament: String, // where it comes back to, as JSON
+    inside: bool,       // on this connection
+}
+
+/// Plays until the tournament is over; the error says why it cannot. `say` is told what happens.
+pub fn play(game: &str, choose: impl FnMut(Json, &str) -> String, say: fn(&str)) -> io::Result<()> {
+    let url = env::var("QUINTAIN_URL").unwrap_or("tcp://127.0.0.1:8000".to_string());
+    let name = env::var("QUINTAIN_NAME").unwrap_or("rust-bot".to_string());
+    let address = url.trim_start_matches("tcp://").to_string();
+    let host = address.rsplit_once(':').map_or("", |(host, _)| host);
+    let (token, place) = remembered(&format!("{}-{game}-{name}", host.trim_matches(['[', ']'])))?;
+    say(&format!("the token is kept in {place}"));
+    let hello = format!(r#""type":"hello","name":"{name}","game":"{game}","token":"{token}""#);
+    let mut bot = Bot { choose, say, url, name, hello, tournament: "null".to_string(), inside: false };
+    let (mut lost, mut wait): (Option<Instant>, u64) = (None, 250); // milliseconds
+    loop {
+        bot.inside = false;
+        let error = match TcpStream::connect(&address).and_then(|stream| bot.visit(stream)) {
+            Ok(()) => return Ok(()),
+            Err(error) => error,
+        };
+        if bot.inside {
+            (lost, wait) = (Some(Instant::now()), 250);
+        }
+        let why = error.to_string();
+        let is_over = lost.map_or(true, |lost| lost.elapsed().as_secs() > 120) || why.contains("has taken over");
+        if is_over && !why.contains("come again later") && !why.contains("wait for a minute") {
+            return Err(io::Error::new(error.kind(), format!("cannot play on {}: {why}", bot.url)));
+        }
+        say(&format!("the connection is lost ({why}): trying again"));
+        thread::sleep(Duration::from_millis(wait / 2 + random() % (wait / 2)));
+        wait = (2 * wait).min(15_000);
+    }
+}
+
+impl<Choose: FnMut(Json, &str) -> String> Bot<Choose> {
+    /// Plays from the hello to the standings; an error says why the connection ended before.
+    fn visit(&mut self, stream: TcpStream) -> io::Result<()> {
+        let say = self.say;
+        stream.set_nodelay(true)?;
+        let mut out = LineWriter::new(stream.try_clone()?);
+        writeln!(out, r#"{{{},"tournament":{}}}"#, self.hello, self.tournament)?;
+        let (mut you, mut answered, mut reason) = (String::new(), String::new(), "the host hung up".to_string());
+        for line in BufReader::new(stream).lines() {
+            let line = line?;
+            let told = Json(&line);
+            let (game, ply) = (told.get("match").string(), told.get("ply").0);
+            let question = format!("{game} {ply}");
+            match told.get("type").string().as_str() {
+                "welcome" => {
+                    self.inside = true;
+                    self.tournament = told.get("tournament").0.to_string();
+                    let tournament = told.get("tournament");
+                    let place = if tournament.is_null() { "the open table".to_string() } else { tournament.string() };
+                    say(&format!("{} is connected to {}: {place}", self.name, self.url));
+                }
+                "begin" => {
+                    you = told.get("you").string();
+                    let players: Vec<String> = told.get("players").items().into_iter().map(Json::string).collect();
+                    let plies = told.get("moves").items().len();
+                    say(&format!("{game} from ply {plies}: {}", players.join(" against ")));
+                }
+                "turn" if told.get("turn").string() == you && answered != question => {
+                    answered = question;
+                    let choice = (self.choose)(told, &you);
+                    let is_number = choice.parse::<u8>().is_ok(); // as Connect-4's are
+                    let choice = if is_number { choice } else { format!("{choice:?}") };
+                    writeln!(out, r#"{{"type":"move","match":"{game}","ply":{ply},"move":{choice}}}"#)?;
+                }
+                "refused" => {
+                    let why = told.get("reason").string();
+                    if !self.inside {
+                        return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+                    }
+                    match ply {
+                        "null" => reason = why, // the host may hang up next
+                        _ => say(&format!("refused: {why}")),
+                    }
+                    if answered == question {
+                        answered.clear();
+                        writeln!(out, r#"{{"type":"state"}}"#)?; // asks again, unless this has lost the match
+                    }
+                }
+                "end" => {
+                    let result = match told.get("winner").string() {
+                        winner if winner == you => "won",
+                        winner if winner == "draw" => "drawn",
+                        winner if winner == "null" => "void",
+                        _ => "lost",
+                    };
+                    say(&format!("{game}: {result} ({})", told.get("why").string()));
+                }
+                "standings" => {
+                    let rows = told.get("rows").items();
+                    let tournament = told.get("tournament").string();
+                    for row in rows.iter().filter(|row| row.get("name").string() == self.name) {
+                        let (rank, points, count) = (row.get("rank").0, row.get("points").0, rows.len());
+                        say(&format!("{tournament} is over: rank {rank} of {count}, {points} points"));
+                    }
+                    return writeln!(out, r#"{{"type":"bye"}}"#);
+                }
+                _ => {}
+            }
+        }
+        Err(io::Error::new(io::ErrorKind::ConnectionAborted, reason))
+    }
+}
+
+/// The token of a name on a host, and where it is kept: the same each time, and readable for nobody else.
+fn remembered(key: &str) -> io::Result<(String, String)> {
+    let states = env::var("XDG_STATE_HOME").or(env::var("HOME").map(|home| home + "/.local/state"));
+    let states = states.unwrap_or(".".to_string());
+    let place = format!("{states}/quintain-bot/{}", key.replace('/', "_"));
+    fs::create_dir_all(format!("{states}/quintain-bot"))?;
+    if let Ok(mut file) = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&place) {
+        write!(file, "{:016x}{:016x}", random(), random())?;
+    }
+    Ok((fs::read_to_string(&place)?.trim().to_string(), place))
+}
+
+/// A number that nobody can guess: the standard library seeds its hashes with what the system draws.
+pub fn random() -> u64 {
+    RandomState::new().build_hasher().finish()
+}

@@ -1,0 +1,108 @@
+"""Entering everybody on a list: a CSV file in, and out of it an invitation for each bot, a file each.
+
+The list has a line of headings with `name` among them, and a line for each bot; `affiliation` and
+`contact` go into the invitation, so that whoever sends it knows to whom. Without headings it is names
+alone, one a line.
+"""
+
+import csv
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from server.exits import Failure
+from server.logs import safe
+from server.store.private import FILE, make_folder
+
+MOST = 10_000  # bots on a list
+LONGEST = 200  # characters of what is said about one of them
+PLAIN = re.compile(r"[^A-Za-z0-9_-]")
+
+
+class Invited(Struct, frozen=True):
+    """A line of the list."""
+
+    name: str
+    affiliation: str = ""
+    contact: str = ""
+
+
+def listed(text: str) -> list[Invited]:
+    """Who is on a list; raises `Failure` with the line that is wrong."""
+    lines = [*csv.reader(text.removeprefix("\ufeff").splitlines(), strict=True)]
+    headings = [each.strip().lower() for each in lines[0]] if lines else []
+    named = "name" in headings
+    if not named and any(len(line) > 1 for line in lines):
+        raise Failure("expected a line of headings with name among them, or one name a line")
+    found: dict[str, Invited] = {}
+    for number, line in enumerate(lines[1:] if named else lines, 2 if named else 1):
+        about = dict(zip(headings if named else ["name"], (each.strip() for each in line), strict=False))
+        if not any(about.values()):
+            continue
+        one = Invited(*(about.get(field, "")[:LONGEST] for field in Invited.__struct_fields__))
+        if not one.name:
+            raise Failure(f"line {number}: expected a name")
+        if one.name in found:
+            raise Failure(f"line {number}: {safe(one.name)} is on the list twice")
+        found[one.name] = one
+    if not 0 < len(found) <= MOST:
+        raise Failure(f"expected 1 to {MOST} bots on the list, not {len(found)}")
+    return [*found.values()]
+
+
+def read(path: Path) -> list[Invited]:
+    try:
+        return listed(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise Failure(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise Failure(f"{path}: expected UTF-8") from None
+    except csv.Error as error:
+        raise Failure(f"{path}: {error}") from None
+    except Failure as failure:
+        raise Failure(f"{path}: {failure}") from None
+
+
+def invite(
+    invited: list[Invited], folder: Path, about: dict[str, Any], url: str, ask: Callable[[str], str]
+) -> Iterator[Path]:
+    """Invite one after the other, and write each token down as soon as it is there: it is told only once."""
+    make_folder(folder)
+    for number, one in enumerate(invited, 1):
+        path = folder / f"{number:03}-{PLAIN.sub('_', one.name)}.txt"
+        try:
+            path.touch(FILE, exist_ok=False)
+        except OSError as error:
+            raise Failure(f"{path}: cannot be made: {error.strerror}") from None
+        try:
+            token = ask(one.name)
+        except BaseException:
+            path.unlink()
+            raise
+        path.write_text(letter(one, about, url, token), encoding="utf-8")
+        yield path
+
+
+def letter(one: Invited, about: dict[str, Any], url: str, token: str) -> str:
+    """What is to be sent to the author of a bot."""
+    hello = {"type": "hello", "name": one.name, "game": about["game"], "token": token}
+    said = [
+        f"Tournament: {about['tournament']} ({about['game']}, {about['format']})",
+        f"Bot: {one.name}",
+        *([f"Affiliation: {one.affiliation}"] if one.affiliation else []),
+        *([f"Contact: {one.contact}"] if one.contact else []),
+        *([f"Begins: {about['start_at']}"] if about.get("start_at") else []),
+        f"Pages: {url}/tournaments/{about['tournament']}",
+        f"How to connect: {url}/games/{about['game']}",
+        f"Token: {token}",
+        "",
+        "Only whoever has the token can play under this name: keep it to yourself.",
+        "The first message of the bot, in the house protocol:",
+        "",
+        json.dumps(hello, ensure_ascii=False, separators=(",", ":")),
+    ]
+    return "\n".join(said) + "\n"

@@ -1,0 +1,26 @@
+"""A tournament as a data folder has it, in the shape of the API's answer, for whoever has no host to ask."""
+
+from pathlib import Path
+from typing import Any
+
+from server.config import Settings
+from server.exits import Failure
+from server.export.json_views import entrants_shown, tournament_summed
+from server.store.choice import beside
+from tournament import entries
+from tournament.record import State, fold
+
+
+def kept_tournament(data: Path, name: str) -> dict[str, Any]:
+    """Raises `Failure` where there is none; who is here and how long it will take, only a host knows."""
+    reader = beside(Settings(data=str(data)))
+    try:
+        records = fold(entries.kept(row) for row in reader.kept()).values()
+    finally:
+        reader.close()
+    there = [each for each in records if each.name == name and each.state is not State.DELETED]
+    if not there:
+        raise Failure(f"{data}: there is no tournament {name!r} in its journal")
+    record = there[-1]
+    summed = tournament_summed(record, list(record.dealt), None, ())
+    return summed | {"entrants": entrants_shown(record.entrants.values()), "next": None}

@@ -1,0 +1,72 @@
+"""The host's key: with it the host signs which facts it says there are.
+
+Ed25519, by the package `cryptography`, which is an extra: without it nothing is signed, and whoever
+reads an export is told so. The key is in the data folder, for nobody else to read.
+"""
+
+import os
+from importlib.util import find_spec
+from pathlib import Path
+
+from server.exits import ConfigError
+
+POSSIBLE = find_spec("cryptography") is not None
+FILE = "signing-key"  # in the data folder
+ALGORITHM = "Ed25519"
+UNSIGNED = "the host has no key: it was installed without the extra `sign`"
+
+
+class Signer:
+    def __init__(self, secret: bytes) -> None:
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+        self._key = Ed25519PrivateKey.from_private_bytes(secret)
+        self.public = self._key.public_key().public_bytes_raw().hex()
+
+    def sign(self, tournament: str, facts: int, head: str) -> str:
+        return self._key.sign(_statement(tournament, facts, head)).hex()
+
+
+def signer(folder: Path) -> Signer | None:
+    """The host's key, made if there is none yet; None where nothing can be signed."""
+    if not POSSIBLE:
+        return None
+    path = folder / FILE
+    try:
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+            file.write(os.urandom(32).hex() + "\n")
+    except FileExistsError:
+        pass
+    except OSError as error:
+        raise ConfigError(f"{path}: the host's key cannot be written: {error.strerror}") from None
+    return known_signer(folder)
+
+
+def known_signer(folder: Path) -> Signer | None:
+    """The host's key, if it has one."""
+    path = folder / FILE
+    if not POSSIBLE or not path.exists():
+        return None
+    try:
+        return Signer(bytes.fromhex(path.read_text(encoding="ascii").strip()))
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path}: the host's key cannot be read: {error}") from None
+
+
+def is_signed(key: str, signature: str, tournament: str, facts: int, head: str) -> bool | None:
+    """Whether that key has signed this; None where it cannot be told here."""
+    if not POSSIBLE:
+        return None
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    try:
+        public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(key))
+        public.verify(bytes.fromhex(signature), _statement(tournament, facts, head))
+    except (ValueError, InvalidSignature):
+        return False
+    return True
+
+
+def _statement(tournament: str, facts: int, head: str) -> bytes:
+    return f"quintain {tournament} {facts} {head}".encode()

@@ -1,0 +1,115 @@
+"""Whether what is told of a match's end can have led to it: refusals, absences, the clock that ran out.
+
+Each is judged again. A refused move has to be refused by the rules, and a clock has to have run out by
+what the moves before had left on it. Matches from before causes were kept have none, and nothing is asked
+of these.
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from math import inf
+from typing import Any
+
+import msgspec
+
+from games.game import Illegal, Pace, quoted
+from tournament.causes import FIRST, LATEST, SENT, Late, Refused
+from tournament.clock import Clock
+from tournament.events import Ending, Fault
+from tournament.match import Match
+from tournament.record import Concluded
+
+SLACK = 1e-6  # seconds: what a time is rounded by, for each of those that are added up
+ROUNDED = 0.002  # seconds: moments are kept to the millisecond
+FAULTS: dict[Ending, tuple[Fault | None, ...]] = {
+    Ending.PLAYED: (None,),
+    Ending.RESIGNED: (None,),
+    Ending.ILLEGAL: (Fault.BOT, None),
+    Ending.TIME: (Fault.BOT, Fault.NETWORK, None),
+    Ending.LEFT: (Fault.BOT, Fault.NETWORK, None),
+    Ending.VOID: (Fault.BOT, Fault.NETWORK, Fault.HOST, None),
+}
+
+
+def cause_objections(pace: Pace, match: Match, fact: Concluded) -> Iterator[str]:
+    """What does not follow; `match` is as it is after its moves."""
+    if fact.fault not in FAULTS[fact.ending]:
+        yield f"what was {fact.ending} is not the fault of the {fact.fault}"
+    yield from _moment_objections(fact)
+    for cause in fact.cause:
+        if isinstance(cause, Refused):
+            yield from _refusal_objections(match, cause)
+    whole = len(fact.cause) < FIRST + LATEST  # of more than these, those in the middle are left out
+    if fact.ending is Ending.TIME and fact.winner is not None and fact.fault is not None:
+        yield from _flag_objections(pace, match, fact)
+    elif fact.ending is Ending.ILLEGAL and fact.winner is not None and fact.fault is not None:
+        last = fact.cause[-1] if fact.cause else None
+        if not isinstance(last, Refused) or last.seat != 1 - fact.winner or last.ply != len(fact.moves):
+            yield "no refused move is told of that it was lost by"
+    if fact.ending is not Ending.TIME and whole and any(isinstance(cause, Late) for cause in fact.cause):
+        yield f"a clock ran out, and it was {fact.ending}"
+
+
+def _moment_objections(fact: Concluded) -> Iterator[str]:
+    moments = [cause.at for cause in fact.cause]
+    if fact.ended is not None:
+        moments.append(fact.ended)
+    if any(later < earlier - ROUNDED for earlier, later in pairwise(moments)):
+        yield "what led to its end is not in the order in which it happened"
+    if fact.began is None or fact.ended is None:
+        return
+    lasted, thought = fact.ended - fact.began, sum(max(0.0, spent) for spent in fact.times)
+    if lasted < 0:
+        yield "it ended before it began"
+    elif thought > lasted + ROUNDED + SLACK * len(fact.times):
+        yield f"its moves took {thought:.3f} seconds, and it lasted {lasted:.3f}"
+
+
+def _flag_objections(pace: Pace, match: Match, fact: Concluded) -> Iterator[str]:
+    """The clock of the mover ran out, by all that the moves before had left on it."""
+    late = next((cause for cause in fact.cause if isinstance(cause, Late)), None)
+    if late is None or late.ply != len(fact.moves) or late.seat != match.position.turn:
+        yield f"it is not told how much time {fact.players[match.position.turn]} had, and how much it spent"
+        return
+    clock, now = Clock(pace), 0.0
+    for position, spent in zip(match.positions, fact.times, strict=False):
+        clock.start(position.turn, now)
+        now += max(0.0, spent)
+        clock.stop(now)
+    clock.start(late.seat, now)
+    had = clock.allowed
+    if had == inf or abs(had - late.deadline) > SLACK * (len(fact.times) + 1):
+        yield f"it had {had:.6f} seconds for its move by its clock, and not {late.deadline:.6f}"
+    elif late.spent <= late.deadline:
+        yield f"it spent {late.spent:.6f} of {late.deadline:.6f} seconds, which is in time"
+
+
+def _refusal_objections(match: Match, refused: Refused) -> Iterator[str]:
+    if refused.ply >= len(match.positions):
+        yield f"a move was refused after {refused.ply} moves, and there were {len(match.moves)}"
+        return
+    position = match.positions[refused.ply]
+    if position.turn != refused.seat or len(refused.sent) >= SENT:
+        return  # out of turn, or too long to be told: it cannot be judged again
+    if all(_is_legal(match, position, read) for read in _readings(refused.sent)):
+        yield f"{quoted(refused.sent)} is said to have been refused after {refused.ply} moves, and is legal"
+
+
+def _readings(sent: str) -> Iterator[Any]:
+    """What may have been sent, if it is told as this: a text is told as it is, anything else as JSON."""
+    try:
+        found = msgspec.json.decode(sent)
+    except (ValueError, RecursionError):
+        yield sent
+        return
+    yield found
+    if not isinstance(found, dict | list):
+        yield sent
+
+
+def _is_legal(match: Match, position: Any, sent: Any) -> bool:
+    try:
+        position.play(match.game.read(sent, position))
+    except (Illegal, RecursionError):
+        return False
+    return True

@@ -1,0 +1,103 @@
+"""Whether the facts of an export follow from each other by their hashes, and whose word the last of these is.
+
+A chain shows that nothing was changed since somebody was given one of its heads, a receipt. Whoever
+forges a file can forge its chain as well: it is a receipt that such a chain does not have.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from games.game import quoted
+from server.export.read import Finding, HeadLine, Section
+from server.export.read_facts import Link
+from server.export.signing import is_signed
+from tournament.chain import START, leaf, linked, shown_leaf
+from tournament.entries import PRIVATE, kind
+
+WITHHELD = frozenset(map(kind, PRIVATE))  # what may be withheld
+SHORT = 16  # characters of a hash that are told
+NO_HEAD = (
+    "is no head in this file: what is in it was changed after that receipt was given, or the file is older "
+    "than the receipt, or the receipt is for something else"
+)
+
+
+class Chain(Struct, frozen=True):
+    """What a section has of one."""
+
+    tournament: str
+    facts: int = 0
+    head: str | None = None  # None: it has none
+    key: str | None = None
+    signed: bool | None = None  # by that key; None: by none, or it cannot be told here
+
+    def __str__(self) -> str:
+        name = quoted(self.tournament)
+        if self.head is None:
+            return f"{name} carries no chain: nothing proves that its facts were never changed"
+        return f"{name} is a chain of {self.facts} facts up to the head {self.head}, {self._signed_by}"
+
+    @property
+    def _signed_by(self) -> str:
+        if self.key is None:
+            return "signed by nobody"
+        if self.signed is None:
+            return f"said to be signed by the key {self.key}: to check that takes the extra `sign`"
+        return f"{'' if self.signed else 'not '}signed by the key {self.key}"
+
+
+def followed(section: Section, links: Iterable[Link], findings: list[Finding], heads: set[str]) -> Chain:
+    """Follow the chain of a section, and collect its heads; findings for the lines that do not follow."""
+    links = list(links)
+    ends = [(each.number, each.read) for each in section.lines if isinstance(each.read, HeadLine)]
+    findings += (Finding(number, "a chain ends once, and this one has ended above") for number, _ in ends[1:])
+    if not ends and not any(link.head for link in links):
+        return Chain(section.name)
+    head = true = START  # what the last line says, and what it is
+    for link in links:
+        own = shown_leaf(link.row, link.row.body, link.seal) if link.seal else leaf(link.row)
+        expected, true = linked(head, own), linked(true, own)
+        findings += (Finding(link.line, why) for why in _objections(link, expected.hex()))
+        head = _bytes(link.head) or expected  # the next is not blamed for this one
+        heads.add(true.hex())
+    if not ends:
+        findings.append(
+            Finding(section.last, "there is no line of type head, which says where the chain ends")
+        )
+        return Chain(section.name, len(links), head.hex())
+    number, line = ends[0]
+    if (line.tournament, line.facts, line.head) != (section.kept_as, len(links), head.hex()):
+        why = (
+            f"the chain of {section.name} has {len(links)} facts and the head {_short(head.hex())}; "
+            f"this says that {quoted(line.tournament)} has {line.facts} and the head {_short(line.head)}"
+        )
+        findings.append(Finding(number, why))
+    if not line.signed:
+        return Chain(section.name, len(links), head.hex())
+    key = line.key or ""
+    signed = is_signed(key, line.signature or "", line.tournament, line.facts, line.head)
+    if signed is False or line.algorithm is None:
+        findings.append(Finding(number, f"this is not signed by the key {quoted(line.key)}"))
+    return Chain(section.name, len(links), head.hex(), key, signed)
+
+
+def _objections(link: Link, expected: str) -> Iterator[str]:
+    if link.kept is None and link.row.kind not in WITHHELD:
+        yield f"a fact of the kind {quoted(link.row.kind)} is withheld from nobody"
+    if not link.head:
+        yield "this has no head, and other facts have"
+    elif link.head != expected:
+        yield f"the chain breaks here: the head is {_short(expected)} by this fact, not {_short(link.head)}"
+
+
+def _bytes(head: str) -> bytes | None:
+    try:
+        found = bytes.fromhex(head)
+    except ValueError:
+        return None
+    return found if len(found) == len(START) else None
+
+
+def _short(head: str) -> str:
+    return quoted(head) if len(head) <= SHORT else f"{head[:SHORT]}…"

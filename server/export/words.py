@@ -1,0 +1,39 @@
+"""What led to the end of a match, in words: for the page of a match and for terminals.
+
+Causes are as the API has them (`json_views.causes_shown`). What a bot has sent is in there, escaped
+for JSON: whoever shows it escapes it for where it is shown.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+FAULTS = {
+    "bot": "the bot's own fault",
+    "network": "the fault of the connection",
+    "host": "the fault of the host",
+}
+LAST = ("late", "absent")  # kinds that come with the end, and not before a move
+
+
+def in_words(cause: Mapping[str, Any], players: Sequence[str]) -> str:
+    """One cause; what this version does not know is named."""
+    match cause:
+        case {"kind": "refused", "seat": int(seat), "sent": sent, "why": why}:
+            return f"{players[seat]}: {sent} was refused: {why}"
+        case {"kind": "disconnected", "seat": int(seat)}:
+            return f"{players[seat]} lost its connection"
+        case {"kind": "returned", "seat": int(seat)}:
+            return f"{players[seat]} came back"
+        case {"kind": "credited", "seconds": seconds}:
+            return f"the host stood still for {seconds:.1f} s, and gave that time back"
+        case {"kind": "late", "seat": int(seat), "deadline": deadline}:
+            return f"{players[seat]} had {deadline:.1f} s for this move"
+        case {"kind": "absent", "seat": int(seat), "seconds": seconds}:
+            return f"{players[seat]} was waited for {seconds:.0f} s"
+        case _:
+            return str(cause.get("kind"))
+
+
+def before_move(causes: Sequence[Mapping[str, Any]], ply: int) -> list[Mapping[str, Any]]:
+    """What happened between the move before the one with this number, 1 for the first, and that move."""
+    return [cause for cause in causes if cause["kind"] not in LAST and cause.get("ply") == ply - 1]

@@ -1,0 +1,60 @@
+"""The facts of a tournament as lines of an export, each with the head of the chain that ends with it.
+
+The organiser's export has all of them. In the public one, of what not everybody may know there is
+the seal alone, so that the chain can be computed anew.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from msgspec import structs
+
+from server.export.signing import ALGORITHM, UNSIGNED, Signer
+from tournament.chain import START, leaf, linked, seal
+from tournament.entries import Entry, body, fact, public
+from tournament.record import AnyFact, Concluded
+
+
+class FactLines:
+    """The lines of one tournament, made in the order of its facts."""
+
+    def __init__(self, tournament: str, *, everything: bool) -> None:
+        """With `everything` they can be imported, and are the organiser's."""
+        self._tournament = tournament
+        self._everything = everything
+        self._head = START
+        self._count = 0
+
+    def lines(self, rows: Iterable[Entry]) -> Iterator[dict[str, Any]]:
+        return map(self._line, rows)
+
+    def _line(self, row: Entry) -> dict[str, Any]:
+        self._head = linked(self._head, leaf(row))
+        self._count += 1
+        found = fact(row.body)
+        part = found if self._everything else public(found)
+        if part is None:
+            line = {"type": "withheld", "tournament": row.tournament, "when": row.when, "kind": row.kind}
+            return line | {"seal": seal(row), "head": self._head.hex()}
+        line = fact_line(row, part)
+        if row.salt:
+            line |= {"salt": row.salt} if self._everything else {"seal": seal(row)}
+        if part is found and body(found) != row.body:  # an older Quintain wrote it in other letters
+            line["body"] = row.body
+        return line | {"head": self._head.hex()}
+
+    def last(self, signer: Signer | None) -> dict[str, Any]:
+        """The line that says how many facts there are and what they come to."""
+        head = self._head.hex()
+        line = {"type": "head", "tournament": self._tournament, "facts": self._count, "head": head}
+        if signer is None:
+            return line | {"algorithm": None, "key": None, "signature": None, "why": UNSIGNED}
+        signature = signer.sign(self._tournament, self._count, head)
+        return line | {"algorithm": ALGORITHM, "key": signer.public, "signature": signature}
+
+
+def fact_line(row: Entry, fact: AnyFact) -> dict[str, Any]:
+    """The moves of a match are in its own line, and not a second time here."""
+    if isinstance(fact, Concluded):
+        fact = structs.replace(fact, moves=(), times=())
+    return {"type": "fact", "tournament": row.tournament, "when": row.when, "fact": fact}

@@ -1,0 +1,81 @@
+"""What a monitor is told beside what the host knows of itself: the process, the build, and what waits.
+
+`server/host/metrics.py` has the host's own figures. Where the system has no `/proc`, figures of the
+process are left out.
+"""
+
+import os
+import platform
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from server.config import Settings
+from server.host.exposition import Family, Sample, single
+from server.net.open_files import room_for_files
+from server.store.regular_backups import RegularBackups
+from server.webhooks import positions
+
+PROC = Path("/proc/self")
+BEGUN = time.time()  # nearly when the process was started: this is imported then
+
+Queues = Mapping[str, Callable[[], int]]  # by name: how many wait
+
+
+def build() -> Iterator[Family]:
+    sample = Sample(1, {"version": own_version(), "python": platform.python_version()})
+    yield Family("quintain_build_info", "gauge", "1, with the versions of the host and of Python.", (sample,))
+
+
+def own_version() -> str:
+    try:
+        return version("quintain")
+    except PackageNotFoundError:  # run from a checkout that is not installed
+        return "0+checkout"
+
+
+def waiting(queues: Queues) -> Iterator[Family]:
+    samples = tuple(Sample(count(), {"queue": name}) for name, count in queues.items())
+    yield Family(
+        "quintain_queue_length",
+        "gauge",
+        "What waits for the journal, for show, or to be thought of.",
+        samples,
+    )
+
+
+def backups(copies: RegularBackups) -> Iterator[Family]:
+    name = "quintain_backup_last_success_timestamp_seconds"
+    yield single(name, "gauge", "When the latest backup was made; 0: never.", copies.made or 0.0)
+    failures = "quintain_backup_failures_total"
+    yield single(failures, "counter", "Backups that could not be made, or were damaged.", copies.failures)
+
+
+def webhooks(settings: Settings, last: Callable[[], int]) -> Iterator[Family]:
+    """By their places in the configuration: an address may have a secret in it."""
+    told, now = positions.read(Path(settings.data) / positions.FILE), last()
+    samples = tuple(
+        Sample(max(0, now - told.get(positions.key(each.url), now)), {"webhook": str(number)})
+        for number, each in enumerate(settings.webhook)
+    )
+    if samples:
+        name = "quintain_webhook_behind_entries"
+        yield Family(name, "gauge", "Entries of the journal that a webhook has not been told of.", samples)
+
+
+def process() -> Iterator[Family]:
+    """As the libraries for Prometheus name them."""
+    times = os.times()
+    cpu = times.user + times.system
+    yield single("process_cpu_seconds_total", "counter", "Processor time that the process has used.", cpu)
+    yield single("process_start_time_seconds", "gauge", "When the process was started.", BEGUN)
+    yield single("process_max_fds", "gauge", "How many files it may have open.", room_for_files())
+    with suppress(OSError, ValueError, IndexError):
+        pages = os.sysconf("SC_PAGE_SIZE")
+        virtual, resident = map(int, (PROC / "statm").read_text().split()[:2])
+        files = len(os.listdir(PROC / "fd"))
+        yield single("process_virtual_memory_bytes", "gauge", "Memory that it has mapped.", virtual * pages)
+        yield single("process_resident_memory_bytes", "gauge", "Memory that it occupies.", resident * pages)
+        yield single("process_open_fds", "gauge", "Files that it has open.", files)

@@ -1,0 +1,155 @@
+"""How well matches were played, in games where perfect play is known: graded after they are over.
+
+It is done in a child process that gives way to everything else, one match at a time, when
+somebody asks about it; and for all latest matches of a tournament when somebody asks how well
+its bots play. What is known is remembered, within limits.
+"""
+
+from collections.abc import Awaitable, Callable
+from weakref import WeakKeyDictionary
+
+import structlog
+import trio
+from msgspec import Struct
+
+from games.catalogue import catalogue
+from games.perfect import Grades, share
+from server.host.thinker import COMMAND, Busy, Failed, Thinker
+from server.net.guard import Guard
+from tournament.record import Concluded, Record
+
+LAST = "19"  # how nice the child is: nobody waits for it
+WAIT = 2.0  # seconds that somebody waits for the grades of a match
+LONGEST = 60.0  # seconds for one match: six times what it takes on a slow machine without a book
+KNOWN = 20_000  # matches whose grades are remembered: some 10 MB
+LATEST = 1_000  # matches of a tournament, the latest, that its bots' accuracy is taken from
+
+Key = tuple[str, str]  # a tournament as it is kept, and a match
+Fetch = Callable[[str], Awaitable[Concluded]]  # a match that is over, with all its moves
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+class Kept(Struct):
+    """A bot's graded moves so far."""
+
+    kept: int = 0  # moves that kept what there was to lose …
+    had: int = 0  # … of so many
+
+    @property
+    def accuracy(self) -> float | None:
+        return share(self.kept, self.had)
+
+    def add(self, more: "Kept") -> None:
+        self.kept += more.kept
+        self.had += more.had
+
+
+class Summary:
+    """The latest matches of one tournament, added up."""
+
+    def __init__(self) -> None:
+        self.matches = 0
+        self.of: dict[str, Kept] = {}
+        self.read = 0  # of the record's endings
+        self.reading = False
+
+    def add(self, over: Concluded, grades: Grades) -> None:
+        self.matches += 1
+        for seat, name in enumerate(over.players):
+            self.of.setdefault(name, Kept()).add(Kept(grades.kept[seat], grades.had[seat]))
+
+    def bot(self, name: str) -> Kept:
+        return self.of.get(name) or Kept()
+
+    @property
+    def whole(self) -> Kept:
+        """Of all its bots together."""
+        whole = Kept()
+        for each in self.of.values():
+            whole.add(each)
+        return whole
+
+
+class Grader:
+    def __init__(self, guard: Callable[[], Guard]) -> None:
+        """`guard` is where gradings are started."""
+        self._guard = guard
+        self._thinker = Thinker(children=1, command=(*COMMAND, LAST))
+        self.grade = self._thinker.grade  # where it holds up nobody
+        self._known: dict[Key, Grades] = {}  # the latest that was asked for last
+        self._asked: dict[Key, trio.Event] = {}  # those in the making; set when one is done
+        self._summaries: WeakKeyDictionary[Record, Summary] = WeakKeyDictionary()
+
+    async def run(self) -> None:
+        """Run until cancelled, then end the child."""
+        await self._thinker.run()
+
+    async def of(self, record: Record, over: Concluded, wait: float = WAIT) -> Grades | None:
+        """The grades of a match that is over; None where nobody knows, or nobody knows yet."""
+        if not graded(record):
+            return None
+        key = (record.kept_as, over.match)
+        if key not in self._known:
+            done = self._ask(key, record, over)
+            with trio.move_on_after(wait):
+                await done.wait()
+        return self._latest(key)
+
+    def summary(self, record: Record, fetch: Fetch) -> Summary | None:
+        """What is known by now about the bots of a tournament; the rest is begun with."""
+        if not graded(record):
+            return None
+        summary = self._summaries.setdefault(record, Summary())
+        if summary.read < len(record.endings) and not summary.reading:
+            summary.reading = True
+            self._guard().start_soon(self._sum_up, record, fetch, summary)
+        return summary
+
+    def _latest(self, key: Key) -> Grades | None:
+        grades = self._known.pop(key, None)
+        if grades is not None:
+            self._known[key] = grades
+        return grades
+
+    def _ask(self, key: Key, record: Record, over: Concluded) -> trio.Event:
+        """Set when that is done, or has failed."""
+        if key not in self._asked:
+            self._asked[key] = trio.Event()
+            self._guard().start_soon(self._grade, key, record, over)
+        return self._asked[key]
+
+    async def _grade(self, key: Key, record: Record, over: Concluded) -> None:
+        try:
+            options = record.options(over)
+            found = await self.grade(record.opened.game, options, over.moves, LONGEST)
+            if found is not None:
+                self._known[key] = found
+                if len(self._known) > KNOWN:
+                    del self._known[next(iter(self._known))]
+        except (Busy, Failed) as error:
+            log.warning("a match is not graded", match=over.match, why=str(error))
+        finally:
+            self._asked.pop(key).set()
+
+    async def _sum_up(self, record: Record, fetch: Fetch, summary: Summary) -> None:
+        """Up to what is over now; what is over later is for whoever asks next."""
+        try:
+            end = len(record.endings)
+            for number in range(max(summary.read, end - LATEST), end):
+                name = record.endings[number]
+                if name not in record.voided:
+                    over = await fetch(name)
+                    key = (record.kept_as, name)
+                    if key not in self._known:
+                        await self._ask(key, record, over).wait()
+                    if (grades := self._latest(key)) is not None:
+                        summary.add(over, grades)
+                summary.read = number + 1
+        finally:
+            summary.reading = False
+
+
+def graded(record: Record) -> bool:
+    """Whether anybody knows how well its game is played."""
+    return catalogue()[record.opened.game].solver is not None

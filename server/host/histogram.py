@@ -1,0 +1,28 @@
+"""A histogram: in how many cases something took no longer than each of its bounds.
+
+So a monitor can say what the slowest hundredth took, of any stretch of time.
+"""
+
+from bisect import bisect_left
+from itertools import accumulate
+
+MILLISECONDS = (0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
+
+
+class Histogram:
+    """How often something took how many seconds."""
+
+    __slots__ = ("_counts", "bounds", "total")
+
+    def __init__(self) -> None:
+        self.bounds = tuple(each / 1000 for each in MILLISECONDS)
+        self.total = 0.0  # seconds, of all that was observed
+        self._counts = [0] * (len(self.bounds) + 1)  # the last: what took longer than any bound
+
+    def observe(self, seconds: float) -> None:
+        self.total += seconds
+        self._counts[bisect_left(self.bounds, seconds)] += 1
+
+    def up_to(self) -> list[int]:
+        """How many took no longer than each bound, and last, how many there were in all."""
+        return list(accumulate(self._counts))

@@ -1,0 +1,115 @@
+"""What the log says about tournaments: one line an event, for whoever reads it at three in the morning.
+
+Bots that come and go are logged where they do (`server/protocols/common/attendance.py`).
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+
+import structlog
+import trio
+
+from server.host.view import Held
+from tournament.record import (
+    AnyFact,
+    Concluded,
+    Disqualified,
+    Record,
+    State,
+    Turned,
+    Voided,
+    Withdrew,
+)
+from tournament.timekeeper import Timekeeper
+from tournament.tournament import Tournament
+
+SHOWN = 3  # names of bots that are missing, in a line that has to be short
+MINUTE = 60.0
+SECOND = 1.0  # between two looks at how things are
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+def opened(record: Record, by: str | None = None) -> None:
+    said = record.opened
+    log.info("tournament opened", tournament=record.name, game=said.game, format=said.format, by=by)
+
+
+def restored(tournaments: int, playing: int) -> None:
+    """At the start, if there is something to go on with."""
+    if tournaments:
+        log.info("going on with what was kept", tournaments=tournaments, matches_in_play=playing)
+
+
+def told(tournament: Held, fact: AnyFact) -> None:
+    """A fact is safe, and in the record."""
+    record = tournament.record
+    match fact:
+        case Turned(state=State.RUNNING) if record.drawn or record.ended:
+            log.info("tournament resumed", tournament=record.name)
+        case Turned(state=State.RUNNING):
+            log.info("tournament begun", tournament=record.name, entrants=len(record.entrants))
+        case Turned(state=State.FINISHED):
+            log.info("tournament finished", tournament=record.name, matches=record.ended)
+        case Turned(state=state):
+            log.info(f"tournament {state.value}", tournament=record.name)
+        case Withdrew(name=name):
+            log.info("withdrawn", tournament=record.name, player=name)
+        case Disqualified(name=name, why=why):
+            log.info("disqualified", tournament=record.name, player=name, why=why)
+        case Voided(match=match, why=why):
+            log.info("voided", match=match, why=why)
+        case Concluded():
+            _verdict(fact)
+        case _:
+            pass
+
+
+def _verdict(fact: Concluded) -> None:
+    log.debug(
+        "over",
+        match=fact.match,
+        players=fact.players,
+        winner=None if fact.winner is None else fact.players[fact.winner],
+        ending=fact.ending.value,
+        why=fact.why,
+        fault=None if fact.fault is None else fact.fault.value,
+    )
+
+
+async def keep_shown(
+    tournaments: Mapping[str, Tournament],
+    timekeeper: Timekeeper,
+    show: Callable[[str], None],
+    wall: Callable[[], float] = time.time,
+) -> None:
+    """Show how things are, once a second, until cancelled; then show nothing any more."""
+    moves = timekeeper.moves
+    try:
+        while True:
+            await trio.sleep(SECOND)
+            before, moves = moves, timekeeper.moves
+            now, held = wall(), tuple(tournaments.values())
+            missing = {each.name: now - each.since for one in held for each in one.missing()}
+            show(status(sum(len(one.matches) for one in held), (moves - before) / SECOND, missing))
+    finally:
+        show("")
+
+
+def status(playing: int, moves_a_second: float, missing: Mapping[str, float]) -> str:
+    """How things are, in a line: `missing` says for how many seconds a bot has been waited for."""
+    parts = [f"{playing} match{'' if playing == 1 else 'es'}", f"{moves_a_second:.0f} moves/s"]
+    if missing:
+        longest = sorted(missing.items(), key=lambda each: (-each[1], each[0]))
+        names = [f"{name} ({_duration(seconds)})" for name, seconds in longest[:SHOWN]]
+        parts.append("missing: " + ", ".join([*names, *_more(len(longest) - SHOWN)]))
+    return " · ".join(parts)
+
+
+def _more(count: int) -> Iterator[str]:
+    if count > 0:
+        yield f"{count} more"
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < MINUTE else f"{seconds / MINUTE:.0f} min"

@@ -1,0 +1,23 @@
+"""For whom a proxy connects, if it says so before anything else: the PROXY protocol over a socket."""
+
+import trio
+
+from server.net.proxy_header import BadHeader, header, may_begin
+from server.net.sockets import SocketWire
+
+
+async def introduced(wire: SocketWire, seconds: float) -> str:
+    """The address that it says it connects for; "" if it says nothing of that within so many seconds.
+
+    What it said after that, or instead, is left for whoever reads next. Raises `BadHeader`.
+    """
+    begun, found, ended = b"", None, False
+    with trio.move_on_after(seconds):
+        while found is None and not ended and may_begin(begun):
+            received = await wire.receive()
+            begun, ended = begun + received, not received
+            found = header(begun)
+    if found is None and begun and may_begin(begun):
+        raise BadHeader(f"expected the rest of a PROXY header within {seconds:g} s")
+    wire.unread(begun if found is None else begun[found.length :])
+    return "" if found is None else found.source

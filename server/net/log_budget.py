@@ -1,0 +1,54 @@
+"""How many lines of the log one address may cause: a stranger must not fill the disk, or hide other lines.
+
+A processor of structlog's. It counts lines that say whose they are: by a `peer`, else by a `player`.
+What an address has no credits for is left out and counted, and the next line that it may cause says how
+many there were in `more`. All addresses together have a budget too, for some networks have millions.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import structlog
+
+from server.net.budgets import Budgets, address_of
+from server.net.limits import Bucket, Rate
+
+IN_ALL = 10  # times as many lines as one address may cause, all of them may
+EVERYBODY = "(everybody)"  # in place of an address, where the budget of all is spent
+COUNTED = 1000  # addresses whose lines are counted one by one; those of any more are counted together
+
+Event = structlog.typing.EventDict
+
+
+class LogBudget:
+    def __init__(self, rate: Rate, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._one = Budgets(rate)
+        self._all = Bucket(Rate(rate.credits * IN_ALL, rate.seconds), now())
+        self._left_out: Counter[str] = Counter()  # lines, by address
+
+    def __call__(self, logger: Any, method: str, event: Event) -> Event:
+        """Let a line pass, or raise `structlog.DropEvent`."""
+        whose = event.get("peer") or event.get("player")
+        if not isinstance(whose, str):
+            return event
+        address, now = address_of(whose), self._now()
+        if not self._one.take(whose, now):
+            self._leave_out(address)
+        if not self._all.take(now):
+            self._leave_out(EVERYBODY)
+        if more := self._left_out.pop(address, 0):
+            event["more"] = more
+        return event
+
+    def rest(self) -> dict[str, int]:
+        """How many lines were left out that no line has told of; from now on they are told."""
+        left_out, self._left_out = self._left_out, Counter()
+        return left_out
+
+    def _leave_out(self, address: str) -> None:
+        known = address in self._left_out or len(self._left_out) < COUNTED
+        self._left_out[address if known else EVERYBODY] += 1
+        raise structlog.DropEvent

@@ -1,0 +1,31 @@
+"""Texts for authors with the host's own addresses in them, in place of the usual ones.
+
+The documentation says `127.0.0.1:8000` and the like, so that what it shows can be pasted on the machine of
+the host. Whoever reads it from the host itself is shown how they have reached it.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from server.http.wire import Headers
+
+MARKDOWN: Headers = (("Content-Type", "text/markdown; charset=utf-8"), ("X-Content-Type-Options", "nosniff"))
+NAME = "for-assistants.md"
+PLACES = (Path(__file__).parent / NAME, Path(__file__).parents[2] / "docs" / NAME)
+ASSISTANTS = next(place for place in PLACES if place.is_file()).read_text(
+    encoding="utf-8"
+)  # installed or not
+
+
+def addressed(text: str, connect: Mapping[str, str]) -> str:
+    """The text, with the addresses of `connect`: see `Pages`."""
+    host, tcp = connect["host"], connect["tcp"]
+    for usual, own in (
+        ("tcp://127.0.0.1:8000", connect["url"]),
+        ("ws://127.0.0.1:8001", connect["websocket"]),
+        ("http://127.0.0.1:8080", connect["http"]),
+        ("nc 127.0.0.1 8000", f"nc {host} {tcp}"),
+        ('"127.0.0.1", 8000', f'"{host}", {tcp}'),
+    ):
+        text = text.replace(usual, own)
+    return text

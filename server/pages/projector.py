@@ -1,0 +1,113 @@
+"""What a projector shows: boards, the top of the tables and what is next, of one tournament or of all.
+
+Nobody touches it and it runs for hours, so it has a fixed number of places, and what it shows is bounded
+however large the event is.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
+
+from markupsafe import Markup
+from msgspec import Struct
+
+from games.catalogue import catalogue
+from server.host.boards import NoBoard
+from server.host.host import OPEN
+from server.host.view import Held, View
+from server.pages import home, tables
+from server.pages.board_grid import Wall
+from server.pages.rendering import part
+from tournament.record import State
+from tournament.standings import Row
+
+PLACES = 6  # boards
+GROUPS = 3  # tournaments beside them …
+FEW, MANY = 5, 12  # … and lines of their tables: of each of several, and of a single one
+NEXT = 5  # pairings that come next
+REFRESH = 1.0  # seconds between two looks at the tables
+
+
+class Group(Struct, frozen=True):
+    """A tournament beside the boards."""
+
+    name: str
+    title: str  # of the game
+    state: State
+    entrants: int
+    wanted: int | None
+    start: float | None  # when it begins by itself
+    decided: int
+    drawn: int
+    endless: bool
+    eta: float | None
+    rows: Sequence[Row]
+    winners: list[str]  # once it is over
+    next: list[tuple[str, str]]
+
+
+class ProjectorLook:
+    def __init__(self, host: View, only: Held | None) -> None:
+        self._host = host
+        self._only = only
+        self._wall = Wall(PLACES)
+        self._hung: list[object] = [()] * PLACES
+        self._looked = -REFRESH
+
+    async def prepare(self) -> None:
+        for each in self._chosen():
+            with suppress(NoBoard):
+                await self._host.boards.current(each.record.public)
+
+    def items(self) -> Mapping[str, list[Markup]]:
+        return {}
+
+    def parts(self, now: float) -> Iterator[tuple[str, Markup]]:
+        shown = self._host.tournaments.values() if self._only is None else [self._only]
+        self._wall.arrange(shown, now)
+        yield from home.hung(self._wall, self._hung)
+        if now >= self._looked + REFRESH:
+            self._looked = now
+            chosen = self._chosen()
+            groups = [self._group(each, MANY if len(chosen) == 1 else FEW) for each in chosen]
+            yield "groups", part("groups", {"groups": groups})
+
+    def _chosen(self) -> list[Held]:
+        return chosen_of(self._host) if self._only is None else [self._only]
+
+    def _group(self, tournament: Held, lines: int) -> Group:
+        record = tournament.record
+        board = self._host.boards.latest(record.public)
+        over = record.state is State.FINISHED and record.frozen is None
+        return Group(
+            record.name,
+            catalogue()[record.opened.game].title,
+            record.state,
+            len(record.entrants),
+            record.opened.entrants,
+            record.opened.start,
+            record.decided,
+            record.pairings,
+            record.format.endless,
+            tournament.eta(),
+            [] if board is None else board.rows[:lines],
+            tables.winners(board) if over and board is not None else [],
+            coming(tournament),
+        )
+
+
+def chosen_of(host: View) -> list[Held]:
+    """The tournaments to show if none is named: those that go on, else open tables, else the latest."""
+    held = [*host.tournaments.values()]
+    named = [each for each in held if not each.record.name.startswith(OPEN)]
+    on = [each for each in named if each.record.state is not State.FINISHED]
+    on.sort(key=lambda each: home.ORDER.index(each.record.state))
+    return (on or [each for each in held if each.matches] or named[::-1])[:GROUPS]
+
+
+def coming(tournament: Held) -> list[tuple[str, str]]:
+    """The pairings that are drawn and not being played yet, the first of them."""
+    record = tournament.record
+    playing = set(record.dealt.values())
+    waiting = (record.drawn[number] for number in record.open if number not in playing)
+    return [(each.first, each.second) for each in islice(waiting, NEXT) if each.second is not None]

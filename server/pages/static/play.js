@@ -1,0 +1,149 @@
+// Playing by hand: the house protocol over websocket, on the board that the host draws.
+//
+// A click, a tap, or Enter on whatever has `data-move` plays that move; so does typing it. A connection that is
+// lost is made again with the token of the last welcome, which this tab remembers.
+
+import { show } from "./parts.js";
+
+const MOST = 10_000; // ms between two tries to connect
+const LOOKS = 100; // at the board, until the host's pages have heard of a move …
+const PAUSE = 100; // … with so many ms in between
+
+const play = document.querySelector("[data-play]");
+const board = play.querySelector("[data-board]");
+const typed = play.querySelector("[data-typed]");
+const { play: game, websocket, against } = play.dataset;
+const name = play.dataset.as || `guest-${1000 + Math.floor(Math.random() * 9000)}`;
+const remembered = `token ${game} ${name}`;
+
+let socket;
+let match; // its name, as `begin` has it
+let you;
+let players;
+let asked = {}; // the latest turn
+let tries = 0;
+let over = false;
+
+function say(words, link) {
+  const status = play.querySelector("[data-status]");
+  status.replaceChildren(words);
+  if (link) {
+    const replay = Object.assign(document.createElement("a"), { href: link, textContent: "Look at it again" });
+    status.append(" ", replay);
+  }
+}
+
+function send(message) {
+  if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
+}
+
+function connect() {
+  socket = new WebSocket(websocket);
+  socket.addEventListener("open", () => {
+    const hello = { type: "hello", name, game, person: true, matches: 1 };
+    if (against) hello.against = against;
+    const token = sessionStorage.getItem(remembered);
+    if (token) hello.token = token;
+    send(hello);
+  });
+  socket.addEventListener("message", (event) => hear(JSON.parse(event.data)));
+  socket.addEventListener("close", () => {
+    if (over) return;
+    say("The connection is lost; trying again.");
+    setTimeout(connect, Math.min(MOST, 500 * 2 ** tries++));
+  });
+}
+
+function hear(told) {
+  switch (told.type) {
+    case "welcome":
+      tries = 0;
+      sessionStorage.setItem(remembered, told.token);
+      say(against ? `Waiting for ${against}.` : "Waiting for somebody to play against.");
+      break;
+    case "begin":
+      ({ match, you, players } = told);
+      typed.hidden = false;
+      break;
+    case "turn":
+      asked = told;
+      clocks(told);
+      if (told.turn !== null) say(told.turn === you ? `Your move: you are ${you}.` : `You are ${you}; it is the other's move.`);
+      look(told.ply);
+      break;
+    case "refused":
+      say(told.reason);
+      if (!match) finish();
+      else look(asked.ply);
+      break;
+    case "end":
+      say(`${result(told)}: ${told.why}.`, told.replay);
+      finish();
+      break;
+  }
+}
+
+function result(end) {
+  if (end.winner === "draw") return "A draw";
+  if (end.winner === null) return "Nobody has won";
+  return end.winner === you ? "You have won" : "You have lost";
+}
+
+function finish() {
+  over = true;
+  typed.hidden = true;
+  board.querySelectorAll("[data-move]").forEach((each) => each.remove());
+  socket.close();
+}
+
+function clocks({ clock }) {
+  const left = clock.map((seconds, seat) => `${players[seat]} ${seconds === null ? "∞" : `${seconds.toFixed(0)} s`}`);
+  play.querySelector("[data-clocks]").textContent = left.join(" · ");
+}
+
+/** Show the board after so many plies, as soon as the pages have it. */
+async function look(ply) {
+  const query = new URLSearchParams({ ply, seat: you });
+  for (let n = 0; n < LOOKS && ply === asked.ply; n += 1) {
+    const answer = await fetch(`/matches/${encodeURIComponent(match)}/hand?${query}`);
+    const drawn = answer.ok ? (await answer.json()).board : null;
+    if (ply !== asked.ply) return;
+    if (drawn !== null) {
+      const focused = board.contains(document.activeElement);
+      show(board, drawn);
+      if (over) board.querySelectorAll("[data-move]").forEach((each) => each.remove());
+      else if (focused) board.querySelector("[data-move]")?.focus();
+      board.dataset.ply = ply;
+      return;
+    }
+    await new Promise((resolve) => { setTimeout(resolve, PAUSE); });
+  }
+}
+
+function move(short) {
+  if (!match || over || asked.turn !== you) return;
+  board.querySelectorAll("[data-move]").forEach((each) => each.setAttribute("aria-disabled", "true"));
+  send({ type: "move", match, ply: asked.ply, move: short });
+}
+
+board.addEventListener("click", (event) => {
+  const chosen = event.target.closest("[data-move]");
+  if (chosen) move(chosen.dataset.move);
+});
+board.addEventListener("keydown", (event) => {
+  const chosen = event.target.closest("[data-move]");
+  if (chosen && (event.key === "Enter" || event.key === " ")) {
+    event.preventDefault();
+    move(chosen.dataset.move);
+  }
+});
+typed.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const field = typed.querySelector("input");
+  if (field.value.trim()) move(field.value.trim());
+  field.value = "";
+});
+play.querySelector("[data-resign]").addEventListener("click", () => send({ type: "resign", match }));
+
+document.querySelector("[data-name]").value = name;
+if (against !== undefined) connect();

@@ -1,0 +1,37 @@
+"""What language models have used in a tournament: tokens, seconds and tries, added up from their notes.
+
+Any bot may note these figures with its moves, as `quintain bot llm` does; other figures are on the pages
+of the matches. Counted are the matches that the record remembers with their notes: the latest.
+"""
+
+from msgspec import Struct
+
+from tournament.record import Record
+
+FIGURES = ("tokens", "seconds", "tries", "by_lot")
+
+
+class Used(Struct):
+    """By one bot."""
+
+    name: str
+    moves: int = 0  # with a note of these figures
+    tokens: float = 0
+    seconds: float = 0
+    tries: float = 0
+    by_lot: float = 0  # moves that were not the model's
+
+
+def usage(record: Record) -> list[Used]:
+    """By every bot that has noted it, in the order of the alphabet."""
+    found: dict[str, Used] = {}
+    for name in record.recent:
+        over = record.matches.get(name)
+        for noted in () if over is None else over.notes:
+            if isinstance(noted.note, dict) and not noted.note.keys().isdisjoint(FIGURES):
+                bot = over.players[noted.seat] if over is not None else ""
+                used = found.setdefault(bot, Used(bot))
+                used.moves += 1
+                for figure in FIGURES:
+                    setattr(used, figure, getattr(used, figure) + noted.note.get(figure, 0))
+    return [found[name] for name in sorted(found)]

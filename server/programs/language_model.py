@@ -1,0 +1,223 @@
+"""A bot that asks a language model: any server that has the OpenAI-compatible `POST …/chat/completions`.
+
+The model is told the rules, the position and the legal moves, in the words of a template, and is asked
+again, with the reason, when its answer is no legal move. That goes on within the clock. Each move has a
+note of what it cost: tokens, seconds and tries. When there is no time left, or no try, a legal move is
+made by lot, and the note says so.
+"""
+
+import http.client
+import json
+import os
+import random
+import re
+import time
+from collections.abc import Callable, Mapping
+from string import Template
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Meta, Struct
+
+from games.game import Game, Illegal, typed
+from server.exits import Failure, Misuse
+
+KEY = "OPENAI_API_KEY"  # in the environment, as other programs have it
+TRIES = 5  # answers to one question
+ENDLESS = 600.0  # seconds for an answer, if there is no clock
+RESERVE = 2.0  # seconds of the clock that are kept for the move itself …
+SHARE = 0.5  # … but no more than this share of what is left
+PAUSE = 1.0  # seconds until a server is asked again that could not answer
+LARGEST = 1 << 20  # bytes of an answer
+SHOWN = 200  # characters of what a server says is wrong
+TEMPORARY = (408, 409, 429, 500, 502, 503, 504)  # after these, asking again may help
+
+PROMPT = """\
+You play $title, as $you, against $opponent.
+
+$rules
+
+The position, as JSON: $state
+The moves so far: $moves
+Your legal moves: $legal
+
+Choose one of the legal moves. Think if you like, and then write it in a last line of its own, as in the list:
+MOVE: <your move>
+"""
+NAMES = ("title", "you", "opponent", "rules", "state", "moves", "legal", "left")
+AGAIN = "That is no legal move: $why. Write a last line with one of the legal moves, as MOVE: <your move>"
+
+_MOVE = re.compile(r"^\W*MOVE\W*?:\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE)
+
+Messages = list[dict[str, str]]
+
+
+class Unanswered(Exception):
+    """The server had no answer this time."""
+
+
+class Endpoint:
+    """Where a model is asked."""
+
+    def __init__(self, base_url: str, model: str, key: str | None) -> None:
+        parts = urlsplit(base_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise Misuse(f"expected an address such as http://127.0.0.1:11434/v1, not {base_url!r}")
+        self._parts = parts
+        self._model = model
+        self._key = key
+
+    def ask(self, messages: Messages, seconds: float) -> tuple[str, int]:
+        """What the model says, and how many tokens that took. Raises `Unanswered`, or `Failure` for good."""
+        kind = http.client.HTTPSConnection if self._parts.scheme == "https" else http.client.HTTPConnection
+        connection = kind(self._parts.hostname or "", self._parts.port, timeout=seconds)
+        headers = {"Content-Type": "application/json"}
+        headers |= {} if self._key is None else {"Authorization": f"Bearer {self._key}"}
+        path = f"{self._parts.path.rstrip('/')}/chat/completions"
+        try:
+            body = json.dumps({"model": self._model, "messages": messages})
+            connection.request("POST", path, body, headers)
+            response = connection.getresponse()
+            said = response.read(LARGEST)
+        except (OSError, http.client.HTTPException) as error:
+            raise Unanswered(f"{type(error).__name__}: {error}") from None
+        finally:
+            connection.close()
+        if response.status in TEMPORARY:
+            raise Unanswered(f"the server of the model answers with {response.status}")
+        if response.status != 200:
+            why = said[:SHOWN].decode("utf-8", "replace")
+            raise Failure(f"the server of the model answers with {response.status}: {why}")
+        return _read(said)
+
+
+class Said(Struct):
+    content: str
+
+
+class Choice(Struct):
+    message: Said
+
+
+class Usage(Struct):
+    total_tokens: int = 0
+
+
+class Answer(Struct):
+    """What such a server answers with, as far as it matters here."""
+
+    choices: Annotated[list[Choice], Meta(min_length=1)]
+    usage: Usage | None = None
+
+
+def _read(said: bytes) -> tuple[str, int]:
+    try:
+        answer = msgspec.json.decode(said, type=Answer)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise Unanswered(f"the server of the model says something that is no answer: {error}") from None
+    return answer.choices[0].message.content, 0 if answer.usage is None else answer.usage.total_tokens
+
+
+class Asking:
+    """Chooses moves by asking a model: what `quintain_bot.run` calls."""
+
+    def __init__(
+        self,
+        game: Game[Any, Any],
+        endpoint: Endpoint,
+        template: str,
+        *,
+        lots: random.Random,
+        say: Callable[[str], None],
+        tries: int = TRIES,
+    ) -> None:
+        self._game = game
+        self._endpoint = endpoint
+        self._template = checked(template)
+        self._lots = lots
+        self._say = say
+        self._tries = tries
+
+    def __call__(self, question: dict[str, Any]) -> object:
+        begun, game = time.monotonic(), self._game
+        left = question["clock"][game.seats.index(question["you"])]
+        until = begun + (ENDLESS if left is None else left - min(RESERVE, left * SHARE))
+        position, played = replayed(game, question)
+        legal = {game.short(move): move for move in position.moves()}
+        prompt = self._prompt(question, played, list(legal), left)
+        messages: Messages = [{"role": "user", "content": prompt}]
+        tokens, tries, found = 0, 0, None
+        while found is None and tries < self._tries and (seconds := until - time.monotonic()) > 0:
+            tries += 1
+            try:
+                text, cost = self._endpoint.ask(messages, seconds)
+            except Unanswered as why:
+                self._say(str(why))
+                time.sleep(min(PAUSE, max(0.0, until - time.monotonic())))
+                continue
+            tokens += cost
+            found, why = chosen(game, position, text, legal)
+            if found is None:
+                again = Template(AGAIN).substitute(why=why)
+                messages += [{"role": "assistant", "content": text}, {"role": "user", "content": again}]
+        note = {"tokens": tokens, "seconds": round(time.monotonic() - begun, 3), "tries": tries}
+        if found is None:
+            found, note["by_lot"] = self._lots.choice([*legal.values()]), 1
+        question["note"] = note
+        return game.write(found)
+
+    def _prompt(
+        self, question: Mapping[str, Any], played: list[str], legal: list[str], left: float | None
+    ) -> str:
+        game, you = self._game, question["you"]
+        return Template(self._template).substitute(
+            title=game.title,
+            you=you,
+            opponent=question["players"][1 - game.seats.index(you)],
+            rules=game.rules.strip(),
+            state=json.dumps(question["state"], separators=(",", ":")),
+            moves=", ".join(played) or "none",
+            legal="; ".join(legal),
+            left="no limit" if left is None else f"{left:.0f} s",
+        )
+
+
+def replayed(game: Game[Any, Any], question: Mapping[str, Any]) -> tuple[Any, list[str]]:
+    """The position that a question is about, and the moves that led there."""
+    position, played = game.opening(question["options"]), list[str]()
+    for written in question["moves"]:
+        move = game.read(written, position)
+        played.append(game.short(move))
+        position = position.play(move)
+    return position, played
+
+
+def chosen(game: Game[Any, Any], position: Any, text: str, legal: Mapping[str, Any]) -> tuple[Any, str]:
+    """The move that an answer ends with; or None, and why it is none."""
+    lines = _MOVE.findall(text) or [line for line in text.splitlines() if line.strip()][-1:]
+    if not lines:
+        return None, "the answer is empty"
+    said = lines[-1].strip(" \t*`\"'.")
+    if said in legal:
+        return legal[said], ""
+    try:
+        move = game.read(typed(said), position)
+        position.play(move)
+    except Illegal as why:
+        return None, str(why)
+    return move, ""
+
+
+def checked(template: str) -> str:
+    """A template of a prompt; raises `Misuse` for one that asks for what there is not."""
+    try:
+        Template(template).substitute(dict.fromkeys(NAMES, ""))
+    except (KeyError, ValueError) as error:
+        known = ", ".join(f"${name}" for name in NAMES)
+        raise Misuse(f"a prompt may have {known}, and $$ for a dollar sign; this one has {error}") from None
+    return template
+
+
+def key() -> str | None:
+    return os.environ.get(KEY) or None

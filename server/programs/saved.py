@@ -1,0 +1,128 @@
+"""A series of matches in a file, JSON Lines: first what is played, then each match as soon as it is over.
+
+A file that is continued may end in the middle of a line, because whoever wrote it was
+killed: that line is cut off, and its match played again. Anything else that is not
+as it was written is refused, with the number of the line.
+"""
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TypeVar
+
+import msgspec
+from msgspec import Struct, structs
+
+from games.game import Pace
+from server.exits import Failure, Misuse
+from server.net.escaping import json_line, safe
+from server.programs.tally import Played
+
+T = TypeVar("T")
+FIXED = ("game", "players", "pace", "plies", "openings", "seed", "think")  # as long as a series goes on
+
+
+class Terms(Struct, frozen=True, kw_only=True, tag="series", omit_defaults=True, forbid_unknown_fields=True):
+    """What is played, and until when; None is what nobody has asked for."""
+
+    game: str
+    players: tuple[str, str]
+    plies: int | None = None
+    openings: str | None = None  # the name of the file
+    digest: str | None = None  # of the openings in it
+    pace: Pace | None = None
+    think: float | None = None
+    seed: int | None = None
+    sprt: str | None = None
+    games: int | None = None  # at most
+
+
+class Saved(Struct, frozen=True):
+    terms: Terms
+    matches: list[Played]
+    whole: int  # bytes of the lines that were written to their end
+
+
+def saved(path: str) -> Saved:
+    """What a file holds; raises `Misuse`."""
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise Misuse(f"{path}: cannot be read: {error.strerror}") from None
+    whole = content.rfind(b"\n") + 1
+    lines = content[:whole].splitlines()
+    if not lines:
+        raise Misuse(f"{path}: expected matches that were kept with --save, and there is not one whole line")
+    terms = _read(lines[0], Terms, f"{path}, line 1")
+    matches: dict[int, Played] = {}
+    for number, line in enumerate(lines[1:], 2):
+        each = _read(line, Played, f"{path}, line {number}")
+        if matches.setdefault(each.match, each) is not each:
+            raise Misuse(f"{path}, line {number}: match {each.match} is in an earlier line already")
+    return Saved(terms, [*matches.values()], whole)
+
+
+def continued(terms: Terms, asked: Terms, path: str) -> Terms:
+    """The terms of a file, with another end if that is asked for; raises `Misuse` for other conditions."""
+    for name in FIXED:
+        before, now = getattr(terms, name), getattr(asked, name)
+        if now is not None and now != before:
+            was = "none" if before is None else _told(before)
+            raise Misuse(f"{path}: expected the {name} that it was saved with, {was}, and got {_told(now)}")
+    return structs.replace(terms, sprt=asked.sprt or terms.sprt, games=asked.games or terms.games)
+
+
+@contextmanager
+def keeping(path: str | None, before: Saved, *, onto: bool) -> "Generator[Callable[[Played], None]]":
+    """What keeps each match that it is given: in a new file or, if `onto`, in the one they came from."""
+    if path is None:
+        yield lambda played: None
+        return
+    try:
+        file = _onto(path, before) if onto else _afresh(path, before)
+    except OSError as error:
+        raise _cannot_be_written(path, error) from None
+    with file:
+        yield lambda played: _keep(file, path, played)
+
+
+def _onto(path: str, before: Saved) -> IO[bytes]:
+    file = open(path, "r+b", buffering=0)  # noqa: SIM115 - whoever called closes it
+    file.truncate(before.whole)
+    file.seek(before.whole)
+    return file
+
+
+def _afresh(path: str, before: Saved) -> IO[bytes]:
+    if Path(path).is_file() and Path(path).stat().st_size:
+        raise Misuse(f"{path}: there is something in it already; --resume {path} would go on with it")
+    file = open(path, "wb", buffering=0)  # noqa: SIM115 - whoever called closes it
+    file.writelines(map(_line, (before.terms, *before.matches)))
+    return file
+
+
+def _keep(file: IO[bytes], path: str, played: Played) -> None:
+    """Once this has returned, killing the process loses nothing of it."""
+    try:
+        file.write(_line(played))
+    except OSError as error:
+        raise _cannot_be_written(path, error) from None
+
+
+def _cannot_be_written(path: str, error: OSError) -> Failure:
+    return Failure(f"{path}: cannot be written: {error.strerror}")
+
+
+def _line(value: Terms | Played) -> bytes:
+    return msgspec.json.encode(value) + b"\n"
+
+
+def _read(line: bytes, kind: type[T], where: str) -> T:
+    try:
+        return msgspec.json.decode(line, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Misuse(f"{where}: {error}") from None
+
+
+def _told(term: object) -> str:
+    return safe(json_line(term))

@@ -1,0 +1,133 @@
+"""Matches between two contestants, several at a time, each as soon as it is over.
+
+Every place at which matches are played is a thread with contestants of its own, for
+a program reads from one pipe and a match waits for it. What happens to their
+results is decided in the caller's thread alone. Whoever stops taking results ends
+the series: what is being played then is dropped, and no program is left behind.
+"""
+
+from collections.abc import Generator, Iterable
+from itertools import islice
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any
+
+from msgspec import Struct
+
+from games.game import Game, Pace
+from server.programs.contestant import Contestant, contestant
+from server.programs.local_match import Two, local_match
+from server.programs.openings import Opening, Openings
+from server.programs.tally import Played, first_seat, pair_of
+from tournament.events import Ending
+
+Job = tuple[int, Opening]  # the number of a match, and how it begins
+
+
+class Setting(Struct, frozen=True, kw_only=True):
+    """Who plays, and under which conditions."""
+
+    game: Game[Any, Any]
+    commands: Two
+    names: Two
+    pace: Pace
+    think: float  # seconds that a house brain may take for a move
+    seed: int
+    openings: Openings
+
+    def contestants(self) -> tuple[Contestant, Contestant]:
+        first, second = self.commands
+        one = contestant(first, self.game, self.think, self.seed)
+        try:
+            return one, contestant(second, self.game, self.think, self.seed + 1)
+        except BaseException:
+            one.end()
+            raise
+
+
+def series(setting: Setting, numbers: Iterable[int], places: int) -> Generator[Played]:
+    """Play the matches of these numbers, at most so many at a time; raises `Failure` as programs do."""
+    jobs = ((number, setting.openings(pair_of(number))) for number in numbers)
+    over: SimpleQueue[Played | BaseException] = SimpleQueue()
+    everywhere: list[_Place] = []
+    playing: dict[int, _Place] = {}
+    try:
+        for job in islice(jobs, places):
+            place = _Place(setting, over)
+            everywhere.append(place)
+            playing[job[0]] = place
+            place.give(job)
+        while playing:
+            came = over.get()
+            if isinstance(came, BaseException):
+                raise came
+            place = playing.pop(came.match)
+            for job in islice(jobs, 1):
+                playing[job[0]] = place
+                place.give(job)
+            yield came
+    finally:
+        for place in everywhere:
+            place.stop()
+        for place in everywhere:
+            place.join()
+
+
+class _Place:
+    """A thread, and two contestants that play there."""
+
+    def __init__(self, setting: Setting, over: SimpleQueue[Played | BaseException]) -> None:
+        self._setting, self._over = setting, over
+        self._contestants = setting.contestants()
+        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
+        self._thread = Thread(target=self._work, daemon=True)
+        self._thread.start()
+
+    def give(self, job: Job) -> None:
+        self._jobs.put(job)
+
+    def stop(self) -> None:
+        """Let go of everything, whatever is being played."""
+        self._jobs.put(None)
+        for each in self._contestants:
+            each.stop()
+
+    def join(self) -> None:
+        self._thread.join()
+
+    def _work(self) -> None:
+        try:
+            while (job := self._jobs.get()) is not None:
+                self._over.put(played(self._setting, self._contestants, *job))
+        except BaseException as error:  # raised again by whoever takes the results
+            self._over.put(error)
+        finally:
+            for each in self._contestants:
+                each.end()
+
+
+def played(
+    setting: Setting, contestants: tuple[Contestant, Contestant], number: int, opening: Opening
+) -> Played:
+    """Play one match of the series."""
+    turned = -1 if first_seat(number) else 1
+    one, two = setting.names[::turned]
+    first, second = contestants[::turned]
+    match = local_match(setting.game, f"match-{number}", (one, two), (first, second), setting.pace, opening)
+    ended = match.result
+    if ended is None:
+        raise RuntimeError(f"{match.name} was left in the middle")
+    why = ended.why
+    if ended.ending is Ending.LEFT and ended.winner is not None:
+        why = (second, first)[ended.winner].endings[-1]
+    moves, times = match.moves_and_times()
+    return Played(
+        match=number,
+        players=match.names,
+        winner=ended.winner,
+        ending=ended.ending,
+        why=why,
+        opening=len(opening),
+        moves=moves,
+        times=[round(spent, 4) for spent in times],
+    )

@@ -1,0 +1,131 @@
+"""What a tally of matches says: as JSON for programs, and in words for people."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from server.programs.tally import Played, Tally, first_seat
+from tournament.events import Ending
+from tournament.pentanomial import MOST, Strength, strength
+from tournament.sprt import Sprt
+
+SHOWN = 3  # of the ways in which a program ended: they tend to be the same
+WAYS = {Ending.ILLEGAL: "illegal moves", Ending.TIME: "the clock", Ending.LEFT: "ending in the middle"}
+
+
+def as_json(game: str, tally: Tally, sprt: Sprt | None) -> dict[str, Any]:
+    """Wins are the first program's. Whatever claims certainty is over pairs, each of which counts once."""
+    found = strength(tally.distinct)
+    return {
+        "game": game,
+        "games": len(tally.matches),
+        "wins": tally.wins,
+        "draws": tally.draws,
+        "losses": tally.losses,
+        "pairs": tally.pairs,
+        "elo": _figure(found.elo),
+        "interval": [_figure(bound) for bound in found.interval],
+        "los": round(found.los, 6),
+        "nelo": _figure(found.nelo),
+        "sprt": None if sprt is None else _sprt(sprt, tally),
+        "repeats": tally.repeats,
+        "results": [_result(played) for played in tally.in_order()],
+    }
+
+
+def in_words(game: str, names: tuple[str, str], tally: Tally, sprt: Sprt | None) -> str:
+    return "\n".join(_lines(game, names, tally, sprt))
+
+
+def _lines(game: str, names: tuple[str, str], tally: Tally, sprt: Sprt | None) -> Iterator[str]:
+    games, found = len(tally.matches), strength(tally.distinct)
+    first, second = names
+    yield f"{first} against {second}, {games} game{'' if games == 1 else 's'} of {game}:"
+    if not games:
+        return
+    score = (tally.wins + tally.draws / 2) / games
+    yield f"  {tally.wins} won, {tally.draws} drawn, {tally.losses} lost: {score:.1%}"
+    if any(tally.pairs):
+        kinds = zip(("0", "½", "1", "1½", "2"), tally.pairs, strict=True)
+        yield "  pairs by points: " + ", ".join(f"{count} with {points}" for points, count in kinds)
+        yield f"  {_elo(found.elo)} Elo, 95 % {_between(found)}: {_verdict(found, names)}"
+        yield f"  LOS {found.los:.2%}, normalised Elo {_elo(found.nelo)}"
+    if sprt is not None:
+        yield f"  {_sprt_in_words(sprt, tally)}"
+    if tally.repeats:
+        yield (
+            f"  {tally.repeats} of {sum(tally.pairs)} pairs repeat an earlier one move by move and add no "
+            "certainty; --plies or --openings would make them differ"
+        )
+    for seat, name in enumerate(names):
+        yield from _losses(name, [each for each in tally.in_order() if _lost(each, seat)])
+
+
+def _losses(name: str, lost: list[Played]) -> Iterator[str]:
+    """How often a program lost otherwise than by the rules, and how it ended when it did."""
+    for ending, way in WAYS.items():
+        if count := sum(each.ending is ending for each in lost):
+            yield f"  {name} lost {count} by {way}"
+    ends = dict.fromkeys(each.why for each in lost if each.ending is Ending.LEFT)
+    yield from (f"    {why}" for why in [*ends][:SHOWN])
+
+
+def _lost(played: Played, program: int) -> bool:
+    seat = first_seat(played.match) ^ program
+    return played.winner == 1 - seat
+
+
+def _sprt(sprt: Sprt, tally: Tally) -> dict[str, Any]:
+    ratio = sprt.ratio(tally.distinct)
+    return {
+        "elo0": sprt.elo0,
+        "elo1": sprt.elo1,
+        "llr": round(ratio, 6),
+        "lower": round(sprt.lower, 6),
+        "upper": round(sprt.upper, 6),
+        "state": sprt.state(ratio),
+    }
+
+
+def _sprt_in_words(sprt: Sprt, tally: Tally) -> str:
+    ratio = sprt.ratio(tally.distinct)
+    found = {
+        "H0": f"H0: at most {sprt.elo0:g}",
+        "H1": f"H1: at least {sprt.elo1:g}",
+        "open": "not decided yet",
+    }
+    return (
+        f"SPRT, {sprt.model}, {sprt.elo0:g} against {sprt.elo1:g} Elo: log-likelihood ratio {ratio:.2f}, "
+        f"bounds {sprt.lower:.2f} and {sprt.upper:.2f}; {found[sprt.state(ratio)]}"
+    )
+
+
+def _result(played: Played) -> dict[str, Any]:
+    return {
+        "match": played.match,
+        "players": played.players,
+        "winner": played.winner,
+        "ending": played.ending,
+        "moves": played.moves,
+    }
+
+
+def _verdict(found: Strength, names: tuple[str, str]) -> str:
+    low, high = found.interval
+    return f"{names[0]} is stronger" if low > 0 else f"{names[1]} is stronger" if high < 0 else "undecided"
+
+
+def _between(found: Strength) -> str:
+    low, high = found.interval
+    if (low, high) == (-MOST, MOST):
+        return "anything"
+    return f"between {_elo(low)} and {_elo(high)}"
+
+
+def _elo(elo: float) -> str:
+    """Rounded, and without a sign where that makes it zero."""
+    beyond = " or more" if elo >= MOST else " or less" if elo <= -MOST else ""
+    return f"{round(elo) or 0:+d}{beyond}"
+
+
+def _figure(value: float) -> float:
+    return round(value, 3) + 0.0  # which makes -0.0 zero

@@ -1,0 +1,316 @@
+"""What each route of the API answers with, as types: the OpenAPI document gets its schemas from here.
+
+Answers are put together where they are given (`reading.py`, `server/export/json_views.py`); nothing is
+encoded by these types. A test asks a real host and holds every answer to them, field by field, so they
+cannot differ. More fields may be added over time; a program passes over those that it does not know.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from games.game import Pace
+from tournament.across import Across
+from tournament.events import Ending, Fault
+from tournament.kinds import Kind
+from tournament.notes import Noted
+from tournament.record import State
+
+JSON, CSV, LINES = "application/json", "text/csv", "application/x-ndjson"
+STREAM, TEXT = "text/event-stream", "text/plain"
+ATOM, CALENDAR = "application/atom+xml", "text/calendar"
+
+Sides = tuple[float | None, float | None]  # in the order of the seats
+
+
+class Game(Struct, frozen=True):
+    name: str
+    title: str
+    seats: tuple[str, str]
+    pace: Pace
+    faults: Literal["retry", "forfeit"]  # what an illegal move costs: another try, or the match
+    ply_limit: int | None
+    options: dict[str, Any]  # each with its default
+    formats: list[str]
+
+
+class Games(Struct, frozen=True):
+    games: list[Game]
+
+
+class GameSchema(Struct, frozen=True):
+    """What the states and moves of a game look like, as JSON Schema."""
+
+    game: str
+    state: dict[str, Any]
+    move: dict[str, Any]
+
+
+class Missing(Struct, frozen=True):
+    """An entrant that is waited for."""
+
+    name: str
+    since: str
+
+
+class Lots(Struct, frozen=True, omit_defaults=True):
+    """What the drawing of lots rests on."""
+
+    by: Literal["host", "organiser"]
+    seed: int | None
+    commitment: str = ""
+    salt: str | None = None
+
+
+class Head(Struct, frozen=True):
+    """What every answer about a tournament begins with."""
+
+    tournament: str
+    game: str
+    format: str
+    state: State
+    frozen: bool
+
+
+class Summary(Head, frozen=True):
+    """A tournament as lists show it, and as the answer to an order about it."""
+
+    entrants: int
+    wanted: int | None
+    rounds: int | None
+    lots: Lots
+    options: dict[str, Any]
+    pace: Pace
+    absent: Literal["wait", "settle"] | None
+    start_at: str | None
+    group: str | None
+    played: int
+    playing: list[str]
+    open: int
+    eta: float | None
+    missing: list[Missing]
+
+
+class Tournaments(Struct, frozen=True):
+    tournaments: list[Summary]
+    next: int | None
+
+
+class Entrant(Struct, frozen=True, omit_defaults=True):
+    name: str
+    rating: float | None
+    gone: bool
+    accuracy: float | None = None
+
+
+class Whole(Head, frozen=True, omit_defaults=True, kw_only=True):
+    """One tournament, with its entrants."""
+
+    entrants: list[Entrant]
+    wanted: int | None
+    rounds: int | None
+    lots: Lots
+    options: dict[str, Any]
+    pace: Pace
+    absent: Literal["wait", "settle"] | None
+    start_at: str | None
+    group: str | None
+    played: int
+    playing: list[str]
+    open: int
+    eta: float | None
+    missing: list[Missing]
+    next: int | None
+    graded: dict[str, Any] | None = None  # where a solver knows the game
+    deciding: dict[str, Any] | None = None  # of a tournament that ends when it is decided
+
+
+class Row(Struct, frozen=True, kw_only=True):
+    rank: int
+    name: str
+    points: float
+    played: int
+    wins: int
+    draws: int
+    losses: int
+    tie_breaks: dict[str, float]
+    rating: float | None
+    interval: tuple[float, float] | None
+    strength: float | None
+    strength_interval: tuple[float, float] | None
+    first: float | None
+    ranks: list[float] | None
+
+
+class Standings(Head, frozen=True, omit_defaults=True, kw_only=True):
+    as_of: str
+    rows: list[Row]
+    next: int | None
+    circles: list[Any] = []
+    decided: bool = False
+
+
+class Group(Struct, frozen=True):
+    """Tournaments that belong together."""
+
+    group: str
+    tournaments: list[str]
+
+
+class Groups(Struct, frozen=True):
+    groups: list[Group]
+
+
+class TableOver(Group, frozen=True):
+    """The table over all tournaments of a group."""
+
+    rows: list[Across]
+    next: int | None
+
+
+class Listed(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """A match without its moves; of an old one without what led to its end."""
+
+    match: str
+    game: str
+    tournament: str
+    round: int
+    players: tuple[str, str]
+    winner: Literal[0, 1] | None
+    ending: Ending | None
+    why: str | None
+    score: tuple[float, float] | None
+    plies: int
+    options: dict[str, Any]
+    began: str | None
+    ended: str | None
+    fault: Fault | None
+    cause: list[dict[str, Any]] = []
+    thought: Sides = (None, None)
+    network: Sides = (None, None)
+    versions: tuple[str | None, str | None] = (None, None)
+    kinds: tuple[Kind, Kind] | None = None
+
+
+class Matches(Struct, frozen=True):
+    matches: list[Listed]
+    next: int | None
+
+
+class Match(Listed, frozen=True, omit_defaults=True, kw_only=True):
+    moves: list[Any]  # as the game writes them
+    times: list[float]
+    notes: list[Noted]
+    receipt: str | None
+    mistakes: list[dict[str, Any]] | None = None
+    accuracy: Any = None
+    ungraded: Any = None
+
+
+class Said(Struct, frozen=True, rename={"by": "from"}):
+    at: float
+    by: Literal["bot", "host"]
+    text: str
+
+
+class Wire(Struct, frozen=True):
+    match: str
+    seat: Literal[0, 1]
+    name: str
+    messages: list[Said]
+    omitted: int
+
+
+class Key(Struct, frozen=True, omit_defaults=True):
+    algorithm: str | None
+    key: str | None
+    why: str = ""
+
+
+class Status(Struct, frozen=True):
+    trouble: str
+    draining: bool
+
+
+class Alive(Struct, frozen=True):
+    alive: bool
+
+
+class Ready(Struct, frozen=True, omit_defaults=True):
+    ready: bool
+    why: str = ""
+
+
+class Invited(Struct, frozen=True):
+    name: str
+    token: str
+
+
+class Preview(Struct, frozen=True):
+    """The standings as they are, and as they would be."""
+
+    before: list[dict[str, Any]]
+    after: list[dict[str, Any]]
+
+
+class Link(Struct, frozen=True):
+    path: str
+
+
+Answers = Mapping[str, Any]  # by the type of their content: what it is
+TABLE: Mapping[str, Answers] = {  # by the method and path of the route; POST, unless said: `Summary`
+    "GET /api/games": {JSON: Games},
+    "GET /api/games/{game}/schema": {JSON: GameSchema},
+    "GET /api/tournaments": {JSON: Tournaments},
+    "GET /api/tournaments/{name}": {JSON: Whole},
+    "GET /api/tournaments/{name}/standings": {JSON: Standings, CSV: str},
+    "GET /api/tournaments/{name}/matches": {JSON: Matches},
+    "GET /api/tournaments/{name}/export": {LINES: str},
+    "GET /api/tournaments/{name}/feed": {ATOM: str},
+    "GET /api/tournaments/{name}/calendar": {CALENDAR: str},
+    "GET /api/groups": {JSON: Groups},
+    "GET /api/groups/{group}": {JSON: TableOver},
+    "GET /api/calendar": {CALENDAR: str},
+    "GET /api/matches/{match}": {JSON: Match, TEXT: str},
+    "GET /api/matches/{match}/events": {STREAM: str},
+    "GET /api/matches/{match}/wire": {JSON: Wire},
+    "GET /api/events": {STREAM: str},
+    "GET /api/key": {JSON: Key},
+    "GET /api/status": {JSON: Status},
+    "GET /healthz": {JSON: Alive},
+    "GET /readyz": {JSON: Ready},
+    "GET /metrics": {TEXT: str},
+    "GET /openapi.json": {JSON: dict[str, Any]},
+    "POST /api/tournaments/{name}/invite": {JSON: Invited},
+    "POST /api/tournaments/{name}/withdraw": {JSON: Summary | Preview},
+    "POST /api/tournaments/{name}/disqualify": {JSON: Summary | Preview},
+    "POST /api/tournaments/{name}/void": {JSON: Summary | Preview},
+    "POST /api/admin-link": {JSON: Link},
+}
+CHANGED: Answers = {JSON: Summary}
+OTHERWISE: Mapping[str, tuple[int, Answers]] = {  # what a route may also answer with, under another status
+    "GET /readyz": (503, {JSON: Ready}),
+    "POST /api/tournaments/{name}/release": (201, {JSON: Invited}),  # with `bind`
+}
+TEMPLATE = "#/components/schemas/{name}"
+
+
+def answers(method: str, path: str, status: int) -> Iterator[tuple[int, Answers]]:
+    """What a route answers with, by its status, of which the first is the usual one."""
+    route = f"{method} {path}"
+    yield status, TABLE.get(route, CHANGED)
+    if (other := OTHERWISE.get(route)) is not None:
+        yield other
+
+
+def schema_of(kind: Any, components: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a type; what it refers to is added to the components."""
+    if (union := getattr(kind, "__args__", None)) and all(isinstance(each, type) for each in union):
+        kinds = [each for each in union if issubclass(each, Struct)]
+        if len(kinds) == len(union):  # msgspec wants tags, where fields tell them apart as well
+            return {"anyOf": [schema_of(each, components) for each in kinds]}
+    (schema,), parts = msgspec.json.schema_components((kind,), ref_template=TEMPLATE)
+    components |= parts
+    return schema

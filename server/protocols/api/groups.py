@@ -1,0 +1,29 @@
+"""Tournaments that belong together, over the API: which there are, and the table over all of a group.
+
+Each function answers one route of `table.py`.
+"""
+
+from server.host.boards import NoBoard
+from server.host.grouping import groups, table_over
+from server.host.view import Held
+from server.http.head import HttpError
+from server.http.wire import Response, json_response
+from server.protocols.api.call import Look
+from server.protocols.api.paging import asked
+
+
+def listed(call: Look) -> Response:
+    found = groups(call.view).items()
+    shown = [{"group": name, "tournaments": [each.record.name for each in held]} for name, held in found]
+    return json_response(200, {"groups": shown})
+
+
+async def table(call: Look, name: str, held: list[Held]) -> Response:
+    page = asked(call.exchange.request)
+    try:
+        rows = await table_over(call.view, held)
+    except NoBoard:
+        why = "the standings are being computed, and it takes a while: ask again in a second"
+        raise HttpError(503, why, ("Retry-After", "1")) from None
+    shown = {"group": name, "tournaments": [each.record.name for each in held]}
+    return json_response(200, shown | {"rows": rows[page.after : page.end], "next": page.next(len(rows))})

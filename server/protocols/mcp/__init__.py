@@ -1,0 +1,1 @@
+"""The Model Context Protocol: a seat for a language model, which plays by calling tools."""

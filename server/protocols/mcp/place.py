@@ -1,0 +1,226 @@
+"""One language model's place at the host: a bot of the house protocol that has no connection.
+
+What the model does becomes a message of the house protocol (`server/protocols/house/talk.py`), so it
+meets the same referee and the same limits as any bot. What it is told is what there is to tell when it
+calls: an end or standings that it has not seen, the question that it is asked, or nothing yet.
+
+A model thinks for a long time between two calls. So its place is kept for minutes, while the clock of
+the match decides; but a match is dealt to it only while it waits, or right after it has called.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import structlog
+import trio
+
+from server.host.host import Host
+from server.host.wire_log import NO_TAPE, Tape
+from server.http.exchange import Exchange
+from server.http.wire import Response
+from server.protocols.common.http_tape import requested, responded
+from server.protocols.dialect import Channel
+from server.protocols.house import messages
+from server.protocols.house.talk import House
+from tournament.player import Seat
+
+DOOR = "mcp"
+NEWS = 8  # ends and standings that are kept for a model that does not call
+WAITING: dict[str, Any] = {"type": "waiting"}
+LOOK = "look first: wait and position show the position that you are to move in"
+
+Shown = dict[str, Any]  # a message of the house protocol
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+class Place:
+    def __init__(self, host: Host, exchange: Exchange, origin: str) -> None:
+        self.host = host
+        self.origin = origin  # the network that it came from; "" where these are not counted
+        self.welcome: Shown | None = None
+        self.last: Shown | None = None  # how the latest match ended
+        self.over: str | None = None  # why nobody plays here any more
+        self._opening: Exchange | None = exchange
+        self._news: deque[Shown] = deque(maxlen=NEWS)
+        self._seats: dict[str, str] = {}  # what the game calls its side, in the latest matches
+        self._refused: Shown | None = None
+        self._seen: tuple[str, int] | None = None  # the question that the model has been shown
+        self._changed = trio.Event()
+        self._waits = 0
+        self._heard = trio.current_time()
+        channel = Channel(host, self._say, self._hang_up, exchange.request.peer, self._authenticated)
+        # None when it is over: each would keep the other.
+        self._house: House | None = House(channel, noted=False, door=DOOR)
+
+    @property
+    def seat(self) -> Seat | None:
+        return None if self._house is None else self._house.attendance.seat
+
+    @property
+    def name(self) -> str:
+        return "" if self.welcome is None else self.welcome["name"]
+
+    @property
+    def game(self) -> str:
+        return "" if self.welcome is None else self.welcome["game"]
+
+    @property
+    def token(self) -> str:
+        return "" if self.welcome is None else self.welcome["token"]
+
+    def seat_in(self, match: str) -> str | None:
+        """What the game called its side, in one of its latest matches."""
+        return self._seats.get(match)
+
+    # What the model does
+
+    async def come(self, hello: Shown) -> Shown:
+        """Say hello; returns the welcome or a refusal, after which nobody is here."""
+        self._hear(hello, trio.current_time())
+        while self.welcome is None and self._refused is None and self.over is None:
+            await self._changed.wait()
+        self._opening = None
+        if self.welcome is not None:
+            return self.welcome
+        self._hang_up("the hello was refused")
+        return self._refused or {"type": "refused", "reason": self.over}
+
+    def heard(self, at: float) -> None:
+        """The model has called."""
+        self._heard = max(self._heard, at)
+        if self._house is not None:
+            self._house.attendance.heard()
+
+    def now(self) -> Shown | None:
+        """What there is to tell; None: nothing yet. An end and standings are told once."""
+        if self._news:
+            return self._news.popleft()
+        seat = self.seat
+        return self.position(seat) if seat is not None and seat.to_move else None
+
+    def position(self, seat: Seat) -> Shown:
+        """How its match stands, with the clocks as they are now."""
+        match = seat.match
+        if seat.to_move:
+            self._seen = match.name, match.ply
+        turn = messages.turn(match, match.ply, trio.current_time())
+        return msgspec.json.decode(messages.encode(turn))
+
+    async def wait(self, seconds: float, exchange: Exchange) -> Shown | None:
+        """What there is to tell, as soon as there is something; None when the time is up."""
+        self._waits += 1
+        exchange.on_gone(self._wake)
+        try:
+            with trio.move_on_after(seconds):
+                while self.over is None and not exchange.gone:
+                    if (found := self.now()) is not None:
+                        return found
+                    await self._changed.wait()
+        finally:
+            self._waits -= 1
+            self.heard(trio.current_time())
+        return None
+
+    def play(self, move: object, note: object, at: float) -> Shown | None:
+        """Answer the question that was shown; returns the refusal, if it is refused."""
+        seat, seen = self.seat, self._seen
+        if seat is not None and seen is None and seat.to_move:
+            return {"type": "refused", "match": seat.match.name, "ply": seat.match.ply, "reason": LOOK}
+        if seen is None and seat is not None:
+            seen = seat.match.name, seat.match.ply
+        said: Shown = {"type": "move", "move": move}
+        said |= {} if seen is None else {"match": seen[0], "ply": seen[1]}
+        said |= {} if note is None else {"note": note}
+        refused = self._tell(said, at)
+        self._seen = seen if refused is not None and seat is not None and seat.to_move else None
+        return refused
+
+    def resign(self, at: float) -> Shown | None:
+        return self._tell({"type": "resign"}, at)
+
+    def leave(self, at: float) -> Shown | None:
+        return self._tell({"type": "bye"}, at)
+
+    def _tell(self, said: Shown, at: float) -> Shown | None:
+        self._refused = None
+        self._hear(said, at)
+        refused, self._refused = self._refused, None
+        return refused
+
+    def _hear(self, said: Shown, at: float) -> None:
+        if self._house is not None:
+            self._house.hear(msgspec.json.encode(said), at)
+
+    def failed(self, error: Exception) -> None:
+        """Serving the model has raised this."""
+        if self._house is not None:
+            self._house.attendance.failed(error)
+
+    # The wire log
+
+    def note_call(self, exchange: Exchange) -> Tape:
+        """Note a call of its match; returns where the answer is to be noted."""
+        tape = self._tape
+        tape.heard(requested(exchange.request, self.token), exchange.request.arrived)
+        return tape
+
+    def note_answer(self, tape: Tape, response: Response) -> None:
+        (self._tape if tape is NO_TAPE else tape).told(responded(response))
+
+    @property
+    def _tape(self) -> Tape:
+        return NO_TAPE if self._house is None else self._house.attendance.tape
+
+    # Who is there
+
+    def sweep(self, now: float, forget: Callable[["Place"], None]) -> None:
+        """See whether the model is still there."""
+        limits, silence = self.host.limits, 0.0 if self._waits else now - self._heard
+        if silence >= limits.model_seconds:
+            if self.over is None:
+                log.info("gone", peer=self.origin, why="silence")
+                self._hang_up("nothing was heard from the model for too long")
+            forget(self)
+        elif self._house is not None and silence >= limits.ghost_seconds:
+            self._house.attendance.silent()
+
+    # What the house does
+
+    def _authenticated(self) -> None:
+        if self._opening is not None:
+            self._opening.authenticated()
+
+    def _say(self, message: bytes, urgent: bool) -> None:
+        told: Shown = msgspec.json.decode(message)
+        match told["type"]:
+            case "welcome":
+                self.welcome = told
+            case "refused":
+                self._refused = told
+            case "begin":
+                if len(self._seats) > NEWS:
+                    del self._seats[next(iter(self._seats))]
+                self._seats[told["match"]] = told["you"]
+            case "end":
+                self.last = told
+                self._news.append(told)
+            case "standings":
+                self._news.append(told)
+            case _:
+                pass  # it is made anew when the model calls, with the clocks as they are then
+        self._wake()
+
+    def _hang_up(self, reason: str) -> None:
+        if self.over is None:
+            self.over = reason
+            house, self._house = self._house, None
+            if house is not None:
+                house.gone()
+            self._wake()
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = trio.Event()

@@ -1,0 +1,61 @@
+"""The places of all language models, by the token that each plays with."""
+
+import trio
+
+from server.host.host import Host
+from server.http.exchange import Exchange
+from server.net.listening import network_of
+from server.protocols.mcp.place import Place
+
+SWEEP = 1.0  # seconds between looks at who is silent
+
+
+class Full(Exception):
+    """There is no room for another. The message is for whoever wanted to come."""
+
+
+class Places:
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._all: dict[Place, None] = {}
+        self._by_token: dict[str, Place] = {}
+        self._sweeping = False
+
+    def find(self, token: str) -> Place | None:
+        return self._by_token.get(token)
+
+    def make(self, exchange: Exchange) -> Place:
+        """A place for whoever comes now; raises `Full`."""
+        limits = self._host.limits
+        origin = network_of(exchange.request.peer, limits.trust_loopback)
+        if origin and sum(place.origin == origin for place in self._all) >= limits.connections_per_address:
+            raise Full("too many came from your address: have some leave")
+        if len(self._all) >= limits.sessions:
+            raise Full("too many are here: come again later")
+        place = Place(self._host, exchange, origin)
+        self._all[place] = None
+        if not self._sweeping:
+            self._sweeping = True
+            self._host.guard.start_soon(self._sweep)
+        return place
+
+    def add(self, place: Place) -> None:
+        """It has been let in, in place of whoever had its token."""
+        if (before := self._by_token.get(place.token)) is not None:
+            self.forget(before)
+        self._by_token[place.token] = place
+
+    def forget(self, place: Place) -> None:
+        self._all.pop(place, None)
+        if place.welcome is not None and self._by_token.get(place.token) is place:
+            del self._by_token[place.token]
+
+    async def _sweep(self) -> None:
+        try:
+            while self._all:
+                await trio.sleep(SWEEP)
+                now = trio.current_time()
+                for place in tuple(self._all):
+                    place.sweep(now, self.forget)
+        finally:
+            self._sweeping = False

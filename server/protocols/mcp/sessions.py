@@ -1,0 +1,64 @@
+"""Sessions of the older revisions: each remembers the token that its model plays with, and nothing else.
+
+A session is forgotten when its client ends it, and when nothing was heard in it for a long time. A bot
+is not: whoever has its token goes on in another session, or without one.
+"""
+
+import secrets
+from math import inf
+
+from server.net.limits import Limits
+from server.net.listening import network_of
+
+IDLE = 3600.0  # seconds after which a session is forgotten
+
+
+class Session:
+    def __init__(self, origin: str, now: float) -> None:
+        self.name = secrets.token_urlsafe(16)
+        self.origin = origin  # the network that it was opened from; "" where these are not counted
+        self.heard = now
+        self.token: str | None = None
+
+
+class Full(Exception):
+    """There is no room for another session. The message is for whoever asked for one."""
+
+    def __init__(self, sentence: str, status: int) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+class Sessions:
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._sessions: dict[str, Session] = {}  # the one that was heard last comes last
+
+    def open(self, peer: str, now: float) -> Session:
+        """A new session; raises `Full`."""
+        self._forget(now - IDLE)
+        origin = network_of(peer, self._limits.trust_loopback)
+        mine = sum(session.origin == origin for session in self._sessions.values()) if origin else -inf
+        if mine >= self._limits.connections_per_address:
+            raise Full("too many sessions were opened from your address: end some with DELETE", 429)
+        if len(self._sessions) >= self._limits.sessions:
+            raise Full("too many sessions are open: come again later", 503)
+        session = Session(origin, now)
+        self._sessions[session.name] = session
+        return session
+
+    def find(self, name: str, now: float) -> Session | None:
+        session = self._sessions.pop(name, None)
+        if session is not None:
+            session.heard = now
+            self._sessions[name] = session
+        return session
+
+    def end(self, name: str) -> Session | None:
+        return self._sessions.pop(name, None)
+
+    def _forget(self, before: float) -> None:
+        for name, session in tuple(self._sessions.items()):
+            if session.heard >= before:
+                break
+            del self._sessions[name]

@@ -1,0 +1,312 @@
+"""The tools that a language model plays with: what each takes, what it is for, and what it does.
+
+Each returns words for the model and a message of the house protocol. Whatever a model may do about a
+failure (another move, another name) is a result that says so; it is no error of the protocol.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+from games.catalogue import catalogue
+from games.game import quoted
+from server.export.json_views import row_shown
+from server.host.boards import NoBoard
+from server.host.host import OPEN, Host
+from server.host.reception import Guessing
+from server.http.exchange import Exchange
+from server.protocols.mcp import words
+from server.protocols.mcp.place import WAITING, Place
+from server.protocols.mcp.places import Full, Places
+from server.protocols.mcp.sessions import Session
+from tournament.record import State
+
+LISTED = 100  # tournaments, or rows of standings: what fits in a prompt
+
+Token = Annotated[str, Meta(description="what join returned; a client with a session may leave it out")]
+
+
+class Told(Struct, frozen=True):
+    """What a tool returns."""
+
+    text: str
+    message: Mapping[str, Any]
+    failed: bool = False
+
+
+class Call(Struct, frozen=True):
+    """One call of a tool, as the functions see it that do what it is for."""
+
+    exchange: Exchange
+    host: Host
+    places: Places
+    session: Session | None
+    place: Place | None  # whose token it brings, or its session remembers
+    token: str | None  # that it brings
+
+
+class Nothing(Struct, frozen=True):
+    pass
+
+
+class Mine(Struct, frozen=True):
+    token: Token | None = None
+
+
+class Join(Struct, frozen=True):
+    name: Annotated[str, Meta(description="what you want to be called")]
+    game: Annotated[str, Meta(description="its name as games lists it, such as connect-4")]
+    tournament: Annotated[str, Meta(description="its name; left out, the host finds a place")] | None = None
+    against: Annotated[str, Meta(description="the only opponent that you want, such as random")] | None = None
+    token: Annotated[str, Meta(description="of an earlier join under this name: to come back")] | None = None
+
+
+class Wait(Struct, frozen=True):
+    seconds: Annotated[float, Meta(ge=0, description="how long at most; the host allows some 25")] | None = (
+        None
+    )
+    token: Token | None = None
+
+
+class MakeMove(Struct, frozen=True):
+    move: Annotated[Any, Meta(description="as legal_moves writes it, or as JSON")]
+    note: Annotated[Any, Meta(description="up to 500 characters, or an object of numbers: kept")] = None
+    token: Token | None = None
+
+
+class Which(Struct, frozen=True):
+    tournament: Annotated[str, Meta(description="its name")]
+    token: Token | None = None
+
+
+# What they do
+
+
+async def games(call: Call, asked: Nothing) -> Told:
+    found = catalogue().values()
+    listed = [
+        {"name": game.name, "title": game.title, "seats": game.seats, "faults": game.faults} for game in found
+    ]
+    return Told("\n\n".join(map(words.described, found)), {"games": listed})
+
+
+async def tournaments(call: Call, asked: Nothing) -> Told:
+    listed: list[dict[str, Any]] = []
+    for held in call.host.tournaments.values():
+        record = held.record
+        if record.state is not State.FINISHED and not record.name.startswith(OPEN):
+            shown = {"name": record.name, "game": record.opened.game, "format": record.opened.format}
+            listed.append(shown | {"state": record.state, "entrants": len(record.entrants)})
+    listed = listed[-LISTED:]
+    lines = [
+        f"{each['name']}: {each['game']}, {each['format']}, {each['state']}, {each['entrants']} entrants"
+        for each in listed
+    ]
+    lines.append("There is also an open table for every game: join without a tournament.")
+    return Told("\n".join(lines), {"tournaments": listed})
+
+
+async def join(call: Call, asked: Join) -> Told:
+    place, who = call.place, (asked.name, asked.game)
+    if place is not None and place.over is None:
+        if who == (place.name, place.game):
+            return _welcomed(call, place)
+        if asked.token is not None:
+            return _refused(f"this token is that of {place.name}, who plays {place.game}: leave first")
+    try:
+        place = call.places.make(call.exchange)
+    except Full as full:
+        return _refused(str(full))
+    hello = {"type": "hello", **{key: value for key, value in msgspec.to_builtins(asked).items() if value}}
+    answer = await place.come(hello)
+    if place.welcome is None:
+        call.places.forget(place)
+        return Told(words.refused(answer), answer, failed=True)
+    call.places.add(place)
+    return _welcomed(call, place)
+
+
+async def wait(call: Call, asked: Wait) -> Told:
+    place, most = _mine(call), call.host.limits.poll_seconds
+    seconds = most if asked.seconds is None else min(asked.seconds, most)
+    return _moment(place, await place.wait(seconds, call.exchange))
+
+
+async def position(call: Call, asked: Mine) -> Told:
+    place = _mine(call)
+    if (seat := place.seat) is not None:
+        return _moment(place, place.position(seat))
+    return _moment(place, place.last)
+
+
+async def legal_moves(call: Call, asked: Mine) -> Told:
+    place = _mine(call)
+    if (seat := place.seat) is None:
+        return _moment(place, None)
+    match = seat.match
+    moves = [match.game.short(move) for move in match.position.moves()]
+    return Told(words.legal(seat, moves), place.position(seat) | {"legal_moves": moves})
+
+
+async def move(call: Call, asked: MakeMove) -> Told:
+    place = _mine(call)
+    refused = place.play(asked.move, asked.note, call.exchange.request.arrived)
+    if refused is not None:
+        again = place.seat is not None and place.seat.to_move
+        return Told(words.refused(refused, again=again), refused, failed=True)
+    return await _after(call, place)
+
+
+async def resign(call: Call, asked: Mine) -> Told:
+    place = _mine(call)
+    refused = place.resign(call.exchange.request.arrived)
+    if refused is not None:
+        return Told(words.refused(refused), refused, failed=True)
+    return await _after(call, place)
+
+
+async def standings(call: Call, asked: Which) -> Told:
+    held = call.host.tournaments.get(asked.tournament)
+    if held is None:
+        return _refused(f"there is no tournament {quoted(asked.tournament)}")
+    record = held.record.public
+    try:
+        board = await call.host.boards.current(record)
+    except NoBoard:
+        return _refused("the standings are being computed, and it takes a while: ask again in a second")
+    rows = [row_shown(row, record.format.order) for row in board.rows[:LISTED]]
+    final = record.state is State.FINISHED
+    message = {"type": "standings", "tournament": record.name, "final": final, "rows": rows}
+    return Told(words.ranked(message), message)
+
+
+async def leave(call: Call, asked: Mine) -> Told:
+    place = _mine(call)
+    place.leave(call.exchange.request.arrived)
+    call.places.forget(place)
+    if call.session is not None:
+        call.session.token = None
+    return Told(f"{place.name} has left.", {"type": "bye"})
+
+
+class Tool(Struct, frozen=True):
+    name: str
+    does: str  # for the model
+    takes: type[Struct]
+    run: Callable[[Call, Any], Awaitable[Told]]
+    reads: bool = False  # changes nothing
+
+
+TOOLS: Mapping[str, Tool] = {
+    tool.name: tool
+    for tool in (
+        Tool("games", "List the games that can be played here, with their rules.", Nothing, games, True),
+        Tool("tournaments", "List the tournaments that are on.", Nothing, tournaments, True),
+        Tool(
+            "join",
+            "Come in under a name, to play a game. Returns the rules and the token for all other tools.",
+            Join,
+            join,
+        ),
+        Tool(
+            "wait",
+            "Wait until it is your move, a match has ended or the time is up. Call it again and again: "
+            "matches are dealt to you only while you wait.",
+            Wait,
+            wait,
+        ),
+        Tool("position", "See how your match stands.", Mine, position, True),
+        Tool("legal_moves", "List every legal move, written as move takes it.", Mine, legal_moves, True),
+        Tool("move", "Make a move, when it is yours.", MakeMove, move),
+        Tool("resign", "Give your match up, which loses it.", Mine, resign),
+        Tool("standings", "See the standings of a tournament.", Which, standings, True),
+        Tool("leave", "Go, and not come back. A match that is being played is lost.", Mine, leave),
+    )
+}
+
+
+def listed() -> list[dict[str, Any]]:
+    """The tools as `tools/list` has them."""
+    return [
+        {
+            "name": tool.name,
+            "description": tool.does,
+            "inputSchema": _schema(tool.takes),
+            "annotations": {"readOnlyHint": tool.reads, "openWorldHint": False},
+        }
+        for tool in TOOLS.values()
+    ]
+
+
+async def called(call: Call, tool: Tool, arguments: Mapping[str, Any]) -> Told:
+    try:
+        asked = msgspec.convert(arguments, tool.takes)
+    except msgspec.ValidationError as error:
+        return _refused(f"these arguments do not fit {tool.name}: {error}")
+    try:
+        return await tool.run(call, asked)
+    except Unseated as unseated:
+        return _refused(str(unseated))
+
+
+class Unseated(Exception):
+    """Nobody plays with the token that a call brings. The message is for the model."""
+
+
+def _mine(call: Call) -> Place:
+    """The place that a call is about; raises `Unseated`."""
+    if (place := call.place) is None:
+        if call.token is None:
+            raise Unseated("join first, and pass the token that it returns")
+        try:
+            call.host.reception.failed(call.exchange.request.peer, call.token)
+        except Guessing as guessing:
+            raise Unseated(str(guessing)) from None
+        raise Unseated("nobody plays with this token now: join again, under your name and with your token")
+    if place.over is not None:
+        raise Unseated(f"{place.over}: join again, under your name and with your token, to come back")
+    return place
+
+
+async def _after(call: Call, place: Place) -> Told:
+    """What a move has led to: the end, if it decided the match, else how things stand."""
+    seat = place.seat
+    if seat is not None and seat.match.verdict is not None:
+        return _moment(place, await place.wait(call.host.limits.poll_seconds, call.exchange))
+    if (found := place.now()) is None and seat is not None:
+        found = place.position(seat)
+    return _moment(place, found)
+
+
+def _welcomed(call: Call, place: Place) -> Told:
+    if call.session is not None:
+        call.session.token = place.token
+    return Told(words.welcomed(place.welcome or {}), place.welcome or {})
+
+
+def _moment(place: Place, message: Mapping[str, Any] | None) -> Told:
+    """A message, in words that fit it; None: there is nothing to tell yet."""
+    match message:
+        case {"type": "turn"} if (seat := place.seat) is not None:
+            return Told(words.asked(seat, message), message)
+        case {"type": "end", "match": match}:
+            return Told(words.ended(message, place.seat_in(match)), message)
+        case {"type": "standings"}:
+            return Told(words.ranked(message), message)
+        case _:
+            where = "it is your opponent's move" if place.seat is not None else "no match has begun"
+            return Told(f"Nothing yet: {where}. Call wait again.", WAITING)
+
+
+def _refused(reason: str) -> Told:
+    message = {"type": "refused", "reason": reason}
+    return Told(words.refused(message), message, failed=True)
+
+
+def _schema(takes: type[Struct]) -> dict[str, Any]:
+    _, parts = msgspec.json.schema_components((takes,))
+    schema = dict(parts[takes.__name__])
+    schema.pop("title", None)
+    return schema

@@ -1,0 +1,125 @@
+"""Backups that the host makes by itself: one every so often, looked at before it counts, old ones deleted.
+
+A backup that cannot be made, or turns out damaged, is logged and tried again, and none is deleted for it.
+Files that people have put into the folder stay: only those whose names begin as ours do are deleted.
+"""
+
+import sqlite3
+import time
+from calendar import timegm
+from collections.abc import Callable
+from contextlib import closing, suppress
+from pathlib import Path
+from urllib.parse import quote
+
+import structlog
+import trio
+
+from server.config import Backups
+from server.exits import ConfigError
+from server.store import private
+from server.store.journal import Engine, Unavailable
+from server.store.ledger import InThread
+from server.store.sqlite import SqliteReader
+
+PREFIX = "regular-"
+STAMP = "%Y%m%d-%H%M%S"  # UTC, between the prefix and the end of a name
+LOOK = 3600.0  # seconds between two looks at the wall clock, which somebody may have set
+RETRY = 300.0  # seconds until a backup that failed is tried again, unless the next is due before
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+class Damaged(Exception):
+    """A copy is not what was copied. The message is for the organiser."""
+
+
+class RegularBackups:
+    """`folder` is where the copies go; `wall` tells the time by which they are named and found to be due."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        folder: Path,
+        wanted: Backups,
+        *,
+        wall: Callable[[], float] = time.time,
+        in_thread: InThread = trio.to_thread.run_sync,
+    ) -> None:
+        self.failures = 0  # since the start
+        self.trouble = ""  # why the latest could not be made; "" if it was
+        self.made: float | None = None  # when the latest that is there was made, by the wall clock
+        self._engine = engine
+        self._folder = folder
+        self._wanted = wanted
+        self._wall = wall
+        self._in_thread = in_thread
+
+    async def run(self) -> None:
+        """Make them until cancelled. A restart puts none off: what is due is seen by what is there."""
+        self.made = await self._in_thread(self._latest)
+        while True:
+            if (seconds := self._due_in()) > 0:
+                await trio.sleep(min(seconds, LOOK))
+                continue
+            try:
+                await self._in_thread(self._make, abandon_on_cancel=True)
+            except (OSError, sqlite3.Error, Unavailable, ConfigError, Damaged) as error:
+                self.failures += 1
+                self.trouble = str(error)
+                log.error("no backup could be made", why=self.trouble, folder=str(self._folder))
+                await trio.sleep(min(RETRY, self._wanted.every))
+            else:
+                self.trouble, self.made = "", self._wall()
+
+    def _due_in(self) -> float:
+        if self.made is None or self.made > self._wall():  # somebody has set the clock back
+            return 0.0
+        return max(0.0, self.made + self._wanted.every - self._wall())
+
+    def _make(self) -> None:
+        private.make_folder(self._folder)
+        stamp = time.strftime(STAMP, time.gmtime(self._wall()))
+        path = self._folder / f"{PREFIX}{stamp}.sqlite"
+        for begun in (path, *self._folder.glob(f"{PREFIX}*.part")):  # what a host that died has left
+            begun.unlink(missing_ok=True)
+        before = self._engine.last()
+        self._engine.backup(path)
+        try:
+            entries = verified(path, at_least=before)
+        except Exception:
+            path.unlink(missing_ok=True)
+            raise
+        for old in self._ours()[: -self._wanted.keep]:
+            old.unlink(missing_ok=True)
+        log.info("backed up", file=str(path), bytes=path.stat().st_size, entries=entries)
+
+    def _ours(self) -> list[Path]:
+        """Our own, the oldest first: their names are in the order of time."""
+        return sorted(self._folder.glob(f"{PREFIX}*.sqlite"))
+
+    def _latest(self) -> float | None:
+        for path in reversed(self._ours()):
+            with suppress(ValueError):  # somebody else's name that begins like ours
+                return float(timegm(time.strptime(path.stem.removeprefix(PREFIX), STAMP)))
+        return None
+
+
+def verified(path: Path, at_least: int) -> int:
+    """Look at a copy as a restore would; returns how many entries it has.
+
+    Raises `Damaged`, or `ConfigError` where it is no database of ours.
+    """
+    with closing(SqliteReader(path, _only_read)) as reader:
+        if wrong := reader.check():
+            raise Damaged(f"{path}: this copy is damaged: {wrong[0]}")
+        if (last := reader.last()) < at_least:
+            raise Damaged(f"{path}: expected entries up to {at_least} in this copy, found them up to {last}")
+    with closing(_only_read(path)) as connection:  # counted there: a thread of ours would hold up the matches
+        return connection.execute("SELECT count(*) FROM journal").fetchone()[0]
+
+
+def _only_read(path: Path) -> sqlite3.Connection:
+    """A connection that cannot change the file, nor put anything beside it."""
+    address = f"file:{quote(str(path))}?mode=ro&immutable=1"
+    return sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)

@@ -1,0 +1,165 @@
+"""Telling one webhook after the other entry of the journal, for as long as it takes.
+
+What is still to be told is in the journal and nowhere else: a receiver that is dead costs a number in a file,
+and delays no other. The position is kept after each delivery, so a crash in between tells the last one again,
+with the same id.
+"""
+
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+import structlog
+import trio
+
+from server.config import Webhook
+from server.exits import ConfigError
+from server.store.journal import Reader, Unavailable
+from server.store.ledger import InThread
+from server.webhooks.positions import FILE, Positions
+from server.webhooks.posting import Post, Undelivered, post
+from server.webhooks.told import told
+from tournament import entries
+from tournament.record import Opened, State, Turned
+
+LOOK = 1.0  # seconds between two looks whether there is something new
+AT_A_TIME = 200  # entries that are read
+FIRST, LONGEST = 1.0, 300.0  # seconds before the second try, and before any other at most
+KNOWN = 1000  # tournaments whose games are remembered
+
+Due = tuple[int, bytes | None]  # the number of an entry, and what is told of it
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+async def deliver(
+    webhooks: Sequence[Webhook],
+    reader: Reader,
+    folder: Path,
+    *,
+    post: Post = post,
+    in_thread: InThread = trio.to_thread.run_sync,
+) -> None:
+    """Tell all of them, each at its own pace, until cancelled."""
+    if webhooks:
+        positions, writing = Positions(folder / FILE), trio.CapacityLimiter(1)
+        async with trio.open_nursery() as nursery:
+            for webhook in webhooks:
+                nursery.start_soon(Delivery(webhook, reader, positions, writing, post, in_thread).run)
+
+
+class Delivery:
+    """To one webhook."""
+
+    def __init__(
+        self,
+        webhook: Webhook,
+        reader: Reader,
+        positions: Positions,
+        writing: trio.CapacityLimiter,
+        post: Post,
+        in_thread: InThread,
+    ) -> None:
+        self._webhook = webhook
+        self._reader = reader
+        self._positions = positions
+        self._writing = writing
+        self._post = post
+        self._in_thread = in_thread
+        self._games: dict[str, str] = {}
+        self._told = 0
+
+    async def run(self) -> None:
+        pause = FIRST
+        begun = False
+        while True:
+            try:
+                if not begun:
+                    await self._begin()
+                    begun = True
+                await self._tell_what_is_new()
+                pause = LOOK
+            except (Unavailable, ConfigError, OSError) as error:
+                log.warning("the journal cannot be read for a webhook", why=str(error), retry=pause)
+                pause = min(2 * pause, LONGEST)
+            await trio.sleep(pause)
+
+    async def _begin(self) -> None:
+        """A new one is told what happens from now on."""
+        last = await self._in_thread(self._reader.last)
+        position = self._positions.of(self._webhook.url)
+        if position is None or position > last:
+            if position is not None:
+                log.warning("the journal is older than what a webhook was told", webhook=self._where)
+            await self._keep(last)
+        else:
+            self._told = position
+
+    async def _tell_what_is_new(self) -> None:
+        while due := await self._in_thread(self._read):
+            kept = self._told
+            for number, body in due:
+                if body is not None:
+                    await self._tell(body)
+                    await self._keep(number)
+                    kept = number
+            if kept != due[-1][0]:
+                await self._keep(due[-1][0])
+
+    def _read(self) -> list[Due]:
+        """The next entries, in a thread."""
+        found: list[Due] = []
+        for entry in islice(self._reader.kept(self._told), AT_A_TIME):
+            event = None
+            if entry.tournament:  # else it is the host's own affair
+                event = told(entry, self._game(entry.tournament), lambda one=entry: self._had_begun(one))
+            wanted = event is not None and event.type in self._webhook.events
+            found.append((entry.number, msgspec.json.encode(event) if wanted else None))
+        return found
+
+    def _game(self, tournament: str) -> str:
+        if tournament not in self._games:
+            opened = entries.fact(next(iter(self._reader.kept(0, tournament))).body)
+            if len(self._games) >= KNOWN:
+                self._games.clear()
+            self._games[tournament] = opened.game if isinstance(opened, Opened) else ""
+        return self._games[tournament]
+
+    def _had_begun(self, entry: entries.Entry) -> bool:
+        for earlier in self._reader.kept(0, entry.tournament):
+            if earlier.number >= entry.number:
+                return False
+            if earlier.kind == entry.kind and entries.fact(earlier.body) == Turned(State.RUNNING):
+                return True
+        return False
+
+    async def _tell(self, body: bytes) -> None:
+        """Until it is taken."""
+        pause = FIRST
+        while True:
+            try:
+                await self._post(self._webhook.url, body, self._webhook.secret)
+            except Undelivered as why:
+                log.warning("a webhook did not take it", webhook=self._where, why=str(why), retry=pause)
+                await trio.sleep(pause)
+                pause = min(2 * pause, LONGEST)
+            else:
+                return
+
+    async def _keep(self, number: int) -> None:
+        """How far it has been told. If that cannot be written, it is told again after a restart."""
+        self._told = number
+        try:
+            await self._in_thread(
+                lambda: self._positions.keep(self._webhook.url, number), limiter=self._writing
+            )
+        except OSError as error:
+            log.warning("how far a webhook was told cannot be kept", webhook=self._where, why=str(error))
+
+    @property
+    def _where(self) -> str:
+        """Without the path and the query, which may have a secret in them."""
+        parts = urlsplit(self._webhook.url)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"

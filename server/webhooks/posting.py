@@ -1,0 +1,77 @@
+"""One POST to an address that the organiser lists: no redirect is followed, and only the status counts."""
+
+import hmac
+import ssl
+from collections.abc import Awaitable, Callable
+from urllib.parse import urlsplit
+
+import httptools
+import trio
+
+SECONDS = 10.0  # for all of it
+MOST = 16384  # bytes of an answer that are read to find its status
+READ = 4096
+
+Post = Callable[[str, bytes, str], Awaitable[None]]
+
+
+class Undelivered(Exception):
+    """It was not taken. The message says why, for the organiser."""
+
+
+def signature(secret: str, body: bytes) -> str:
+    return "sha256=" + hmac.digest(secret.encode(), body, "sha256").hex()
+
+
+async def post(url: str, body: bytes, secret: str, tls: ssl.SSLContext | None = None) -> None:
+    """Return when it was answered with a status of 200 to 299; else raise `Undelivered`."""
+    try:
+        with trio.fail_after(SECONDS):
+            status = await _status(url, body, secret, tls)
+    except trio.TooSlowError:
+        raise Undelivered(f"there was no answer within {SECONDS:g} s") from None
+    except (OSError, trio.BrokenResourceError, ssl.SSLError, httptools.HttpParserError) as error:
+        raise Undelivered(str(error) or type(error).__name__) from None
+    if not 200 <= status < 300:
+        raise Undelivered(f"the answer was {status}, and 200 to 299 was expected")
+
+
+async def _status(url: str, body: bytes, secret: str, tls: ssl.SSLContext | None) -> int:
+    parts = urlsplit(url)
+    host, secure = parts.hostname or "", parts.scheme == "https"
+    port = parts.port or (443 if secure else 80)
+    stream: trio.abc.Stream = await trio.open_tcp_stream(host, port)
+    try:
+        if secure:
+            context = tls or ssl.create_default_context()
+            stream = trio.SSLStream(stream, context, server_hostname=host, https_compatible=True)
+        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        head = (
+            f"POST {target} HTTP/1.1\r\nHost: {parts.netloc.rpartition('@')[2]}\r\nUser-Agent: quintain\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n"
+            f"X-Quintain-Signature: {signature(secret, body)}\r\n\r\n"
+        )
+        await stream.send_all(head.encode() + body)
+        return await _answered(stream)
+    finally:
+        await trio.aclose_forcefully(stream)
+
+
+async def _answered(stream: trio.abc.Stream) -> int:
+    """The status of the answer, once its head is there."""
+    answer = _Head()
+    parser = httptools.HttpResponseParser(answer)
+    left = MOST
+    while not answer.complete and left > 0 and (received := await stream.receive_some(READ)):
+        left -= len(received)
+        parser.feed_data(received)
+    if not answer.complete:
+        raise Undelivered("the answer ended before its status and headers were complete")
+    return parser.get_status_code()
+
+
+class _Head:
+    complete = False
+
+    def on_headers_complete(self) -> None:
+        self.complete = True

@@ -1,0 +1,70 @@
+"""What a webhook is told: an entry of the journal as one JSON object. Values in, values out.
+
+Only what everybody may see is in it: no address, no token, no words of the organiser's.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import UNSET, Struct, UnsetType
+
+from server.config import WebhookEvent
+from server.export.json_views import moment
+from tournament import entries
+from tournament.chain import leaf
+from tournament.entries import Entry
+from tournament.record import Concluded, Opened, State, Turned, Voided
+
+KINDS = frozenset(map(entries.kind, (Opened, Turned, Concluded, Voided)))  # of facts that anything is told of
+ID = 32  # hexadecimal digits
+
+
+class Told(Struct, frozen=True):
+    """`id` is the same whenever the same is told again."""
+
+    id: str
+    type: WebhookEvent
+    at: str
+    tournament: str
+    game: str
+    format: str | UnsetType = UNSET
+    match: str | UnsetType = UNSET
+    players: tuple[str, str] | UnsetType = UNSET
+    winner: int | UnsetType | None = UNSET
+    ending: str | UnsetType = UNSET
+    why: str | UnsetType = UNSET
+    fault: str | UnsetType | None = UNSET
+
+
+def told(entry: Entry, game: str, begun: Callable[[], bool]) -> Told | None:
+    """`begun` says whether the tournament had begun before; it is asked only where that matters."""
+    if entry.kind not in KINDS:
+        return None
+    fact: Any = entries.fact(entry.body)
+
+    def event(type: WebhookEvent, **more: Any) -> Told:
+        return Told(leaf(entry).hex()[:ID], type, moment(entry.when), entry.tournament, game, **more)
+
+    match fact:
+        case Opened(format=format):
+            return event("tournament.opened", format=format)
+        case Turned(state=State.RUNNING):
+            return event("tournament.resumed" if begun() else "tournament.begun")
+        case Turned(state=State.PAUSED):
+            return event("tournament.paused")
+        case Turned(state=State.FINISHED):
+            return event("tournament.ended")
+        case Concluded():
+            return event(
+                "match.ended",
+                match=fact.match,
+                players=fact.players,
+                winner=fact.winner,
+                ending=fact.ending.value,
+                why=fact.why,
+                fault=None if fact.fault is None else fact.fault.value,
+            )
+        case Voided(match=match):
+            return event("match.voided", match=match)
+        case _:
+            return None

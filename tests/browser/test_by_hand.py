@@ -1,0 +1,82 @@
+"""A person plays in a real browser: every game, by mouse, touch and keyboard."""
+
+from functools import partial
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from games.brains import greedy
+from games.catalogue import catalogue
+from tests.browser.conftest import look_at, visitor
+from tests.hang import wait_for
+from tests.server.served import Served
+
+pytestmark = pytest.mark.slow
+
+ENOUGH = 7  # moves by hand, after which a match that still goes on is resigned
+READY = """(before) => {
+    const { ply } = document.querySelector("[data-board]").dataset;
+    const over = document.querySelector("[data-status] a") !== null;
+    return over || (Number(ply ?? -1) > before && document.querySelector(".spot") !== null);
+}"""  # it is over, or there is something new to play
+
+
+def test_a_person_plays_every_game_by_hand(browser: Browser, axe: str, serve: Any) -> None:
+    served = serve("--log-level", "error")
+    for game in catalogue():
+        with visitor(browser, served.http, has_touch=True) as person:
+            page = person.open(f"/games/{game}/play?against=random&name=Ann")
+            sent = played(page, served, game)
+            link = page.locator("[data-status] a")
+            expect(link).to_be_visible()
+            name = (link.get_attribute("href") or "").removeprefix("/matches/")
+            _, told = served.get(f"/api/matches/{name}")
+            assert sorted(told["kinds"]) == ["house", "person"]
+            assert (told["score"], told["ending"]) in ((None, "played"), (None, "resigned"))
+            assert [told["players"].index("Ann")] == [told["kinds"].index("person")]
+            assert len(sent) >= min(ENOUGH, len(told["moves"]) // 2)
+            assert not person.noted(page)
+            assert not person.complaints
+            person.go(page, f"/games/{game}/play?against=first&name=Ann")
+            expect(page.locator("[data-move]").first).to_be_visible()
+            look_at(page, axe, f"by hand {game}")
+            page.locator("[data-resign]").click()
+            expect(page.locator("[data-status]")).to_contain_text("You have lost")
+
+
+def played(page: Page, served: Served, game: str) -> list[str]:
+    """Play as the greedy brain would, until it is over or has been enough; returns what was played."""
+    rules, sent = catalogue()[game], list[str]()
+    choose, before = greedy(rules, 1), -1
+    while True:
+        wait_for(partial(page.evaluate, READY, before))
+        if page.locator(".spot").count() == 0:
+            return sent
+        if len(sent) == ENOUGH:
+            page.locator("[data-resign]").click()
+            expect(page.locator("[data-status] a")).to_be_visible()
+            return sent
+        ply = int(page.locator("[data-board]").get_attribute("data-ply") or 0)
+        _, told = served.get(f"/api/matches/open-{game}-1")
+        position = rules.start()
+        for move in told["moves"][:ply]:
+            position = position.play(rules.read(move, position))
+        shown = page.locator("[data-move]").evaluate_all("(all) => all.map((each) => each.dataset.move)")
+        assert shown == [rules.short(move) for move in position.moves()], (
+            "whatever may be played, and no more"
+        )
+        short = rules.short(choose(position, lambda: False))
+        spot = page.locator(f'[data-move="{short}"]')
+        match len(sent) % 4:
+            case 0:
+                spot.click()
+            case 1:
+                spot.tap()
+            case 2:
+                spot.press("Enter")
+            case _:
+                page.locator("#typed").fill(short)
+                page.locator("#typed").press("Enter")
+        sent.append(short)
+        before = ply

@@ -1,0 +1,142 @@
+"""The gate: do 95 % intervals hold the truth, and does what is called likely happen as often as that?"""
+
+from collections.abc import Iterable, Iterator
+from itertools import product
+from random import Random
+
+from msgspec import Struct
+
+from tests.calibration.truth import Event, World, held, world
+from tournament.ratings import Ratings, bradley_terry
+from tournament.strength import strengths
+
+DRAWS, ADVANTAGES, SPREADS = (0.0, 0.3, 0.6), (0.0, 60.0, 150.0), (50.0, 150.0, 300.0)
+BINS = 10  # of what is said of being the best, the ends half as wide
+FULL = (0.93, 0.97)  # of intervals, in every cell of a full format …
+AVERAGE, LEAST = (0.93, 0.97), 0.91  # … and of others over the spreads, and in every cell
+SLACK = 0.03  # by which what happens may miss the bounds of what was said
+
+
+class Kind(Struct, frozen=True):
+    """A kind of event."""
+
+    title: str
+    bots: int
+    event: Event
+    events: int  # in a cell, where nobody says otherwise
+    full: bool = False  # everybody has met many: its intervals have to hold in every cell
+
+
+KINDS = {
+    "round-robin-4": Kind("Round robin of 4", 4, held("round-robin"), 500, full=True),
+    "round-robin-16": Kind("Round robin of 16", 16, held("round-robin"), 150, full=True),
+    "swiss-32": Kind("Swiss, 32 bots, 7 rounds", 32, held("swiss", rounds=7), 80),
+    "swiss-128": Kind("Swiss, 128 bots, 9 rounds", 128, held("swiss", rounds=9), 20),
+    "ladder": Kind("Ladder of 16, 320 matches", 16, held("ladder", matches=320), 100, full=True),
+    "gauntlet": Kind("Gauntlet of 16, 4 rounds", 16, held("gauntlet", rounds=4), 100),
+    "knockout": Kind("Knockout of 16", 16, held("knockout"), 150),
+}
+
+
+class Cell(Struct):
+    """What came of the events of one kind in worlds of one sort."""
+
+    draws: float
+    advantage: float
+    spread: float
+    intervals: int = 0
+    holding: int = 0
+    width: float = 0.0
+    before: float = 0.0  # the widths that a plain fit has
+    said: list[
+        tuple[float, bool]
+    ] = []  # of each bot: how likely it was said to be the best, and whether it is
+
+    @property
+    def coverage(self) -> float:
+        return self.holding / self.intervals
+
+    @property
+    def named(self) -> str:
+        return f"draws {self.draws:.0%}, first move {self.advantage:.0f}, spread {self.spread:.0f}"
+
+
+def cells(kind: Kind, events: int, seed: int = 1) -> Iterator[Cell]:
+    """All 27 cells of a kind, with so many events each."""
+    for draws, advantage, spread in product(DRAWS, ADVANTAGES, SPREADS):
+        cell = Cell(draws, advantage, spread)
+        random = Random(f"{seed} {kind.title} {draws} {advantage} {spread}")
+        for _ in range(events):
+            look(cell, world(random, kind.bots, spread, draws, advantage), kind.event)
+        yield cell
+
+
+def look(cell: Cell, truth: World, event: Event) -> None:
+    """Hold one event, and see what is said of it."""
+    results = event(truth)
+    found = strengths(Ratings(results)).of
+    true, best = truth.centred, max(truth.strengths)
+    # Zero is the mean of those who are rated; in all of these formats everybody is.
+    for name, strength in found.items():
+        low, high = strength.interval
+        cell.intervals += 1
+        cell.holding += low <= true[int(name)] <= high
+        cell.width += high - low
+        cell.said.append((strength.first, truth.strengths[int(name)] == best))
+    for rating in bradley_terry(results).ratings:
+        low, high = rating.interval
+        cell.before += high - low
+
+
+class Bin(Struct):
+    """Those who were said to be the best with about the same probability."""
+
+    low: float
+    high: float
+    count: int = 0
+    said: float = 0.0
+    happened: int = 0
+
+    @property
+    def fails(self) -> bool:
+        """Whether what happened is further from what was said than is allowed, and than chance explains."""
+        share = self.happened / max(1, self.count)
+        chance = 2 * (share * (1 - share) / max(1, self.count)) ** 0.5
+        return self.count > 0 and not (self.low - SLACK - chance <= share <= self.high + SLACK + chance)
+
+
+def bins(said: Iterable[tuple[float, bool]]) -> list[Bin]:
+    found = [Bin(max(0.0, (at - 0.5) / BINS), min(1.0, (at + 0.5) / BINS)) for at in range(BINS + 1)]
+    for chance, so in said:
+        each = found[int(chance * BINS + 0.5)]
+        each.count += 1
+        each.said += chance
+        each.happened += so
+    return found
+
+
+def objections(kind: Kind, found: list[Cell]) -> Iterator[str]:
+    """Where a kind of event does not meet the gate."""
+    low, high = FULL
+    if kind.full:
+        for cell in found:
+            if not low <= cell.coverage <= high:
+                yield f"{kind.title}, {cell.named}: {cell.coverage:.1%} hold"
+    else:
+        for cell in found:
+            if cell.coverage < LEAST:
+                yield f"{kind.title}, {cell.named}: {cell.coverage:.1%} hold"
+        for draws, advantage in product(DRAWS, ADVANTAGES):
+            those = [each for each in found if (each.draws, each.advantage) == (draws, advantage)]
+            mean = sum(each.coverage for each in those) / len(those)
+            if not AVERAGE[0] <= mean <= AVERAGE[1]:
+                where = f"{kind.title}, draws {draws:.0%}, first move {advantage:.0f}"
+                yield f"{where}: {mean:.1%} hold on average"
+    for each in bins(pair for cell in found for pair in cell.said):
+        if each.fails:
+            yield (
+                f"{kind.title}: of what was said to be {each.low:.0%} to {each.high:.0%} likely,"
+                f" {each.happened / each.count:.0%} of {each.count} happened"
+            )
+    if (width := sum(each.width for each in found)) > (before := sum(each.before for each in found)):
+        yield f"{kind.title}: intervals are {width / before - 1:.0%} wider than those of a plain fit"

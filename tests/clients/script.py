@@ -1,0 +1,36 @@
+"""A host that says what it is told to, and notes what it hears: for what a real one says rarely."""
+
+import json
+import socket
+from typing import Any
+
+from tests.hang import HANG
+
+
+class Script:
+    """A host that says what it is told to, and notes what it hears."""
+
+    def __init__(self) -> None:
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._listener.settimeout(HANG)
+        self.port: int = self._listener.getsockname()[1]
+
+    def accept(self) -> None:
+        self._connection, _ = self._listener.accept()
+        self._connection.settimeout(HANG)
+        self._lines = self._connection.makefile("r")
+
+    def hear(self) -> dict[str, Any]:
+        return json.loads(self._lines.readline())
+
+    def say(self, *messages: dict[str, Any]) -> None:
+        lines = "".join(json.dumps(message, separators=(",", ":")) + "\n" for message in messages)
+        self._connection.sendall(lines.encode())
+
+    def hang_up(self) -> None:
+        self._lines.close()
+        self._connection.close()
+
+    def close(self) -> None:
+        self.hang_up()
+        self._listener.close()

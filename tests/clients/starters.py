@@ -1,0 +1,85 @@
+"""The starters of `clients/`, as `quintain new` writes them, built and run as their README says."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import pytest
+
+from server.commands.new import GAME, GAMES, STARTERS, new
+from tests.hang import HANG
+
+TOOLS = {
+    "python": "python3",
+    "javascript": "node",
+    "c": "cc",
+    "cpp": "c++",
+    "java": "javac",
+    "go": "go",
+    "rust": "rustc",
+    "ruby": "ruby",
+}
+LANGUAGES = tuple(language for language in STARTERS if language in TOOLS)  # those that speak the protocol
+HERE = tuple(language for language in LANGUAGES if shutil.which(TOOLS[language]))
+
+
+def needed(language: str) -> None:
+    """Skip, under continuous integration too: a language that nobody uses on a machine need not be on it."""
+    if language not in HERE:
+        pytest.skip(f"{TOOLS[language]} is not here: the starter in {STARTERS[language].title} is left out")
+
+
+class Workshop:
+    """A folder for each language, with its bot built."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.states = folder / "states"  # where tokens are kept
+        self._started: list[subprocess.Popen[str]] = []
+
+    def build(self, language: str) -> None:
+        with redirect_stdout(sys.stderr):
+            new(language, game=GAME, folder=self.folder / language)
+        if STARTERS[language].build:
+            subprocess.run(
+                ["sh", "-c", self.commands(language)[0]],
+                cwd=self.folder / language,
+                check=True,
+                timeout=HANG,
+            )
+
+    def commands(self, language: str) -> list[str]:
+        return re.findall(r"```sh\n(.*?)\n```", (self.folder / language / "README.md").read_text(), re.DOTALL)
+
+    def start(self, language: str, port: int, game: str = GAME, name: str = "") -> "subprocess.Popen[str]":
+        """What the README says, with the game as an argument where it is not the one that was asked for."""
+        run = self.commands(language)[1 if STARTERS[language].build else 0]
+        environment = {
+            "QUINTAIN_URL": f"tcp://127.0.0.1:{port}",
+            "QUINTAIN_NAME": name or f"{language}-bot",
+            "XDG_STATE_HOME": str(self.states),
+        }
+        bot = subprocess.Popen(
+            ["sh", "-c", f"exec {run} {game}"],
+            cwd=self.folder / language,
+            env=os.environ | environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self._started.append(bot)
+        return bot
+
+    def close(self) -> None:
+        """End whatever still runs, which is nothing unless a test has failed."""
+        for bot in self._started:
+            if bot.poll() is None:
+                bot.kill()
+                bot.communicate()
+
+
+__all__ = ["GAME", "GAMES", "HERE", "LANGUAGES", "Workshop", "needed"]

@@ -1,0 +1,223 @@
+"""Starters in eight languages: built as their README says, they play, come back and say what happens."""
+
+import json
+import re
+import stat
+import subprocess
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.clients.relay import Relay
+from tests.clients.script import Script
+from tests.clients.starters import GAMES, HERE, LANGUAGES, Workshop, needed
+from tests.hang import HANG, wait_for
+from tests.server.served import ROOT, Served
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("starters")]
+
+LONGEST = {"protocol": 150, "bot": 30}  # lines
+ALIKE = tuple(language for language in LANGUAGES if language != "python")  # whose client has its own tests
+EMPTY: list[int] = [0] * 42
+
+
+@pytest.fixture(scope="module")
+def workshop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workshop]:
+    made = Workshop(tmp_path_factory.mktemp("starters"))
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(made.build, HERE))
+    yield made
+    made.close()
+
+
+def opened(host: Served, game: str, entrants: int) -> None:
+    body = json.dumps({"name": game, "game": game, "entrants": entrants, "pace": {"turn": HANG}})
+    token = (host.data / "organiser-token").read_text().strip()
+    head = "POST /api/tournaments HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+    head += f"Authorization: Bearer {token}"
+    status, answer = host.ask(f"{head}\r\nContent-Length: {len(body)}\r\n\r\n{body}")
+    assert status == 201, answer
+
+
+Said = dict[tuple[str, str], tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def league(workshop: Workshop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, Said]]:
+    """A round robin in every game, of all the languages that are here: the host, and what each bot said."""
+    host = Served(tmp_path_factory.mktemp("league"))
+    said: Said = {}
+    for game in GAMES:
+        opened(host, game, len(HERE))
+        bots = {language: workshop.start(language, host.tcp, game) for language in HERE}
+        for language, bot in bots.items():
+            out, errors = bot.communicate(timeout=HANG)
+            said[language, game] = (bot.returncode, out, errors)
+    yield host, said
+    host.kill()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_starter_plays_every_game_through_a_round_robin(language: str, league: tuple[Served, Said]) -> None:
+    """Catches a move that is not legal: it would be refused, or lose its match."""
+    needed(language)
+    host, said = league
+    for game in GAMES:
+        code, out, errors = said[language, game]
+        assert (code, errors) == (0, "")
+        assert "refused" not in out
+        _, standings = host.get(f"/api/tournaments/{game}/standings")
+        (own,) = (row for row in standings["rows"] if row["name"] == f"{language}-bot")
+        assert own["played"] == len(HERE) - 1
+        _, listed = host.get(f"/api/tournaments/{game}/matches")
+        endings = {match["ending"] for match in listed["matches"] if f"{language}-bot" in match["players"]}
+        assert endings == {"played"}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_starter_says_in_a_line_what_happens(language: str, league: tuple[Served, Said]) -> None:
+    needed(language)
+    _, out, _ = league[1][language, "quoridor"]
+    kept, connected, *played, over = out.splitlines()
+    assert kept.startswith("the token is kept in /")
+    assert re.fullmatch(rf"{language}-bot is connected to tcp://127\.0\.0\.1:\d+: quoridor", connected)
+    begun = [line for line in played if re.fullmatch(r"quoridor-\d+ from ply 0: \S+ against \S+", line)]
+    ended = [line for line in played if re.fullmatch(r"quoridor-\d+: (won|lost|drawn) \(.+\)", line)]
+    assert len(begun) == len(ended) == len(HERE) - 1
+    assert len(played) == len(begun) + len(ended)
+    assert re.fullmatch(rf"quoridor is over: rank \d of {len(HERE)}, [\d.]+ points", over)
+
+
+def test_tokens_are_for_nobody_else_to_read(workshop: Workshop, league: tuple[Served, Said]) -> None:
+    kept = [file for file in workshop.states.rglob("*") if file.is_file()]
+    assert len(kept) == len(HERE) * len(GAMES)
+    assert {stat.S_IMODE(file.stat().st_mode) for file in kept} == {0o600}
+    assert len({file.read_text() for file in kept}) == len(kept)
+
+
+@pytest.fixture
+def script() -> Iterator[Script]:
+    made = Script()
+    yield made
+    made.close()
+
+
+def asked(match: str, ply: int) -> dict[str, Any]:
+    turn = {"type": "turn", "match": match, "ply": ply, "turn": "first", "last": None}
+    return turn | {"state": EMPTY, "clock": [60.0, None], "news": {"of": ['a field, "unknown"', None]}}
+
+
+def begun(match: str, name: str, **more: Any) -> dict[str, Any]:
+    begin = {"type": "begin", "match": match, "you": "first", "players": [name, "bob"]}
+    return begin | {"clock": {"bank": None, "gain": 0.0, "turn": 60.0}, "state": EMPTY} | more
+
+
+@pytest.mark.parametrize("language", ALIKE)
+def test_a_refused_move_a_lost_connection_and_the_end_are_lived_through(
+    language: str, workshop: Workshop, script: Script
+) -> None:
+    needed(language)
+    name = f"{language}-two"
+    bot = workshop.start(language, script.port, name=name)
+    script.accept()
+    hello = script.hear()
+    assert (hello["type"], hello["name"], hello["game"]) == ("hello", name, "connect-4")
+    welcome = {"type": "welcome", "name": name, "token": hello["token"], "game": "connect-4"}
+    welcome["tournament"] = "cup"
+    script.say(welcome, begun("cup-1", name), asked("cup-1", 0))
+    move = script.hear()
+    assert (move["match"], move["ply"]) == ("cup-1", 0)
+    assert move["move"] in range(7)
+    script.say({"type": "refused", "match": "cup-1", "ply": 0, "reason": 'not \\ "so"'})
+    assert script.hear() == {"type": "state"}
+    script.say(asked("cup-1", 0), asked("cup-1", 0))
+    assert script.hear()["ply"] == 0
+    script.say({"type": "end", "match": "cup-1", "winner": "first", "ending": "played", "why": "four"})
+    script.say(begun("cup-2", name), asked("cup-2", 0))
+    assert script.hear()["match"] == "cup-2", "the same question is answered once"
+    script.hang_up()
+
+    script.accept()
+    again = script.hear()
+    assert (again["token"], again["tournament"]) == (hello["token"], "cup")
+    script.say(welcome, begun("cup-2", name, moves=[3, 3], restarted=True), asked("cup-2", 2))
+    assert script.hear()["ply"] == 2
+    script.say({"type": "end", "match": "cup-2", "winner": None, "ending": "void", "why": "void"})
+    rows = [{"rank": 1, "name": name, "points": 1.5}, {"rank": 2, "name": "bob", "points": 0.5}]
+    script.say({"type": "standings", "tournament": "cup", "final": True, "rows": rows})
+    assert script.hear() == {"type": "bye"}
+    script.hang_up()
+    out, errors = bot.communicate(timeout=HANG)
+    assert (bot.returncode, errors) == (0, "")
+    connected = f"{name} is connected to tcp://127.0.0.1:{script.port}: cup"
+    assert out.splitlines()[1:] == [
+        connected,
+        f"cup-1 from ply 0: {name} against bob",
+        'refused: not \\ "so"',
+        "cup-1: won (four)",
+        f"cup-2 from ply 0: {name} against bob",
+        "the connection is lost (the host hung up): trying again",
+        connected,
+        f"cup-2 from ply 2: {name} against bob",
+        "cup-2: void (void)",
+        "cup is over: rank 1 of 2, 1.5 points",
+    ]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_whoever_is_not_welcome_is_told_why_and_gives_up(
+    language: str, workshop: Workshop, script: Script
+) -> None:
+    needed(language)
+    bot = workshop.start(language, script.port, name=f"{language}-three")
+    script.accept()
+    script.hear()
+    script.say({"type": "refused", "reason": "Draw is a reserved word"})
+    _, errors = bot.communicate(timeout=HANG)
+    script.hang_up()
+    assert bot.returncode == 1
+    assert "Draw is a reserved word" in errors
+
+
+def test_a_host_that_is_killed_and_started_again_is_survived(workshop: Workshop, tmp_path: Path) -> None:
+    if len(HERE) < 2:
+        needed("ruby")
+    host = Served(tmp_path)
+    relay = Relay(host.tcp)
+    opened(host, "quoridor", len(HERE))
+    bots = {language: workshop.start(language, relay.port, "quoridor") for language in HERE}
+    wait_for(lambda: host.get("/api/tournaments/quoridor")[1]["state"] == "running")
+    host.kill()
+    relay.cut()
+    host = Served(tmp_path)
+    relay.lead_to(host.tcp)
+    for language, bot in bots.items():
+        out, errors = bot.communicate(timeout=HANG)
+        assert (language, bot.returncode) == (language, 0), out + errors
+        assert "the connection is lost" in out
+    _, standings = host.get("/api/tournaments/quoridor/standings")
+    assert [row["played"] for row in standings["rows"]] == [len(HERE) - 1] * len(HERE)
+    host.kill()
+    relay.close()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_starter_is_short(language: str) -> None:
+    folder = ROOT / "clients" / language
+    names = {"protocol": "quintain.*" if language != "java" else "Quintain.java", "bot": "[bB]ot.*"}
+    for part, longest in LONGEST.items():
+        if (language, part) == ("python", "protocol"):
+            continue  # that is the client, which speaks over three transports
+        for file in folder.glob(names[part]):
+            assert len(file.read_text().splitlines()) <= longest, file
+
+
+def test_whatever_is_run_is_what_is_built_anew(workshop: Workshop) -> None:
+    """A starter leaves nothing behind in `clients/`: it is built in a folder of its own."""
+    tracked = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "clients"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert not [name for name in tracked.stdout.splitlines() if name.endswith((".class", ".o", "/bot"))]

@@ -1,0 +1,119 @@
+"""The files in `docs/deploy/` fit the host, and tools find no fault with them where there are such tools."""
+
+import json
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from server import figures
+from server.config import Settings
+from server.host.exposition import exposition
+from server.host.host import Host
+from server.host.metrics import metrics
+from server.store.regular_backups import RegularBackups
+from server.supervised import DOORS
+from tests.deploy.debian import tool
+from tests.deploy.make_dashboard import DASHBOARD, text
+from tests.hang import HANG
+from tests.lacking import lacking
+from tests.server.protocols.room import room
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "docs/deploy"
+FIGURE = re.compile(r"\b(quintain_\w+|process_\w+)\b")
+
+
+def run(*command: str) -> str:
+    """What a command says; it has to succeed."""
+    done = subprocess.run(command, cwd=DEPLOY, capture_output=True, text=True, timeout=HANG)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def test_prometheus_takes_the_alert_rules_and_each_fires_when_it_should() -> None:
+    if (promtool := tool("promtool")) is None:
+        lacking("there is no promtool: tests/deploy/prepare.sh fetches Debian's prometheus")
+    run(promtool, "check", "rules", "alerts.yml")
+    run(promtool, "test", "rules", "alerts.test.yml")
+
+
+def test_every_alert_is_tried() -> None:
+    rules, tried = (DEPLOY / "alerts.yml").read_text(), (DEPLOY / "alerts.test.yml").read_text()
+    alerts = set(re.findall(r"- alert: (\w+)", rules))
+    assert alerts
+    assert alerts == set(re.findall(r"alertname: (\w+)", tried))
+
+
+async def test_alerts_and_dashboard_ask_for_figures_that_there_are(
+    autojump_clock: Any, tmp_path: Path
+) -> None:
+    async with room() as here:
+        told = metrics(here.host) + exposition(every_other_figure(here.host, tmp_path))
+    there = set(re.findall(r"^# TYPE (\w+) ", told, re.MULTILINE))
+    there |= {f"{name}_bucket" for name in there}
+    asked = set(FIGURE.findall((DEPLOY / "alerts.yml").read_text() + DASHBOARD.read_text()))
+    assert asked
+    assert asked <= there
+
+
+def every_other_figure(host: Host, folder: Path) -> Any:
+    hook = {"url": "http://a", "secret": "b"}
+    settings = msgspec.convert({"webhook": [hook], "backups": {"every": 1.0}, "data": str(folder)}, Settings)
+    assert settings.backups is not None
+    engine: Any = None  # nothing is asked of it
+    yield from figures.build()
+    yield from figures.process()
+    yield from figures.waiting({"journal": lambda: 0})
+    yield from figures.webhooks(settings, lambda: 0)
+    yield from figures.backups(RegularBackups(engine, folder, settings.backups))
+
+
+def test_the_dashboard_is_what_its_program_writes() -> None:
+    assert DASHBOARD.read_text() == text(), "write it anew with `python -m tests.deploy.make_dashboard`"
+    panels = json.loads(text())["panels"]
+    assert len({panel["title"] for panel in panels}) == len(panels)
+
+
+def test_systemd_takes_the_units_and_finds_the_service_hardened() -> None:
+    if (analyze := shutil.which("systemd-analyze")) is None:
+        pytest.skip("there is no systemd-analyze: only systems with systemd have it")
+    said = run(analyze, "security", "--offline=true", str(DEPLOY / "quintain.service"))
+    exposure = re.search(r"exposure level for quintain.service: ([0-9.]+)", said)
+    assert exposure is not None, said
+    assert float(exposure[1]) < 2.0, said
+
+
+def test_the_sockets_are_those_that_the_host_takes_and_the_service_wants_them() -> None:
+    service = (DEPLOY / "quintain.service").read_text()
+    names = [f"quintain-{door}.socket" for door in DOORS]
+    assert f"Requires={' '.join(names)}\n" in service
+    for door, name in zip(DOORS, names, strict=True):
+        unit = (DEPLOY / name).read_text()
+        assert f"FileDescriptorName={door}\n" in unit
+        assert f"ListenStream=127.0.0.1:{getattr(Settings().ports, door)}\n" in unit
+
+
+def test_the_containerfile_copies_what_is_there_and_runs_as_nobody_in_particular() -> None:
+    lines = (DEPLOY / "Containerfile").read_text().replace("\\\n", " ").splitlines()
+    copied = [
+        source
+        for line in lines
+        if line.startswith("COPY ") and "--from" not in line
+        for source in line.split()[1:-1]
+    ]
+    assert copied
+    assert all((ROOT / source).exists() for source in copied)
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+    made_of = {"games", "server", "tournament", "README.md", "LICENSE", *build["force-include"]}
+    wheel = {each for each in made_of if not each.startswith("server/")}
+    assert wheel <= set(copied), "what the wheel is made of"
+    assert "USER 10001" in lines
+    assert not [line for line in lines if line.startswith("FROM") and line.split()[1].endswith("latest")]
+    if (linter := shutil.which("hadolint")) is not None:
+        run(linter, "Containerfile")

@@ -1,0 +1,120 @@
+"""`python -m tests.docs.sentences > docs/sentences.md`: every sentence the host says to bots and organisers.
+
+They are read off the source: what is raised for somebody's eyes, and why matches end. What is filled in when
+the sentence is said stands in braces. Pages, help and the log are not here.
+"""
+
+import ast
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+HEAD = """# Sentences
+
+Every sentence that the host says to bots, organisers and HTTP clients when something cannot be done, and
+every reason for which a match ends. `python -m tests.docs.sentences` reads them off the source. What is
+filled in stands in braces. Pages, help and the log are not here, and neither are the fixed texts of the old
+protocols: the pages on the protocols have these.
+"""
+ENDINGS = "To everybody, about how a match ended"
+WHY = ("events", "match", "verdicts", "settling", "causes")  # files of the tournament that say why
+AUDIENCES: Mapping[str, tuple[str, ...]] = {
+    "To a bot, about its move": ("Illegal",),
+    "To a bot that comes": ("Unwelcome", "BadName"),
+    "To a bot of the house protocol": ("_refuse",),
+    ENDINGS: ("Outcome",),
+    "To an organiser, and to a bot that asks for what only an organiser can change": ("Refusal",),
+    "To whoever opens a tournament or a match, about options": ("BadOption",),
+    "To an HTTP client": ("HttpError",),
+    "To a language model and its client": ("RpcError", "Unseated", "Full"),
+    "On the command line": ("ConfigError", "Misuse", "Failure"),
+}
+
+
+def sentences() -> dict[str, list[str]]:
+    """By whom they are for, each once, in the order of the alphabet."""
+    found: dict[str, set[str]] = {audience: set() for audience in AUDIENCES}
+    for layer in ("games", "tournament", "server"):
+        for source in sorted((ROOT / layer).rglob("*.py")):
+            tree = ast.parse(source.read_text(encoding="utf-8"))
+            named = dict(_constants(tree))
+            if layer == "tournament" and source.stem in WHY:
+                found[ENDINGS].update(_written(tree))
+            for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+                kind = (
+                    call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+                )
+                for audience, kinds in AUDIENCES.items():
+                    if kind in kinds:
+                        found[audience].update(
+                            each for each in _said(call, named) if " " in each.strip("…{} ")
+                        )
+    return {
+        audience: sorted(each, key=lambda said: (said.casefold(), said)) for audience, each in found.items()
+    }
+
+
+def _written(tree: ast.Module) -> Iterator[str]:
+    """All that a file writes which is a sentence, and no part of a larger one or of its own documentation."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Return | ast.Assign | ast.Call | ast.Tuple | ast.BinOp):
+            inner = [node.left, node.right] if isinstance(node, ast.BinOp) else [*ast.iter_child_nodes(node)]
+            for child in inner:
+                if isinstance(child, ast.expr):
+                    yield from filter(_is_sentence, _texts(child, {}))
+
+
+def _is_sentence(text: str) -> bool:
+    """Whether it has two words of its own."""
+    return " " in re.sub(r"{[^{}]*}", "x", text).strip() and len(re.findall(r"[a-z]{2,}", text)) > 1
+
+
+def _constants(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Texts that a file has a name for."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            for text in _texts(node.value, {}):
+                yield node.targets[0].id, text
+
+
+def _said(call: ast.Call, named: Mapping[str, str]) -> Iterator[str]:
+    for argument in [*call.args, *(keyword.value for keyword in call.keywords)]:
+        yield from _texts(argument, named)
+
+
+def _texts(node: ast.expr, named: Mapping[str, str]) -> Iterator[str]:
+    match node:
+        case ast.Constant(value=str(text)):
+            yield text
+        case ast.JoinedStr(values=parts):
+            yield "".join(map(_part, parts))
+        case ast.Name(id=name) if name in named:
+            yield named[name]
+        case ast.IfExp(body=body, orelse=orelse):
+            yield from _texts(body, named)
+            yield from _texts(orelse, named)
+        case _:
+            pass
+
+
+def _part(part: ast.expr) -> str:
+    if isinstance(part, ast.FormattedValue):
+        return f"{{{ast.unparse(part.value)}}}"
+    return part.value if isinstance(part, ast.Constant) and isinstance(part.value, str) else ""
+
+
+def page() -> str:
+    parts = [HEAD]
+    for audience, said in sentences().items():
+        parts.append(f"\n## {audience}\n\n" + "\n".join(f"- `{_plain(each)}`" for each in said) + "\n")
+    return "".join(parts)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).replace("`", "'")
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())

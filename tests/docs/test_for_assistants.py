@@ -1,0 +1,90 @@
+"""The file for coding assistants: short, true, and with the host's own addresses when the host serves it."""
+
+import re
+import socket
+import subprocess
+import sys
+from html import unescape
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from games.catalogue import catalogue
+from server.pages.addressed import ASSISTANTS, addressed
+from server.protocols.house import messages
+from tests.hang import HANG
+from tests.server.served import Served
+
+LINES = 400  # that an assistant reads at once
+BOT = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SAID = re.compile(r"`(\{\"type\":\"(?:hello|move)\".*?\})`")
+
+
+def test_it_is_short() -> None:
+    assert ASSISTANTS.count("\n") <= LINES
+
+
+@pytest.mark.parametrize("name", catalogue())
+def test_it_has_the_rules_the_seats_and_the_cost_of_an_illegal_move_of_each_game(name: str) -> None:
+    game = catalogue()[name]
+    _, _, section = ASSISTANTS.partition(f"### {game.title}: `{name}`\n")
+    section, _, _ = section.partition("\n##")
+    assert game.rules.strip() in section
+    assert all(f"`{seat}`" in section for seat in game.seats)
+    cost = "An illegal move loses" if game.faults == "forfeit" else "An illegal move is refused"
+    assert cost in section
+
+
+def test_what_it_says_that_a_bot_says_is_understood() -> None:
+    said = SAID.findall(ASSISTANTS)
+    assert len(said) >= 2
+    for message in said:
+        messages.read(message.encode(), 4096)
+    for kind in msgspec.json.schema_components((messages.Said,))[1].values():
+        assert f"`{kind['properties']['type']['enum'][0]}`" in ASSISTANTS
+
+
+def test_addresses_are_those_by_which_the_reader_came() -> None:
+    connect = {
+        "host": "games.example",
+        "tcp": "9000",
+        "url": "tcp://games.example:9000",
+        "websocket": "wss://games.example:9001",
+        "http": "https://games.example",
+    }
+    text = addressed(ASSISTANTS, connect)
+    assert "127.0.0.1" not in text
+    assert "wss://games.example:9001/play" in text
+    assert 'HOST, PORT, GAME = "games.example", 9000, "connect-4"' in text
+
+
+def read(served: Served, path: str) -> str:
+    with socket.create_connection(("127.0.0.1", served.http), HANG) as connection:
+        head = f"Host: 127.0.0.1:{served.http}\r\nConnection: close"
+        connection.sendall(f"GET {path} HTTP/1.1\r\n{head}\r\n\r\n".encode())
+        return b"".join(iter(lambda: connection.recv(65536), b"")).decode()
+
+
+@pytest.mark.slow
+def test_the_bot_in_it_plays_as_it_stands_on_the_host_that_serves_it(tmp_path: Path) -> None:
+    served = Served(tmp_path, "--tournament", "t", "--game", "connect-4", "--entrants", "2", "--until-done")
+    try:
+        text = read(served, "/for-assistants.md")
+        own = f"http://127.0.0.1:{served.http}/mcp"
+        for page in ("/games/connect-4", "/protocols/mcp"):
+            assert f'"url": "{own}"' in unescape(read(served, page)), "what adds the host to an agent"
+        (bot,) = BOT.findall(text)
+        (tmp_path / "bot.py").write_text(bot)
+        bots = [
+            subprocess.Popen(
+                [sys.executable, "bot.py", name], cwd=tmp_path, stdout=subprocess.PIPE, text=True
+            )
+            for name in ("ann", "bob")
+        ]
+        told = [bot.communicate(timeout=HANG)[0] for bot in bots]
+        assert [bot.returncode for bot in bots] == [0, 0]
+        assert sum("won\n" in each.replace("not won", "") for each in told) <= 1
+        assert served.end()[0] == 0
+    finally:
+        served.kill()

@@ -1,0 +1,27 @@
+"""The page of all sentences is what the source says, and each of them reads as one."""
+
+import re
+from pathlib import Path
+
+from tests.docs.sentences import page, sentences
+
+ROOT = Path(__file__).parents[2]
+SAID = sorted({each for said in sentences().values() for each in said})
+
+
+def test_the_page_is_up_to_date() -> None:
+    """If it is not: `python -m tests.docs.sentences > docs/sentences.md`, and read what has changed."""
+    assert (ROOT / "docs/sentences.md").read_text(encoding="utf-8") == page()
+
+
+def test_everybody_who_is_told_something_is_there() -> None:
+    assert all(sentences().values())
+    assert "neither player was there" in SAID
+    assert "{self.names[seat]} resigned" in SAID
+    assert any("can still let you in" in each for each in SAID)
+
+
+def test_no_sentence_has_a_full_stop_an_exclamation_mark_or_a_blank_too_many() -> None:
+    """They stand in the middle of lines, after a name or a colon."""
+    filled = [re.sub(r"{[^{}]*}", "x", sentence) for sentence in SAID]
+    assert not [each for each in filled if each.rstrip().endswith((".", "!")) or "  " in each]

@@ -1,0 +1,96 @@
+"""A match as text: people can read it, and it is read back as the same match."""
+
+import re
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+
+from games.catalogue import catalogue
+from games.game import Game
+from server.export.json_views import match_shown
+from server.export.match_import import checked
+from server.export.match_text import BadText, read, text
+from tournament.causes import Refused
+from tournament.events import Ending
+from tournament.format import Pairing
+from tournament.record import Concluded, Drew, Entered, Opened, Record
+
+GAMES = [pytest.param(game, id=game.name) for game in catalogue().values()]
+NAMES = ("ann", 'b"o|b: #1')
+
+
+def record(game: Game[Any, Any], names: tuple[str, str] = NAMES, **chosen: Any) -> Record:
+    made = Record("cup", Opened(game.name, "round-robin", **chosen))
+    for fact in (*map(Entered, names), Drew((Pairing(1, 1, *names),))):
+        made.add(fact)
+    return made
+
+
+def played(game: Game[Any, Any], names: tuple[str, str] = NAMES, plies: int = 10_000) -> Concluded:
+    """A random match, to its end or resigned before it."""
+    random, position = Random(plies), game.start()
+    moves: list[Any] = []
+    while position.outcome is None and len(moves) < min(plies, (game.ply_limit or 10_000) - 1):
+        move = random.choice([*position.moves()])
+        moves.append(game.write(move))
+        position = position.play(move)
+    times = tuple(round(random.random() / 1000, 6) for _ in moves)
+    told = (1 - position.turn, Ending.RESIGNED, f"{names[position.turn]} resigned")
+    if position.outcome is not None:
+        told = (position.outcome.winner, Ending.PLAYED, position.outcome.why)
+    winner, ending, why = told
+    score = (0.5, 0.5) if winner is None else (1.0 - winner, float(winner))
+    return Concluded(
+        "cup-1", 1, names, winner, ending, why, score, tuple(moves), times,
+        began=1_770_000_000.125, ended=1_770_000_060.5,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("plies", [0, 3, 40, 10_000])
+def test_what_was_written_is_read_back_as_the_same_match(game: Game[Any, Any], plies: int) -> None:
+    tournament, match = record(game), played(game, plies=plies)
+    found = read(text(tournament, match))
+    assert found.concluded == match
+    shown, findings = checked(found)
+    assert findings == []
+    assert msgspec.to_builtins(shown) == msgspec.to_builtins(match_shown(tournament, match, full=True))
+
+
+def test_a_person_sees_who_played_what_when_and_what_was_refused() -> None:
+    game = catalogue()["santorini"]
+    match = msgspec.structs.replace(
+        played(game, ("ann", "bob"), plies=5), cause=(Refused(1_770_000_001.0, 0, 2, "e99", "no such field"),)
+    )
+    lines = text(record(game, ("ann", "bob")), match).splitlines()
+    assert {"player 1: ann", "player 2: bob", "began: 2026-02-02T02:40:00.125Z"} <= set(lines)
+    assert "# ann: e99 was refused: no such field" in lines
+    moves = [line for line in lines if " | " in line]
+    assert re.fullmatch(r"  1 \| player 1 \| \d \d \| 0\.\d{6} s \| place \(\d,\d\)", moves[0])
+    assert re.fullmatch(r"  5 \| player 1 \| [12] \d \d \| 0\.\d{6} s \| worker [12] → \(\d,\d\)", moves[4])
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "expected"),
+    [
+        ("quintain match 1", "match 1", "as the first line"),
+        ("game: tic-tac-toe", "game: chess", "expected one of"),
+        ("match: cup-1\n", "", "no line 'match:'"),
+        ("options: {}", "options: {", "options: "),
+        ("options: {}", 'options: {"size":9}', "no option"),
+        ("ending: played", "ending: lost", "ending: expected one of"),
+        ("  2 | player 2", "  3 | player 2", "expected move 2, of player 2"),
+        ("  2 | player 2", "  2 | player 1", "expected move 2, of player 2"),
+        ("  2 | player 2 |", "  2 | player 2 | e99 |", "line "),
+        ("began: 2026", "began: yesterday 2026", "expected a time"),
+        ("\n\n", "\nsomething else\n", "expected a key with its value, or a move"),
+    ],
+)
+def test_what_is_no_match_is_refused_with_its_place(was: str, becomes: str, expected: str) -> None:
+    game = catalogue()["tic-tac-toe"]
+    written = text(record(game), played(game))
+    assert was in written
+    with pytest.raises(BadText, match=re.escape(expected)):
+        read(written.replace(was, becomes, 1))

@@ -1,0 +1,33 @@
+"""Causes in words, for pages and terminals."""
+
+import pytest
+
+from server.export.json_views import causes_shown
+from server.export.words import FAULTS, before_move, in_words
+from tests.tournament.test_causes import EVERY_KIND
+from tournament.events import Fault
+
+NAMES = ("ann", "bob")
+
+
+def test_every_fault_and_every_kind_of_cause_has_words() -> None:
+    assert set(FAULTS) == set(Fault)
+    said = [in_words(cause, NAMES) for cause in causes_shown(EVERY_KIND)]
+    assert said == [
+        "ann: e99 was refused: there is no square e99",
+        "bob lost its connection",
+        "bob came back",
+        "the host stood still for 0.4 s, and gave that time back",
+        "ann had 10.0 s for this move",
+        "bob was waited for 30 s",
+    ]
+
+
+def test_a_cause_of_a_newer_host_is_named_and_no_error() -> None:
+    assert in_words({"at": "…", "kind": "eclipse"}, NAMES) == "eclipse"
+
+
+@pytest.mark.parametrize("ply", [1, 2, 3, 4])
+def test_what_happened_belongs_to_the_move_that_came_after_it(ply: int) -> None:
+    kinds = [cause["kind"] for cause in before_move(causes_shown(EVERY_KIND), ply)]
+    assert kinds == (["refused", "disconnected", "returned", "credited"] if ply == 3 else [])

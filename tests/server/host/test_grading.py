@@ -1,0 +1,200 @@
+"""How well matches were played: graded once, away from whoever asks, and shown wherever people look."""
+
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+import trio
+import trio.testing
+from trio.testing import MockClock
+
+from games.perfect import Grades, grades
+from games.tictactoe import GAME
+from server.commands.results import listed
+from server.host.grading import WAIT, Grader
+from server.host.thinker import Failed, Thinker
+from server.net.guard import Guard
+from tests.hang import HANG
+from tests.server.pages.gallery import Gallery, gallery
+from tournament.events import Ending
+from tournament.format import Pairing
+from tournament.record import Concluded, Drew, Entered, Opened, Record, Voided
+
+MOVES = ("C", "N", "E", "W", "SW", "NE", "NW", "SE", "S")  # both have thrown something away
+FOUND = grades(GAME, {}, MOVES)
+assert FOUND is not None
+
+
+class Worker:
+    """Grades when it has taken its time."""
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        self.seconds = seconds
+        self.begun = 0
+        self.broken = False
+
+    async def __call__(
+        self, game: str, options: Mapping[str, Any], moves: Sequence[Any], seconds: float
+    ) -> Grades | None:
+        self.begun += 1
+        await trio.sleep(self.seconds)
+        if self.broken:
+            raise Failed("no child can be started")
+        return grades(GAME, options, moves)
+
+
+@asynccontextmanager
+async def grading(worker: Worker) -> AsyncIterator[Grader]:
+    async with trio.open_nursery() as nursery:
+        guard = Guard(nursery)
+        here = Grader(lambda: guard)
+        here.grade = worker
+        yield here
+        nursery.cancel_scope.cancel()
+
+
+def event(matches: int, game: str = GAME.name) -> Record:
+    record = Record("cup", Opened(game, "round-robin"))
+    for fact in (Entered("ann"), Entered("bob")):
+        record.add(fact)
+    for number in range(1, matches + 1):
+        record.add(Drew((Pairing(number, number, "ann", "bob"),)))
+        record.add(over(number))
+    return record
+
+
+def over(number: int) -> Concluded:
+    why, times = "the board is full", (0.1,) * len(MOVES)
+    return Concluded(
+        f"cup-{number}", number, ("ann", "bob"), None, Ending.PLAYED, why, (0.5, 0.5), MOVES, times
+    )
+
+
+async def fetch(match: str) -> Concluded:
+    await trio.lowlevel.checkpoint()
+    return over(int(match.removeprefix("cup-")))
+
+
+async def test_a_hundred_who_ask_about_a_match_share_one_grading(autojump_clock: MockClock) -> None:
+    worker, record, found = Worker(0.3), event(1), list[Grades | None]()
+    async with grading(worker) as here:
+
+        async def ask() -> None:
+            found.append(await here.of(record, over(1)))
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(100):
+                nursery.start_soon(ask)
+        found.append(await here.of(record, over(1)))
+    assert (found, worker.begun) == ([FOUND] * 101, 1)
+
+
+async def test_whoever_asks_waits_a_while_and_whoever_asks_again_is_told(autojump_clock: MockClock) -> None:
+    worker, record = Worker(2 * WAIT), event(1)
+    async with grading(worker) as here:
+        began = trio.current_time()
+        assert await here.of(record, over(1)) is None
+        assert trio.current_time() == began + WAIT
+        await trio.sleep(2 * WAIT)
+        assert await here.of(record, over(1)) == FOUND
+    assert worker.begun == 1
+
+
+async def test_a_grading_that_failed_is_tried_again_when_somebody_asks_again(
+    autojump_clock: MockClock,
+) -> None:
+    worker, record = Worker(), event(1)
+    worker.broken = True
+    async with grading(worker) as here:
+        assert await here.of(record, over(1)) is None
+        worker.broken = False
+        assert await here.of(record, over(1)) == FOUND
+
+
+async def test_a_game_that_nobody_plays_perfectly_is_not_graded(autojump_clock: MockClock) -> None:
+    worker, record = Worker(), event(1, "quoridor")
+    async with grading(worker) as here:
+        assert await here.of(record, over(1)) is None
+        assert here.summary(record, fetch) is None
+    assert worker.begun == 0
+
+
+async def test_a_tournament_is_added_up_in_the_background_and_each_match_counts_once(
+    autojump_clock: MockClock,
+) -> None:
+    assert FOUND is not None
+    worker, record = Worker(1.0), event(5)
+    record.add(Voided("cup-2", "a fault"))
+    async with grading(worker) as here:
+        first = here.summary(record, fetch)
+        assert first is not None
+        assert (first.matches, first.bot("ann").accuracy, first.whole.accuracy) == (0, None, None)
+        for _ in range(3):
+            here.summary(record, fetch)
+        await trio.sleep(100.0)
+        for number in (6, 7):
+            record.add(Drew((Pairing(number, number, "ann", "bob"),)))
+            record.add(over(number))
+        here.summary(record, fetch)
+        await trio.sleep(100.0)
+        found = here.summary(record, fetch)
+    assert found is not None
+    assert (found.matches, worker.begun) == (6, 6)
+    for seat, name in enumerate(("ann", "bob")):
+        assert (found.bot(name).kept, found.bot(name).had) == (6 * FOUND.kept[seat], 6 * FOUND.had[seat])
+    assert found.whole.had == 6 * sum(FOUND.had)
+    assert found.bot("nobody").accuracy is None
+
+
+async def test_a_child_grades_as_is_done_here_and_says_what_is_wrong_with_a_task() -> None:
+    with trio.fail_after(HANG):
+        async with trio.open_nursery() as nursery:
+            there = Thinker(children=1)
+            nursery.start_soon(there.run)
+            await trio.testing.wait_all_tasks_blocked()
+            assert await there.grade(GAME.name, {}, MOVES, HANG) == FOUND
+            assert await there.grade("santorini", {}, (), HANG) is None
+            with pytest.raises(Failed, match="nowhere"):
+                await there.grade(GAME.name, {}, ("nowhere",), HANG)
+            nursery.cancel_scope.cancel()
+
+
+async def test_what_was_thrown_away_is_in_the_api_on_the_pages_and_in_a_replay_and_never_during_a_match(
+    autojump_clock: MockClock,
+) -> None:
+    async with gallery() as here:
+        await here.hold(entrants=2)
+        await here.come("ann", "bob")  # who play the first field that is free
+        await trio.sleep(3.5)
+        live = await read(here, "/api/matches/cup-1")
+        assert "Against perfect play" not in await here.read("/matches/cup-1")
+        await trio.sleep(200.0)
+        found = await read(here, "/api/matches/cup-1")
+        page = await here.read("/matches/cup-1")
+        for address in ("/api/tournaments/cup", "/bots/ann"):
+            await here.read(address)
+        await trio.sleep(10.0)
+        tournament = await read(here, "/api/tournaments/cup")
+        bot, event = await here.read("/bots/ann"), await here.read("/tournaments/cup")
+    assert live["mistakes"] is live["accuracy"] is live["ungraded"] is None
+    expected = grades(GAME, {}, found["moves"])
+    assert expected is not None
+    assert expected.mistakes
+    assert [each["ply"] for each in found["mistakes"]] == [each.ply for each in expected.mistakes]
+    assert (tuple(found["accuracy"]), found["ungraded"]) == (expected.accuracy, 0)
+    first = expected.mistakes[0]
+    told = f"{found['players'][first.seat]} threw away a {first.best} at move {first.ply + 1}"
+    assert f'<a href="?ply={first.ply}">{told}' in page
+    assert told in listed(found)
+    assert tournament["graded"]["matches"] == 1
+    assert {each["name"]: each["accuracy"] for each in tournament["entrants"]} == dict(
+        zip(found["players"], found["accuracy"], strict=True)
+    )
+    assert "Kept a win or a draw with" in bot
+    assert "in 1 graded match." in event
+
+
+async def read(here: Gallery, path: str) -> Any:
+    return json.loads(await here.read(path))

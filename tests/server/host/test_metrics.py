@@ -1,0 +1,125 @@
+"""What a monitor is told about a host: right types, few samples, and figures that say what happened."""
+
+from typing import Any
+
+import trio
+from trio.testing import MockClock
+
+from server import figures
+from server.host.exposition import exposition
+from server.host.host import Host
+from server.host.metrics import metrics
+from server.host.view import Held
+from tests.deploy.debian import tool
+from tests.lacking import lacking
+from tests.server.exposition import Figures, read
+from tests.server.protocols.room import room
+from tournament.events import Ending, Fault
+from tournament.record import Concluded, Voided
+
+GAME = "tic-tac-toe"
+HEARD: Any = {"capture_stdout": True, "capture_stderr": True}
+CUP = {"tournament": "cup", "game": GAME, "format": "round-robin", "entrants": "2"}
+
+
+def of(host: Host) -> Figures:
+    return read(metrics(host))
+
+
+async def test_what_is_played_is_counted_by_game_ending_and_door(autojump_clock: MockClock) -> None:
+    async with room(CUP) as here:
+        guests = [await here.hello(name) for name in ("ann", "bob")]
+        before = of(here.host)
+        for ply, move in enumerate(("NW", "N", "W")):
+            await guests[ply % 2].tell(type="move", move=move)
+        during = of(here.host)
+        for ply, move in enumerate(("C", "SW"), 3):
+            await guests[ply % 2].tell(type="move", move=move)
+        await trio.sleep(1.0)
+        after = of(here.host)
+    moves = [found.one("quintain_moves_total", game=GAME) for found in (before, during, after)]
+    assert moves == [0, 3, 5]
+    assert [found.one("quintain_matches_playing", game=GAME) for found in (before, during, after)] == [
+        1,
+        1,
+        0,
+    ]
+    assert after.one("quintain_matches_over_total", game=GAME, ending="played") == 1
+    assert after.one("quintain_matches_over_total", game=GAME, ending="time") == 0
+    assert after.one("quintain_bots_came_total", door="house", game=GAME) == 2
+    assert after.one("quintain_players", game=GAME) == 2
+    assert after.one("quintain_tournaments", state="finished") == 1
+
+
+async def test_the_count_of_moves_never_falls_while_a_result_is_being_kept(autojump_clock: MockClock) -> None:
+    """It is asked for whenever a fact is told: then a match has both ended and not been announced."""
+    counts: list[float] = []
+
+    async with room() as here:
+
+        def look(tournament: Held, fact: object) -> None:
+            counts.append(of(here.host).one("quintain_moves_total", game=GAME))
+
+        here.host.on_fact.append(look)
+        guests = [await here.hello(name) for name in ("ann", "bob")]
+        for ply, move in enumerate(("NW", "N", "W", "C", "SW")):
+            await guests[ply % 2].tell(type="move", move=move)
+            look(here.host.tournaments["open-tic-tac-toe"], None)
+        await trio.sleep(1.0)
+        look(here.host.tournaments["open-tic-tac-toe"], None)
+    assert counts == sorted(counts)
+    assert counts[-1] == 5
+
+
+async def test_whose_fault_it_was_is_counted(autojump_clock: MockClock) -> None:
+    async with room(CUP) as here:
+        cup = here.host.tournaments["cup"]
+        sides = ("ann", "bob")
+        for match, ending, fault in (
+            ("cup-1", Ending.TIME, Fault.BOT),
+            ("cup-2", Ending.VOID, Fault.HOST),
+            ("cup-3", Ending.LEFT, Fault.NETWORK),
+            ("cup-4", Ending.PLAYED, None),
+        ):
+            here.host.measures.hear(cup, Concluded(match, 1, sides, None, ending, "", None, fault=fault))
+        here.host.measures.hear(cup, Voided("cup-4", "a cable"))
+        found = of(here.host)
+    assert [found.one("quintain_faults_total", game=GAME, fault=each.value) for each in Fault] == [1, 1, 1]
+    assert found.one("quintain_matches_void_total", fault="host") == 1
+    assert found.one("quintain_matches_void_total", fault="none") == 1
+    assert found.one("quintain_matches_void_total", fault="bot") == 0
+
+
+async def test_there_are_no_more_samples_with_a_thousand_names_and_none_of_them_is_told(
+    autojump_clock: MockClock,
+) -> None:
+    async with room() as here:
+        await here.host.arrive("somebody", GAME, door="house")
+        few = metrics(here.host)
+        for number in range(1000):
+            await here.host.arrive(f"bot-{number}", GAME, door="house")
+        await trio.sleep(0.1)
+        many = metrics(here.host)
+    assert many.count("\n") == few.count("\n")
+    assert "bot-" not in many
+
+
+def test_the_process_is_told_as_everywhere_else() -> None:
+    found = read(exposition((*figures.process(), *figures.build(), *figures.waiting({"journal": lambda: 3}))))
+    assert found.one("process_cpu_seconds_total") > 0
+    assert found.one("process_resident_memory_bytes") > 1 << 20
+    assert 0 < found.one("process_open_fds") <= found.one("process_max_fds")
+    assert found.one("quintain_queue_length", queue="journal") == 3
+    assert len(found.all("quintain_build_info")) == 1
+
+
+async def test_prometheus_own_tool_finds_nothing_to_complain_about(autojump_clock: MockClock) -> None:
+    if (promtool := tool("promtool")) is None:
+        lacking("there is no promtool: tests/deploy/prepare.sh fetches Debian's prometheus")
+    async with room(CUP) as here:
+        here.host.figures += (figures.build, figures.process)
+        await here.hello("ann")
+        text = metrics(here.host)
+    command = [promtool, "check", "metrics"]
+    checked = await trio.run_process(command, stdin=text.encode(), check=False, **HEARD)
+    assert (checked.returncode, checked.stdout, checked.stderr) == (0, b"", b"")

@@ -1,0 +1,108 @@
+"""What the log says about a host: one line an event."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import trio
+import trio.testing
+from structlog.testing import capture_logs
+from trio.testing import MockClock
+
+from server.host import telling
+from server.host.telling import status
+from tests.server.protocols.room import Room, room
+
+GAME = "tic-tac-toe"
+CUP = {"tournament": "cup", "game": GAME, "format": "round-robin", "entrants": "2"}
+
+
+def events(logs: list[Any], *keys: str) -> list[tuple[object, ...]]:
+    return [tuple(line.get(key) for key in ("event", *keys)) for line in logs]
+
+
+async def play(here: Room, *moves: str) -> None:
+    """Ann and bob come, and play these moves, in turns."""
+    guests = [await here.hello(name) for name in ("ann", "bob")]
+    for ply, move in enumerate(moves):
+        await guests[ply % 2].tell(type="move", move=move)
+
+
+async def test_a_tournament_is_told_from_its_opening_to_its_end(autojump_clock: MockClock) -> None:
+    with capture_logs() as logs:
+        async with room(CUP) as here:
+            await play(here, "NW", "N", "W", "C", "SW")
+            await trio.sleep(1.0)
+    told = events(logs, "tournament")
+    assert [line for line in told if line[0] == "tournament opened"] == [("tournament opened", "cup")]
+    assert [line for line in told if str(line[0]).startswith("tournament ")] == [
+        ("tournament opened", "cup"),
+        ("tournament begun", "cup"),
+        ("tournament finished", "cup"),
+    ]
+    (over,) = [line for line in logs if line["event"] == "over"]
+    assert over["log_level"] == "debug"
+    assert (over["match"], over["winner"], over["ending"], over["fault"]) == ("cup-1", "ann", "played", None)
+
+
+async def test_who_comes_leaves_crashes_and_returns_is_told_with_address_and_door(
+    autojump_clock: MockClock,
+) -> None:
+    with capture_logs() as logs:
+        async with room() as here:
+            ann = await here.hello("ann")
+            (welcome,) = await ann.messages("welcome")
+            bob = await here.hello("bob")
+            await trio.sleep(1.0)
+            await ann.wire.aclose()  # it is ann's turn
+            await trio.sleep(1.0)
+            await here.hello("ann", token=welcome["token"])
+            await trio.sleep(1.0)
+            await bob.tell(type="bye")
+            await trio.sleep(1.0)
+    told = events(logs, "player", "tournament")
+    open_table = "open-tic-tac-toe"
+    assert [line for line in told if line[1] is not None] == [
+        ("came", "ann", open_table),
+        ("came", "bob", open_table),
+        ("crashed", "ann", open_table),
+        ("returned", "ann", open_table),
+        ("left", "bob", open_table),
+    ]
+    came = next(line for line in logs if line["event"] == "came")
+    assert (came["door"], came["game"], "peer" in came) == ("house", GAME, True)
+    crashed = next(line for line in logs if line["event"] == "crashed")
+    assert crashed["match"] == "open-tic-tac-toe-1"
+
+
+async def test_a_bot_that_is_cut_is_told_with_the_reason(autojump_clock: MockClock) -> None:
+    with capture_logs() as logs:
+        async with room() as here:
+            ann = await here.hello("ann")
+            await ann.say("x" * 5000)
+            await trio.sleep(1.0)
+    cut = [line for line in logs if line["event"] == "cut"]
+    assert [(line["player"], "4096" in line["why"]) for line in cut] == [("ann", True)]
+
+
+async def test_the_line_of_a_terminal_says_what_is_played_how_fast_and_who_is_missing(
+    autojump_clock: MockClock,
+) -> None:
+    shown: list[str] = []
+    async with room(CUP) as here:
+        await play(here, "NW", "N")
+        async with trio.open_nursery() as nursery:
+            held, keeper = here.host.tournaments, here.host.timekeeper
+            keeper.moves = 10
+            nursery.start_soon(telling.keep_shown, held, keeper, shown.append)
+            await trio.testing.wait_all_tasks_blocked()
+            keeper.moves = 17
+            await trio.sleep(2.5)
+            nursery.cancel_scope.cancel()
+    assert shown == ["1 match · 7 moves/s", "1 match · 0 moves/s", ""]
+
+
+def test_of_many_who_are_missing_those_are_named_that_have_been_waited_for_longest() -> None:
+    missing: Mapping[str, float] = {"ann": 5.0, "bob": 200.0, "cas": 7.0, "dee": 6.0, "eve": 1.0}
+    said = "2 matches · 3 moves/s · missing: bob (3 min), cas (7 s), dee (6 s), 2 more"
+    assert status(2, 3.2, missing) == said
+    assert status(0, 0.0, {}) == "0 matches · 0 moves/s"

@@ -1,0 +1,107 @@
+"""Names, moves, times and strengths as spectators see them; all of it without a script."""
+
+import re
+
+import trio
+from trio.testing import MockClock
+
+from server.pages import formatting, home
+from tests.server.pages.gallery import GAME, Gallery, gallery
+from tournament.events import Ending
+from tournament.record import Concluded
+from tournament.skill import in_elo
+
+TIME = re.compile(r'<time datetime="(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)" data-local="\w+">[^<]+</time>')
+
+
+async def over(here: Gallery, *names: str, **chosen: str) -> None:
+    await here.hold(entrants=len(names), **chosen)
+    await here.come(*names, game=chosen.get("game", GAME))
+    await trio.sleep(300.0)
+
+
+async def test_a_match_has_its_players_on_the_board_and_says_when_it_was(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        await over(here, "ann", "bob")
+        match = here.host.tournaments["cup"].record.matches["cup-1"]
+        page, alone = await here.read("/matches/cup-1"), await here.read("/embed/matches/cup-1")
+        bot, cup = await here.read("/bots/ann"), await here.read("/tournaments/cup")
+        first = await here.read("/")
+    for each in (page, alone):
+        names = re.search(r'<p class="names">(.*?)</p>\s*<div id="board"', each, re.DOTALL)
+        assert names is not None
+        assert re.sub("<[^>]+>", " ", names[1]).split() == [*match.players]
+    assert match.ended is not None
+    for each in (page, bot, cup, first):
+        assert TIME.search(each), "a time"
+    assert formatting.when(match.ended) in bot
+    assert formatting.when(match.ended) in cup
+    assert formatting.when(match.began) in page
+
+
+async def test_the_moves_of_santorini_are_spelled_out(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        await over(here, "ann", "bob", game="santorini")
+        page = await here.read("/matches/cup-1")
+    moves = re.findall(r'<a href="\?ply=\d+" class="seat-\d"[^>]*>([^<]+)</a>', page)
+    assert moves[:6] == [
+        "place (0,0)",
+        "place (1,0)",
+        "place (2,0)",
+        "place (3,0)",
+        "worker 1 → (0,1)",
+        "build (0,0)",
+    ]
+
+
+async def test_an_open_table_counts_matches_and_a_tournament_rounds(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        await here.come("ann", "bob")
+        await trio.sleep(30.0)
+        name = f"open-{GAME}"
+        page, table = await here.read(f"/matches/{name}-3"), await here.read(f"/tournaments/{name}")
+        await over(here, "cas", "dan")
+        in_round = await here.read("/matches/cup-1")
+    assert "match 3 (" in page
+    assert '<th scope="col" class="figure">Match</th>' in table
+    assert "round 1 (" in in_round
+
+
+def test_two_that_keep_meeting_have_one_line_of_what_has_just_ended() -> None:
+    lately = home.Lately()
+    for number in range(1, 21):
+        players = ("ann", "bob") if number % 2 else ("bob", "ann")
+        lately.add("open-nim", "Nim", ended(f"open-nim-{number}", players, 60.0 * number))
+    lately.add("cup", "Nim", ended("cup-1", ("ann", "bob"), 1300.0))
+    assert [(each.match, each.before, each.ended) for each in lately.lines()] == [
+        ("cup-1", 0, 1300.0),
+        ("open-nim-20", 19, 1200.0),
+    ]
+    for number in range(home.LATELY + 3):
+        lately.add("cup", "Nim", ended(f"cup-{number}", (f"bot {number}", "ann"), 1400.0))
+    assert len(lately.lines()) == home.LATELY
+
+
+def ended(match: str, players: tuple[str, str], at: float) -> Concluded:
+    return Concluded(match, 1, players, 0, Ending.PLAYED, "it has won", (1.0, 0.0), ended=at)
+
+
+async def test_the_ladder_and_the_strength_are_on_one_scale(autojump_clock: MockClock) -> None:
+    name = f"open-{GAME}"
+    async with gallery() as here:
+        await here.come("ann", "bob")
+        await trio.sleep(60.0)
+        page, bot = await here.read(f"/tournaments/{name}"), await here.read("/bots/ann")
+        board = await here.host.boards.exact(here.host.tournaments[name].record)
+    shown = re.findall(r'<td class="figure tie">([^<]+)</td>', page)
+    assert shown == [formatting.signed(in_elo(row.tie_breaks[0])) for row in board.rows]
+    assert "scores 64 of 100 points" in page
+    assert "scores 64 of 100 points" in bot
+    assert "μ" not in page + bot
+
+
+async def test_nobody_is_told_to_send_a_post_to_see_a_tournament(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        page = await here.read("/")
+    assert "There is no tournament yet" in page
+    assert "POST /api" not in page

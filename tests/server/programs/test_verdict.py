@@ -1,0 +1,94 @@
+"""What is told of a series: the JSON that scripts rely on, and the words for people."""
+
+import json
+
+import pytest
+from msgspec import structs
+
+from server.net.escaping import json_line
+from server.programs.tally import Played, Tally
+from server.programs.verdict import as_json, in_words
+from tests.server.programs.series_played import DRAW, FIRST, SECOND, played
+from tournament.events import Ending
+from tournament.pentanomial import strength
+from tournament.sprt import Sprt
+
+NAMES = ("./new", "./old")
+TEST = Sprt(elo0=0, elo1=40)
+
+
+def tally(*points: float) -> Tally:
+    counted = Tally()
+    for number, each in enumerate(points, 1):
+        counted.add(played(number, each))
+    return counted
+
+
+def test_the_json_has_what_scripts_rely_on_and_nothing_else() -> None:
+    told = json.loads(json_line(as_json("connect-4", tally(FIRST, FIRST, DRAW, SECOND, FIRST), TEST)))
+    assert " ".join(told) == ("game games wins draws losses pairs elo interval los nelo sprt repeats results")
+    assert (told["games"], told["wins"], told["draws"], told["losses"]) == (5, 3, 1, 1)
+    assert told["pairs"] == [0, 1, 0, 0, 1]
+    assert list(told["sprt"]) == ["elo0", "elo1", "llr", "lower", "upper", "state"]
+    assert told["sprt"]["llr"] == pytest.approx(TEST.ratio(told["pairs"]), abs=1e-6)
+    assert (told["sprt"]["lower"], told["sprt"]["upper"]) == (-2.944439, 2.944439)
+    assert told["sprt"]["state"] == "open"
+    assert [list(each) for each in told["results"]] == [["match", "players", "winner", "ending", "moves"]] * 5
+    assert [each["winner"] for each in told["results"]] == [0, 1, None, 0, 0]
+    assert as_json("connect-4", tally(), None)["sprt"] is None
+
+
+def test_whatever_claims_certainty_counts_a_pair_once() -> None:
+    """Fifty times the same two games say what they say once; a test is not decided by them."""
+    counted = Tally()
+    for number in range(1, 101):
+        counted.add(played(number, FIRST, [number % 2]))
+    told = as_json("connect-4", counted, TEST)
+    assert (told["pairs"], told["repeats"]) == ([0, 0, 0, 0, 50], 49)
+    once = strength([0, 0, 0, 0, 1])
+    assert told["interval"] == pytest.approx(once.interval, abs=1e-3)
+    assert told["los"] == pytest.approx(once.los, abs=1e-6)
+    assert told["sprt"]["state"] == "open"
+    assert "49 of 50 pairs repeat an earlier one" in in_words("connect-4", NAMES, counted, TEST)
+
+
+def test_before_anything_is_over_nothing_is_claimed() -> None:
+    told = as_json("connect-4", tally(), TEST)
+    assert (told["games"], told["elo"], told["interval"], told["los"]) == (0, 0, [-1200, 1200], 0.5)
+    assert in_words("connect-4", NAMES, tally(), TEST) == "./new against ./old, 0 games of connect-4:"
+    assert "Elo" not in in_words("connect-4", NAMES, tally(FIRST), None)
+
+
+@pytest.mark.parametrize(
+    ("points", "words"),
+    [
+        ([FIRST] * 40, "+1200 or more Elo, 95 % between +398 and +1200 or more: ./new is stronger"),
+        ([SECOND] * 40, "./old is stronger"),
+        ([FIRST, SECOND] * 3, "+0 Elo, 95 % between -179 and +179: undecided"),
+        ([DRAW] * 2, "pairs by points: 0 with 0, 0 with ½, 1 with 1, 0 with 1½, 0 with 2"),
+        ([FIRST] * 40, "H1: at least 40"),
+        ([SECOND] * 40, "H0: at most 0"),
+        ([FIRST] * 4, "not decided yet"),
+    ],
+)
+def test_people_are_told_who_is_stronger_and_how_sure_that_is(points: list[float], words: str) -> None:
+    assert words in in_words("connect-4", NAMES, tally(*points), TEST)
+
+
+def test_people_are_told_what_was_not_lost_on_the_board() -> None:
+    def lost(number: int, ending: Ending, why: str) -> Played:
+        return structs.replace(played(number, SECOND), ending=ending, why=why, players=NAMES)
+
+    counted = Tally()
+    for each in (
+        lost(1, Ending.TIME, "ran out of time"),
+        lost(2, Ending.LEFT, "./new ended with exit code 1"),
+        lost(3, Ending.LEFT, "./new ended with exit code 1"),
+    ):
+        counted.add(each)
+    told = in_words("connect-4", NAMES, counted, None).splitlines()
+    assert told[-3:] == [
+        "  ./new lost 1 by the clock",
+        "  ./new lost 2 by ending in the middle",
+        "    ./new ended with exit code 1",
+    ]

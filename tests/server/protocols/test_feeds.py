@@ -1,0 +1,87 @@
+"""What people subscribe to: results as Atom, planned tournaments as a calendar; and results as CSV."""
+
+import csv
+import io
+from xml.etree import ElementTree
+
+import trio
+from msgspec import UNSET, UnsetType
+from trio.testing import MockClock
+
+from server.export.match_text import read
+from server.protocols.api.feeds import LATEST, atom, calendar
+from tests.server.protocols.test_api import GAME, office
+from tournament.events import Ending
+from tournament.format import Pairing
+from tournament.record import Concluded, Drew, Entered, Opened, Record
+
+ATOM = "{http://www.w3.org/2005/Atom}"
+STRANGE = "<ann & b\x0cob>"
+
+
+def record(matches: int, start: float | UnsetType = UNSET) -> Record:
+    made = Record("cup", Opened(GAME, "double-round-robin", start_at=start))
+    for name in ("ann", STRANGE):
+        made.add(Entered(name))
+    for number in range(1, matches + 1):
+        made.add(Drew((Pairing(number, number, "ann", STRANGE),)))
+        made.add(ended(number, made.drawn[number].names))
+    return made
+
+
+def ended(number: int, names: tuple[str, ...]) -> Concluded:
+    first, second = names
+    at = 1000.0 + number
+    score = (1.0, 0.0)
+    return Concluded(f"cup-{number}", number, (first, second), 0, Ending.PLAYED, "won", score, ended=at)
+
+
+def test_a_feed_is_well_formed_and_its_entries_keep_their_identity() -> None:
+    made = record(3)
+    matches = [made.matches[name] for name in made.endings]
+    feed, again = (ElementTree.fromstring(atom(made, matches[:n])) for n in (2, 3))  # noqa: S314 - ours
+    entries, later = (each.findall(f"{ATOM}entry") for each in (feed, again))
+    ids = [each.findtext(f"{ATOM}id") for each in later]
+    assert [each.findtext(f"{ATOM}id") for each in entries] == ids[:2]
+    assert len({*ids, feed.findtext(f"{ATOM}id")}) == 4
+    assert feed.findtext(f"{ATOM}updated") == "1970-01-01T00:16:42.000Z"
+    assert later[0].findtext(f"{ATOM}title") == "ann – <ann & b ob>: 1 – 0"
+    link = later[2].find(f"{ATOM}link")
+    assert link is not None
+    assert link.attrib["href"] == "/matches/cup-3"
+
+
+def test_a_calendar_has_the_planned_and_no_line_of_it_is_too_long() -> None:
+    planned = record(0, 1_770_000_000.0)
+    made = calendar([planned, record(0)])
+    assert made.count("BEGIN:VEVENT") == 1
+    assert "DTSTART:20260202T024000Z\r\n" in made
+    assert made.endswith("END:VCALENDAR\r\n")
+    long = Record("c" * 60 + "ü" * 60, planned.opened)
+    folded = calendar([long])
+    assert max(len(line.encode()) for line in folded.split("\r\n")) <= 75
+    assert "ü" * 60 in folded.replace("\r\n ", "")
+
+
+async def test_the_api_gives_feeds_texts_and_tables_with_tie_breaks(autojump_clock: MockClock) -> None:
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="cup", game=GAME, format="round-robin", entrants=3)
+        await here.come("ann", "bob", "cas")
+        await trio.sleep(100.0)
+        kind, feed = await here.text("/api/tournaments/cup/feed")
+        assert kind.startswith("application/atom+xml")
+        assert feed.count("<entry>") == 3 <= LATEST
+        kind, dates = await here.text("/api/tournaments/cup/calendar")
+        assert kind.startswith("text/calendar")
+        assert "VEVENT" not in dates
+        assert (await here.text("/api/calendar"))[1] == dates
+        _, written = await here.text("/api/matches/cup-1?format=text")
+        shown = await here.read("/api/matches/cup-1")
+        _, table = await here.text("/api/tournaments/cup/standings?format=csv")
+        told = await here.read("/api/tournaments/cup/standings")
+    assert [*read(written).concluded.moves] == shown["moves"]
+    rows = [*csv.DictReader(io.StringIO(table))]
+    for row, expected in zip(rows, told["rows"], strict=True):
+        found = {name.removeprefix("tie_break_"): float(row[name]) for name in row if "tie_break" in name}
+        assert found == expected["tie_breaks"]
+        assert found

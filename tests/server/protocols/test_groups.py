@@ -1,0 +1,54 @@
+"""Tournaments that belong together have one table, over the API and on a page."""
+
+import trio
+from trio.testing import MockClock
+
+from tests.server.pages.gallery import GAME, Gallery, gallery
+from tests.server.protocols.test_api import office
+
+
+async def week(here: Gallery, name: str, group: str, *bots: str) -> None:
+    await here.hold(name, entrants=len(bots), group=group)
+    await here.come(*bots)
+    await trio.sleep(100.0)
+
+
+async def test_a_group_has_one_table_of_all_its_tournaments(autojump_clock: MockClock) -> None:
+    async with office() as here:
+        for number, bots in ((1, ("ann", "bob")), (2, ("cas", "dan"))):
+            name = f"week-{number}"
+            await here.tell("/api/tournaments", 201, name=name, game=GAME, entrants=2, group="a course 2030")
+            await here.come(*bots)
+            await trio.sleep(100.0)
+        listed = await here.read("/api/groups")
+        told = await here.read("/api/groups/a%20course%202030")
+        page = await here.read("/api/groups/a%20course%202030?limit=1&after=1")
+        await here.read("/api/groups/nothing", 404)
+        tables = [(await here.read(f"/api/tournaments/week-{n}/standings"))["rows"] for n in (1, 2)]
+    assert listed == {"groups": [{"group": "a course 2030", "tournaments": ["week-1", "week-2"]}]}
+    for row in told["rows"]:
+        own = [each for rows in tables for each in rows if each["name"] == row["name"]]
+        assert row["points"] == sum(each["points"] for each in own)
+        assert row["tournaments"] == len(own)
+    assert {row["name"] for row in told["rows"]} == {"ann", "bob", "cas", "dan"}
+    assert (page["rows"], page["next"]) == (told["rows"][1:2], 2)
+
+
+async def test_the_page_of_a_group_is_linked_from_its_tournaments(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        await week(here, "one", "..", "ann", "bob")
+        await week(here, "two", "..", "cas", "dan")
+        cup = await here.read("/tournaments/one")
+        assert 'href="/groups/?name=.."' in cup
+        page = await here.read("/groups/?name=..")
+        await here.read("/groups/nowhere", status=404)
+    assert page.count('<th scope="row">') == 4
+    assert {'href="/tournaments/one"', 'href="/tournaments/two"'} <= {
+        f'href="{part.split(chr(34))[0]}"' for part in page.split('href="')[1:]
+    }
+
+
+async def test_a_group_whose_address_could_not_be_written_is_refused(autojump_clock: MockClock) -> None:
+    async with office() as here:
+        told = await here.tell("/api/tournaments", 400, name="week", game=GAME, group="a/b")
+    assert "without / in it" in told["error"]

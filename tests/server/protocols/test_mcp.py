@@ -1,0 +1,505 @@
+"""The Model Context Protocol, message by message: what it refuses and how, and what a model can rely on.
+
+Whole matches are played by the protocol's own client in `test_mcp_sdk.py`.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+import pytest
+import trio
+import trio.testing
+from msgspec import Struct
+from trio.testing import MockClock
+
+from server.host.host import Host
+from server.net.limits import Limits
+from server.protocols.mcp import words
+from server.protocols.mcp.revisions import REVISIONS
+from server.protocols.mcp.rpc import (
+    BAD_PARAMETERS,
+    HEADERS_DIFFER,
+    NO_MESSAGE,
+    NO_METHOD,
+    NO_SUCH_REVISION,
+    UNREADABLE,
+)
+from server.protocols.mcp.sessions import IDLE
+from server.protocols.mcp.tools import TOOLS
+from tests.server.doors import memory
+from tests.server.ends import Connect, End
+from tests.server.transcripts import hosting
+
+NEW, OLD = "2026-07-28", "2025-11-25"
+META = {
+    "io.modelcontextprotocol/protocolVersion": NEW,
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+ANN = {"name": "ann", "game": "connect-4", "token": "ann-keeps-this-secret"}
+BOB = {"name": "bob", "game": "connect-4", "token": "bob-has-another-one"}
+
+
+class Answer(Struct, frozen=True):
+    status: int
+    head: str
+    body: Any
+
+    @property
+    def code(self) -> int:
+        return self.body["error"]["code"]
+
+    @property
+    def told(self) -> dict[str, Any]:
+        return self.body["result"]["structuredContent"]
+
+    @property
+    def text(self) -> str:
+        return self.body["result"]["content"][0]["text"]
+
+
+class Client:
+    """One connection over which messages are sent as they are."""
+
+    def __init__(self, end: End) -> None:
+        self._end = end
+        self.session = ""
+
+    async def send(self, body: str, *headers: str, method: str = "POST", path: str = "/mcp") -> Answer:
+        await self._end.say(" ".join([method, path, *headers, body]).strip())
+        heard = await self._end.hear()
+        assert heard is not None
+        head, brace, body = heard.partition("{")
+        return Answer(int(head[:3]), head[4:].strip(), msgspec.json.decode(brace + body) if brace else None)
+
+    async def new(self, method: str, params: dict[str, Any] | None = None, *headers: str) -> Answer:
+        """A request of the stateless revision."""
+        params = {"_meta": META, **(params or {})}
+        named = [f"Mcp-Name: {params['name']}"] if method == "tools/call" else []
+        head = headers or (f"MCP-Protocol-Version: {NEW}", f"Mcp-Method: {method}", *named)
+        return await self.send(said(method, params), *head)
+
+    async def old(self, method: str, params: dict[str, Any] | None = None, id: object = 1) -> Answer:
+        """A request in a session."""
+        head = [f"MCP-Protocol-Version: {OLD}"]
+        head += [f"Mcp-Session-Id: {self.session}"] if self.session else []
+        return await self.send(said(method, params, id), *head)
+
+    async def begin(self, revision: object = OLD) -> Answer:
+        params = {
+            "protocolVersion": revision,
+            "capabilities": {},
+            "clientInfo": {"name": "a", "version": "1"},
+        }
+        answer = await self.old("initialize", params)
+        self.session = answer.head.removeprefix("Mcp-Session-Id: ")
+        return answer
+
+    async def call(self, tool: str, **arguments: Any) -> Answer:
+        answer = await self.new("tools/call", {"name": tool, "arguments": arguments})
+        assert answer.status == 200, answer.body
+        return answer
+
+    async def close(self) -> None:
+        await self._end.close()
+
+
+def said(method: str, params: dict[str, Any] | None = None, id: object = 1) -> str:
+    message: dict[str, Any] = {"jsonrpc": "2.0", "method": method}
+    message |= {} if id is None else {"id": id}
+    return msgspec.json.encode(message | ({} if params is None else {"params": params})).decode()
+
+
+@asynccontextmanager
+async def served(limits: Limits | None = None) -> AsyncIterator[tuple[Host, Connect]]:
+    async with hosting({}, limits) as (host, nursery):
+        yield host, (await memory(host, nursery))["http"]
+
+
+@asynccontextmanager
+async def connected(limits: Limits | None = None) -> AsyncIterator[Client]:
+    async with served(limits) as (_, connect):
+        client = Client(await connect())
+        yield client
+        await client.close()
+
+
+@asynccontextmanager
+async def playing(limits: Limits | None = None) -> AsyncIterator[tuple[Host, Client, Client]]:
+    """Two models at a match, of which the first is to move and has been shown so."""
+    async with served(limits) as (host, connect):
+        ann, bob = Client(await connect()), Client(await connect())
+        await ann.call("join", **ANN)
+        await bob.call("join", **BOB)
+        first = await ann.call("wait", seconds=1, token=ANN["token"])
+        yield (host, ann, bob) if first.told["type"] == "turn" else (host, bob, ann)
+        await ann.close()
+        await bob.close()
+
+
+async def token_of(client: Client, host: Host) -> str:
+    """Of whichever of the two this is."""
+    for known in (ANN, BOB):
+        if (await client.call("position", token=known["token"])).text.startswith("It is your move"):
+            return known["token"]
+    raise AssertionError("nobody is to move")
+
+
+# The stateless revision
+
+
+async def test_a_host_says_what_it_speaks(autojump_clock: MockClock) -> None:
+    async with connected() as client:
+        result = (await client.new("server/discover")).body["result"]
+    assert result["supportedVersions"] == [*REVISIONS]
+    assert result["resultType"] == "complete"
+    assert result["instructions"] == words.INSTRUCTIONS
+    assert {"ttlMs", "cacheScope", "capabilities"} <= {*result}
+
+
+async def test_every_tool_is_listed_with_what_it_takes_and_each_takes_a_token_but_two(
+    autojump_clock: MockClock,
+) -> None:
+    async with connected() as client:
+        new = (await client.new("tools/list")).body["result"]
+        await client.begin()
+        old = (await client.old("tools/list")).body["result"]
+    assert [tool["name"] for tool in new["tools"]] == [*TOOLS]
+    assert old == {"tools": new["tools"]}
+    for tool in new["tools"]:
+        schema = tool["inputSchema"]
+        assert schema["type"] == "object"
+        assert ("token" in schema["properties"]) == (tool["name"] not in ("games", "tournaments"))
+
+
+@pytest.mark.parametrize(
+    ("headers", "code"),
+    [
+        (["Mcp-Method: ping"], HEADERS_DIFFER),
+        ([f"MCP-Protocol-Version: {NEW}"], HEADERS_DIFFER),
+        ([f"MCP-Protocol-Version: {OLD}", "Mcp-Method: tools/list"], HEADERS_DIFFER),
+        ([f"MCP-Protocol-Version: {NEW}", "Mcp-Method: tools/call"], HEADERS_DIFFER),
+        (["MCP-Protocol-Version: 1900-01-01", "Mcp-Method: tools/list"], HEADERS_DIFFER),
+    ],
+)
+async def test_headers_that_differ_from_the_body_are_refused(
+    headers: list[str], code: int, autojump_clock: MockClock
+) -> None:
+    async with connected() as client:
+        answer = await client.new("tools/list", None, *headers)
+    assert (answer.status, answer.code, answer.body["id"]) == (400, code, 1)
+
+
+async def test_the_name_of_a_tool_may_come_in_base64(autojump_clock: MockClock) -> None:
+    async with connected() as client:
+        head = (f"MCP-Protocol-Version: {NEW}", "Mcp-Method: tools/call")
+        params = {"name": "games", "arguments": {}}
+        fits = await client.new("tools/call", params, *head, "Mcp-Name: =?base64?Z2FtZXM=?=")
+        differs = await client.new("tools/call", params, *head, "Mcp-Name: =?base64?d2FpdA==?=")
+        broken = await client.new("tools/call", params, *head, "Mcp-Name: =?base64?!!?=")
+    assert (fits.status, differs.status, broken.status) == (200, 400, 400)
+    assert (differs.code, broken.code) == (HEADERS_DIFFER, HEADERS_DIFFER)
+
+
+async def test_an_unknown_revision_is_told_which_there_are(autojump_clock: MockClock) -> None:
+    async with connected() as client:
+        meta = META | {"io.modelcontextprotocol/protocolVersion": "1900-01-01"}
+        head = ("MCP-Protocol-Version: 1900-01-01", "Mcp-Method: tools/list")
+        new = await client.new("tools/list", {"_meta": meta}, *head)
+        old = await client.send(said("tools/list"), "MCP-Protocol-Version: 1900-01-01")
+    for answer in (new, old):
+        assert (answer.status, answer.code) == (400, NO_SUCH_REVISION)
+        assert answer.body["error"]["data"] == {"supported": [*REVISIONS], "requested": "1900-01-01"}
+
+
+async def test_a_request_without_the_clients_capabilities_is_malformed(autojump_clock: MockClock) -> None:
+    async with connected() as client:
+        meta = {"io.modelcontextprotocol/protocolVersion": NEW}
+        answer = await client.new("tools/list", {"_meta": meta})
+    assert (answer.status, answer.code) == (400, BAD_PARAMETERS)
+
+
+async def test_an_unknown_method_is_not_found(autojump_clock: MockClock) -> None:
+    async with connected() as client:
+        new = await client.new("resources/list")
+        ping = await client.new("ping")  # which this revision has no more
+        await client.begin()
+        old = await client.old("resources/list")
+    assert (new.status, new.code) == (ping.status, ping.code) == (404, NO_METHOD)
+    assert (old.status, old.code) == (200, NO_METHOD)
+
+
+# Sessions
+
+
+async def test_a_session_begins_ends_and_is_not_found_afterwards(autojump_clock: MockClock) -> None:
+    async with connected() as client:
+        begun = await client.begin()
+        assert begun.body["result"]["protocolVersion"] == OLD
+        accepted = await client.old("notifications/initialized", id=None)
+        assert (accepted.status, accepted.body) == (202, None)
+        assert (await client.old("ping")).body["result"] == {}
+        named = f"Mcp-Session-Id: {client.session}"
+        assert (await client.send("", named, method="DELETE")).status == 204
+        assert (await client.send("", named, method="DELETE")).status == 404
+        assert (await client.old("ping")).status == 404
+
+
+async def test_a_client_that_asks_for_another_revision_is_offered_one(autojump_clock: MockClock) -> None:
+    async with connected() as client:
+        assert (await client.begin("2025-06-18")).body["result"]["protocolVersion"] == "2025-06-18"
+        assert (await client.begin("2024-11-05")).body["result"]["protocolVersion"] == OLD
+        assert (await client.begin(7)).body["result"]["protocolVersion"] == OLD
+
+
+async def test_without_a_session_an_old_request_is_told_how_to_begin(autojump_clock: MockClock) -> None:
+    async with connected() as client:
+        answer = await client.old("tools/list")
+    assert (answer.status, answer.code) == (400, NO_MESSAGE)
+    assert "initialize" in answer.body["error"]["message"]
+
+
+async def test_a_session_remembers_the_token_of_its_model(autojump_clock: MockClock) -> None:
+    async with connected() as client:
+        await client.begin()
+        params = {"name": "join", "arguments": {"name": "ann", "game": "connect-4"}}
+        welcome = await client.old("tools/call", params)
+        again = await client.old("tools/call", params)
+        waits = await client.old("tools/call", {"name": "wait", "arguments": {"seconds": 1}})
+    assert welcome.told["token"] == again.told["token"]
+    assert waits.told == {"type": "waiting"}
+
+
+async def test_a_session_that_nobody_uses_is_forgotten_when_another_one_begins(
+    autojump_clock: MockClock,
+) -> None:
+    async with served() as (_, connect):
+        old = Client(await connect())
+        await old.begin()
+        await old.close()
+        await trio.sleep(IDLE + 1)
+        new = Client(await connect())
+        await new.begin()
+        new.session, kept = old.session, new.session
+        assert (await new.old("ping")).status == 404
+        new.session = kept
+        assert (await new.old("ping")).status == 200
+        await new.close()
+
+
+async def test_there_are_no_more_sessions_than_the_limit(autojump_clock: MockClock) -> None:
+    async with connected(Limits(sessions=2)) as client:
+        assert [(await client.begin()).status for _ in range(3)] == [200, 200, 503]
+
+
+# What is no message
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ("", UNREADABLE),
+        ("{", UNREADABLE),
+        ("[" * 3000, UNREADABLE),
+        ('[{"jsonrpc":"2.0","id":1,"method":"ping"}]', NO_MESSAGE),
+        ("7", NO_MESSAGE),
+        ('{"id":1,"method":"ping"}', NO_MESSAGE),
+        ('{"jsonrpc":"2.0","id":1}', NO_MESSAGE),
+        ('{"jsonrpc":"2.0","id":1,"result":{}}', NO_MESSAGE),
+        ('{"jsonrpc":"2.0","id":null,"method":"ping"}', NO_MESSAGE),
+        ('{"jsonrpc":"2.0","id":true,"method":"ping"}', NO_MESSAGE),
+        ('{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}', BAD_PARAMETERS),
+        ('{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":7}}', BAD_PARAMETERS),
+    ],
+)
+async def test_what_is_no_message_is_refused_with_the_protocols_own_error(
+    body: str, code: int, autojump_clock: MockClock
+) -> None:
+    async with connected() as client:
+        answer = await client.send(body)
+    assert (answer.status, answer.code) == (400, code)
+
+
+async def test_a_huge_body_is_refused_before_it_is_read(autojump_clock: MockClock) -> None:
+    async with connected() as client:
+        assert (await client.send('"' + "x" * Limits().body_bytes + '"')).status == 413
+
+
+async def test_only_posts_and_deletes_are_taken_and_a_browser_is_led_to_the_page(
+    autojump_clock: MockClock,
+) -> None:
+    async with connected() as client:
+        for method in ("GET", "PUT"):
+            answer = await client.send("", method=method)
+            assert (answer.status, answer.head) == (405, "Allow: POST, DELETE")
+        browser = await client.send("", "Accept: text/html", method="GET")
+        assert (browser.status, browser.head) == (303, "Location: /protocols/mcp")
+        assert (await client.send("", path="/mcp/more")).status == 404
+
+
+async def test_pages_of_other_sites_may_do_nothing(autojump_clock: MockClock) -> None:
+    async with connected() as client:
+        for method in ("POST", "GET", "DELETE"):
+            answer = await client.send("", "Origin: https://evil.example", method=method)
+            assert (answer.status, answer.code) == (403, NO_MESSAGE)
+            assert "id" not in answer.body
+
+
+# Tools
+
+
+@pytest.mark.parametrize(
+    "params", [{}, {"name": 7}, {"name": "shout"}, {"name": "wait", "arguments": []}], ids=str
+)
+async def test_a_call_of_no_tool_is_an_error_of_the_protocol(
+    params: dict[str, Any], autojump_clock: MockClock
+) -> None:
+    async with connected() as client:
+        named = f"Mcp-Name: {params.get('name', '')}"
+        await client.begin()
+        assert (await client.old("tools/call", params)).code == BAD_PARAMETERS
+        if isinstance(params.get("name"), str):
+            head = (f"MCP-Protocol-Version: {NEW}", "Mcp-Method: tools/call", named)
+            answer = await client.new("tools/call", params, *head)
+            assert (answer.status, answer.code) == (400, BAD_PARAMETERS)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "why"),
+    [
+        ("join", {"name": "ann"}, "these arguments do not fit join"),
+        ("join", {"name": 7, "game": "connect-4"}, "these arguments do not fit join"),
+        ("join", {"name": "ann", "game": "chess"}, "there is no game"),
+        ("join", {"name": "ann", "game": "connect-4", "tournament": "none"}, "there is no tournament"),
+        ("wait", {"seconds": -1}, "these arguments do not fit wait"),
+        ("wait", {}, "join first"),
+        ("move", {"move": 3, "token": "nobody has this one"}, "nobody plays with this token"),
+        ("standings", {"tournament": "none"}, "there is no tournament"),
+    ],
+)
+async def test_what_a_model_can_mend_is_a_result_that_says_how(
+    tool: str, arguments: dict[str, Any], why: str, autojump_clock: MockClock
+) -> None:
+    async with connected() as client:
+        answer = await client.call(tool, **arguments)
+    assert answer.body["result"]["isError"] is True
+    assert answer.told["type"] == "refused"
+    assert why in answer.told["reason"]
+    assert why in answer.text
+
+
+async def test_guessing_tokens_comes_to_an_end(autojump_clock: MockClock) -> None:
+    async with connected() as client:
+        reasons = [(await client.call("position", token=f"guess {n}")).told["reason"] for n in range(12)]
+    assert "too many wrong tokens" in reasons[-1]
+
+
+async def test_a_move_answers_what_was_shown_and_nothing_else(autojump_clock: MockClock) -> None:
+    async with playing() as (host, first, second):
+        mine = await token_of(first, host)
+        other = {ANN["token"]: BOB["token"], BOB["token"]: ANN["token"]}[mine]
+        blind = await second.call("move", move=3, token=other)
+        assert blind.told["reason"] == "it is the other player's turn"
+        illegal = await first.call("move", move=7, token=mine)
+        assert (illegal.told["ply"], illegal.body["result"]["isError"]) == (0, True)
+        assert illegal.text.endswith("It is still your move.")
+        played = await first.call("move", move="3", token=mine)
+        assert (played.told["type"], played.told["ply"]) == ("turn", 1)
+        blind = await second.call("move", move=3, token=other)
+        assert "look first" in blind.told["reason"]
+        moves = await second.call("legal_moves", token=other)
+        assert moves.told["legal_moves"] == [*"0123456"]
+        assert (await second.call("move", move=3, token=other)).told["ply"] == 2
+        match = host.tournaments["open-connect-4"].matches["open-connect-4-1"]
+        assert match.moves == [3, 3]
+
+
+async def test_an_end_is_told_once_and_can_be_looked_up_until_the_next_match(
+    autojump_clock: MockClock,
+) -> None:
+    async with playing() as (host, first, second):
+        mine = await token_of(first, host)
+        other = {ANN["token"]: BOB["token"], BOB["token"]: ANN["token"]}[mine]
+        lost = await first.call("resign", token=mine)
+        assert (lost.told["type"], lost.told["ending"]) == ("end", "resigned")
+        assert "You have lost" in lost.text
+        won = await second.call("wait", token=other)
+        assert won.told == lost.told
+        assert "You have won" in won.text
+        assert (await second.call("wait", seconds=1, token=other)).told["type"] != "end"
+
+
+async def test_a_wait_whose_client_hangs_up_takes_no_news_with_it(autojump_clock: MockClock) -> None:
+    async with playing() as (host, first, second):
+        mine = await token_of(first, host)
+        other = {ANN["token"]: BOB["token"], BOB["token"]: ANN["token"]}[mine]
+        params = {"name": "wait", "arguments": {"token": other}, "_meta": META}
+        head = f"POST /mcp MCP-Protocol-Version: {NEW} Mcp-Method: tools/call Mcp-Name: wait "
+        await second._end.say(head + said("tools/call", params))
+        await trio.testing.wait_all_tasks_blocked()
+        await second.close()
+        await trio.testing.wait_all_tasks_blocked()
+        await first.call("resign", token=mine)
+        assert (await first.call("wait", token=other)).told["type"] == "end"
+
+
+async def test_whoever_has_the_token_goes_on_elsewhere_and_comes_back(autojump_clock: MockClock) -> None:
+    async with playing() as (host, first, _):
+        mine = await token_of(first, host)
+        who = ANN if mine == ANN["token"] else BOB
+        elsewhere = await host.arrive(who["name"], who["game"], token=mine)
+        gone = await first.call("position", token=mine)
+        assert "somebody with the same token has taken over" in gone.told["reason"]
+        assert (await first.call("join", **who)).told["type"] == "welcome"
+        assert not elsewhere.current
+        assert (await first.call("position", token=mine)).told["type"] == "turn"
+
+
+async def test_one_token_is_for_one_name_at_a_time(autojump_clock: MockClock) -> None:
+    async with connected() as client:
+        await client.call("join", **ANN)
+        other = await client.call("join", name="bob", game="connect-4", token=ANN["token"])
+        assert "this token is that of ann" in other.told["reason"]
+        assert (await client.call("leave", token=ANN["token"])).told == {"type": "bye"}
+        assert (await client.call("join", **(BOB | {"token": ANN["token"]}))).told["name"] == "bob"
+
+
+async def test_a_model_that_is_silent_for_too_long_is_gone(autojump_clock: MockClock) -> None:
+    async with served() as (host, connect):
+        client = Client(await connect())
+        await client.call("join", **ANN)
+        await client.close()
+        await trio.sleep(host.limits.model_seconds - 5)
+        assert [player.present for player in host.lobby.players()] == [False], "nothing is dealt to it"
+        client = Client(await connect())
+        assert (await client.call("wait", seconds=1, token=ANN["token"])).told == {"type": "waiting"}
+        assert [player.present for player in host.lobby.players()] == [True]
+        await client.close()
+        await trio.sleep(host.limits.model_seconds + 5)
+        client = Client(await connect())
+        gone = await client.call("wait", token=ANN["token"])
+        assert "nobody plays with this token" in gone.told["reason"]
+        await client.close()
+
+
+async def test_there_are_no_more_models_than_the_limit(autojump_clock: MockClock) -> None:
+    async with connected(Limits(sessions=1)) as client:
+        await client.call("join", **ANN)
+        assert "too many are here" in (await client.call("join", **BOB)).told["reason"]
+        await client.call("leave", token=ANN["token"])
+        assert (await client.call("join", **BOB)).told["type"] == "welcome"
+
+
+async def test_the_games_the_tournaments_and_standings_are_told_to_anybody(autojump_clock: MockClock) -> None:
+    settings = {"tournament": "cup", "game": "connect-4", "format": "swiss", "entrants": "4"}
+    async with hosting(settings) as (host, nursery):
+        client = Client(await (await memory(host, nursery))["http"]())
+        assert "connect-4" in (await client.call("games")).text
+        (listed,) = (await client.call("tournaments")).told["tournaments"]
+        assert (listed["name"], listed["state"]) == ("cup", "registering")
+        await client.call("join", **ANN)
+        standings = await client.call("standings", tournament="cup")
+        assert (standings.told["type"], standings.told["final"]) == ("standings", False)
+        assert [row["name"] for row in standings.told["rows"]] == ["ann"]
+        await client.close()

@@ -1,0 +1,63 @@
+"""What every dialect leaves behind when its bots have gone: nothing for the garbage collector.
+
+Objects that keep each other are freed only when the collector looks at everything, which
+takes long with many matches in play: it hardly ever does (`server/collector.py`). So a dialect
+that leaves such a circle with each connection fills the memory.
+"""
+
+import gc
+from collections import Counter
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import trio
+from trio.testing import MockClock
+
+from tests.server.doors import Page, memory
+from tests.server.protocols.overheard import every_transcript
+from tests.server.transcripts import Transcript, staged
+from tournament.meetings import Meetings
+
+LONG = 4300.0  # seconds after which nobody is awaited or remembered
+OURS = ("server.", "tournament.")
+
+
+@contextmanager
+def uncollected() -> Generator[Counter[str]]:
+    """What becomes garbage meanwhile and is not freed by itself, by class."""
+    found = Counter[str]()
+    gc.collect()
+    gc.disable()
+    try:
+        yield found
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        gc.collect()
+        for each in gc.garbage:
+            if type(each).__module__.startswith(OURS):
+                found[type(each).__qualname__] += 1
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
+
+
+@every_transcript
+async def test_bots_that_have_gone_leave_nothing_for_the_collector(
+    page: Page, transcript: Transcript, autojump_clock: MockClock
+) -> None:
+    async with staged(transcript, memory, over=page.over) as (_, stage):
+        with uncollected() as left:
+            for line in transcript.lines:
+                await stage.perform(line)
+            await stage.clear()
+            await trio.sleep(LONG)
+    assert not left
+
+
+def test_what_keeps_each_other_is_found() -> None:
+    with uncollected() as left:
+        one, other = Meetings(), Meetings()
+        one.against.append({0: other})  # pyright: ignore[reportArgumentType] - a circle
+        other.against.append({0: one})  # pyright: ignore[reportArgumentType]
+        del one, other
+    assert left["Meetings"] == 2

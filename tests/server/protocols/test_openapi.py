@@ -1,0 +1,229 @@
+"""The API as a program finds it that knows nothing but `GET /openapi.json`.
+
+`Described` is a client that is driven by that document: it makes each request from it, and holds each
+answer to the schema that is there for it. What a schema does not name may not come either, so that the
+document cannot fall behind the answers.
+"""
+
+import random
+import re
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import jsonschema
+import msgspec
+import pytest
+import trio
+from jsonschema import Draft202012Validator
+from openapi_spec_validator import validate
+from trio.testing import MockClock
+
+from games.catalogue import catalogue
+from games.game import Game
+from server.http.routes import routed
+from server.protocols.api.answers import TABLE
+from server.protocols.api.door import Api
+from server.protocols.api.game_schema import common, schemas
+from server.protocols.api.openapi import openapi
+from server.protocols.api.table import ROUTES
+from tests.server.transcripts import hosting
+from tests.server.web import Server, get, serving
+from tests.tournament.world import first, play
+from tournament.match import Match
+from tournament.player import Seat
+
+TOKEN = "the organiser's own"
+STREAMS = "text/event-stream"
+
+
+def closed(schema: Any) -> Any:
+    """The same schema, of objects that have the fields that are named and no others."""
+    if isinstance(schema, list):
+        return [closed(each) for each in schema]  # pyright: ignore[reportUnknownVariableType]
+    if not isinstance(schema, dict):
+        return schema
+    found: dict[str, Any] = {name: closed(each) for name, each in schema.items()}
+    if "properties" in found and "additionalProperties" not in found:
+        found["additionalProperties"] = False
+    return found
+
+
+class Described:
+    """A client that is driven by the document."""
+
+    def __init__(self, server: Server, document: Mapping[str, Any], token: str) -> None:
+        self.called: set[tuple[str, str]] = set()
+        self._server = server
+        self._document = document
+        self._token = token
+
+    async def call(self, method: str, path: str, body: Any = None, /, **values: Any) -> Any:
+        operation = self._document["paths"][path][method.lower()]
+        parameters = {each["name"]: each for each in operation.get("parameters", ())}
+        assert values.keys() <= parameters.keys(), "the document names every parameter"
+        for name, value in values.items():
+            jsonschema.validate(value, parameters[name]["schema"])
+        query = "&".join(f"{n}={v}" for n, v in values.items() if parameters[n]["in"] == "query")
+        address = path.format(**values) + (f"?{query}" if query else "")
+        content, headers = b"", []
+        if "requestBody" in operation:
+            body = {} if body is None else body
+            self._check(body, operation["requestBody"]["content"]["application/json"]["schema"])
+            content = msgspec.json.encode(body)
+            headers = [f"Content-Length: {len(content)}"]
+        if "security" in operation:
+            headers.append(f"Authorization: Bearer {self._token}")
+        answers: dict[str, Any] = operation["responses"]
+        self.called.add((method, path))
+        if STREAMS in answers.get("200", {}).get("content", {}):
+            client = self._server.connect()
+            await client.end.send_all(get(address, *headers))
+            assert STREAMS.encode() in await client.now()
+            return None
+        answer = await self._server.connect().ask(get(address, *headers, method=method) + content, method)
+        assert str(answer.status) in answers, answer.body
+        kinds = answers[str(answer.status)]["content"]
+        kind = answer.headers["content-type"].partition(";")[0]
+        assert kind in kinds, f"{method} {path} answers with {kind}"
+        found = msgspec.json.decode(answer.body) if kind == "application/json" else answer.body.decode()
+        self._check(found, kinds[kind]["schema"])
+        return found
+
+    def _check(self, found: Any, schema: Mapping[str, Any]) -> None:
+        whole = closed({**schema, "components": self._document["components"]})
+        Draft202012Validator(whole).validate(found)
+
+
+@asynccontextmanager
+async def described() -> AsyncIterator[tuple[Described, Any]]:
+    async with hosting({}) as (host, nursery), serving(routed((Api(host, TOKEN, lambda: "/in"),))) as server:
+        answer = await server.connect().ask(get("/openapi.json"))
+
+        async def come(*names: str, keeps: bool = True) -> None:
+            for name in names:
+                token = f"the token of {name}" if keeps else None
+                visit = await host.arrive(name, "tic-tac-toe", token=token, keeps=keeps)
+                nursery.start_soon(play, visit.player, first)
+
+        def note(match: Match) -> None:
+            host.wires.tape(Seat(match, 0, host.timekeeper), None).told(b"{}")
+
+        host.on_begun.append(lambda tournament, match: note(match))
+        yield Described(server, msgspec.json.decode(answer.body), TOKEN), come
+        assert not server.guard.caught
+
+
+def test_the_document_is_one_by_the_standards_own_validator() -> None:
+    validate(openapi(ROUTES))
+
+
+def test_every_answer_has_a_schema_and_every_schema_is_of_a_route() -> None:
+    listed = {f"{route.method} {route.path}" for route in ROUTES if route.listed}
+    assert TABLE.keys() <= listed
+    assert {route for route in listed if route.startswith("GET")} <= TABLE.keys()
+    for operations in openapi(ROUTES)["paths"].values():
+        for operation in operations.values():
+            for status, answer in operation["responses"].items():
+                assert answer["content"], (operation["summary"], status)
+
+
+@pytest.mark.slow
+async def test_a_client_that_knows_only_the_document_runs_a_tournament_and_all_answers_are_as_it_says(
+    autojump_clock: MockClock,
+) -> None:
+    async with described() as (client, come):
+        call, one = client.call, "/api/tournaments/{name}"
+        for path in ("games", "tournaments", "calendar", "groups", "key", "status"):
+            await call("GET", f"/api/{path}")
+        for path in ("/healthz", "/readyz", "/metrics", "/openapi.json"):
+            await call("GET", path)
+        await call("GET", "/api/games/{game}/schema", game="tic-tac-toe")
+        await call("POST", "/api/admin-link")
+        settings = {"name": "cup", "game": "tic-tac-toe", "format": "double-round-robin", "group": "all"}
+        await call("POST", "/api/tournaments", settings)
+        await call("POST", f"{one}/invite", {"name": "eve"}, name="cup")
+        await come("ann", "bob", "cas")
+        await come("hal", keeps=False)
+        await call("POST", f"{one}/start", name="cup")
+        await call("POST", f"{one}/release", {"name": "hal"}, name="cup")
+        assert (await call("POST", f"{one}/release", {"name": "bob", "bind": True}, name="cup"))["token"]
+        await call("POST", f"{one}/pause", name="cup")
+        await call("POST", f"{one}/resume", name="cup")
+        await call("POST", f"{one}/withdraw", {"name": "eve", "preview": True}, name="cup")
+        await call("POST", f"{one}/withdraw", {"name": "eve"}, name="cup")
+        await trio.sleep(1.5)
+        (match, *_) = (await call("GET", one, name="cup"))["playing"]
+        await call("GET", "/api/matches/{match}", match=match)
+        await call("GET", "/api/matches/{match}/wire", match=match, seat=0)
+        await call("GET", "/api/matches/{match}/events", match=match)
+        await call("GET", "/api/events", after=0)
+        await call("GET", f"{one}/matches", name="cup", limit=1)
+        await trio.sleep(300.0)
+        await call("GET", "/api/matches/{match}", match=match)
+        await call("GET", "/api/matches/{match}", match=match, format="text")
+        for path in ("", "/standings", "/matches", "/export", "/feed", "/calendar"):
+            await call("GET", f"{one}{path}", name="cup")
+        await call("GET", f"{one}/standings", name="cup", format="csv")
+        await call("GET", "/api/groups/{group}", group="all")
+        await call("POST", f"{one}/freeze", name="cup")
+        await call("POST", f"{one}/unfreeze", name="cup")
+        await call("POST", f"{one}/void", {"match": match, "preview": True}, name="cup")
+        await call("POST", f"{one}/void", {"match": match, "why": "a test"}, name="cup")
+        await call("POST", f"{one}/disqualify", {"name": "cas"}, name="cup")
+        await call("GET", "/api/tournaments")
+        await call("POST", "/api/tournaments", settings | {"name": "next", "format": "swiss", "rounds": 2})
+        for name in ("fay", "gus"):
+            await call("POST", f"{one}/invite", {"name": name}, name="next")
+        await call("POST", f"{one}/start", name="next")
+        await call("POST", f"{one}/enter", {"name": "dee"}, name="next")
+        await call("POST", "/api/tournaments", settings | {"name": "gone"})
+        await call("POST", f"{one}/delete", name="gone")
+        decided = settings | {"name": "open", "format": "decide", "entrants": 2, "games": 10}
+        await call("POST", "/api/tournaments", decided)
+        await call("GET", one, name="open")
+    missed = {(route.method, route.path) for route in ROUTES if route.listed} - client.called
+    assert not missed
+
+
+# Games
+
+
+def played(game: Game[Any, Any], seed: int) -> Iterator[tuple[Any, Any]]:
+    """States and moves of a match that the schema has not been drawn from."""
+    lots, position = random.Random(seed), game.opening({})
+    while position.outcome is None and lots.random() < 0.99:
+        move = lots.choice([*position.moves()])
+        yield as_json(game.show(position, ("a", "b"))), as_json(game.write(move))
+        position = position.play(move)
+
+
+def as_json(value: object) -> Any:
+    return msgspec.json.decode(msgspec.json.encode(value))
+
+
+@pytest.mark.parametrize("name", catalogue())
+def test_the_schemas_of_a_game_fit_matches_that_nobody_has_seen_and_no_other_games(name: str) -> None:
+    schema = schemas(name)
+    for part in ("state", "move"):
+        Draft202012Validator.check_schema(schema[part])
+    state, move = Draft202012Validator(schema["state"]), Draft202012Validator(schema["move"])
+    for seed in range(3):
+        for shown, written in played(catalogue()[name], seed):
+            state.validate(shown)
+            move.validate(written)
+    for other in catalogue().values():
+        if other.name != name:
+            shown, written = next(played(other, 1))
+            assert not (state.is_valid(shown) and move.is_valid(written)), other.name
+
+
+def test_what_values_have_in_common_is_what_the_schema_says() -> None:
+    assert common([1, 2]) == {"type": "integer"}
+    assert common([1, "a"]) == {"anyOf": [{"type": "integer"}, {"type": "string"}]}
+    assert common([[1], [2, 3]]) == {"type": "array", "items": {"type": "integer"}}
+    one = common([{"a": 1, "b": None}, {"a": 2}])
+    assert (one["required"], [*one["properties"]]) == (["a"], ["a", "b"])
+    pair = common([["a", 1], ["b", 2]])
+    assert pair["prefixItems"] == [{"type": "string"}, {"type": "integer"}]
+    assert re.fullmatch("2 2", f"{pair['minItems']} {pair['maxItems']}")

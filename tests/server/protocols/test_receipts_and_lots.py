@@ -1,0 +1,155 @@
+"""What proves a result over the API and on pages: receipts, the key, and lots that were sealed before."""
+
+import io
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+import trio
+from trio.testing import MockClock
+
+from server.export.signing import Signer
+from server.export.verify import Verdict, verify
+from server.http.routes import routed
+from server.pages.door import Pages
+from server.protocols.api.door import Api
+from tests.server.pages.sitting import at_once
+from tests.server.protocols.test_api import GAME, TOKEN, Office
+from tests.server.transcripts import hosting
+from tests.server.web import serving
+from tournament.store import Memory
+
+KEY = Signer(bytes(range(32)))
+
+
+@asynccontextmanager
+async def office(store: Memory | None = None) -> AsyncIterator[Office]:
+    async with hosting({}, store=store) as (host, nursery):
+        pages = Pages(host, run=at_once, timer=trio.current_time, key=KEY.public)
+        async with serving(routed((Api(host, TOKEN, signer=KEY),), pages)) as server:
+            yield Office(host, nursery, server)
+            assert not server.guard.caught
+
+
+def verified(exported: str, receipt: str | None = None) -> Verdict:
+    return verify(io.BytesIO(exported.encode()), receipt)
+
+
+async def test_a_receipt_is_in_the_api_on_the_page_and_in_the_public_export(
+    autojump_clock: MockClock,
+) -> None:
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="cup", game=GAME, entrants=3, seed=0)
+        await here.come("ann", "bob", "cas")
+        await trio.sleep(3.0)
+        playing = (await here.read("/api/tournaments/cup"))["playing"]
+        assert (await here.read(f"/api/matches/{playing[0]}"))["receipt"] is None
+        await trio.sleep(200.0)
+        _, exported = await here.text("/api/tournaments/cup/export")
+        for number in (1, 2, 3):
+            match = await here.read(f"/api/matches/cup-{number}")
+            found = verified(exported, match["receipt"])
+            assert (found.findings, found.receipt_found) == ([], True)
+            _, page = await here.text(f"/matches/cup-{number}")
+            assert match["receipt"] in page
+        assert (await here.read("/api/key"))["key"] == KEY.public
+        _, page = await here.text("/tournaments/cup")
+    assert KEY.public in page
+    (chain,) = found.chains
+    assert (chain.key, chain.signed) == (KEY.public, True)
+
+
+async def test_a_public_export_tells_nothing_that_only_the_organiser_should_know(
+    autojump_clock: MockClock,
+) -> None:
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="cup", game=GAME, entrants=3)
+        await here.come("ann", "bob")
+        token = (await here.tell("/api/tournaments/cup/invite", 201, name="cas"))["token"]
+        await here.tell("/api/tournaments/cup/disqualify", name="bob", why="two bots in one")
+        _, exported = await here.text("/api/tournaments/cup/export")
+        kept = [msgspec.json.encode(each.fact).decode() for each in here.host.store.kept()]
+    digest = sha256(token.encode()).hexdigest()
+    assert any(digest in fact for fact in kept)
+    assert any("two bots in one" in fact for fact in kept)
+    for secret in (digest, "two bots in one", "the organiser", "salt"):
+        assert secret not in exported
+    assert verified(exported).findings == []
+
+
+async def test_lots_are_sealed_before_anybody_enters_and_shown_when_they_are_drawn(
+    autojump_clock: MockClock,
+) -> None:
+    async with office() as here:
+        opened = await here.tell("/api/tournaments", 201, name="cup", game=GAME, entrants=4)
+        lots = opened["lots"]
+        assert (lots["by"], lots["seed"], lots["salt"]) == ("host", None, None)
+        _, before = await here.text("/api/tournaments/cup/export")
+        assert verified(before).findings == []
+        assert lots["commitment"] in (await here.text("/tournaments/cup"))[1]
+        await here.come("ann", "bob", "cas", "dee")
+        await trio.sleep(100.0)
+        shown = (await here.read("/api/tournaments/cup"))["lots"]
+        _, after = await here.text("/api/tournaments/cup/export")
+        page = (await here.text("/tournaments/cup"))[1]
+    assert shown["commitment"] == lots["commitment"]
+    assert sha256(f"{shown['seed']} {shown['salt']}".encode()).hexdigest() == lots["commitment"]
+    assert str(shown["seed"]) in page
+    assert str(shown["seed"]) not in before
+    assert verified(after).findings == []
+    assert msgspec.json.decode(after.splitlines()[0])["terms"]["seed"] == shown["seed"]
+
+
+async def test_a_seed_that_was_given_openly_is_said_to_be(autojump_clock: MockClock) -> None:
+    async with office() as here:
+        opened = await here.tell("/api/tournaments", 201, name="cup", game=GAME, entrants=4, seed=7)
+        page = (await here.text("/tournaments/cup"))[1]
+    assert opened["lots"] == {"by": "organiser", "seed": 7}
+    assert "the seed 7, which was given openly" in page
+
+
+async def test_a_host_that_stops_before_the_draw_draws_by_the_seed_that_it_sealed(
+    autojump_clock: MockClock,
+) -> None:
+    store = Memory()
+    async with office(store) as here:
+        lots = (await here.tell("/api/tournaments", 201, name="cup", game=GAME, entrants=4))["lots"]
+    async with office(Memory(store.kept())) as here:
+        await here.come("ann", "bob", "cas", "dee")
+        await trio.sleep(100.0)
+        shown = (await here.read("/api/tournaments/cup"))["lots"]
+        _, exported = await here.text("/api/tournaments/cup/export")
+    assert sha256(f"{shown['seed']} {shown['salt']}".encode()).hexdigest() == lots["commitment"]
+    assert verified(exported).findings == []
+
+
+def changed(lines: list[dict[str, Any]], kind: str, **fields: Any) -> list[bytes]:
+    """Without the chain, which an organiser can make anew before anybody has a receipt."""
+    found = list[bytes]()
+    for line in lines:
+        if line["type"] == "fact":
+            line = {key: each for key, each in line.items() if key not in ("head", "seal")}
+            if line["fact"]["type"] == kind:
+                line["fact"] = line["fact"] | fields
+        if line["type"] not in ("head", "withheld"):
+            found.append(msgspec.json.encode(line) + b"\n")
+    return found
+
+
+async def test_another_seed_than_the_sealed_one_is_found_and_a_draw_without_any(
+    autojump_clock: MockClock,
+) -> None:
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="cup", game=GAME, entrants=4)
+        await here.come("ann", "bob", "cas", "dee")
+        await trio.sleep(100.0)
+        _, exported = await here.text("/api/tournaments/cup/export")
+    lines = [msgspec.json.decode(line) for line in exported.splitlines()]
+    assert verify(changed(lines, "none")).findings == []
+    other = [finding.why for finding in verify(changed(lines, "revealed", seed=7)).findings]
+    assert any("the seed 7 is not the one that was sealed" in why for why in other)
+    never = [line for line in lines if line["type"] != "fact" or line["fact"]["type"] != "revealed"]
+    said = [finding.why for finding in verify(changed(never, "none")).findings]
+    assert any("drawn by a seed that had not been revealed" in why for why in said)

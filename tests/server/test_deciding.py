@@ -1,0 +1,111 @@
+"""A tournament that stops by itself, and strengths, as the API and the terminal show them."""
+
+from itertools import product
+from random import Random
+from typing import Any
+
+import pytest
+from trio.testing import MockClock
+
+from server.export.decision_views import eta_of_all, more, report_shown, said
+from server.export.json_views import plain_rows, rows
+from server.programs.report import rendered
+from tests.server.protocols.test_api import GAME, office
+from tests.tournament.test_score_sheet import event, play
+from tournament.events import Ending
+from tournament.format import Aim, Pairing, Terms
+from tournament.record import Concluded, Drew, Entered, Opened, Record
+from tournament.score_sheet import board_of
+
+NAMES = ("ada", "bob", "cyd")
+
+
+def deciding(wins: int) -> Record:
+    """Ada wins all her matches, the two others every second one against each other."""
+    record = Record("cup", Opened(GAME, "decide", terms=Terms(aim=Aim(games=500))))
+    for name in NAMES:
+        record.add(Entered(name))
+    for number, (_, (first, second)) in enumerate(
+        product(range(wins), (("ada", "bob"), ("cyd", "ada"), ("bob", "cyd"), ("bob", "cyd"))), 1
+    ):
+        winner = int(second == "ada") if "ada" in (first, second) else number % 2
+        score = (float(winner == 0), float(winner == 1))
+        record.add(Drew((Pairing(number, number, first, second),)))
+        record.add(
+            Concluded(
+                f"cup-{number}",
+                number,
+                (first, second),
+                winner,
+                Ending.PLAYED,
+                "so",
+                score,
+                (number, 1),
+                (0.1, 0.1),
+            )
+        )
+    return record
+
+
+def test_what_is_open_is_said_until_it_is_decided() -> None:
+    early, late = deciding(2), deciding(60)
+    first, last = board_of(early, 0.0), board_of(late, 0.0)
+    assert first.decision is not None
+    assert last.decision is not None
+    assert not first.decision.decided
+    assert last.decision.decided
+    assert any("It is open who is better: ada or" in each for each in said(early, first))
+    assert [*said(late, last)] == ["Decided with 95 % confidence, to within 20 Elo: ada."]
+    assert 0 < (more(early, first.decision) or 0) <= 500 - early.decided
+    assert more(late, last.decision) == 0
+
+
+def test_the_time_left_is_that_of_all_the_matches_that_it_still_takes() -> None:
+    record = deciding(2)
+    record.add(Drew((Pairing(9, 9, "ada", "bob"), Pairing(10, 9, "bob", "ada"))))
+    decision = board_of(record, 0.0).decision
+    assert decision is not None
+    assert eta_of_all(record, decision, 10.0) == pytest.approx(10.0 * (more(record, decision) or 0) / 2)
+
+
+def test_the_terminal_says_what_is_decided_under_the_table() -> None:
+    shown = report_shown(deciding(60))
+    assert shown["decided"] is True
+    assert rendered(shown, as_json=False).splitlines()[-1].startswith("Decided with 95 % confidence")
+    first, *_ = shown["rows"]
+    assert (first["name"], first["rank"]) == ("ada", 1)
+    assert first["ranks"][0] == first["first"] > 0.9
+    assert first["strength"] == first["rating"] > 0
+    assert first["strength_interval"] == first["interval"]
+
+
+def test_an_export_may_have_the_ratings_of_earlier_versions() -> None:
+    record, random = event("round-robin"), Random(1)
+    for _ in range(20):
+        play(record, random, *random.sample([*record.entrants], 2))
+    now, before = rows(record), plain_rows(record)
+    assert [row["rating"] for row in now] != [row["rating"] for row in before]
+    assert [row | {"rating": 0, "interval": 0} for row in now] == [
+        row | {"rating": 0, "interval": 0} for row in before
+    ]
+
+
+async def test_the_api_takes_what_is_to_be_settled_and_says_what_is_open(autojump_clock: MockClock) -> None:
+    async with office() as here:
+        asked: dict[str, Any] = {"game": GAME, "format": "decide", "entrants": 3}
+        await here.tell("/api/tournaments", 201, name="cup", **asked, places=2, within=30, games=50)
+        await here.host.boards.exact(here.host.tournaments["cup"].record)  # however long it takes
+        found = (await here.read("/api/tournaments/cup"))["deciding"]
+        assert (found["decided"], found["within"], found["most"], found["settled"]) == (False, 30.0, 50, [])
+        standings = await here.read("/api/tournaments/cup/standings")
+        assert (standings["decided"], standings["circles"]) == (False, [])
+        wrongs: list[dict[str, Any]] = [
+            {"confidence": 1.0},
+            {"places": 4},
+            {"places": -1},
+            {"within": 0},
+            {"games": 0},
+        ]
+        for wrong in wrongs:
+            await here.tell("/api/tournaments", 400, name="other", **asked, **wrong)
+        await here.tell("/api/tournaments", 400, name="other", game=GAME, format="swiss", within=30)

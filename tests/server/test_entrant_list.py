@@ -1,0 +1,59 @@
+"""Inviting everybody on a list: who is on it, and a file for each with a token that only its owner reads."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from server.commands.entrant_list import Invited, invite, listed
+from server.exits import Failure
+
+ABOUT = {"tournament": "friday", "game": "santorini", "format": "swiss", "start_at": None}
+
+
+def test_a_list_has_headings_in_any_order_or_is_names_alone() -> None:
+    both = [Invited("ann", "ETH", "ann@example"), Invited("bob, jr", "", "")]
+    assert listed('contact,Name,affiliation\nann@example,ann,ETH\n\n,"bob, jr",\n') == both
+    assert listed("\ufeffname\r\nann\r\nbob\r\n") == [Invited("ann"), Invited("bob")]
+    assert listed("ann\nbob\n") == [Invited("ann"), Invited("bob")]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "1 to 10000 bots on the list, not 0"),
+        ("name\n", "not 0"),
+        ("name\nann\nann\n", "line 3: ann is on the list twice"),
+        ("name,contact\n,ann@example\n", "line 2: expected a name"),
+        ("ann,ETH\n", "a line of headings"),
+    ],
+)
+def test_what_is_no_list_is_refused_with_its_line(text: str, why: str) -> None:
+    with pytest.raises(Failure, match=why):
+        listed(text)
+
+
+def test_each_invitation_is_a_file_of_its_own_with_what_a_bot_says_first(tmp_path: Path) -> None:
+    bots = [Invited("ann", contact="ann@example"), Invited("../b ob"), Invited("a/b")]
+    folder = tmp_path / "letters"
+    written = [*invite(bots, folder, ABOUT, "http://host", lambda name: f"token of {name}")]
+    assert sorted(folder.iterdir()) == sorted(written)
+    for bot, path in zip(bots, written, strict=True):
+        assert path.stat().st_mode & 0o077 == 0, "for nobody else to read"
+        *_, hello = path.read_text().splitlines()
+        expected = {"type": "hello", "name": bot.name, "game": "santorini", "token": f"token of {bot.name}"}
+        assert json.loads(hello) == expected
+    assert "Contact: ann@example" in written[0].read_text()
+    with pytest.raises(Failure, match="exists"):
+        next(invite(bots, folder, ABOUT, "http://host", str))
+
+
+def test_who_is_refused_has_no_invitation_and_those_before_keep_theirs(tmp_path: Path) -> None:
+    def ask(name: str) -> str:
+        if name == "bob":
+            raise Failure("that name is taken")
+        return name
+
+    with pytest.raises(Failure, match="taken"):
+        list(invite([Invited("ann"), Invited("bob"), Invited("cas")], tmp_path, ABOUT, "http://host", ask))
+    assert [path.name for path in tmp_path.iterdir()] == ["001-ann.txt"]

@@ -1,0 +1,147 @@
+"""What is logged, and how: a line an event, as text or JSON, and on a terminal a line that changes."""
+
+import fcntl
+import io
+import json
+import os
+import re
+import struct
+import termios
+from collections.abc import Iterator
+
+import pytest
+import structlog
+import trio
+from trio.testing import MockClock
+
+from server.logs import CLEAR, Output, set_up
+from server.net.limits import Rate
+from server.net.log_budget import LogBudget
+
+
+class Screen(io.StringIO):
+    """A terminal that remembers what it was sent."""
+
+    def isatty(self) -> bool:
+        return True
+
+    @property
+    def shown(self) -> list[str]:
+        """Its lines, as somebody who looks sees them now."""
+        text = re.sub(r"\x1b\[[0-9]*m", "", self.getvalue())
+        return [line.rpartition(CLEAR)[2] for line in text.split("\n")]
+
+
+@pytest.fixture(autouse=True)
+def as_before() -> Iterator[None]:
+    """Logging is one for the whole process."""
+    before = structlog.get_config()
+    yield
+    structlog.configure(**before)
+
+
+def logger() -> structlog.typing.FilteringBoundLogger:
+    return structlog.get_logger()
+
+
+@pytest.mark.parametrize(
+    ("stream", "form", "is_json"),
+    [
+        (io.StringIO, None, True),
+        (Screen, None, False),
+        (io.StringIO, "text", False),
+        (Screen, "json", True),
+    ],
+)
+def test_the_form_is_text_on_a_terminal_and_json_elsewhere_unless_somebody_says_which(
+    stream: type[io.StringIO], form: str | None, is_json: bool
+) -> None:
+    there = stream()
+    set_up("info", form, stream=there)  # type: ignore[arg-type] - what a test wants
+    logger().info("came", player="ann")
+    logger().debug("over")
+    (line,) = there.getvalue().splitlines()
+    if is_json:
+        assert json.loads(line) | {"timestamp": ""} == {
+            "event": "came",
+            "level": "info",
+            "player": "ann",
+            "timestamp": "",
+        }
+    else:
+        assert "came" in line
+        assert "ann" in line
+        assert not line.startswith("{")
+
+
+def test_no_colours_where_they_are_not_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    screen = Screen()
+    set_up("info", stream=screen)
+    logger().info("came", player="ann")
+    assert "\x1b" not in screen.getvalue()
+
+
+def test_how_things_are_is_below_all_lines_and_changes_in_place() -> None:
+    screen = Screen()
+    output = set_up("info", stream=screen)
+    output.show("1 match")
+    logger().info("came", player="ann")
+    output.show("2 matches")
+    logger().info("left", player="ann")
+    came, left, below = screen.shown
+    assert ("came" in came, "left" in left, below) == (True, True, "2 matches")
+    output.show("")
+    assert screen.shown[-1] == ""
+
+
+def test_where_nobody_looks_nothing_changes_in_place() -> None:
+    for form, stream in (("text", io.StringIO()), ("json", Screen())):
+        set_up("info", form, stream=stream).show("1 match")  # type: ignore[arg-type] - one of the two
+        assert stream.getvalue() == ""
+
+
+def test_what_strangers_are_called_moves_no_cursor_and_a_long_line_does_not_wrap() -> None:
+    screen = Screen()
+    output = set_up("info", stream=screen)
+    output.show("missing: \x1b[2J" + "x" * 500)
+    drawn = screen.getvalue().removeprefix(CLEAR)
+    assert "\x1b" not in drawn
+    assert len(drawn) <= 128
+
+
+def test_one_address_fills_no_log() -> None:
+    there = io.StringIO()
+    set_up("info", "json", Rate(3, 1e9), stream=there)
+    for _ in range(50):
+        logger().info("came", peer="10.0.0.1")
+    logger().info("tournament opened", tournament="cup")
+    assert [json.loads(line)["event"] for line in there.getvalue().splitlines()] == [
+        *["came"] * 3,
+        "tournament opened",
+    ]
+
+
+async def test_what_was_left_out_is_told_of_even_if_nothing_more_comes(autojump_clock: MockClock) -> None:
+    there = io.StringIO()
+    output = set_up("info", "json", Rate(3, 1e9), stream=there)
+    for _ in range(50):
+        logger().info("came", peer="10.0.0.1")
+    with trio.move_on_after(100.0):
+        await output.tell_the_rest()
+    last = json.loads(there.getvalue().splitlines()[-1])
+    assert (last["event"], last["of"], last["more"]) == ("and more", "10.0.0.1", 47)
+
+
+def test_a_terminal_is_as_wide_as_it_says() -> None:
+    ours, theirs = os.openpty()
+    try:
+        with os.fdopen(theirs, "w") as terminal:
+            os.set_blocking(ours, False)
+            output = Output(terminal, LogBudget(Rate(1, 1.0)), live=True)
+            fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 40, 0, 0))
+            output.show("x" * 500)
+            drawn = os.read(ours, 10_000).decode().removeprefix(CLEAR)
+            assert len(drawn) == 39
+    finally:
+        os.close(ours)

@@ -1,0 +1,109 @@
+"""What a service manager and the host say to each other, by systemd's protocol."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from server.supervised import READY, STOPPING, inherited, notify
+from tests.hang import HANG
+from tests.server.served import ROOT
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="systemd is Linux's")
+
+
+# What systemd does between its fork and its exec.
+LAUNCHER = """
+import os, sys
+for place, number in enumerate(sys.argv[1].split(","), 3):
+    os.dup2(os.dup2(int(number), place + 100), place)
+os.environ["LISTEN_PID"] = str(os.getpid())
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+
+
+@pytest.fixture
+def manager(tmp_path: Path) -> Iterator[socket.socket]:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
+        listening.bind(str(tmp_path / "notify"))
+        listening.settimeout(HANG)
+        yield listening
+
+
+def test_whoever_wants_to_know_is_told(manager: socket.socket) -> None:
+    assert notify(READY, {"NOTIFY_SOCKET": manager.getsockname()})
+    assert manager.recv(100) == b"READY=1"
+
+
+@linux
+def test_an_abstract_address_is_one_too() -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
+        listening.bind(f"\0quintain-{os.getpid()}")
+        assert notify(STOPPING, {"NOTIFY_SOCKET": f"@quintain-{os.getpid()}"})
+        assert listening.recv(100) == b"STOPPING=1"
+
+
+def test_where_nobody_wants_to_know_or_can_be_told_nothing_happens(tmp_path: Path) -> None:
+    assert not notify(READY, {})
+    assert not notify(READY, {"NOTIFY_SOCKET": str(tmp_path / "nobody")})
+
+
+def test_sockets_of_another_process_are_left_alone() -> None:
+    environment = {"LISTEN_PID": "1", "LISTEN_FDS": "3", "LISTEN_FDNAMES": "tcp:websocket:http"}
+    assert inherited(environment) == {}
+    assert inherited({}) == {}
+
+
+def started(folder: Path, sockets: list[socket.socket], names: str, notified: str) -> "subprocess.Popen[str]":
+    """A host as systemd starts it: with these sockets from the third descriptor on."""
+    numbers = [each.fileno() for each in sockets]
+    words = [sys.executable, "-m", "server", "serve", "--websocket", "0", "--http", "0", "--data", "data"]
+    return subprocess.Popen(
+        [sys.executable, "-c", LAUNCHER, ",".join(map(str, numbers)), *words],
+        cwd=folder,
+        env=os.environ
+        | {"PYTHONPATH": str(ROOT), "QUINTAIN_RESERVE_BYTES": "0", "NOTIFY_SOCKET": notified}
+        | {"LISTEN_FDS": str(len(sockets)), "LISTEN_FDNAMES": names},
+        pass_fds=numbers,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@linux
+def test_a_restart_on_the_managers_sockets_refuses_nobody(tmp_path: Path, manager: socket.socket) -> None:
+    hello = json.dumps({"type": "hello", "name": "ann", "game": "tic-tac-toe"}).encode() + b"\n"
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        for _ in (1, 2):
+            with socket.create_connection(listening.getsockname(), HANG) as bot:  # while no host is there
+                host = started(tmp_path, [listening], "tcp", manager.getsockname())
+                try:
+                    assert manager.recv(100) == b"READY=1"
+                    assert host.stdout is not None
+                    assert f"tcp=127.0.0.1:{listening.getsockname()[1]} " in host.stdout.readline()
+                    bot.sendall(hello)
+                    assert b"welcome" in bot.recv(4096)
+                    host.send_signal(signal.SIGTERM)
+                    assert manager.recv(100) == b"STOPPING=1"
+                    host.communicate(timeout=HANG)
+                    assert host.returncode == 0
+                finally:
+                    host.kill()
+                    host.communicate()
+            hello = hello.replace(b"ann", b"bob")
+
+
+@linux
+def test_a_socket_for_no_port_of_ours_is_said_in_a_line(tmp_path: Path, manager: socket.socket) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        host = started(tmp_path, [listening], "web", manager.getsockname())
+        _, errors = host.communicate(timeout=HANG)
+    assert host.returncode == 2
+    assert "sockets: expected FileDescriptorName= tcp, websocket, http, not 'web'" in errors

@@ -1,0 +1,199 @@
+"""Webhooks from the journal: in order, at least once, over restarts, and each at its own pace."""
+
+from collections.abc import Iterator
+from contextlib import asynccontextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import trio
+import trio.testing
+from structlog.testing import capture_logs
+from trio.testing import MockClock
+
+from server.config import Webhook
+from server.store.sqlite import Sqlite
+from server.webhooks.delivery import deliver
+from server.webhooks.positions import FILE, Positions, key
+from server.webhooks.posting import Undelivered
+from tournament import entries
+from tournament.events import Ending
+from tournament.record import AnyFact, Concluded, Entered, Opened, State, Turned
+
+ONE, OTHER = "https://one.example/secret-path", "https://other.example/"
+OPENED = Opened("connect-4", "swiss")
+
+
+class Journal:
+    """A journal that grows, and where webhooks go to."""
+
+    def __init__(self, folder: Path) -> None:
+        self.engine = Sqlite(folder / "quintain.sqlite")
+        self.folder = folder
+        self.got: dict[str, list[dict[str, Any]]] = {ONE: [], OTHER: []}  # what was taken
+        self.tries: dict[str, list[float]] = {ONE: [], OTHER: []}  # when something was offered
+        self.dead: set[str] = set()
+
+    def add(self, *facts: AnyFact, tournament: str = "cup") -> None:
+        number = self.engine.last()
+        rows = [entries.entry(number + each, tournament, 1.0, fact) for each, fact in enumerate(facts, 1)]
+        self.engine.write(rows)
+
+    def play(self, first: int, last: int) -> None:
+        self.add(*(won(number) for number in range(first, last + 1)))
+
+    def matches(self, url: str = ONE) -> list[str]:
+        return [each["match"] for each in self.got[url] if "match" in each]
+
+    async def post(self, url: str, body: bytes, secret: str) -> None:
+        await trio.lowlevel.checkpoint()
+        self.tries[url].append(trio.current_time())
+        if url in self.dead:
+            raise Undelivered("nobody is there")
+        self.got[url].append(msgspec.json.decode(body))
+
+    @asynccontextmanager
+    async def telling(self, *webhooks: Webhook) -> Any:
+        """Webhooks are told meanwhile; leaving this is a crash."""
+        async with trio.open_nursery() as nursery:
+
+            async def run() -> None:
+                chosen = webhooks or (Webhook(ONE, "s"),)
+                await deliver(chosen, self.engine, self.folder, post=self.post, in_thread=here)
+
+            nursery.start_soon(run)
+            await trio.testing.wait_all_tasks_blocked()
+            yield
+            nursery.cancel_scope.cancel()
+
+
+async def here(work: Any, **options: Any) -> Any:
+    """Instead of a thread."""
+    await trio.lowlevel.checkpoint()
+    return work()
+
+
+def won(number: int) -> Concluded:
+    return Concluded(f"cup-{number}", number, ("ann", "bob"), 0, Ending.PLAYED, "four in a line", (1.0, 0.0))
+
+
+def names(first: int, last: int) -> list[str]:
+    return [f"cup-{number}" for number in range(first, last + 1)]
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[Journal]:
+    journal = Journal(tmp_path)
+    yield journal
+    journal.engine.close()
+
+
+async def test_what_happens_is_told_in_order_and_to_a_new_webhook_nothing_of_before(
+    journal: Journal, autojump_clock: MockClock
+) -> None:
+    journal.add(OPENED)
+    journal.play(1, 3)
+    async with journal.telling():
+        journal.add(Turned(State.RUNNING), Entered("ann"))
+        journal.play(4, 300)
+        journal.add(Turned(State.PAUSED), Turned(State.RUNNING), Turned(State.FINISHED))
+        await trio.sleep(5.0)
+    assert journal.matches() == names(4, 300)
+    assert [each["type"] for each in journal.got[ONE] if "match" not in each] == [
+        "tournament.begun",
+        "tournament.paused",
+        "tournament.resumed",
+        "tournament.ended",
+    ]
+    assert {each["game"] for each in journal.got[ONE]} == {"connect-4"}
+
+
+async def test_each_hears_of_what_it_wants(journal: Journal, autojump_clock: MockClock) -> None:
+    ends = Webhook(OTHER, "s", ("tournament.ended",))
+    async with journal.telling(Webhook(ONE, "s"), ends):
+        journal.add(OPENED, Turned(State.RUNNING))
+        journal.play(1, 5)
+        journal.add(Turned(State.FINISHED))
+        await trio.sleep(5.0)
+    assert [each["type"] for each in journal.got[OTHER]] == ["tournament.ended"]
+    assert journal.matches() == names(1, 5)
+
+
+async def test_nothing_is_lost_and_no_order_changes_over_restarts_at_any_time(
+    journal: Journal, autojump_clock: MockClock
+) -> None:
+    journal.add(OPENED)
+    async with journal.telling():
+        pass
+    for first in range(1, 200, 20):
+        journal.play(first, first + 19)
+        async with journal.telling():
+            for _ in range(first % 7):
+                await trio.lowlevel.checkpoint()
+    async with journal.telling():
+        await trio.sleep(5.0)
+    told = journal.matches()
+    assert list(dict.fromkeys(told)) == names(1, 200)
+    ids: dict[str, set[str]] = {}
+    for each in journal.got[ONE]:
+        ids.setdefault(each["match"], set()).add(each["id"])
+    assert {len(each) for each in ids.values()} == {1}, "what is told again has the id that it had"
+
+
+async def test_a_dead_receiver_is_tried_less_and_less_often_and_delays_no_other(
+    journal: Journal, autojump_clock: MockClock
+) -> None:
+    journal.dead.add(ONE)
+    journal.add(OPENED)
+    with capture_logs() as logs:
+        async with journal.telling(Webhook(ONE, "s"), Webhook(OTHER, "s")):
+            journal.play(1, 50)
+            await trio.sleep(1000.0)
+            assert journal.matches(OTHER) == names(1, 50)
+            assert journal.matches(ONE) == []
+            assert len(journal.tries[ONE]) < 15
+            journal.dead.clear()
+            await trio.sleep(400.0)
+    assert journal.matches(ONE) == names(1, 50)
+    pauses = [round(later - earlier) for earlier, later in pairwise(journal.tries[ONE])]
+    assert pauses[:10] == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300]
+    assert set(pauses[11:]) <= {0}, "then everything, one after the other"
+    assert {line["webhook"] for line in logs} == {"https://one.example"}, "the path may be a secret"
+
+
+async def test_a_journal_that_was_restored_from_before_is_told_of_from_now_on(
+    journal: Journal, autojump_clock: MockClock
+) -> None:
+    journal.add(OPENED)
+    Positions(journal.folder / FILE).keep(ONE, 1_000_000)
+    with capture_logs() as logs:
+        async with journal.telling():
+            journal.play(1, 3)
+            await trio.sleep(5.0)
+    assert journal.matches() == names(1, 3)
+    assert [line["event"] for line in logs] == ["the journal is older than what a webhook was told"]
+
+
+async def test_positions_that_cannot_be_read_are_said_to_be_lost(
+    journal: Journal, autojump_clock: MockClock
+) -> None:
+    journal.add(OPENED)
+    (journal.folder / FILE).write_bytes(b"{]")
+    with capture_logs() as logs:
+        async with journal.telling():
+            journal.play(1, 1)
+            await trio.sleep(5.0)
+    assert journal.matches() == names(1, 1)
+    assert "lost" in logs[0]["event"]
+
+
+def test_the_file_of_positions_has_no_address_in_it_and_is_nobody_elses(tmp_path: Path) -> None:
+    path = tmp_path / FILE
+    Positions(path).keep(ONE, 7)
+    assert Positions(path).of(ONE) == 7
+    assert Positions(path).of(OTHER) is None
+    assert msgspec.json.decode(path.read_bytes()) == {key(ONE): 7}
+    assert b"secret" not in path.read_bytes()
+    assert path.stat().st_mode & 0o777 == 0o600

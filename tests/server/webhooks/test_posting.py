@@ -1,0 +1,85 @@
+"""One POST: signed, and what counts as taken."""
+
+import ssl
+
+import pytest
+import trio
+import trustme
+from trio.testing import MockClock
+
+from server.webhooks.posting import Undelivered, post, signature
+from tests.server.webhooks.receiver import SECRET, receiving
+
+
+def test_the_signature_is_that_of_the_standard() -> None:
+    """The second test case of RFC 4231."""
+    assert signature("Jefe", b"what do ya want for nothing?") == (
+        "sha256=5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+    )
+
+
+async def test_it_is_signed_and_sent_as_it_is() -> None:
+    async with receiving() as receiver:
+        await post(receiver.url, b'{"a":1}', SECRET)
+        assert receiver.told == [{"a": 1}]
+        assert receiver.forged == 0
+        await post(receiver.url, b'{"a":2}', "another secret")
+        assert receiver.forged == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (b"HTTP/1.1 500 Sorry\r\n\r\n", "the answer was 500"),
+        (b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\n\r\n", "the answer was 302"),
+        (b"HTTP/1.1 204 ", "before its status and headers were complete"),
+        (b"", "before its status and headers were complete"),
+        (b"SSH-2.0-OpenSSH\r\n", "."),
+        (b"HTTP/1.1 200 OK\r\nX: " + b"x" * 100_000, "."),
+    ],
+)
+async def test_what_is_no_good_answer_was_not_taken(answer: bytes, why: str) -> None:
+    async with receiving() as receiver:
+        receiver.answer = answer
+        with pytest.raises(Undelivered, match=why):
+            await post(receiver.url, b"{}", SECRET)
+
+
+async def test_where_nobody_listens_it_was_not_taken() -> None:
+    async with receiving() as receiver:
+        url = receiver.url
+    for address in (url, "http://nowhere.invalid/"):
+        with pytest.raises(Undelivered):
+            await post(address, b"{}", SECRET)
+
+
+async def test_an_answer_is_waited_for_within_bounds(autojump_clock: MockClock) -> None:
+    (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    async with listener:
+        with pytest.raises(Undelivered, match="no answer within 10 s"):
+            await post(f"http://127.0.0.1:{listener.socket.getsockname()[1]}/", b"{}", SECRET)
+
+
+async def test_over_tls_the_receiver_has_to_be_who_it_says() -> None:
+    authority, stranger = trustme.CA(), trustme.CA()
+    server, ours = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    authority.issue_cert("localhost").configure_cert(server)
+    authority.configure_trust(ours)
+    theirs = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    stranger.configure_trust(theirs)
+
+    async def attend(stream: trio.SSLStream[trio.SocketStream]) -> None:
+        try:
+            await stream.receive_some()
+            await stream.send_all(b"HTTP/1.1 200 OK\r\n\r\n")
+        except trio.BrokenResourceError:
+            pass  # it is not trusted
+
+    async with trio.open_nursery() as nursery:
+        listeners = await trio.open_ssl_over_tcp_listeners(0, server, host="127.0.0.1")
+        nursery.start_soon(trio.serve_listeners, attend, listeners)
+        port = listeners[0].transport_listener.socket.getsockname()[1]
+        await post(f"https://localhost:{port}/", b"{}", SECRET, ours)
+        with pytest.raises(Undelivered):
+            await post(f"https://localhost:{port}/", b"{}", SECRET, theirs)
+        nursery.cancel_scope.cancel()

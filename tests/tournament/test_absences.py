@@ -1,0 +1,198 @@
+"""How long the absent are waited for in a tournament that settles, and how it starts by itself."""
+
+from math import inf
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from tests.steps import steps_taken
+from tests.tournament.world import World, first, play
+from tournament.absences import AGAIN, MISSES, SLOWER, Absences
+from tournament.events import Ending
+from tournament.format import Pairing
+from tournament.record import Concluded, Opened, State, Turned
+from tournament.tournament import Refusal
+from tournament.waiting import Waiting
+
+GRACE = 30.0
+LENGTH = 8.0  # seconds of a match
+FREE = {f"bot-{number}" for number in range(9)}
+
+
+def open_pairings(count: int = 9, *, absent: str = "ann") -> Waiting:
+    return Waiting(Pairing(number + 1, number + 1, absent, f"bot-{number}") for number in range(count))
+
+
+def settled(absences: Absences, now: float, open: Waiting, *, playing: bool = True) -> list[Pairing]:
+    """What is over now, which is taken out of what is open."""
+    found = absences.settled(now, FREE, open, LENGTH, playing=playing)
+    for pairing in found:
+        open.discard(pairing.number)
+    return found
+
+
+def test_somebody_is_waited_for_30_seconds_then_10_and_then_loses_half_as_fast_as_it_would_play() -> None:
+    absences, open, over = Absences(GRACE), open_pairings(), []
+    absences.went("ann", plays=True, now=100.0)
+    while len(over) < 5:
+        now = absences.until
+        assert settled(absences, now - 0.01, open) == []
+        assert len(settled(absences, now, open)) == 1
+        over.append(now - 100.0)
+    slowly = SLOWER * LENGTH
+    assert over == pytest.approx([30.0, 40.0, 40.0 + slowly, 40.0 + 2 * slowly, 40.0 + 3 * slowly])
+
+
+def test_whoever_has_come_back_is_waited_for_anew() -> None:
+    absences, open = Absences(GRACE), open_pairings()
+    absences.went("ann", plays=True, now=0.0)
+    assert len(settled(absences, 30.0, open)) == len(settled(absences, 40.0, open)) == 1
+    absences.came("ann")
+    assert absences.until == inf
+    assert settled(absences, 1000.0, open) == []
+    absences.went("ann", plays=True, now=1000.0)
+    assert absences.until == 1000.0 + GRACE
+
+
+def test_a_pairing_is_settled_when_an_opponent_has_nothing_else_to_play_and_not_before() -> None:
+    absences, open = Absences(GRACE), open_pairings()
+    absences.went("ann", plays=True, now=0.0)
+    assert absences.settled(50.0, set(), open, LENGTH, playing=True) == []
+    absences.free("bot-4")
+    (pairing,) = absences.settled(55.0, {"bot-4"}, open, LENGTH, playing=True)
+    assert pairing.names == ("ann", "bot-4")
+    assert absences.until == 55.0 + AGAIN
+
+
+def test_when_nothing_is_played_and_nobody_waited_for_the_rest_is_over_at_once() -> None:
+    absences, open = Absences(GRACE), open_pairings()
+    absences.went("ann", plays=True, now=0.0)
+    for now in (30.0, 40.0):
+        settled(absences, now, open)
+    for _ in range(9 - MISSES):
+        assert len(settled(absences, 40.0, open, playing=False)) == 1
+    assert not open
+
+
+def test_the_absent_do_not_lose_at_once_while_somebody_else_is_waited_for() -> None:
+    absences, open = Absences(GRACE), open_pairings()
+    absences.went("ann", plays=True, now=0.0)
+    for now in (30.0, 40.0):
+        settled(absences, now, open)
+    open.add(Pairing(20, 1, "bob", "bot-1"))
+    absences.went("bob", plays=True, now=40.0)
+    assert settled(absences, 41.0, open, playing=False) == []
+
+
+def test_what_a_look_costs_does_not_grow_with_the_pairings_that_are_open() -> None:
+    """Catches looking through all pairings of the absent at every step: a thousand have a thousand each."""
+
+    def cost(count: int) -> int:
+        absences, open = Absences(GRACE), open_pairings(count)
+        absences.went("ann", plays=True, now=0.0)
+        absences.settled(31.0, set(), open, LENGTH, playing=True)
+
+        def look() -> None:
+            for step in range(20):
+                absences.settled(32.0 + step, set(), open, LENGTH, playing=True)
+
+        return steps_taken(look)
+
+    assert cost(900) <= cost(9)
+
+
+async def test_after_a_pause_everybody_is_waited_for_anew(autojump_clock: MockClock) -> None:
+    here = World(Opened("tic-tac-toe", "round-robin", absent="settle"))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(here.timekeeper.run)
+        for name in ("ann", "bob", "cas"):
+            await here.tournament.enter(name)
+        for name in ("ann", "bob"):
+            nursery.start_soon(play, here.come(name), first)
+        nursery.start_soon(here.tournament.run)
+        await here.desk.start()
+        await trio.sleep(25.0)
+        await here.desk.pause()
+        await trio.sleep(100.0)
+        await here.desk.resume()
+        resumed = trio.current_time()
+        await here.tournament.finished()
+        assert trio.current_time() - resumed >= GRACE
+        nursery.cancel_scope.cancel()
+    left = [fact for fact in here.concluded() if fact.ending is Ending.LEFT]
+    assert [fact.why for fact in left] == ["cas did not come"] * 2
+
+
+async def test_the_missing_are_told_with_the_time_since_when(autojump_clock: MockClock) -> None:
+    here = World(Opened("tic-tac-toe", "round-robin", absent="settle"))
+    for name in ("ann", "bob", "cas"):
+        await here.tournament.enter(name)
+    bob = here.come("bob")
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(here.tournament.run)
+        await trio.sleep(5.0)
+        assert [each.name for each in here.tournament.missing()] == ["ann", "cas"]
+        ann = here.come("ann")
+        await trio.sleep(5.0)
+        began = trio.current_time()
+        bob.away()
+        await trio.sleep(5.0)
+        missing = {each.name: each.since for each in here.tournament.missing()}
+        assert missing.keys() == {"bob", "cas"}
+        assert missing["bob"] == pytest.approx(began, abs=0.001)
+        await here.desk.withdraw("bob")
+        assert [each.name for each in here.tournament.missing()] == ["cas"]
+        ann.retire()
+        nursery.cancel_scope.cancel()
+
+
+async def test_it_starts_by_itself_at_its_time_with_whoever_is_there(autojump_clock: MockClock) -> None:
+    start = trio.current_time() + 500.0
+    here = World(Opened("tic-tac-toe", "round-robin", 3, absent="settle", start_at=start))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(here.timekeeper.run)
+        nursery.start_soon(here.tournament.run)
+        for name in ("ann", "bob"):
+            await here.tournament.enter(name)
+            nursery.start_soon(play, here.come(name), first)
+        await trio.sleep(499.0)
+        assert here.tournament.record.state is State.REGISTERING
+        await trio.sleep(2.0)
+        assert here.tournament.record.state is State.RUNNING
+        nursery.cancel_scope.cancel()
+
+
+async def test_at_its_time_it_waits_for_as_many_as_it_needs(autojump_clock: MockClock) -> None:
+    here = World(Opened("tic-tac-toe", "round-robin", start_at=trio.current_time() - 100.0))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(here.tournament.run)
+        await here.tournament.enter("ann")
+        await trio.sleep(100.0)
+        assert here.tournament.record.state is State.REGISTERING
+        await here.tournament.enter("bob")
+        await trio.sleep(1.0)
+        assert here.tournament.record.state is State.RUNNING
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_late_comer_is_told_how_it_can_still_enter_where_it_can() -> None:
+    for format, told in (
+        ("round-robin", "its organiser can still let you in, with quintain tournament enter cup NAME"),
+        ("knockout", "a knockout takes no more entrants"),
+    ):
+        here = World(Opened("tic-tac-toe", format))
+        for name in ("ann", "bob"):
+            await here.tournament.enter(name)
+        await here.tournament.keep(Turned(State.RUNNING))
+        with pytest.raises(Refusal, match=told):
+            await here.tournament.enter("cas")
+
+
+async def test_nobody_withdraws_from_what_is_over() -> None:
+    here = World(Opened("tic-tac-toe", "round-robin"))
+    await here.tournament.enter("ann")
+    await here.tournament.keep(Turned(State.FINISHED))
+    with pytest.raises(Refusal, match="cup is over, so there is nothing left to withdraw from"):
+        await here.desk.withdraw("ann")
+    assert not any(isinstance(fact, Concluded) for fact in here.told)

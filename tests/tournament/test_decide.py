@@ -1,0 +1,161 @@
+"""The format that stops by itself: what it draws, when it stops, and what it says then."""
+
+from random import Random
+
+import pytest
+
+from tests.calibration.truth import World
+from tests.tournament.holding import Held, field
+from tournament.deciding import Outlook, claims, decision, evidence
+from tournament.format import Aim, Pairing, Result, Score, Terms, formats
+from tournament.pairing.decide import aim_objection, decided_by, outlook_on
+from tournament.pairing.drawing import Sides
+
+DECIDE = formats()["decide"]
+
+
+def scorer(random: Random, *strengths: float) -> object:
+    world = World(random, strengths, 0.3, 60.0)
+
+    def score(pairing: Pairing) -> Score:
+        return world.play(Pairing(1, 1, pairing.first[1:], (pairing.second or "")[1:])).score
+
+    return score
+
+
+def held(seed: int, aim: Aim, *strengths: float) -> Held:
+    random = Random(seed)
+    found = Held(DECIDE, field(len(strengths)), Terms(seed=seed, aim=aim))
+    return found.hold(random, scorer(random, *strengths))  # pyright: ignore[reportArgumentType]
+
+
+def test_it_stops_when_the_best_is_known_and_says_who_that_is() -> None:
+    found = held(1, Aim(), 300, 0, 0, -50, -100, -300)
+    known = decided_by(found.entrants, found.results, found.terms)
+    assert known.decided
+    assert known.order[0] == "p0"
+    assert known.open == ()
+    assert len(found.results) < 300
+
+
+def test_the_surer_it_is_to_be_the_longer_it_plays() -> None:
+    lengths = [
+        len(held(2, Aim(confidence=confidence), 150, 0, 0, -50).results) for confidence in (0.6, 0.95, 0.9999)
+    ]
+    assert lengths == sorted(lengths)
+    assert lengths[0] < lengths[-1]
+
+
+def test_it_never_plays_more_matches_than_there_may_be() -> None:
+    for games in (1, 7, 40, 61):
+        found = held(3, Aim(games=games), 0, 0, 0, 0, 0)
+        assert len(found.drawn) == games
+        assert not decided_by(found.entrants, found.results, found.terms).decided
+
+
+def test_everybody_is_first_as_often_as_second_and_so_is_each_pair() -> None:
+    found = held(4, Aim(games=402), 40, 20, 0, -20, -40, -60, -80)
+    sides = Sides(found.drawn)
+    assert set(sides.balance.values()) == {0}
+    for (one, other), times in sides.times.items():
+        assert sides.times[other, one] == times
+
+
+def test_those_in_doubt_play_more_than_those_who_are_not() -> None:
+    found = held(5, Aim(games=300), 10, 0, -400, -400, -400, -400)
+    played = {name: sum(name in each.names for each in found.drawn) for name in ("p0", "p1", "p2", "p5")}
+    assert min(played["p0"], played["p1"]) > 2 * max(played["p2"], played["p5"])
+
+
+@pytest.mark.parametrize("places", [2, 0])
+def test_as_many_places_are_settled_as_are_asked_for(places: int) -> None:
+    found = held(6, Aim(places=places), 450, 150, -150, -450)
+    known = decided_by(found.entrants, found.results, found.terms)
+    assert known.settled == known.places == (places or 3)
+    assert known.order == ("p0", "p1", "p2", "p3")[: len(known.order)]
+
+
+def test_of_an_event_without_results_nothing_is_decided() -> None:
+    known = decided_by(field(5), (), Terms(seed=1, aim=Aim()))
+    assert not known.decided
+    assert known.settled == 0
+    assert len(known.open) == 4
+
+
+def test_whoever_has_withdrawn_can_have_no_place() -> None:
+    found = held(7, Aim(games=60), 300, 0, 0, 0)
+    found.withdraw("p0")
+    assert "p0" not in decided_by(found.entrants, found.results, found.terms).order
+
+
+def test_games_that_are_taken_into_account_make_the_two_surer_and_others_no_less_sure() -> None:
+    outlook = outlook_on((), held(8, Aim(games=60), 100, 0, 0, -100).results)
+    before = {pair: outlook.variance(*pair) for pair in (("p0", "p1"), ("p0", "p2"), ("p2", "p3"))}
+    outlook.play("p0", "p1")
+    after = {pair: outlook.variance(*pair) for pair in before}
+    assert after["p0", "p1"] < before["p0", "p1"]
+    assert all(after[pair] <= before[pair] + 1e-9 for pair in before)
+
+
+def test_more_games_are_more_evidence_and_a_dead_heat_is_none() -> None:
+    found = [evidence(50.0, variance) for variance in (4000.0, 1000.0, 250.0, 60.0)]
+    assert found == sorted(found)
+    assert evidence(0.0, 100.0) < 0 < evidence(60.0, 100.0)
+
+
+def test_all_claims_that_could_be_false_share_the_risk() -> None:
+    assert [claims(12, places) for places in (0, 1, 2, 11)] == [0, 11, 21, 66]
+    results = held(9, Aim(games=60), 100, 0, 0, -100).results
+    needed = [
+        decision(outlook_on((), results), ("p0", "p1", "p2", "p3"), Aim(places=places)).open[0].needed
+        for places in (1, 2)
+    ]
+    assert needed[0] < needed[1]
+
+
+def test_evidence_for_what_is_false_is_seldom_found_however_often_one_looks() -> None:
+    """One difference, exactly at the limit: a walk with known variance, looked at after every game."""
+    random, found = Random(10), 0
+    for _ in range(400):
+        total, sure = 0.0, 0.0
+        for games in range(1, 600):
+            total += random.gauss(0, 300)
+            sure = max(sure, evidence(total / games, 300**2 / games))
+        found += sure >= 3.0  # e³ = 20
+    assert found / 400 <= 0.05
+
+
+def test_what_an_aim_cannot_be_is_said_in_a_sentence() -> None:
+    assert aim_objection("decide", None, Aim()) == ""
+    assert aim_objection("decide", 4, Aim(places=4)) == ""
+    for wrong, named in (
+        (Aim(confidence=1.0), "confidence"),
+        (Aim(confidence=float("nan")), "confidence"),
+        (Aim(places=5), "5"),
+        (Aim(places=-1), "-1"),
+        (Aim(within=0.0), "Elo"),
+        (Aim(games=0), "match"),
+    ):
+        assert named in aim_objection("decide", 4, wrong)
+    assert "decide" in aim_objection("swiss", 4, Aim())
+
+
+def test_the_table_is_in_the_order_in_which_it_is_decided() -> None:
+    from tournament.standings import UNPLAYED, standings
+
+    found = held(11, Aim(games=80), 200, 100, 0, -100, -200)
+    entrants = [*found.entrants, *field(1, "late")]
+    rows = standings(entrants, found.results, DECIDE.order)
+    order = Outlook.order(outlook_on((), found.results), [each.name for each in found.entrants])
+    assert [row.name for row in rows] == [*order, "late0"]
+    assert rows[-1].tie_breaks == (UNPLAYED,)
+
+
+def test_a_result_that_was_not_played_decides_nothing() -> None:
+    found = held(12, Aim(games=40), 100, 0, 0)
+    forfeits = [Result(Pairing(999, 99, "p1", "p0"), (1.0, 0.0), played=False)] * 50
+    before, after = (
+        decided_by(found.entrants, results, found.terms)
+        for results in (found.results, [*found.results, *forfeits])
+    )
+    assert before == after

@@ -1,0 +1,45 @@
+"""What bots note with their moves: kept with them, within bounds, and not written where there is nothing."""
+
+import msgspec
+import pytest
+
+from games.catalogue import catalogue
+from tournament.events import Ending
+from tournament.match import Match
+from tournament.notes import FIGURE, MOST, Note, Notebook, Noted, size
+from tournament.record import Concluded
+
+NOTES: tuple[Note, ...] = ("a fork", {"tokens": 120, "score": -0.5})
+
+
+def test_a_note_stands_with_the_move_that_it_was_made_of_the_last_one_too() -> None:
+    decided: list[Match] = []
+    game = catalogue()["tic-tac-toe"]
+    match = Match(game, ("ann", "bob"), 0.0, decided=lambda match, _: decided.append(match))
+    for ply, field in enumerate(("NW", "C", "N", "S", "NE")):
+        match.play(ply % 2, field, float(ply))
+        if ply % 2 == 0:
+            match.annotate(0, f"ply {ply}")
+    assert decided == [match], "the last move has not been announced"
+    assert match.notes == tuple(Noted(ply + 1, 0, f"ply {ply}") for ply in (0, 2, 4))
+
+
+def test_notes_are_kept_while_there_is_room_and_a_shorter_one_after_a_longer() -> None:
+    book = Notebook()
+    book.add(1, 0, "x" * (MOST - 10))
+    book.add(2, 1, "x" * 11)
+    book.add(3, 0, {"a": 1})
+    assert [noted.ply for noted in book.notes] == [1, 3]
+    assert size({"a": 1}) == FIGURE + 1
+
+
+def test_a_match_without_notes_is_written_as_before_there_were_any() -> None:
+    fact = Concluded("m-1", 1, ("ann", "bob"), 0, Ending.PLAYED, "so", (1.0, 0.0))
+    assert b"notes" not in msgspec.json.encode(fact)
+
+
+@pytest.mark.parametrize("note", NOTES, ids=str)
+def test_what_is_kept_can_be_read_back(note: Note) -> None:
+    notes = (Noted(3, 1, note),)
+    fact = Concluded("m-1", 1, ("ann", "bob"), 0, Ending.PLAYED, "so", (1.0, 0.0), notes=notes)
+    assert msgspec.json.decode(msgspec.json.encode(fact), type=Concluded) == fact

@@ -1,0 +1,199 @@
+"""What is said of strength: laws of the draws, and a brute force that finds the same."""
+
+import math
+from itertools import pairwise
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from games.catalogue import catalogue
+from tests.tournament.test_ratings import NAMES, SCORES, game, never, often, split, tournament
+from tournament import sampling
+from tournament.circles import circles
+from tournament.events import Ending
+from tournament.format import Pairing, Result, moves_digest
+from tournament.meetings import Meetings
+from tournament.posterior import ADVANTAGE, ELO, LEAN, SPREADS, Model, games_of
+from tournament.ratings import Ratings, duplicates
+from tournament.record import Concluded, played_out
+from tournament.strength import RANKED, Strengths, strengths
+
+few_games = st.lists(
+    st.tuples(st.permutations(NAMES).map(lambda names: names[:2]), st.sampled_from(SCORES)).map(
+        lambda drawn: game(drawn[0][0], drawn[0][1], drawn[1])
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+def said(results: list[Result]) -> Strengths:
+    return strengths(Ratings(results))
+
+
+def model(results: list[Result]) -> Model:
+    meetings = Meetings()
+    for result in results:
+        meetings.add(result)
+    return Model(games_of(meetings))
+
+
+# The draws
+
+
+def test_the_draws_are_those_that_brute_force_finds() -> None:
+    """Strengths drawn from the prior, and kept as often as they make the results likely."""
+    results = [game("ada", "bob", 1), game("bob", "cyd", 1), game("ada", "cyd", 1), game("dan", "ada", 0)]
+    results += [game("bob", "dan", 0.5), game("cyd", "dan", 1), game("cyd", "ada", 0.5)]
+    found = model(results)
+    draws = sampling.drawn(found)  # which settles how much less the results vary because of draws
+    random, count = np.random.default_rng(1), 400_000
+    low, high, many = SPREADS
+    spreads = np.geomspace(low, high, many) / ELO
+    spread = random.choice(spreads, count, p=spreads**LEAN / (spreads**LEAN).sum())
+    points = random.standard_normal((found.size + 1, count))
+    points[: found.size] *= spread
+    points[found.size] *= ADVANTAGE / ELO
+    ahead = points[found.games.first] - points[found.games.second] + points[found.size]
+    won, weight = found.games.won[:, None], found.games.weight[:, None]
+    likely = np.exp((won * ahead - weight * np.logaddexp(0, ahead)).sum(axis=0) / found.calm)
+    kept = points[: found.size, random.choice(count, 40_000, p=likely / likely.sum())]
+    right = (ELO * (kept - kept.mean(axis=0))).T
+    deviation = right.std(axis=0)
+    assert abs(draws.mean(axis=0) - right.mean(axis=0)).max() < 0.15 * deviation.max()
+    for share in (0.025, 0.25, 0.75, 0.975):
+        off = abs(np.quantile(draws, share, axis=0) - np.quantile(right, share, axis=0))
+        assert (off < 0.3 * deviation).all()
+    assert draws.std(axis=0) == pytest.approx(deviation, rel=0.12)
+
+
+@given(few_games, st.randoms(use_true_random=False))
+def test_neither_the_order_of_games_nor_another_process_changes_what_is_said(
+    results: list[Result], random: Random
+) -> None:
+    before = said(results)
+    random.shuffle(results)
+    assert said(results) == before
+
+
+@given(few_games)
+def test_chances_add_up_and_strengths_are_around_zero(results: list[Result]) -> None:
+    found = said(results).of.values()
+    assert math.fsum(each.first for each in found) == pytest.approx(1)
+    assert math.fsum(each.strength for each in found) == pytest.approx(0, abs=1e-6)
+    for each in found:
+        assert each.interval[0] < each.strength < each.interval[1]
+        assert each.ranks is not None
+        assert math.fsum(each.ranks) == pytest.approx(1)
+        assert each.ranks[0] == each.first
+    for chances in zip(*(each.ranks or () for each in found), strict=True):
+        assert math.fsum(chances) == pytest.approx(1)
+
+
+def test_winning_helps_and_more_games_say_more() -> None:
+    level = [game("ada", "bob", 1), game("bob", "ada", 1)]
+    more = said([*level, game("ada", "bob", 1)]).of["ada"]
+    assert more.strength > 0
+    assert more.first > 0.5
+    widths = [said(level * times).of["ada"].interval for times in (2, 8, 60)]
+    assert [high - low for low, high in widths] == sorted((high - low for low, high in widths), reverse=True)
+
+
+def test_who_wins_only_because_it_moves_first_is_not_stronger() -> None:
+    """Everybody wins when it moves first; ada has moved first more often."""
+    results = [game(one, other, 1) for one in NAMES for other in NAMES if one != other] * 4
+    fair = said([*results, *[game("ada", "bob", 1)] * 4]).of
+    assert abs(fair["ada"].strength - fair["bob"].strength) < 20
+    assert fair["ada"].interval[0] < 0 < fair["ada"].interval[1]
+
+
+def test_of_more_names_than_a_hundred_nobody_is_told_how_likely_each_rank_is() -> None:
+    names = [f"bot {number}" for number in range(RANKED + 1)]
+    results = [game(one, other, 1) for one, other in pairwise(names)]
+    assert {each.ranks for each in said(results).of.values()} == {None}
+    assert None not in {each.ranks for each in said(results[:-1]).of.values()}
+
+
+def test_where_there_are_plenty_of_games_walks_and_approximations_agree(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    results = tournament(Random(3), [random * 60.0 for random in range(-3, 4)], 10, split)
+    near = said(results).of
+    monkeypatch.setattr(sampling, "PLENTY", math.inf)
+    for name, each in said(results).of.items():
+        width = each.interval[1] - each.interval[0]
+        assert abs(each.strength - near[name].strength) < 0.1 * width
+        assert near[name].interval == pytest.approx(each.interval, abs=0.15 * width)
+
+
+@pytest.mark.parametrize("draws", [never, split, often])
+def test_a_large_field_is_told_what_a_small_one_is(draws: object) -> None:
+    """The incremental fit has another prior: where there are many games it does not matter."""
+    assert callable(draws)
+    results = tournament(Random(4), (150, 50, 0, -50, -150), 12, draws)  # pyright: ignore[reportArgumentType]
+    small, large = said(results).of, strengths(Ratings(results, small=0)).of
+    for name, each in small.items():
+        width = each.interval[1] - each.interval[0]
+        assert large[name].strength == pytest.approx(each.strength, abs=0.25 * width)
+        assert large[name].ranks is None
+
+
+# What counts
+
+
+def test_a_game_with_the_same_moves_and_another_result_is_another_game() -> None:
+    """The clock may have decided one of them."""
+    won, lost = game("ada", "bob", 1, "a", "b"), game("ada", "bob", 0, "a", "b")
+    assert duplicates([won, lost]) == []
+    assert said([won, lost]).duplicates == 0
+    assert said([won, won, lost]).duplicates == 1
+
+
+def over(winner: int | None, ending: Ending, *moves: object) -> Concluded:
+    return Concluded("m", 1, ("ada", "bob"), winner, ending, "so", (1.0, 0.0), moves)
+
+
+def test_whoever_loses_without_having_moved_says_nothing_about_strength() -> None:
+    for ending in (Ending.TIME, Ending.LEFT):
+        assert not played_out(over(1, ending))
+        assert not played_out(over(0, ending, "a"))
+        assert played_out(over(0, ending, "a", "b"))
+        assert played_out(over(1, ending, "a", "b"))
+    assert played_out(over(0, Ending.PLAYED, "a"))
+    assert played_out(over(0, Ending.ILLEGAL, "a"))
+    assert not played_out(over(0, Ending.LEFT))
+
+
+@pytest.mark.parametrize("name", catalogue())
+def test_the_second_is_to_move_after_one_move(name: str) -> None:
+    opening = catalogue()[name].opening({})
+    assert opening.turn == 0
+    assert {opening.play(move).turn for move in opening.moves()} == {1}
+
+
+# Circles
+
+
+def circle(times: int) -> list[Result]:
+    pairs = (("ada", "bob"), ("bob", "cyd"), ("cyd", "ada"), ("ada", "dan"), ("bob", "dan"), ("cyd", "dan"))
+    return [
+        Result(Pairing(1, 1, first, second), score, True, moves_digest((number,)))
+        for number in range(times)
+        for one, other in pairs
+        for first, second, score in ((one, other, (1.0, 0.0)), (other, one, (0.0, 1.0)))
+    ]
+
+
+def test_a_circle_is_reported_when_chance_does_not_explain_it() -> None:
+    assert said(circle(1)).circles == ()
+    assert said(circle(12)).circles == (("ada", "bob", "cyd"),)
+
+
+def test_a_field_without_circles_is_hardly_ever_said_to_have_one() -> None:
+    random, found = Random(5), 0
+    for _ in range(60):
+        found += bool(circles(model(tournament(random, [0.0] * 6, 4, split))))
+    assert found <= 3

@@ -1,0 +1,100 @@
+"""What led to the end of a match, oldest first: moves refused, connections lost, clocks that ran out.
+
+A referee collects it from the match's log, by the event loop's time. With a result it is kept
+by the wall clock. The sentence that goes with it is made in `tournament/verdicts.py`.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct, structs
+
+from games.game import Quoted, quoted
+
+FIRST, LATEST = 8, 32  # causes that are kept of a match: how it began to go wrong, and how it ended
+SENT = 100  # characters of what a bot sent that are kept
+
+
+class Moment(Struct, frozen=True, gc=False, tag_field="kind", tag=str.lower):
+    """`at` is the event loop's time within a match, and seconds since the epoch in what is kept."""
+
+    at: float
+
+
+class Refused(Moment, frozen=True, gc=False):
+    """A move could not be read or may not be played."""
+
+    seat: int
+    ply: int  # moves that had been played
+    sent: str  # as text, escaped, `SENT` characters at most
+    why: str
+
+
+class Disconnected(Moment, frozen=True, gc=False):
+    """A seat lost its connection."""
+
+    seat: int
+    ply: int
+
+
+class Returned(Moment, frozen=True, gc=False):
+    """It came back."""
+
+    seat: int
+    ply: int
+
+
+class Credited(Moment, frozen=True, gc=False):
+    """The host stood still, and gave that time back to whoever was thinking."""
+
+    seconds: float
+    ply: int
+
+
+class Late(Moment, frozen=True, gc=False):
+    """The clock ran out."""
+
+    seat: int
+    ply: int
+    deadline: float  # seconds that the seat had for this move
+    spent: float  # seconds that it spent on it until it was stopped
+
+
+class Absent(Moment, frozen=True, gc=False):
+    """Somebody did not come, or did not come back."""
+
+    seat: int
+    seconds: float  # for which it was waited for
+
+
+Cause = Refused | Disconnected | Returned | Credited | Late | Absent
+
+
+def bounded(causes: Sequence[Cause]) -> tuple[Cause, ...]:
+    """The first and the latest: a bot can have thousands of them."""
+    if len(causes) <= FIRST + LATEST:
+        return tuple(causes)
+    return (*causes[:FIRST], *causes[-LATEST:])
+
+
+def moved_by(causes: Iterable[Cause], seconds: float) -> tuple[Cause, ...]:
+    """The same by another clock, which is so many seconds ahead; to the millisecond."""
+    return tuple(structs.replace(cause, at=round(cause.at + seconds, 3)) for cause in causes)
+
+
+def as_text(sent: Any) -> str:
+    """What a bot sent as people may be shown it: words as they are, anything else as JSON; never an error."""
+    match sent:
+        case Quoted():
+            text = sent.removeprefix('"').removesuffix('"')
+        case str():
+            text = json.dumps(sent[: SENT + 1])[1:-1]
+        case _:
+            try:
+                text = msgspec.json.encode(sent).decode()
+            except (TypeError, ValueError, OverflowError, RecursionError):
+                text = quoted(sent)
+    text = "".join(each if each.isprintable() else "\ufffd" for each in text[: SENT + 1])
+    return text if len(text) <= SENT else text[: SENT - 1] + "…"

@@ -1,0 +1,351 @@
+"""All that happened at a table without an end, in columns: some sixty bytes a match.
+
+Whoever shows a table (`server/show`) needs every match that was ever played at it, and a table
+lives for months. A Python object for each would take fifty times as much. Here each pairing has a
+row, by its number: a table draws its pairings one after the other and has none played twice. Of the
+latest matches the moves are here, of the others they are with the store.
+
+A record reads and writes this as the mappings and lists that it has otherwise.
+"""
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from copy import copy
+from itertools import chain
+from math import inf
+from sys import intern
+from typing import Any, Generic, Protocol, TypeVar, overload
+
+from tournament.events import Ending, Fault
+from tournament.format import Pairing, Result, Score
+
+ENDED, DECIDED, COUNTS, PLAYED = 1, 2, 4, 8  # flags of a row …
+SCORE = 4  # … and from this bit on, the score
+SCORES: Sequence[Score | None] = (None, (0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (0.5, 0.5))
+ENDINGS = tuple(Ending)
+FAULTS = (None, *Fault)
+WINNERS = (None, 0, 1)
+NEVER = -inf  # in place of a time that is not known
+DIGEST = 16  # bytes
+NO_DIGEST = bytes(DIGEST)
+NOBODY = 0xFFFFFFFF  # in place of the number of a second
+BYE, NOTHING = (1.0, 0.0), (0.0, 0.0)
+
+T = TypeVar("T")
+
+
+class Over(Protocol):
+    """A match that is over: `tournament.record.Concluded`, which reads this file."""
+
+    @property
+    def match(self) -> str: ...
+    @property
+    def pairing(self) -> int: ...
+    @property
+    def winner(self) -> int | None: ...
+    @property
+    def ending(self) -> Ending: ...
+    @property
+    def why(self) -> str: ...
+    @property
+    def score(self) -> Score | None: ...
+    @property
+    def moves(self) -> tuple[Any, ...]: ...
+    @property
+    def plies(self) -> int: ...
+    @property
+    def options(self) -> Mapping[str, Any] | None: ...
+    @property
+    def began(self) -> float | None: ...
+    @property
+    def ended(self) -> float | None: ...
+    @property
+    def fault(self) -> Fault | None: ...
+
+
+M = TypeVar("M", bound=Over)
+
+
+class Texts:
+    """Texts by number; equal ones are there once."""
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self._texts = list(texts)
+        self._numbers = {text: number for number, text in enumerate(self._texts)}
+
+    def __getitem__(self, number: int) -> str:
+        return self._texts[number]
+
+    def __copy__(self) -> "Texts":
+        return Texts(self._texts)
+
+    def number(self, text: str) -> int:
+        number = self._numbers.get(text)
+        if number is None:
+            text = intern(text)
+            number = self._numbers[text] = len(self._texts)
+            self._texts.append(text)
+        return number
+
+
+class Columns(Generic[M]):
+    """The rows, by the numbers of their pairings; and the orders in which something happened to them."""
+
+    def __init__(self, tournament: str, abridged: Callable[..., M]) -> None:
+        """`abridged` makes a match of its name, pairing and players, and of what else is known of its end."""
+        self.tournament = tournament
+        self.abridged = abridged
+        self.texts = Texts()
+        self.first, self.second, self.round = array("I"), array("I"), array("I")  # names as texts
+        self.flags, self.winners, self.endings, self.faults = (bytearray() for _ in range(4))
+        self.began_at, self.ended_at = array("d"), array("d")
+        self.why, self.plies, self.digests = array("I"), array("I"), bytearray()
+        self.options: dict[int, Mapping[str, Any]] = {}  # of matches that had their own
+        self.byes: list[int] = []
+        self.latest: dict[str, M] = {}  # matches with their moves
+        self.ended = array("I")  # numbers, in the order of the ends
+        self.decided = array("q")  # the same in the order of the decisions; what is taken back is negative
+        self.counted = 0
+
+    def __copy__(self) -> "Columns[M]":
+        other = Columns[M](self.tournament, self.abridged)
+        for field, value in vars(self).items():
+            setattr(other, field, value if isinstance(value, int | str) or callable(value) else copy(value))
+        return other
+
+    def named(self, number: int) -> str:
+        return f"{self.tournament}-{number}"
+
+    def number(self, match: str) -> int | None:
+        """Of the pairing whose match has that name and is over."""
+        _, _, number = match.rpartition("-")
+        if number.isdecimal() and 0 < int(number) <= len(self.flags) and match == self.named(int(number)):
+            return int(number) if self.flags[int(number) - 1] & ENDED else None
+        return None
+
+    def has(self, number: int, flag: int) -> bool:
+        return 0 < number <= len(self.flags) and bool(self.flags[number - 1] & flag)
+
+    def draw(self, pairing: Pairing) -> None:
+        if pairing.number != len(self.flags) + 1:
+            raise ValueError(f"{self.tournament}: pairing {pairing.number} came after {len(self.flags)}")
+        self.first.append(self.texts.number(pairing.first))
+        self.second.append(NOBODY if pairing.second is None else self.texts.number(pairing.second))
+        self.round.append(pairing.round)
+        for column in (self.winners, self.endings, self.faults, self.flags):
+            column.append(0)
+        for column in (self.why, self.plies):
+            column.append(0)
+        for column in (self.began_at, self.ended_at):
+            column.append(NEVER)
+        self.digests += NO_DIGEST
+        if pairing.second is None:
+            self.byes.append(pairing.number)
+
+    def pairing(self, number: int) -> Pairing:
+        row = number - 1
+        second = self.second[row]
+        seconds = None if second == NOBODY else self.texts[second]
+        return Pairing(number, self.round[row], self.texts[self.first[row]], seconds)
+
+    def end(self, match: M) -> None:
+        number, row = match.pairing, match.pairing - 1
+        if match.match != self.named(number):
+            raise ValueError(f"{match.match} is no match of a table that has none played again")
+        self.flags[row] |= ENDED | SCORES.index(match.score) << SCORE
+        self.winners[row], self.faults[row] = WINNERS.index(match.winner), FAULTS.index(match.fault)
+        self.endings[row] = ENDINGS.index(match.ending)
+        self.why[row], self.plies[row] = self.texts.number(match.why), match.plies
+        self.began_at[row] = NEVER if match.began is None else match.began
+        self.ended_at[row] = NEVER if match.ended is None else match.ended
+        if match.options is not None:
+            self.options[number] = match.options
+        self.latest[match.match] = match
+        self.ended.append(number)
+
+    def forget_moves(self, match: str) -> None:
+        del self.latest[match]
+
+    def match(self, number: int) -> M:
+        if (known := self.latest.get(self.named(number))) is not None:
+            return known
+        row, pairing = number - 1, self.pairing(number)
+        return self.abridged(
+            self.named(number),
+            number,
+            (pairing.first, pairing.second or ""),
+            WINNERS[self.winners[row]],
+            ENDINGS[self.endings[row]],
+            self.texts[self.why[row]],
+            SCORES[self.flags[row] >> SCORE],
+            options=self.options.get(number),
+            began=_time(self.began_at[row]),
+            ended=_time(self.ended_at[row]),
+            fault=FAULTS[self.faults[row]],
+            length=self.plies[row],
+        )
+
+    def decide(self, result: Result) -> None:
+        """Note what came of a pairing; of one whose match counts no more, what that came to stays."""
+        row = result.pairing.number - 1
+        self.flags[row] |= DECIDED
+        if self.flags[row] & COUNTS:
+            self.flags[row] |= PLAYED if result.played else 0
+            self.digests[row * DIGEST : (row + 1) * DIGEST] = result.digest or NO_DIGEST
+
+    def decision(self, number: int) -> Result:
+        """What a match came to, whether or not it still counts."""
+        row, pairing = number - 1, self.pairing(number)
+        if pairing.second is None:
+            return Result(pairing, BYE, played=False)
+        flags, digest = self.flags[row], bytes(self.digests[row * DIGEST : (row + 1) * DIGEST])
+        score, played = SCORES[flags >> SCORE] or NOTHING, bool(flags & PLAYED)
+        return Result(pairing, score, played, b"" if digest == NO_DIGEST else digest)
+
+    def came_to(self, number: int) -> Result:
+        if self.has(number, COUNTS) or self.second[number - 1] == NOBODY:
+            return self.decision(number)
+        return Result(self.pairing(number), NOTHING, played=False)
+
+
+class Drawn(MutableMapping[int, Pairing]):
+    """What was drawn, by number."""
+
+    def __init__(self, columns: Columns[Any]) -> None:
+        self._columns = columns
+
+    def __getitem__(self, number: int) -> Pairing:
+        if not 0 < number <= len(self):
+            raise KeyError(number)
+        return self._columns.pairing(number)
+
+    def __setitem__(self, number: int, pairing: Pairing) -> None:
+        self._columns.draw(pairing)
+
+    def __delitem__(self, number: int) -> None:
+        raise TypeError("what was drawn stays drawn")
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(1, len(self) + 1))
+
+    def __len__(self) -> int:
+        return len(self._columns.flags)
+
+
+class Matches(MutableMapping[str, M]):
+    """Matches that are over, by name, in the order of their ends."""
+
+    def __init__(self, columns: Columns[M]) -> None:
+        self._columns = columns
+
+    def __getitem__(self, name: str) -> M:
+        if (number := self._columns.number(name)) is None:
+            raise KeyError(name)
+        return self._columns.match(number)
+
+    def __setitem__(self, name: str, match: M) -> None:
+        self._columns.end(match)
+
+    def __delitem__(self, name: str) -> None:
+        raise TypeError("a match that is over stays over")
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self._columns.number(name) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self._columns.named, self._columns.ended)
+
+    def __len__(self) -> int:
+        return len(self._columns.ended)
+
+
+class Counted(MutableMapping[int, str]):
+    """The matches that count, by the numbers of their pairings."""
+
+    def __init__(self, columns: Columns[Any]) -> None:
+        self._columns = columns
+
+    def __getitem__(self, number: int) -> str:
+        if not self._columns.has(number, COUNTS):
+            raise KeyError(number)
+        return self._columns.named(number)
+
+    def __setitem__(self, number: int, match: str) -> None:
+        self._columns.counted += not self._columns.has(number, COUNTS)
+        self._columns.flags[number - 1] |= COUNTS
+
+    def __delitem__(self, number: int) -> None:
+        self._columns.counted -= self._columns.has(number, COUNTS)
+        self._columns.flags[number - 1] &= ~COUNTS
+
+    def __iter__(self) -> Iterator[int]:
+        return (number for number in self._columns.ended if self._columns.has(number, COUNTS))
+
+    def __len__(self) -> int:
+        return self._columns.counted
+
+
+class CameTo(MutableMapping[int, Result]):
+    """What came of each pairing that is over: in the order of the ends, and byes after them."""
+
+    def __init__(self, columns: Columns[Any]) -> None:
+        self._columns = columns
+
+    def __getitem__(self, number: int) -> Result:
+        if not self._columns.has(number, DECIDED):
+            raise KeyError(number)
+        return self._columns.came_to(number)
+
+    def __setitem__(self, number: int, result: Result) -> None:
+        self._columns.decide(result)
+
+    def __delitem__(self, number: int) -> None:
+        self._columns.flags[number - 1] &= ~DECIDED
+
+    def __iter__(self) -> Iterator[int]:
+        numbers = chain(self._columns.ended, self._columns.byes)
+        return (number for number in numbers if self._columns.has(number, DECIDED))
+
+    def __len__(self) -> int:
+        return len(self._columns.ended) + len(self._columns.byes)
+
+
+class Listed(Sequence[T]):
+    """A column as a list of what its numbers stand for."""
+
+    def __init__(self, numbers: "array[int]", meaning: Callable[[int], T]) -> None:
+        self._numbers = numbers
+        self._meaning = meaning
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[T]: ...
+    def __getitem__(self, index: int | slice) -> T | list[T]:
+        if isinstance(index, slice):
+            return [*map(self._meaning, self._numbers[index])]
+        return self._meaning(self._numbers[index])
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+
+class Endings(Listed[str]):
+    """The matches that are over, in that order."""
+
+    def __init__(self, columns: Columns[Any]) -> None:
+        super().__init__(columns.ended, columns.named)
+
+
+class Decisions(Listed[Result | int]):
+    """What counts, in that order; a number takes back what its pairing came to."""
+
+    def __init__(self, columns: Columns[Any]) -> None:
+        super().__init__(columns.decided, lambda number: columns.decision(number) if number > 0 else -number)
+
+    def append(self, each: Result | int) -> None:
+        self._numbers.append(-each if isinstance(each, int) else each.pairing.number)
+
+
+def _time(at: float) -> float | None:
+    return None if at == NEVER else at

@@ -1,0 +1,133 @@
+"""How a fact is written down: a line of the journal, the same in every store.
+
+Equal facts are equal letter by letter. Of some facts not everybody may know everything: `public` says
+which. The line of such a fact has a salt, for its hash is public, and an address could be guessed by it.
+"""
+
+import secrets
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct, structs
+
+from tournament.record import (
+    PIECE,
+    AnyFact,
+    Chose,
+    Claimed,
+    Concluded,
+    Dealt,
+    Disqualified,
+    Drew,
+    Entered,
+    Kept,
+    Opened,
+    Ordered,
+    Released,
+    Seated,
+    Voided,
+)
+
+MICRO = 1_000_000  # microseconds in a second
+PAGE = 2_000  # entries that are read at a time
+SALT = 16  # bytes that nobody guesses
+PRIVATE = (Claimed, Seated, Released, Ordered, Chose)  # facts that are nobody's but the organiser's
+
+
+class Entry(Struct, frozen=True, omit_defaults=True):
+    """A line of the journal."""
+
+    number: int  # 1, 2, 3 … with gaps, given by the writer, so that writing a line twice does no harm
+    tournament: str
+    when: float  # wall time
+    kind: str  # of fact: its tag
+    key: str | None  # of a fact of which the tournament has only one; None: there may be any number
+    body: str  # the fact as JSON: equal facts are equal letter by letter
+    salt: str = ""  # hexadecimal; of a fact that is not all public
+
+
+_encoder = msgspec.json.Encoder(order="deterministic")
+_decoder = msgspec.json.Decoder[AnyFact](AnyFact)
+
+
+def entry(number: int, tournament: str, when: float, fact: AnyFact) -> Entry:
+    return Entry(number, tournament, when, kind(fact), unique(fact) or None, body(fact), _salt(fact))
+
+
+def salted(row: Entry) -> Entry:
+    """A line that was written before there were salts."""
+    return structs.replace(row, salt=_salt(fact(row.body)))
+
+
+def _salt(fact: AnyFact) -> str:
+    return "" if public(fact) is fact else secrets.token_hex(SALT)
+
+
+def kind(fact: AnyFact | type[AnyFact]) -> str:
+    tag: Any = fact.__struct_config__.tag
+    return tag
+
+
+def body(fact: AnyFact) -> str:
+    """As JSON. What takes long is done in pieces, because no other thread gets a turn during one of them."""
+    if isinstance(fact, Concluded) and (micros := _in_micros(fact.times)):
+        return _encoder.encode(structs.replace(fact, times=micros)).decode()
+    if not isinstance(fact, Drew) or len(fact.pairings) <= PIECE:
+        return _encoder.encode(fact).decode()
+    pieces = (fact.pairings[start : start + PIECE] for start in range(0, len(fact.pairings), PIECE))
+    pairings = ",".join(_encoder.encode(piece).decode()[1:-1] for piece in pieces)
+    return _encoder.encode(Drew(())).decode().replace("[]", f"[{pairings}]")
+
+
+def kept(row: Entry) -> Kept:
+    return Kept(row.tournament, row.when, fact(row.body))
+
+
+def fact(body: str) -> AnyFact:
+    found = _decoder.decode(body)
+    if isinstance(found, Concluded) and found.times and isinstance(found.times[0], int):
+        return structs.replace(found, times=tuple(micros / MICRO for micros in found.times))
+    return found
+
+
+def _in_micros(times: Sequence[float]) -> tuple[int, ...]:
+    """The same as whole microseconds, a third of the letters; nothing where they are not whole.
+
+    Seconds are written with a point, as all times once were: so they are told apart.
+    """
+    micros = [round(seconds * MICRO) for seconds in times]
+    return tuple(micros) if [each / MICRO for each in micros] == [*times] else ()
+
+
+def public(fact: AnyFact) -> AnyFact | None:
+    """What everybody may know of a fact: all of it, which is the usual, or less of it, or nothing."""
+    match fact:
+        case _ if isinstance(fact, PRIVATE):
+            return None
+        case Dealt(keys=(_, _)):
+            return structs.replace(fact, keys=None)
+        case Disqualified(why=why) | Voided(why=why) if why:  # in the organiser's own words
+            return structs.replace(fact, why="")
+        case _:
+            return fact
+
+
+def unique(fact: AnyFact) -> str:
+    """A key for a fact of which a tournament has only one; "" for any other fact."""
+    match fact:
+        case Opened():
+            return "opened"
+        case Entered(name=name):
+            return f"entered {name}"
+        case Dealt(match=match):
+            return f"dealt {match}"
+        case Concluded(match=match):
+            return concluded_key(match)
+        case _:
+            return ""
+
+
+def concluded_key(match: str) -> str:
+    """`unique` of a match's end."""
+    return f"concluded {match}"

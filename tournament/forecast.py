@@ -1,0 +1,120 @@
+"""How long a tournament will still take, by how long its matches have taken so far.
+
+Nobody plays two matches at once, so it lasts as long as the longest chain of one bot's matches; and no
+more can be played at once than there are pairs, so it lasts as long as all matches take, divided by
+these. Pairings of the absent take no time but that for which they are waited for. Rounds that are not
+drawn yet last as long as the longest match that a round of that size usually has.
+
+A forecast looks at every entrant and at a bounded number of pairings.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+
+from tournament.match import Match
+from tournament.record import Record
+
+RECENT = 200  # matches whose length says how long the next ones will take
+LOOKS = 5_000  # pairings that are looked at, whether both can play; of more, the likely share is taken
+ONGOING = 0.25  # of what it has lasted, for a match that has lasted longer than was expected
+
+Waits = Callable[[str, int], float]  # of somebody absent: seconds that so many of its pairings hold others up
+
+
+class Forecast:
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self._lasted: deque[float] = deque(maxlen=RECENT)
+        self._total: dict[str, tuple[float, int]] = {}  # of each bot: seconds, and matches
+
+    def note(self, names: Iterable[str], seconds: float) -> None:
+        """A match between these has lasted so long."""
+        self._lasted.append(seconds)
+        for name in names:
+            total, count = self._total.get(name, (0.0, 0))
+            self._total[name] = total + seconds, count + 1
+
+    @property
+    def length(self) -> float:
+        """How long a match takes; 0 while nothing is known."""
+        return sum(self._lasted) / len(self._lasted) if self._lasted else 0.0
+
+    def left(
+        self, matches: Iterable[Match], absent: Mapping[str, float], waits: Waits, at_once: float, now: float
+    ) -> float | None:
+        """Seconds until the end; None while nothing is known. `absent` are awaited and not here."""
+        lasted = {match: now - match.log.events[0].at for match in matches}
+        # While no match has ended, as much is to be expected again as the longest has lasted.
+        length = self.length or 2 * max(lasted.values(), default=0.0)
+        to_play = list(self._to_play(absent, length))
+        if not length and (not absent or any(count for _, count in to_play)):
+            return None
+        chains: dict[str, float] = {}
+        work = 0.0
+        for match, seconds in lasted.items():
+            expected = sum(self._length_of(name, length) for name in match.names) - length
+            left = max(expected - seconds, ONGOING * seconds if seconds > expected else 0.0)
+            work += left
+            chains |= dict.fromkeys(match.names, left)
+        for name, count in to_play:
+            seconds = count * self._length_of(name, length)
+            chains[name] = chains.get(name, 0.0) + seconds
+            work += seconds / 2  # the other half is its opponents'
+        present = max(2, len(self._record.entrants) - len(self._record.out) - len(absent))
+        playing = max(*chains.values(), work / min(at_once, present // 2), 0.0) if chains else 0.0
+        count = self._record.open.count
+        waiting = max((waits(name, count(name)) for name in absent), default=0.0)
+        return max(playing, waiting) + self._rounds_to_come(absent, waits, at_once, length)
+
+    def _to_play(self, absent: Mapping[str, float], length: float) -> Iterable[tuple[str, float]]:
+        """How many pairings each of those who are here can play, longest chain first."""
+        record, looks = self._record, LOOKS
+        out = record.out
+        here = [name for name in record.entrants if name not in absent and name not in out]
+        share = (len(here) - 1) / max(1, len(here) - 1 + len(absent))
+        count = record.open.count
+        for name in sorted(here, key=lambda name: -count(name) * self._length_of(name, length)):
+            if (mine := count(name)) <= looks:
+                looks -= mine
+                yield (
+                    name,
+                    sum(each not in absent and each not in out for each in record.open.opponents(name)),
+                )
+            else:
+                yield name, share * mine
+
+    def _rounds_to_come(
+        self, absent: Mapping[str, float], waits: Waits, at_once: float, length: float
+    ) -> float:
+        record = self._record
+        if record.format.plan is None:
+            return 0.0
+        everybody = len(record.entrants) - len(record.out)
+        last = record.drawn.get(record.last_drawn)
+        seconds = 0.0
+        later = record.format.plan(len(record.entrants), record.opened.terms)[
+            0 if last is None else last.round :
+        ]
+        for ahead, matches in enumerate(later, 1):
+            longest = self._longest(matches, length) * max(1.0, matches / at_once)
+            waiting = 0.0
+            if 2 * matches >= everybody - 1:  # all play, so the absent do
+                waiting = max(
+                    (_one_more(waits, name, record.open.count(name) + ahead) for name in absent), default=0.0
+                )
+            seconds += max(longest, waiting)
+        return seconds
+
+    def _longest(self, matches: int, length: float) -> float:
+        """How long the longest of so many matches usually takes."""
+        lasted = sorted(self._lasted)
+        return lasted[len(lasted) * matches // (matches + 1)] if lasted else length
+
+    def _length_of(self, name: str, length: float) -> float:
+        """How long a match of somebody takes: its own matches say more, the more there are."""
+        total, count = self._total.get(name, (0.0, 0))
+        return (total + length) / (count + 1)
+
+
+def _one_more(waits: Waits, name: str, pairings: int) -> float:
+    return waits(name, pairings) - waits(name, pairings - 1)

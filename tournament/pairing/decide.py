@@ -1,0 +1,130 @@
+"""Decide: whoever's place is in doubt plays on, until it is settled who is the best.
+
+It begins with a few rounds of a round robin. From then on half of each round are the two who may
+both be the best, or have any place that is to be settled: two drawings of what may be true differ in
+them (top-two sampling). The other half are those between whom the least is decided, where
+each meeting is taken into account for the next. All meet with sides swapped at once, so sides are
+balanced. A round is drawn when the one before is over; none, when all is decided
+(`tournament/deciding.py`), or when as many matches were drawn as there may be.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from msgspec import UnsetType
+
+from tournament.deciding import EACH, Decision, Outlook, decision, wanted
+from tournament.format import Aim, Entrant, Format, Pairing, Result, Terms
+from tournament.meetings import Meetings
+from tournament.pairing import round_robin
+from tournament.pairing.drawing import Meeting, here, last_round, lots, numbered
+from tournament.posterior import games_of
+
+if TYPE_CHECKING:  # numpy is slow to import, and only who decides needs it
+    from numpy.random import Generator
+
+OPENING = 3  # rounds of a round robin: with these everybody is connected with everybody
+TRIED = 50  # drawings of what may be true, until two differ
+
+
+def draw(
+    entrants: Sequence[Entrant], drawn: Sequence[Pairing], results: Sequence[Result], terms: Terms
+) -> list[Pairing]:
+    names = here(entrants)
+    aim = aim_of(terms)
+    left = most(entrants, aim) - len(drawn)
+    if len(results) < len(drawn) or len(names) < 2 or left <= 0:
+        return []
+    if not drawn:
+        return numbered(drawn, opening(lots(names, terms.seed)), 1)[:left]
+    outlook = outlook_on(names, results)
+    found = decision(outlook, names, aim)
+    if found.decided:
+        return []
+    meetings = chosen(outlook, found, aim, (terms.seed, len(drawn)))
+    return numbered(drawn, both_ways(meetings), last_round(drawn) + 1)[:left]
+
+
+def opening(names: Sequence[str]) -> list[list[Meeting]]:
+    """The first rounds."""
+    return [each for round in round_robin.table(names)[:OPENING] for each in both_ways(round)]
+
+
+def aim_of(terms: Terms) -> Aim:
+    return terms.aim or Aim()
+
+
+def aim_objection(format: str, entrants: int | None, aim: Aim | UnsetType) -> str:
+    """Why nobody can aim at this; empty, if somebody can."""
+    if isinstance(aim, UnsetType):
+        return ""
+    if format != FORMAT.name:
+        return f"confidence, places, within and games are of the format {FORMAT.name}, not of {format}"
+    if not 0.5 <= aim.confidence < 1:
+        return f"a confidence is at least 0.5 and less than 1, not {aim.confidence:g}"
+    if not 1 <= aim.within <= 1000:
+        return f"differences from 1 to 1000 Elo may count as equal, not {aim.within:g}"
+    if aim.places < 0 or (entrants is not None and aim.places > entrants):
+        return f"of {entrants} entrants 0 (all) to {entrants} places can be settled, not {aim.places}"
+    if aim.games is not None and aim.games < 1:
+        return f"at least one match has to be played, not {aim.games}"
+    return ""
+
+
+def most(entrants: Sequence[Entrant], aim: Aim) -> int:
+    """How many matches there may be."""
+    return EACH * len(entrants) if aim.games is None else aim.games
+
+
+def outlook_on(names: Collection[str], results: Iterable[Result]) -> Outlook:
+    """By these results; of whoever has none, nothing is known."""
+    meetings = Meetings()
+    for result in results:
+        meetings.add(result)
+    return Outlook(games_of(meetings, names))
+
+
+def decided_by(entrants: Iterable[Entrant], results: Iterable[Result], terms: Terms) -> Decision:
+    """What a tournament has decided."""
+    names = here(entrants)
+    return decision(outlook_on(names, results), names, aim_of(terms))
+
+
+def chosen(outlook: Outlook, found: Decision, aim: Aim, seed: object) -> list[tuple[str, str]]:
+    """Who meets next, of those who are in doubt: as many pairs as a round has. Each changes the outlook."""
+    import numpy as np
+
+    random = np.random.default_rng([*sha256(str(seed).encode()).digest()])
+    names = found.order
+    meetings: list[tuple[str, str]] = []
+    for number in range(max(1, len(names) // 2)):
+        if not found.open:
+            break
+        pair = in_doubt(outlook, names, wanted(len(names), aim), random) if number % 2 else None
+        one, other = pair or (found.open[0].better, found.open[0].worse)
+        outlook.play(one, other)
+        meetings.append((one, other))
+        found = decision(outlook, names, aim)
+    return meetings
+
+
+def in_doubt(
+    outlook: Outlook, names: Sequence[str], places: int, random: "Generator"
+) -> tuple[str, str] | None:
+    """Who has the same place in two drawings of what may be true: the first in which they differ."""
+    orders: list[list[int]] = (-outlook.draws(names, TRIED, random)).argsort(axis=1)[:, :places].tolist()
+    for order in orders[1:]:
+        for one, other in zip(orders[0], order, strict=True):
+            if one != other:
+                return names[one], names[other]
+    return None
+
+
+def both_ways(meetings: Iterable[Meeting]) -> list[list[Meeting]]:
+    """Two rounds, the second with sides swapped."""
+    there = [(one, other) for one, other in meetings if other is not None]
+    return [[*there], [(other, one) for one, other in there]]
+
+
+FORMAT = Format(name="decide", title="Decide", draw=draw, order=("strength",), decides=True)

@@ -1,0 +1,228 @@
+"""How strong everybody seems to be: joint draws from all that a field's results leave possible.
+
+The model is the same for every format. Whoever is d points of Elo stronger is expected to score
+1 / (1 + 10 ** (−d / 400)), where d includes an advantage for moving first that is estimated with
+the strengths. Draws do not change what is expected, only how much results vary: a game's
+likelihood is raised to the power 1 / φ, where φ is the share of the variance that draws leave.
+Strengths are normally distributed around the mean of the field. How widely is not known, and any
+spread on a logarithmic scale from 30 to 600 Elo is equally likely beforehand.
+
+`sampling.py` draws from it. `docs/standings.md` says what the figures are worth. Fields too large
+for this: `fit_sparse.py`.
+"""
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, structs
+
+from tournament.fit_exact import ELO
+from tournament.meetings import Meetings
+
+if TYPE_CHECKING:  # numpy is slow to import, and much of what imports this file rates nobody
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Numbers = NDArray[np.intp]
+
+SPREADS = (30.0, 600.0, 14)  # Elo, of the strengths: from, to, and how many are tried
+LEAN = 0.25  # power of a spread that its share is in proportion to, beforehand, on a logarithmic scale
+USUAL = 150.0  # Elo: the spread at which it is found how much of the variance draws leave
+ADVANTAGE = 100.0  # Elo: the standard deviation of what moving first may be worth, beforehand
+HALF = 0.25  # of a win's variance: it varies as much as a game that cannot be drawn, if there are no others
+ROUNDS, CLOSE = 100, 1e-6  # of Newton's method; units of the logistic curve: the last step
+
+
+class Games(Struct, frozen=True):
+    """The games of a field, a row for each two that met in these seats, by their places among the names."""
+
+    names: tuple[str, ...]  # in the order of the alphabet, so that the order of games changes nothing
+    first: "Numbers"
+    second: "Numbers"
+    weight: "Floats"  # different games
+    won: "Floats"  # by the first, of that weight
+    drawn: "Floats"
+
+    @property
+    def size(self) -> int:
+        return len(self.names)
+
+
+def games_of(meetings: Meetings, names: Iterable[str] = ()) -> Games:
+    """The games of these meetings; of a field to which those of the `names` belong, too."""
+    import numpy as np
+
+    names = sorted({*meetings.numbers, *names})
+    at = {name: number for number, name in enumerate(names)}
+    place = np.array([at[name] for name in meetings.numbers], np.intp)
+    lower, higher = place[np.array(meetings.lower, np.intp)], place[np.array(meetings.higher, np.intp)]
+    first, second = np.stack((lower, higher), 1).ravel(), np.stack((higher, lower), 1).ravel()
+    played, different, scored, drawn = (
+        np.array(each, np.float64)
+        for each in (meetings.played, meetings.different, meetings.scored, meetings.drawn)
+    )
+    share = different / np.maximum(played, 1)
+    order = np.lexsort((second, first))
+    rows = order[played[order] > 0]
+    return Games(
+        tuple(names),
+        first[rows],
+        second[rows],
+        different[rows],
+        (share * scored / 2)[rows],
+        (share * drawn)[rows],
+    )
+
+
+class Approximation(Struct, frozen=True):
+    """The normal distribution that the posterior nearly is at one spread."""
+
+    spread: float
+    share: float  # how likely the spread is, if the posterior were just that
+    top: "Floats"
+    root: "Floats"  # of the covariance
+    scale: float  # the logarithm of the root's determinant
+
+
+class Model:
+    """What is likely, given the games. A point is all strengths and, last, the advantage of moving first."""
+
+    def __init__(self, games: Games) -> None:
+        import numpy as np
+
+        self.games = games
+        self.size = games.size
+        self.rows = len(games.weight)
+        self._by_first = _Sums(games.first, games.size)
+        self._by_second = _Sums(games.second, games.size)
+        self.calm = 1.0  # φ
+        self._start = np.zeros(self.size + 1)
+        for _ in range(2):
+            self.calm_down(USUAL / ELO)
+
+    @property
+    def advantage(self) -> float:
+        """What moving first is worth, at the likeliest point."""
+        return float(self._start[self.size])
+
+    def calm_down(self, spread: float) -> None:
+        """Take φ from what is likely at this spread.
+
+        Scores vary less, the further apart the two are; they are further apart than at the likeliest point
+        if that is not certain, for nobody knows in which direction.
+        """
+        import numpy as np
+
+        games, point = self.games, self.likeliest(self._start, spread)
+        error = np.linalg.inv(self.information(point, spread))
+        own, last = error.diagonal(), error[self.size]
+        first, second = games.first, games.second
+        unsure = own[first] + own[second] + own[-1] - 2 * (error[first, second] - last[first] + last[second])
+        less = 1 / np.sqrt(1 + math.pi * unsure / 8)
+        ahead = less * self._ahead(point[:, None])[:, 0]
+        varied = float((games.weight * less / np.cosh(ahead / 2) ** 2).sum()) / 4
+        self.calm = (max(varied - float(games.drawn.sum()) / 4, 0) + HALF) / (varied + HALF)
+        self._start = point
+
+    # Each column of what follows is a point, with a spread of its own or one for all.
+
+    def density(self, points: "Floats", spread: "Floats | float") -> "Floats":
+        """The logarithm of how likely each point is together with its spread, up to a constant."""
+        import numpy as np
+
+        ahead = self._ahead(points)
+        won, weight = self.games.won[:, None], self.games.weight[:, None]
+        likely = (won * ahead - weight * np.logaddexp(0, ahead)).sum(axis=0) / self.calm
+        likely -= (points[self.size] * ELO / ADVANTAGE) ** 2 / 2
+        likely -= (points[: self.size] ** 2).sum(axis=0) / spread**2 / 2
+        return likely - (self.size - LEAN) * np.log(spread)
+
+    def slope(self, points: "Floats", spread: "Floats | float") -> "Floats":
+        """Of the density, along each strength and the advantage."""
+        import numpy as np
+
+        games = self.games
+        surprise = (games.won[:, None] - games.weight[:, None] * self._expected(points)) / self.calm
+        found = np.empty_like(points)
+        found[: self.size] = self._by_first.of(surprise) - self._by_second.of(surprise)
+        found[: self.size] -= points[: self.size] / spread**2
+        found[self.size] = surprise.sum(axis=0) - points[self.size] * (ELO / ADVANTAGE) ** 2
+        return found
+
+    def _ahead(self, points: "Floats") -> "Floats":
+        return points[self.games.first] - points[self.games.second] + points[self.size]
+
+    def _expected(self, points: "Floats") -> "Floats":
+        import numpy as np
+
+        return 0.5 + np.tanh(self._ahead(points) / 2) / 2
+
+    # At one spread
+
+    def likeliest(self, point: "Floats", spread: float) -> "Floats":
+        """The top of the density, from there: Newton's method, shortened as in `fit_exact.py`."""
+        import numpy as np
+
+        for _ in range(ROUNDS):
+            slope = self.slope(point[:, None], spread)[:, 0]
+            step = np.linalg.solve(self.information(point, spread), slope)
+            reach = 3 * float(np.abs(step).max())
+            if reach < CLOSE:
+                break
+            point = point + step * np.log1p(reach) / reach
+        return point
+
+    def information(self, point: "Floats", spread: float) -> "Floats":
+        """How sharply the density falls from there."""
+        import numpy as np
+
+        size, games = self.size, self.games
+        expected = self._expected(point[:, None])[:, 0]
+        between = games.weight * expected * (1 - expected) / self.calm
+        found = np.zeros((size + 1, size + 1))
+        found[games.first, games.second] = -between
+        found += found.T
+        as_first, as_second = (each.of(between[:, None])[:, 0] for each in (self._by_first, self._by_second))
+        found[size, :size] = found[:size, size] = as_first - as_second
+        found[np.arange(size), np.arange(size)] = as_first + as_second + 1 / spread**2
+        found[size, size] = between.sum() + (ELO / ADVANTAGE) ** 2
+        return found
+
+    def approximations(self) -> list[Approximation]:
+        """One at each of the spreads."""
+        import numpy as np
+
+        point = self._start
+        found: list[Approximation] = []
+        likely: list[float] = []
+        low, high, count = SPREADS
+        for spread in np.geomspace(low / ELO, high / ELO, count).tolist():
+            point = self.likeliest(point, spread)
+            root = np.linalg.inv(np.linalg.cholesky(self.information(point, spread))).T
+            scale = float(np.log(root.diagonal()).sum())
+            likely.append(float(self.density(point[:, None], spread)[0]) + scale)
+            found.append(Approximation(spread, 0.0, point, root.astype(np.float64), scale))
+        share = np.exp(np.array(likely) - max(likely))
+        shares: list[float] = (share / share.sum()).tolist()
+        return [structs.replace(each, share=one) for each, one in zip(found, shares, strict=True)]
+
+
+class _Sums:
+    """Adds up rows by a number that each has."""
+
+    def __init__(self, numbers: "Numbers", size: int) -> None:
+        import numpy as np
+
+        self._order = np.argsort(numbers, kind="stable")
+        self._there, self._starts = np.unique(numbers[self._order], return_index=True)
+        self._size = size
+
+    def of(self, rows: "Floats") -> "Floats":
+        import numpy as np
+
+        found = np.zeros((self._size, rows.shape[1]))
+        if len(self._order):
+            found[self._there] = np.add.reduceat(rows[self._order], self._starts, axis=0)
+        return found

@@ -1,0 +1,158 @@
+"""How a match ends that the rules of its game do not end: in which words, and whose fault it is.
+
+Pure functions of what has happened in a match. The referee decides that and when it ends
+(`tournament/match.py`). A sentence says first what decided the match, then what led to it;
+it does not depend on how late the referee looked.
+"""
+
+from collections.abc import Sequence
+from math import inf
+
+from msgspec import Struct
+
+from tournament import causes
+from tournament.causes import Cause, as_text, bounded
+from tournament.events import (
+    CUT_SHORT,
+    NOBODY,
+    AnyEvent,
+    Credited,
+    Disconnected,
+    Ended,
+    Ending,
+    Fault,
+    Refused,
+    Returned,
+    absences,
+)
+
+LONGEST = 200  # characters of a sentence, roughly: what a bot sent and why it was refused are cut for that
+WHY = 90  # characters of the reason for a refusal within a longer sentence
+
+
+class Gone(Struct, frozen=True):
+    """A seat whose player is not there."""
+
+    seat: int
+    since: float  # when it was gone …
+    until: float  # … and when it had to be there; -inf: it has left for good
+    lost: bool  # its connection was lost
+    held: bool  # its clock does not run
+    came: bool  # it has been here in this match
+
+    @property
+    def for_good(self) -> bool:
+        return self.until == -inf
+
+    @property
+    def fault(self) -> Fault:
+        """Whoever says goodbye, or never comes, does that itself; a lost connection may be anybody's."""
+        return Fault.BOT if self.for_good or not self.came else Fault.NETWORK
+
+
+def gathered(events: Sequence[AnyEvent]) -> list[Cause]:
+    """What a log has of what may lead to an end."""
+    found: list[Cause] = []
+    for event in events:
+        match event:
+            case Refused(at=at, seat=seat, ply=ply, sent=sent, why=why):
+                found.append(causes.Refused(at, seat, ply, as_text(sent), why))
+            case Disconnected(at=at, seat=seat, ply=ply):
+                found.append(causes.Disconnected(at, seat, ply))
+            case Returned(at=at, seat=seat, ply=ply):
+                found.append(causes.Returned(at, seat, ply))
+            case Credited(at=at, seconds=seconds, ply=ply):
+                found.append(causes.Credited(at, seconds, ply))
+            case _:
+                pass
+    return found
+
+
+def out_of_time(
+    names: tuple[str, str], late: causes.Late, led: list[Cause], lost_at: float | None, flag: float
+) -> Ended:
+    """The clock of the mover ran out at `flag`; its connection had been lost, if at all, at `lost_at`."""
+    loser = names[late.seat]
+    brief = f"{loser} ran out of time"
+    refused = [
+        each
+        for each in led
+        if isinstance(each, causes.Refused) and (each.seat, each.ply) == (late.seat, late.ply)
+    ]
+    why = brief
+    if lost_at is not None:
+        why += f", disconnected {_seconds(flag - lost_at)} earlier"
+    elif refused:
+        why += f"; {_refusals(refused)}"
+    stood_still = sum(
+        each.seconds for each in led if isinstance(each, causes.Credited) and each.ply == late.ply
+    )
+    if stood_still:
+        why += f"; the host had stood still for {_seconds(stood_still)}, which did not count"
+    fault = Fault.BOT if lost_at is None else Fault.NETWORK
+    return Ended(late.at, 1 - late.seat, Ending.TIME, why, fault, bounded([*led, late]), brief)
+
+
+def illegal(names: tuple[str, str], refused: Refused, led: list[Cause], *, budget: bool) -> Ended:
+    """A move was refused that costs the match; or, of a `budget`, one refusal too many."""
+    loser, last = (
+        names[refused.seat],
+        causes.Refused(refused.at, refused.seat, refused.ply, as_text(refused.sent), refused.why),
+    )
+    brief = why = f"{loser}: {refused.why}"
+    if budget:
+        brief = f"{loser}: {refused.count} moves were refused, the last because: {refused.why}"
+        why = f"{loser}: {refused.count} moves were refused, the last, {_sent(last)}, because: {refused.why}"
+    cause = bounded([*led, last])
+    return Ended(refused.at, 1 - refused.seat, Ending.ILLEGAL, why, Fault.BOT, cause, brief)
+
+
+def left(names: tuple[str, str], gone: Gone, at: float, led: list[Cause], *, void: bool) -> Ended:
+    """One of the two is gone, for good or for too long; `void` where that costs it nothing yet."""
+    name = names[gone.seat]
+    left_early, never_came = absences(name)
+    brief = never_came if gone.held else f"{name} left the match"
+    why = never_came if not gone.came else f"{name} left the match"
+    if gone.came and gone.lost and not gone.for_good:
+        why += f": disconnected {_seconds(gone.until - gone.since)} earlier and did not come back"
+    cause = list(led)
+    if not gone.for_good:
+        cause.append(causes.Absent(at, gone.seat, gone.until - gone.since))
+    if void:
+        why = never_came if gone.held else left_early
+        return Ended(at, None, Ending.VOID, why, gone.fault, bounded(cause))
+    return Ended(at, 1 - gone.seat, Ending.LEFT, why, gone.fault, bounded(cause), brief)
+
+
+def both_gone(gone: Sequence[Gone], at: float, led: list[Cause], *, void: bool) -> Ended:
+    """Neither player is there."""
+    fault = Fault.BOT if any(each.fault is Fault.BOT for each in gone) else Fault.NETWORK
+    return Ended(at, None, Ending.VOID if void else Ending.LEFT, NOBODY, fault, bounded(led))
+
+
+def not_resumed(names: Sequence[str], at: float, led: list[Cause]) -> Ended:
+    """The host was started again, and somebody did not come back to the match that its stop interrupted."""
+    why = f"{CUT_SHORT}, and {' and '.join(names)} did not come back"
+    return Ended(at, None, Ending.VOID, why, Fault.HOST, bounded(led))
+
+
+def _refusals(refused: Sequence[causes.Refused]) -> str:
+    """In words, what was refused before the clock ran out."""
+    last = refused[-1]
+    if len(refused) == 1:
+        return f"a move was refused before, {_sent(last)}, because {_cut(last.why)}"
+    return (
+        f"{len(refused)} of its moves were refused before, the last, {_sent(last)}, because {_cut(last.why)}"
+    )
+
+
+def _sent(refused: causes.Refused) -> str:
+    return _cut(refused.sent, 40)
+
+
+def _cut(text: str, most: int = WHY) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f}".removesuffix(".0") + " s"
