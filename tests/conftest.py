@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from trio.testing import MockClock
 
+from tests.effort import IS_CAMPAIGN
 from tests.hang import SLOWLY
 from tests.server.served import Served
 
@@ -28,6 +29,14 @@ settings.register_profile(
 )
 settings.register_profile("campaign", settings.get_profile("default"), max_examples=100 * EXAMPLES)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What takes long, and is tried in short elsewhere, is left to `make campaign`."""
+    dear = [] if IS_CAMPAIGN else [item for item in items if item.get_closest_marker("campaign")]
+    if dear:
+        config.hook.pytest_deselected(items=dear)
+        items[:] = [item for item in items if item not in dear]
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import json
 import queue
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -274,12 +275,15 @@ def test_an_end_is_told_to_both(host: Inspected, transport: str) -> None:
         why = end.pop("why")
         assert isinstance(why, str)
         assert why
+        assert re.fullmatch("[0-9a-f]+", end.pop("receipt"))
         assert end == {
             "type": "end",
             "match": seats.match,
             "winner": "O",
             "ending": "played",
             "replay": f"/matches/{seats.match}",
+            "fault": None,
+            "cause": [],
         }
 
 

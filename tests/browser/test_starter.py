@@ -11,6 +11,7 @@ from legal_moves import legal_moves
 from playwright.sync_api import Browser
 
 from tests.clients.starters import GAMES
+from tests.effort import IS_CAMPAIGN
 from tests.hang import HANG
 from tests.server.served import ROOT, Served
 
@@ -42,7 +43,7 @@ def site() -> Iterator[str]:
         thread.join(HANG)
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", GAMES if IS_CAMPAIGN else GAMES[:1])
 def test_the_starter_plays_a_tournament_on_a_page(
     game: str, browser: Browser, site: str, serve: Callable[..., Served], monkeypatch: pytest.MonkeyPatch
 ) -> None:

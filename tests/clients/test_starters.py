@@ -182,6 +182,7 @@ def test_whoever_is_not_welcome_is_told_why_and_gives_up(
     assert "Draw is a reserved word" in errors
 
 
+@pytest.mark.campaign
 def test_a_host_that_is_killed_and_started_again_is_survived(workshop: Workshop, tmp_path: Path) -> None:
     if len(HERE) < 2:
         needed("ruby")

@@ -6,6 +6,7 @@ import re
 import socket
 import subprocess
 import sys
+from http.client import HTTPResponse
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +42,9 @@ class Served:
     def ask(self, request: str) -> tuple[int, Any]:
         with socket.create_connection(("127.0.0.1", self.http), HANG) as connection:
             connection.sendall(request.encode())
-            answer = b""
-            while received := connection.recv(65536):
-                answer += received
-        head, _, body = answer.partition(b"\r\n\r\n")
-        return int(head.split()[1]), json.loads(body)
+            answer = HTTPResponse(connection)  # which may come in chunks
+            answer.begin()
+            return answer.status, json.loads(answer.read())
 
     def get(self, path: str) -> tuple[int, Any]:
         return self.ask(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")

@@ -231,7 +231,7 @@ def test_a_tournament_is_shown_without_a_host_and_deleted_and_late_comers_are_en
     assert (done, "deleted" in told) == (0, True)
     done, _, why = desk("tournament", "show", "late")
     assert (done, "there is no tournament" in why) == (1, True)
-    assert desk("tournament", "create", "late", "--game", "santorini")[0] == 0
+    assert desk("tournament", "create", "late", "--game", "quoridor")[0] == 0
 
 
 @pytest.mark.slow

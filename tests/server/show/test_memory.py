@@ -37,7 +37,7 @@ def match(number: int) -> tuple[AnyFact, ...]:
     return Drew((Pairing(number, number, *players),)), Dealt(over.match, number), over
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_what_is_kept_of_a_match_with_its_place_on_boards_and_pages_is_little() -> None:
     record, sheet, index = Record("cup", Opened("tic-tac-toe", "open")), ScoreSheet(), Index()
     for name in NAMES:

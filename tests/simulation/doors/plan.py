@@ -163,6 +163,7 @@ def _contest(chance: Random, names: tuple[str, ...]) -> Contest:
         entrants=names,
         ratings=(None,) * len(names),
         late=(),
+        absent="wait",
         length=None,
         acts=(),
     )
