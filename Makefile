@@ -14,7 +14,7 @@ COMMAND := $(VENV)/.command
 # Half as many again as there are processors: a third of the time tests wait for something else than a processor.
 WORKERS ?= $(shell expr $$(nproc 2>/dev/null || echo 2) '*' 3 / 2)
 # Bytecode is kept, not beside the sources: tests start hundreds of processes, and none is to compile everything.
-PYTEST := env -u PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX=$(CURDIR)/.cache/bytecode $(IN)python -m pytest --dist loadgroup
+PYTEST := env -u PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX=$(CURDIR)/.cache/bytecode $(IN)python -m pytest
 
 .PHONY: help serve demo test quick busy planted campaign bench lint docs matrix lock clean
 

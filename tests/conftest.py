@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from trio.testing import MockClock
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from tests.effort import IS_CAMPAIGN
 from tests.hang import SLOWLY
@@ -19,6 +21,8 @@ from tests.server.served import Served
 EXAMPLES = 30  # for each law and each game: the laws take some seconds in all
 SAME = bool(os.environ.get("CI"))
 BUSY = [HealthCheck.too_slow]  # a machine that has other things to do is no fault of a test
+
+SHARED = ("tests/browser/", "tests/clients/test_starters.py")  # hosts, a browser, compiled programs
 
 # One process a host is enough for most tests, and costs half as much; those of pages beside a host ask
 # for two, and those in `tests/blackbox` and in the bench have what users have.
@@ -29,6 +33,18 @@ settings.register_profile(
 )
 settings.register_profile("campaign", settings.get_profile("default"), max_examples=100 * EXAMPLES)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+class OneWorkerEach(LoadScopeScheduling):
+    """Every test goes to whichever worker is free, but for those that share what takes long to prepare."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return next((shared for shared in SHARED if nodeid.startswith(shared)), nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneWorkerEach:
+    return OneWorkerEach(config, log)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

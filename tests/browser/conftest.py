@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from threading import Semaphore
 from typing import Any
 
@@ -43,13 +42,6 @@ LOOKS: dict[str, dict[str, Any]] = {
     "dark": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"},
     "phone": {"viewport": {"width": 390, "height": 844}, "color_scheme": "light", "is_mobile": True},
 }
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All that look with a browser go to one worker: the hosts that they look at take long to prepare."""
-    for item in items:
-        if item.path.parent == Path(__file__).parent:
-            item.add_marker(pytest.mark.xdist_group("browser"))
 
 
 @pytest.fixture(scope="session")

@@ -113,6 +113,8 @@ async def main() -> None:
             player.place = table.record.name
             nursery.start_soon(play, player, first)
         table.wake()
+        for held in host.tournaments.values():
+            await host.boards.exact(held.record.public)  # on a busy machine a page would say "in a second"
         print(f"ready http={where(listener)}", flush=True)
         await serve(
             listener, http.attend, guard=host.guard, admission=Admission(host.limits), limits=host.limits

@@ -76,7 +76,7 @@ def test_boards_move_and_the_standings_settle_to_the_apis(browser: Browser, serv
             ]
             for row in told["rows"]
         ]
-        assert [row[:5] for row in table(page, ".standings")] == expected
+        wait_for(lambda: [row[:5] for row in table(page, ".standings")] == expected)  # a second later
         ratings = [cells[-3].split()[0] for cells in table(page, ".standings")]
         assert ratings == [formatting.signed(row["rating"]) for row in told["rows"]]
         assert len(table(page, ".crosstable")) == 4

@@ -17,7 +17,7 @@ from tests.clients.starters import GAMES, HERE, LANGUAGES, Workshop, needed
 from tests.hang import HANG, wait_for
 from tests.server.served import ROOT, Served
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("starters")]
+pytestmark = pytest.mark.slow
 
 LONGEST = {"protocol": 150, "bot": 30}  # lines
 ALIKE = tuple(language for language in LANGUAGES if language != "python")  # whose client has its own tests

@@ -148,13 +148,15 @@ def an_old_absence_counts() -> Patches:
 def known_in_the_order_of_waking() -> Patches:
     """What is kept is made known by whichever task the scheduler wakes first."""
 
-    async def keep(self: Tournament, *facts: AnyFact) -> None:
-        if facts:
-            await self._store.keep(self.record.name, self._wall(), facts)
-            for fact in facts:
-                self.record.add(fact)
-                self._told(fact)
-            self.wake()
+    async def keep(self: Tournament, *facts: AnyFact) -> Sequence[str]:
+        if not facts:
+            return ()
+        receipts = await self._store.keep(self.record.name, self._wall(), facts)
+        for fact in facts:
+            self.record.add(fact)
+            self._told(fact)
+        self.wake()
+        return receipts
 
     return {(Tournament, "keep"): keep}
 

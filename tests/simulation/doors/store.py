@@ -17,8 +17,8 @@ class Unhurried(Memory):
         self._chance = chance
         self._turn = trio.Lock()
 
-    async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> None:
+    async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> Sequence[str]:
         with trio.CancelScope(shield=True):
             async with self._turn:
                 await trio.sleep(self._chance.uniform(*self._latency))
-                await super().keep(tournament, when, facts)
+                return await super().keep(tournament, when, facts)
