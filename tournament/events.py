@@ -74,25 +74,28 @@ class Refused(Event, frozen=True, gc=False, tag="refused"):
     count: int  # this seat's refusals so far
 
 
-class Disconnected(Event, frozen=True, gc=False, tag="disconnected"):
-    """A seat lost its connection; it may come back."""
+class Incident(Event, frozen=True, gc=False):
+    """What befell a match. It is kept and shown, and no protocol tells the players of it."""
 
-    seat: int
     ply: int  # moves that had been played
 
 
-class Returned(Event, frozen=True, gc=False, tag="returned"):
+class Disconnected(Incident, frozen=True, gc=False, kw_only=True, tag="disconnected"):
+    """A seat lost its connection; it may come back."""
+
+    seat: int
+
+
+class Returned(Incident, frozen=True, gc=False, kw_only=True, tag="returned"):
     """It has come back."""
 
     seat: int
-    ply: int
 
 
-class Credited(Event, frozen=True, gc=False, tag="credited"):
+class Credited(Incident, frozen=True, gc=False, kw_only=True, tag="credited"):
     """The host stood still, and gave that time back to whoever was thinking."""
 
     seconds: float
-    ply: int
 
 
 class Ended(Event, frozen=True, gc=False, tag="ended"):

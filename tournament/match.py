@@ -293,7 +293,7 @@ class Match:
         if lost and self.verdict is None:
             self._losses[seat] += 1
             if self._losses[seat] <= LOSSES:
-                self._note(Disconnected(at, seat, self.ply))
+                self._note(Disconnected(at, self.ply, seat=seat))
 
     def leave(self, seat: int, at: float) -> None:
         """A seat is gone for good. Its opponent wins, now or on coming back."""
@@ -307,7 +307,7 @@ class Match:
         if self._due[seat] == -inf:
             return
         if self._lost[seat] and self.verdict is None and self._losses[seat] <= LOSSES:
-            self._note(Returned(at, seat, self.ply))
+            self._note(Returned(at, self.ply, seat=seat))
         self._due[seat] = None
         self._lost[seat], self._came[seat] = False, True
         self._to_return[seat] = False
@@ -433,7 +433,7 @@ class Match:
     def _tell_credit(self, at: float) -> None:
         """All that was given back since the last move, at once: a stall concerns a thousand matches."""
         seconds, self._credited = self._credited, 0.0
-        self._note(Credited(at, seconds, self.ply))
+        self._note(Credited(at, self.ply, seconds=seconds))
 
     def _restore(self, written: Any, spent: float, at: float) -> None:
         """Play a move again that was played before the host stopped."""

@@ -12,8 +12,45 @@ Flag = Annotated[bool, Parameter(negative="")]  # there or not: there is no --no
 File = Annotated[str, Parameter(allow_leading_hyphen=True)]  # - is standard input or output
 Count = Annotated[int | None, Parameter(validator=Number(gte=1))]
 Entrants = Annotated[int | None, Parameter(validator=Number(gte=2))]
-Confidence = Annotated[float | None, Parameter(validator=Number(gte=0.5, lt=1))]
-Places = Annotated[int | None, Parameter(validator=Number(gte=0))]
-Within = Annotated[float | None, Parameter(validator=Number(gte=1, lte=1000))]
-Absent = Literal["wait", "settle"] | None
 Seconds = Annotated[float, Parameter(validator=Number(gte=0))]
+
+# What a tournament can be opened with, in a command that opens one or in one that opens the host with one.
+Absent = Annotated[
+    Literal["wait", "settle"] | None,
+    Parameter(
+        help="settle, unless set, where the format has an end: whoever misses two matches in a row loses"
+        " the others one by one; wait: each of its matches waits for it for 30 s."
+    ),
+]
+StartAt = Annotated[
+    str | None,
+    Parameter(help="When it starts by itself, as 2026-03-01T18:00:00Z; UTC unless it says otherwise."),
+]
+Group = Annotated[str | None, Parameter(help="A name that it shares with tournaments that belong with it.")]
+Confidence = Annotated[
+    float | None,
+    Parameter(
+        validator=Number(gte=0.5, lt=1),
+        help="Of the format decide: how sure it is to be who is where, 0.95 unless set.",
+    ),
+]
+Places = Annotated[
+    int | None,
+    Parameter(
+        validator=Number(gte=0),
+        help="Of decide: how many places are to be settled, 1 unless set; 0 for the whole order.",
+    ),
+]
+Within = Annotated[
+    float | None,
+    Parameter(
+        validator=Number(gte=1, lte=1000), help="Of decide: so many Elo count as equal, 20 unless set."
+    ),
+]
+Most = Annotated[
+    int | None,
+    Parameter(
+        validator=Number(gte=1),
+        help="Of decide: how many matches there are at the most, 200 for each entrant unless set.",
+    ),
+]

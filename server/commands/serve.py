@@ -7,7 +7,18 @@ import trio
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from server.commands.flags import Absent, Confidence, Count, Entrants, Flag, Places, Within
+from server.commands.flags import (
+    Absent,
+    Confidence,
+    Count,
+    Entrants,
+    Flag,
+    Group,
+    Most,
+    Places,
+    StartAt,
+    Within,
+)
 from server.commands.games import GameName
 from server.config import settings, with_tournament
 from server.exits import ConfigError
@@ -31,12 +42,12 @@ def serve(
     entrants: Entrants = None,
     rounds: Count = None,
     absent: Absent = None,
-    start_at: str | None = None,
-    group: str | None = None,
+    start_at: StartAt = None,
+    group: Group = None,
     confidence: Confidence = None,
     places: Places = None,
     within: Within = None,
-    games: Count = None,
+    games: Most = None,
     until_done: Flag = False,
     json: Flag = False,
     show: Literal[0, 1] | None = None,
@@ -77,21 +88,6 @@ def serve(
         It starts by itself when so many have come, and takes no more.
     rounds
         How many rounds, where the format leaves that open.
-    absent
-        settle, unless set, where the format has an end: whoever misses two matches in a row loses
-        the others one by one; wait: each of its matches waits for it for 30 s.
-    start_at
-        When it starts by itself, as 2026-03-01T18:00:00Z; UTC unless it says otherwise.
-    group
-        A name that it shares with tournaments that belong with it.
-    confidence
-        Of the format decide: how sure it is to be who is where, 0.95 unless set.
-    places
-        Of decide: how many places are to be settled, 1 unless set; 0 for the whole order.
-    within
-        Of decide: so many Elo count as equal, 20 unless set.
-    games
-        Of decide: how many matches there are at the most, 200 for each entrant unless set.
     until_done
         End when the tournament has ended, with the final standings.
     json

@@ -10,7 +10,18 @@ from typing import Annotated, Any, TypeVar
 from cyclopts import App, Parameter
 from cyclopts.validators import Number
 
-from server.commands.flags import Absent, Confidence, Count, Entrants, Flag, Places, Within
+from server.commands.flags import (
+    Absent,
+    Confidence,
+    Count,
+    Entrants,
+    Flag,
+    Group,
+    Most,
+    Places,
+    StartAt,
+    Within,
+)
 from server.commands.games import GameName
 from server.commands.hosts import Desk, Host
 from server.exits import DONE, Failure, Misuse
@@ -118,12 +129,12 @@ def create(
     gain: Annotated[float, Parameter(validator=Number(gte=0))] = 0.0,
     option: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     absent: Absent = None,
-    start_at: str | None = None,
-    group: str | None = None,
+    start_at: StartAt = None,
+    group: Group = None,
     confidence: Confidence = None,
     places: Places = None,
     within: Within = None,
-    games: Count = None,
+    games: Most = None,
     desk: Desk | None = None,
     json: Flag = False,
 ) -> int:
@@ -154,21 +165,6 @@ def create(
         Seconds added to the bank after each move.
     option
         An option of the game, as NAME=VALUE; may be given several times.
-    absent
-        settle, unless set, where the format has an end: whoever misses two matches in a row loses
-        the others one by one; wait: each of its matches waits for it for 30 s.
-    start_at
-        When it starts by itself, as 2026-03-01T18:00:00Z; UTC unless it says otherwise.
-    group
-        A name that it shares with tournaments that belong with it.
-    confidence
-        Of the format decide: how sure it is to be who is where, 0.95 unless set.
-    places
-        Of decide: how many places are to be settled, 1 unless set; 0 for the whole order.
-    within
-        Of decide: so many Elo count as equal, 20 unless set.
-    games
-        Of decide: how many matches there are at the most, 200 for each entrant unless set.
     """
     wanted: dict[str, Any] = {"name": name, "game": game, "format": format}
     given = {"entrants": entrants, "rounds": rounds, "seed": seed}

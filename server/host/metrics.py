@@ -27,26 +27,10 @@ def _of_the_host(host: Host) -> Iterator[Family]:
     yield from _of_tournaments(host)
     played = measures.played(host.tournaments)
     yield _by("game", catalogue(), "quintain_moves_total", "counter", "Moves that were played.", played)
-    yield Family(
-        "quintain_matches_over_total",
-        "counter",
-        "Matches that ended since the host was started, by how.",
-        tuple(
-            Sample(measures.over[game, ending.value], {"game": game, "ending": ending.value})
-            for game in catalogue()
-            for ending in Ending
-        ),
-    )
-    yield Family(
-        "quintain_faults_total",
-        "counter",
-        "Matches that were not played to their end, by whose fault that is.",
-        tuple(
-            Sample(measures.faults[game, fault.value], {"game": game, "fault": fault.value})
-            for game in catalogue()
-            for fault in Fault
-        ),
-    )
+    how = "Matches that ended since the host was started, by how."
+    yield _by_game_and("ending", Ending, "quintain_matches_over_total", how, measures.over)
+    whose = "Matches that were not played to their end, by whose fault that is."
+    yield _by_game_and("fault", Fault, "quintain_faults_total", whose, measures.faults)
     yield Family(
         "quintain_matches_void_total",
         "counter",
@@ -134,3 +118,16 @@ def _by(
 ) -> Family:
     """A sample for each value that the label can have, also where nothing was counted."""
     return Family(name, kind, help, tuple(Sample(counts[each], {label: each}) for each in values))
+
+
+def _by_game_and(
+    label: str, values: Iterable[str], name: str, help: str, counts: Counter[tuple[str, str]]
+) -> Family:
+    """The same for each game, of what is counted by game and by that label."""
+    pairs = [(game, str(value)) for game in catalogue() for value in values]
+    return Family(
+        name,
+        "counter",
+        help,
+        tuple(Sample(counts[pair], {"game": pair[0], label: pair[1]}) for pair in pairs),
+    )

@@ -23,17 +23,7 @@ from server.protocols.common.attendance import Attendance
 from server.protocols.common.encode_once import Once
 from server.protocols.common.states import State
 from server.protocols.dialect import Channel, Dialect, OverTcp
-from tournament.events import (
-    AnyEvent,
-    Began,
-    Credited,
-    Disconnected,
-    Ended,
-    Moved,
-    Refused,
-    Returned,
-    absences,
-)
+from tournament.events import AnyEvent, Began, Ended, Incident, Moved, Refused, absences
 from tournament.match import Match, OutOfTurn
 from tournament.player import Seat
 from tournament.record import AnyFact
@@ -140,7 +130,7 @@ class Memo:
             case Ended():
                 self._say(once(event, final, match, event))
                 self.attendance.ended()
-            case Disconnected() | Returned() | Credited():
+            case Incident():
                 pass  # is older than these
             case _:
                 assert_never(event)

@@ -156,7 +156,7 @@ def test_a_stall_that_was_credited_is_told_with_the_next_move() -> None:
     played.credit(0.6, 6.0)
     assert len(played.log.events) == 1, "a stall concerns every match, and none is told at once"
     played.play(0, 3, 7.0)
-    assert played.log.events[1] == Credited(7.0, 1.0, 0)
+    assert played.log.events[1] == Credited(7.0, 0, seconds=1.0)
 
 
 def test_a_stall_is_in_the_sentence_of_whoever_ran_out_of_time_after_it() -> None:

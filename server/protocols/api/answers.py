@@ -74,10 +74,9 @@ class Head(Struct, frozen=True):
     frozen: bool
 
 
-class Summary(Head, frozen=True):
-    """A tournament as lists show it, and as the answer to an order about it."""
+class Course(Head, frozen=True, kw_only=True):
+    """How a tournament is held, and how far it has come."""
 
-    entrants: int
     wanted: int | None
     rounds: int | None
     lots: Lots
@@ -91,6 +90,12 @@ class Summary(Head, frozen=True):
     open: int
     eta: float | None
     missing: list[Missing]
+
+
+class Summary(Course, frozen=True, kw_only=True):
+    """A tournament as lists show it, and as the answer to an order about it."""
+
+    entrants: int
 
 
 class Tournaments(Struct, frozen=True):
@@ -105,23 +110,10 @@ class Entrant(Struct, frozen=True, omit_defaults=True):
     accuracy: float | None = None
 
 
-class Whole(Head, frozen=True, omit_defaults=True, kw_only=True):
+class Whole(Course, frozen=True, omit_defaults=True, kw_only=True):
     """One tournament, with its entrants."""
 
     entrants: list[Entrant]
-    wanted: int | None
-    rounds: int | None
-    lots: Lots
-    options: dict[str, Any]
-    pace: Pace
-    absent: Literal["wait", "settle"] | None
-    start_at: str | None
-    group: str | None
-    played: int
-    playing: list[str]
-    open: int
-    eta: float | None
-    missing: list[Missing]
     next: int | None
     graded: dict[str, Any] | None = None  # where a solver knows the game
     deciding: dict[str, Any] | None = None  # of a tournament that ends when it is decided

@@ -29,17 +29,7 @@ from server.net.limits import Bucket, Limits
 from server.protocols.arena.messages import ANSWER, FLIP, STREAM, Command, ended, refused_move, written
 from server.protocols.common.encode_once import Once
 from server.protocols.common.http_tape import requested, responded
-from tournament.events import (
-    AnyEvent,
-    Began,
-    Credited,
-    Disconnected,
-    Ended,
-    Ending,
-    Moved,
-    Refused,
-    Returned,
-)
+from tournament.events import AnyEvent, Began, Ended, Ending, Incident, Moved, Refused
 from tournament.log import Follower
 from tournament.match import OutOfTurn
 from tournament.player import Seat
@@ -216,7 +206,7 @@ class Battle:
                 )  # or this and whoever it calls would keep each other
                 self._end(event)
                 then()
-            case Disconnected() | Returned() | Credited():
+            case Incident():
                 pass  # is older than these
             case _:
                 assert_never(event)

@@ -54,17 +54,7 @@ from server.protocols.common import states
 from server.protocols.common.attendance import Attendance
 from server.protocols.common.encode_once import Once
 from server.protocols.dialect import Channel
-from tournament.events import (
-    AnyEvent,
-    Began,
-    Credited,
-    Disconnected,
-    Ended,
-    Ending,
-    Moved,
-    Refused,
-    Returned,
-)
+from tournament.events import AnyEvent, Began, Ended, Ending, Incident, Moved, Refused
 from tournament.match import Match, OutOfTurn
 from tournament.player import Seat
 
@@ -206,7 +196,7 @@ class C4Arena:
                 pass  # whoever sent it was told
             case Ended():
                 self._end(seat, event)
-            case Disconnected() | Returned() | Credited():
+            case Incident():
                 pass  # is older than these
             case _:
                 assert_never(event)

@@ -269,7 +269,7 @@ class House:
                 if event.seat == seat.index:
                     self._refuse(why, match.name, ply)
                     self._ask(seat, ply)
-            case events.Disconnected() | events.Returned() | events.Credited():
+            case events.Incident():
                 pass  # the opponent's absence is not this bot's business, and the clocks say the rest
             case events.Ended():
                 self._put(once(event, lambda: encode(end(match, event))))

@@ -1,52 +1,20 @@
 """House players, whom a bot asks for by name and who are there at once."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import pytest
 import trio
 import trio.testing
 from trio.testing import MockClock
 
-from games.brains import alphabeta
-from games.connect4 import GAME
 from server.host.reception import Unwelcome
-from server.host.thinker import Busy, Failed, Thinker
+from server.host.thinker import Busy, Failed
+from tests.server.host.inside import Inside
 from tests.server.protocols.fours import DISCONNECTED, END, Bot, ignored, place, play_on, table
 from tournament.events import Ending
 from tournament.match import Match
 from tournament.record import AnyFact
 from tournament.store import Memory
-
-
-class Inside(Thinker):
-    """Thinks within the loop, for as long as it may; or fails at once, if it has something to fail with."""
-
-    def __init__(self, *failures: Exception) -> None:
-        super().__init__()
-        self.asked: list[tuple[object, ...]] = []
-        self._failures = [*failures]
-
-    async def think(
-        self,
-        game: str,
-        options: Mapping[str, Any],
-        moves: Sequence[Any],
-        brain: str,
-        seconds: float,
-        depth: int | None = None,
-        *,
-        seed: int = 0,
-    ) -> Any:
-        self.asked.append((game, brain, seconds))
-        if self._failures:
-            await trio.lowlevel.checkpoint()
-            raise self._failures.pop()
-        await trio.sleep(seconds)
-        position = GAME.start()
-        for move in moves:
-            position = position.play(move)
-        return alphabeta(GAME, seed, 3)(position, lambda: False)
 
 
 async def test_random_is_there_at_once_as_often_as_it_is_asked_for(autojump_clock: MockClock) -> None:

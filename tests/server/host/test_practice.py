@@ -1,6 +1,6 @@
 """The host's own opponents, whom any bot may ask for by name in any game, on a virtual clock."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -15,9 +15,9 @@ from server.export.verify import verify
 from server.host.host import OPEN, Host
 from server.host.practice import LAST, SPARRING
 from server.host.reception import Unwelcome
-from server.host.thinker import Thinker
 from server.net.limits import Limits
 from tests.server.exports import exported
+from tests.server.host.inside import Inside
 from tests.server.protocols.room import Guest, Room, room
 from tournament.causes import Disconnected, Refused, Returned
 from tournament.entries import entry
@@ -29,28 +29,6 @@ from tournament.store import Memory
 GAMES = sorted(catalogue())
 SECONDS = 0.05  # that everybody takes for a move
 LONG = 10_000.0  # virtual seconds in which any of these matches are over
-
-
-class Inside(Thinker):
-    """Thinks within the loop, one position far."""
-
-    async def think(
-        self,
-        game: str,
-        options: Mapping[str, Any],
-        moves: Sequence[Any],
-        brain: str,
-        seconds: float,
-        depth: int | None = None,
-        *,
-        seed: int = 0,
-    ) -> Any:
-        rules = catalogue()[game]
-        position = rules.opening(options)
-        for move in moves:
-            position = position.play(rules.read(move, position))
-        await trio.sleep(seconds)
-        return rules.write(BRAINS[brain](rules, seed)(position, lambda: True))
 
 
 @asynccontextmanager
