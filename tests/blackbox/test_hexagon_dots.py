@@ -12,7 +12,7 @@ import pytest
 from tests.blackbox.ends import Answer, Asking, Stream, ask, fresh
 from tests.blackbox.inspected import Inspected
 from tests.blackbox.unhurried import unhurried
-from tests.hang import HANG, wait_for
+from tests.hang import HANG
 from tests.oracles import OPEN
 from tests.oracles import hexagondots as oracles
 
@@ -412,12 +412,9 @@ def test_observers_get_the_game_and_then_deltas_one_json_a_line(host: Inspected)
 
 
 def test_match_leads_to_a_game_that_waits_for_a_player(host: Inspected) -> None:
-    def waits() -> bool:  # or somebody whom an earlier test left behind has come to play there
-        answer = ask(host.http, "GET", "/match")
-        assert answer.status == 201
-        return seen(host, answer.headers["location"])["state"] == "initiating"
-
-    wait_for(waits)
+    answer = ask(host.http, "GET", "/match")
+    assert answer.status == 201
+    assert seen(host, answer.headers["location"])["state"] == "initiating"
 
 
 def test_games_lists_those_who_wait(host: Inspected) -> None:

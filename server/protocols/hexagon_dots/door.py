@@ -121,10 +121,11 @@ class HexagonDots:
     def _find(self, exchange: Exchange) -> None:
         """Somebody who waits is first; then what was made just now; else the host finds an opponent."""
         now, free = trio.current_time(), [gate for gate in self._gates.values() if gate.open]
+        unused = [gate for gate in free if gate.unused]
         gate = (
             next((gate for gate in free if gate.waiting), None)
-            or next((gate for gate in free if gate.fixed and now - gate.at < FRESH), None)
-            or next((gate for gate in free if not gate.fixed), None)
+            or next((gate for gate in unused if gate.fixed and now - gate.at < FRESH), None)
+            or next((gate for gate in unused if not gate.fixed), None)
             or self._make(FOUND, fixed=False)
         )
         self._locate(exchange, gate)

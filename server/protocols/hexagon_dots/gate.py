@@ -77,6 +77,11 @@ class Gate:
         return not self.taken and len(self.waiting) < 2
 
     @property
+    def unused(self) -> bool:
+        """Nobody has played here yet."""
+        return self._match is None and self._end is None
+
+    @property
     def why_not(self) -> str:
         """Why nothing can be done here, in words for somebody who wanted to."""
         if self._end is not None:

@@ -245,6 +245,20 @@ async def test_who_asks_for_a_game_is_sent_to_whoever_waits(autojump_clock: Mock
         assert (await seeker.ask("GET", "/match")).headers["location"] != game
 
 
+async def test_whoever_seeks_a_game_is_not_sent_to_one_that_others_play(autojump_clock: MockClock) -> None:
+    """A tournament's matches are seen at whichever address a bot of it has joined."""
+    async with table(CUP | {"entrants": "2"}) as here:
+        seeker = here.caller()
+        found, made = (await seeker.ask("GET", "/match")).headers["location"], await here.made(3, 3)
+        ann, bob = here.bot("ann"), here.bot("bob")
+        await ann.join(found)
+        await bob.join(made)
+        await trio.sleep(1.0)
+        assert (await here.read(found))["state"] == "in play"
+        game = (await seeker.ask("GET", "/match")).headers["location"]
+        assert (await here.read(game))["state"] == "initiating"
+
+
 async def test_a_game_that_was_just_made_is_offered_and_one_that_nobody_came_to_is_not(
     autojump_clock: MockClock,
 ) -> None:
