@@ -277,7 +277,7 @@ def test_of_the_95_percent_intervals_95_percent_hold_the_truth(
     assert 0.93 <= coverage(1, 2400 // bots, bots, doubles, spread, draws) <= 0.97
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("draws", [never, split, often])
 @pytest.mark.parametrize("spread", [100, 200, 300])
 @pytest.mark.parametrize(("bots", "doubles"), [(6, 2), (6, 10), (10, 1), (10, 5), (16, 2), (20, 1)])

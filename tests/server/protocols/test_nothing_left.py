@@ -7,9 +7,10 @@ that leaves such a circle with each connection fills the memory.
 
 import gc
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 
+import pytest
 import trio
 from trio.testing import MockClock
 
@@ -20,6 +21,15 @@ from tournament.meetings import Meetings
 
 LONG = 4300.0  # seconds after which nobody is awaited or remembered
 OURS = ("server.", "tournament.")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _nothing_old() -> Iterator[None]:
+    """Have the collector look at what these tests make alone, and not again and again at all there is."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @contextmanager
