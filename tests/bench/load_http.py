@@ -198,7 +198,8 @@ class HexagonBot:
         if self._asked is not None:
             self._crowd.made(self._asked)
             self._asked = None
-        for line in decode(body)["lines"]:
+        is_over = head.startswith(b"HTTP/1.1 410")  # on a machine that had too much to do: by the clock
+        for line in () if is_over else decode(body)["lines"]:
             one, other = line["endpoints"]
             self._lines.append(((one["row"], one["col"]), (other["row"], other["col"])))
         if (token := TOKEN.search(head)) is not None:

@@ -166,6 +166,6 @@ class Waves:
             connection.request("GET", path.format(game=self._dialect.game))
             response = connection.getresponse()
             response.read()
-            if response.status != 200:
+            if response.status not in (200, 503):  # 503: a machine that has much to do says "in a second"
                 raise RuntimeError(f"{path} of {self._dialect.game}: {response.status} {response.reason}")
         connection.close()
