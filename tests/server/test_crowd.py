@@ -32,6 +32,11 @@ format = "knockout"
 entrants = {BOTS}
 pace = {{{{ turn = {2 * HANG} }}}}
 """
+UNHURRIED = f"""
+[limits]
+hello_seconds = {HANG}
+handshake_seconds = {HANG}
+"""
 GAMES = ("connect-4", "santorini")
 WON, LOST, DRAWN = "won", "lost", "drawn"
 
@@ -114,15 +119,23 @@ class Fours(load_websocket.Bot):
 def host(tmp_path: Path) -> Iterator[Served]:
     if room_for_files() < 2 * BOTS + 200:
         lacking("this process may not open so many files")
-    (tmp_path / "quintain.toml").write_text("".join(CUP.format(game=game) for game in GAMES))
+    (tmp_path / "quintain.toml").write_text(UNHURRIED + "".join(CUP.format(game=game) for game in GAMES))
     served = Served(tmp_path, "--log-level", "error")
     yield served
     served.kill()
 
 
 def test_a_thousand_bots_over_each_of_two_transports_play_at_once(host: Served) -> None:
-    until = monotonic() + HANG
     halls = dict(zip(GAMES, (Hall(host.websocket), Hall(host.tcp)), strict=True))
+    try:
+        play(host, halls)
+    finally:
+        for hall in halls.values():
+            hall.leave()
+
+
+def play(host: Served, halls: dict[str, Hall]) -> None:
+    until = monotonic() + HANG
     for (game, hall), bot in zip(halls.items(), (Fours, Memo), strict=True):
         for number in range(BOTS):
             bot(hall, f"{game}-{number:04}")
@@ -146,4 +159,3 @@ def test_a_thousand_bots_over_each_of_two_transports_play_at_once(host: Served) 
                 recorded[name] = DRAWN if winner is None else WON if won else LOST
         assert recorded == hall.results
         assert len(recorded) == BOTS
-        hall.leave()
