@@ -10,6 +10,7 @@ unexport VIRTUAL_ENV
 IN := $(VENV)/bin/
 RUN := $(VENV)/.run
 DEV := $(VENV)/.dev
+DOCS := .cache/docs
 COMMAND := $(VENV)/.command
 # Half as many again as there are processors: a third of the time tests wait for something else than a processor.
 WORKERS ?= $(shell expr $$(nproc 2>/dev/null || echo 2) '*' 3 / 2)
@@ -27,7 +28,7 @@ serve: $(COMMAND)  ## the host, on its defaults; `make serve ARGS="--http 0"` pa
 demo: $(COMMAND)  ## a tournament of house bots in every game; `make demo ARGS="--seconds 60"` makes it longer
 	@$(IN)quintain demo $(ARGS)
 
-test: lint  ## lint, types and every test; ends with the slowest twenty
+test: lint docs  ## lint, types, the documentation and every test; ends with the slowest twenty
 	@tests/browser/prepare.sh $(abspath $(IN))/python
 	@tests/server/store/prepare.sh
 	@tests/deploy/prepare.sh
@@ -47,6 +48,7 @@ campaign: $(DEV)  ## all that can be tried at length, for hours; `make campaign 
 	HYPOTHESIS_PROFILE=campaign $(PYTEST) -n $(WORKERS) $(ARGS)
 	$(IN)python -m tests.fuzz --sessions 100000
 	$(IN)python -m tests.simulation --seeds 1-20000 --jobs $(WORKERS)
+	$(IN)python -m tests.simulation.cluster --seeds 1-20000 --jobs $(WORKERS)
 	$(IN)python -m tests.chaos --kills 1000
 	$(IN)python -m tests.chaos --kills 100 --how term
 	$(IN)python -m tests.chaos --kills 50 --how restart-postgres
@@ -63,8 +65,7 @@ lint: $(DEV) $(COMMAND)  ## ruff and pyright
 	$(IN)ruff format --check
 	$(IN)pyright --pythonpath $(IN)python
 
-docs: $(VENV)/.docs  ## docs/_build/html
-	$(IN)python -m sphinx -W -b html docs docs/_build/html
+docs: $(DOCS)/built  ## the documentation as a site in .cache/docs: a link that leads nowhere is an error
 
 matrix:  ## the tests on every Python from 3.11 on that is there
 	tests/matrix.sh
@@ -76,7 +77,7 @@ lock:  ## compile requirements/ anew from pyproject.toml (needs uv)
 	done
 
 clean:
-	rm -rf $(VENV) .cache .hypothesis .pytest_cache .ruff_cache docs/_build
+	rm -rf $(VENV) .cache .hypothesis .pytest_cache .ruff_cache
 
 LOCK := --quiet --universal --python-version 3.11 --generate-hashes \
         --no-header --no-annotate --no-emit-index-url --no-emit-find-links
@@ -93,6 +94,13 @@ $(VENV)/.%: requirements/%.txt | $(IN)python
 	touch $@
 
 $(VENV)/.bench $(VENV)/.docs: $(DEV)
+
+# All of it or nothing: Sphinx is silent on a page that it has read before, and so on a link into another page. What
+# pages link to outside of docs/ is there, too; a folder is newer when something in it is gone.
+$(DOCS)/built: $(VENV)/.docs Makefile $(shell find docs/. clients/. -not -name __pycache__ -not -name '*.pyc')
+	rm -rf $(DOCS)
+	$(IN)python -m sphinx --quiet --fail-on-warning --keep-going --builder html docs $(DOCS)
+	touch $@
 
 # The command `quintain`, run from this folder: what it needs, and then itself, built by what is locked too.
 $(COMMAND): $(RUN) $(VENV)/.build pyproject.toml

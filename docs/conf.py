@@ -3,6 +3,5 @@
 project = "Quintain"
 extensions = ["myst_parser"]
 html_theme = "furo"
-exclude_patterns = ["_build"]
 myst_heading_anchors = 3
 suppress_warnings = ["misc.highlighting_failure"]  # a transcript is in no language that a highlighter knows

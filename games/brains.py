@@ -99,9 +99,20 @@ def worth(game: Game[Any, Any], position: Any, depth: int) -> float:
 
     From −1 to 1 as the game's `evaluate` has it; beyond `SURE` or its negative, a win or a loss is forced.
     """
-    search = _Search(position, list(position.moves()), game.evaluate or _even, lambda: False)
+    found = worth_in_time(game, position, depth, lambda: False)
+    if found is None:
+        raise RuntimeError("a search that nobody stops has stopped")
+    return found
+
+
+def worth_in_time(game: Game[Any, Any], position: Any, depth: int, stop: Stop) -> float | None:
+    """The same; None if the time is up before it is known."""
+    search = _Search(position, list(position.moves()), game.evaluate or _even, stop)
     search.narrow = depth > WHOLE
-    value = search.value(position, depth, 0, -inf, inf)
+    try:
+        value = search.value(position, depth, 0, -inf, inf)
+    except _Stopped:
+        return None
     return -value if position.turn else value
 
 

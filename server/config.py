@@ -4,7 +4,6 @@ Every error is one line that says where the fault is, in which key, and what is
 wrong with it.
 """
 
-import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ import msgspec
 from msgspec import Meta, Struct, structs
 
 from server.exits import ConfigError
+from server.host.durations import BadDuration, seconds
 from server.host.host import check
 from server.host.tournament_settings import TournamentSettings
 from server.http.origins import Origins
@@ -29,8 +29,7 @@ NOT_SETTINGS = frozenset({"QUINTAIN_TOKEN"})  # the organiser's token: a secret,
 
 RESERVE_BYTES = 64 << 20  # some 60,000 matches
 
-UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}  # of durations: "90s", "10m", "6h", "1d"
-DURATIONS = (("grace",), ("backups", "every"))  # the settings that may be written like that
+DURATIONS = (("grace",), ("backups", "every"))  # the settings that may be written as "10m" and the like
 
 Port = Annotated[int, Meta(ge=0, le=65535)]
 WebhookEvent = Literal[
@@ -104,6 +103,9 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     evaluation: Evaluation = Evaluation()
     backups: Backups | None = None
     webhook: tuple[Webhook, ...] = ()
+    workers: Annotated[int, Meta(ge=1, le=64)] = 1  # processes that play
+    peers: str = ""  # ADDRESS:PORT where other hosts on the same database reach this one
+    advertise: str = ""  # ADDRESS:PORT by which they do, if that is another
     show: Literal[0, 1] = 1  # processes for pages and whatever only looks; 0: the one that plays does it
     limits: Limits = Limits()
     tournament: tuple[TournamentSettings, ...] = ()  # opened at the start, if there is none of that name
@@ -118,7 +120,33 @@ def settings(file: str | None, environment: Mapping[str, str], flags: Mapping[st
         _checked(merged, str(path))
     merged = _merged(merged, _of_environment(environment))
     _checked(merged, "the environment")
-    return _checked(_merged(merged, flags), "the flags")
+    found = _checked(_merged(merged, flags), "the flags")
+    if found.workers > 1 and not found.show:
+        raise ConfigError("workers: several of them need the process that shows, so not show = 0 as well")
+    _check_peers(found)
+    return found
+
+
+def _check_peers(found: Settings) -> None:
+    for key, address in (("peers", found.peers), ("advertise", found.advertise)):
+        host, _, port = address.rpartition(":")
+        if address and not (host and port.isascii() and port.isdigit() and int(port) <= 65535):
+            raise ConfigError(f"{key}: expected ADDRESS:PORT, not {address[:100]!r}")
+    if not found.peers:
+        if found.advertise:
+            raise ConfigError("advertise: others come to the address in peers, so set that as well")
+        return
+    if not found.store:
+        raise ConfigError(
+            'peers: hosts share a PostgreSQL database, so set store = "postgresql://…" as well:'
+            " a file belongs to one host"
+        )
+    if found.workers > 1:
+        raise ConfigError("peers: a host with several workers has its database to itself, so not both")
+    if not found.show:
+        raise ConfigError("peers: hosts that share a database need the process that shows, so not show = 0")
+    if not found.advertise and found.peers.rpartition(":")[0].strip("[]") in ("0.0.0.0", "::"):  # noqa: S104
+        raise ConfigError(f"peers: no host can be reached at {found.peers}, so set advertise as well")
 
 
 def with_tournament(found: Settings, wanted: Mapping[str, Any]) -> Settings:
@@ -178,10 +206,6 @@ def _checked(values: Mapping[str, Any], origin: str) -> Settings:
     return found
 
 
-class BadDuration(ValueError):
-    """Something that is set says for how long, and does not. The message is for the organiser."""
-
-
 def _in_seconds(values: Mapping[str, Any]) -> Mapping[str, Any]:
     """The same with all durations as numbers."""
     for path in DURATIONS:
@@ -191,18 +215,11 @@ def _in_seconds(values: Mapping[str, Any]) -> Mapping[str, Any]:
             inner = cast("Mapping[str, Any]", inner).get(table) if isinstance(inner, Mapping) else None
         written = cast("Mapping[str, Any]", inner).get(key) if isinstance(inner, Mapping) else None
         if isinstance(written, str):
-            value: Any = _seconds(written, ".".join(path))
+            value: Any = seconds(written, ".".join(path))
             for each in reversed(path):
                 value = {each: value}
             values = _merged(values, value)
     return values
-
-
-def _seconds(written: str, key: str) -> float:
-    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)([smhd])", written)
-    if found is None:
-        raise BadDuration(f'{key}: expected seconds, or "90s", "10m", "6h" or "1d", not {written!r}')
-    return float(found[1]) * UNITS[found[2]]
 
 
 def _check_webhooks(webhooks: Sequence[Webhook], origin: str) -> None:

@@ -14,17 +14,19 @@ from contextlib import closing
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import structlog
 import trio
 
 from server import allocator, certificate, collector, figures, supervised
 from server.config import Settings
-from server.exits import ConfigError
+from server.exits import ConfigError, Failure
 from server.export.signing import Signer, signer
 from server.host import telling
 from server.host.host import OPEN, STOPPING, Host
 from server.host.measures import watch_lag
+from server.host.view import Held
 from server.host.wire_reader import WireReader
 from server.http.exchange import App
 from server.http.origins import Origins
@@ -59,13 +61,20 @@ from server.store.ledger import Ledger
 from server.store.regular_backups import RegularBackups
 from server.store.sqlite import backups, warn_of_faults
 from server.webhooks.delivery import deliver
+from server.workers.requests import Reading
+from server.workers.workers import Workers
 from tournament.record import State
-from tournament.tournament import Refusal, Tournament
+from tournament.store import Stale
+from tournament.tournament import Refusal
+
+if TYPE_CHECKING:
+    from server.peers.peering import Peering  # psycopg, which it needs, is an extra
 
 SOON_READ = 200_000  # entries of a journal that show has read within some seconds
 LINGER = 1.0  # seconds for bots to take in how it ended before their connections go
 SWITCH = 0.0005  # seconds that the thread which writes waits for a busy event loop, at each of its steps
 DONE, INTERRUPTED = 0, 130  # exit codes
+TAKEN_OVER = "peers: other hosts have gone on with what this one held, and it ends: start it again"
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -86,7 +95,11 @@ async def serve(
             print(f"the organiser's token is in {token.path}", file=sys.stderr)  # noqa: T201
         warn_of_faults()
         with closing(opened(settings, folder)) as engine:
-            return await _serve(settings, engine, token, files, until_done, as_json, output)
+            try:
+                return await _serve(settings, engine, token, files, until_done, as_json, output)
+            except* Stale:
+                raise Failure(TAKEN_OVER) from None
+    return DONE  # pragma: no cover - one of these returns or raises
 
 
 async def _serve(
@@ -99,10 +112,13 @@ async def _serve(
     output: Output | None,
 ) -> int:
     tls = None if settings.tls is None else certificate.context(settings.tls)
-    ledger = Ledger(engine)
+    peering = _peering(settings, engine)
+    ledger = Ledger(engine) if peering is None else peering.ledger
     beside = bool(settings.show) and POSSIBLE  # whatever only looks is another process
-    load = partial(snapshots.load, engine, Path(settings.data)) if beside else None
-    host = Host(settings.limits, ledger, at_once=settings.matches_at_once, load=load)
+    load = partial(snapshots.load, engine, Path(settings.data), whole=not beside)
+    if peering is not None:
+        load = peering.peers.load
+    host = Host(settings.limits, ledger, at_once=settings.matches_at_once, load=load, whole=not beside)
     ledger.committed = host.measures.commits.observe
     host.elsewhere = in_a_thread
     admission = listening.Admission(
@@ -112,26 +128,45 @@ async def _serve(
         expected_hosts(settings.bind, settings.hosts),
     )
     lending = Lending(settings.limits, admission)
-    show = Show(host, lambda: ledger.safe, lending) if beside else None
+    last = (lambda: ledger.safe) if peering is None else (lambda: peering.last)  # that is safe
+    show = Show(host, last, lending) if beside else None
+    spoken = [(dialect, way.serve(host, settings)) for dialect, way in carried(OverHttp)]
+    workers = None
+    if settings.workers > 1:
+        if show is None:
+            raise ConfigError("workers: this system cannot pass connections to other processes")
+        reading = Reading((door.paths, frozenset(dialect.games or ())) for dialect, door in spoken)
+        workers = Workers(settings.workers, host, ledger, settings.limits, admission, lending, reading)
     doors = await _open(settings)
     async with trio.open_nursery() as nursery:
+        if peering is not None:
+            await peering.listen(nursery, settings.peers, settings.advertise, figures.own_version())
+            peering.serve(host)
         await nursery.start(host.run)
         nursery.start_soon(partial(trio.to_thread.run_sync, engine.examine, abandon_on_cancel=True))
         for wanted in settings.tournament:
-            if wanted.name not in host.tournaments:
+            if not host.has(wanted.name):
                 try:
-                    await host.open(wanted.name, wanted.opened())
+                    await host.found(wanted.name, wanted.opened())
                 except Refusal as refusal:
                     raise ConfigError(f"tournament {wanted.name}: {refusal}") from None
         where = {name: listening.where(sockets[0]) for name, sockets in doors.items()}
         desk = has_desk(settings.bind, tls=tls is not None, anywhere=settings.admin_anywhere)
         sessions = Sessions() if desk else None
         addresses = Addresses(**where, websocket_url=settings.websocket_url)
-        spoken = [way.serve(host, settings) for _, way in carried(OverHttp)]
+        doors_of_dialects = [door for _, door in spoken]
         key = signer(Path(settings.data))
-        app = _application(host, settings, token.text, sessions, addresses, spoken, key, looks=show is None)
+        app = _application(
+            host, settings, token.text, sessions, addresses, doors_of_dialects, key, looks=show is None
+        )
+        if workers is not None:
+            app = workers.beside(app)
+            await nursery.start(workers.run, settings, addresses, token.text, sessions)
+        if peering is not None:
+            app = peering.relayed(doors_of_dialects, token.text, sessions).beside(app)
+            nursery.start_soon(peering.peers.run)
         if show is not None:
-            which = Which(door_at_root=any("" in door.paths for door in spoken))
+            which = Which(door_at_root=any("" in door.paths for door in doors_of_dialects))
             app = show.lending.beside(app, which.is_shown)
             begin = partial(Begin, settings, addresses, token.text, which.door_at_root, zero())
             if ledger.safe <= SOON_READ:
@@ -156,11 +191,15 @@ async def _serve(
             "thinking": lambda: host.thinker.waiting,
             "show": lambda: lending.waiting,
         }
+        if workers is not None:
+            queues["workers"] = lambda: workers.waiting
+            host.adding = workers.figures
+            host.not_ready = workers.not_ready
         host.figures += (
             figures.build,
             figures.process,
             partial(figures.waiting, queues),
-            partial(figures.webhooks, settings, lambda: ledger.safe),
+            partial(figures.webhooks, settings, last),
         )
         for name, sockets in doors.items():
             attended = host.measures.counting(name, attend[name])
@@ -194,15 +233,20 @@ async def _serve(
                 if output is not None:
                     watching.start_soon(output.tell_the_rest)
                 if output is not None and output.live:
-                    watching.start_soon(telling.keep_shown, host.tournaments, host.timekeeper, output.show)
-                code = await _until_the_end(host, until_done, signals, settings.grace)
+                    played = partial(_moves, host, workers)
+                    watching.start_soon(telling.keep_shown, lambda: host.known, played, output.show)
+                code = await _until_the_end(host, workers, until_done, signals, settings.grace)
                 watching.cancel_scope.cancel()
             _print_standings(host, until_done, as_json)
             if not host.draining:  # there is time, and whoever polls has yet to ask how it ended
                 with trio.move_on_after(LINGER):
                     await _until_all_are_gone(admission)
             with trio.move_on_after(LINGER):
+                if workers is not None:
+                    await workers.stop(STOPPING)
                 await host.stop()
+                if peering is not None:
+                    await peering.give_up()
                 http.drain(STOPPING)
                 if show is not None:
                     show.lending.drain(STOPPING)
@@ -210,6 +254,20 @@ async def _serve(
         nursery.cancel_scope.cancel()
         return code
     return DONE  # pragma: no cover - a cancelled nursery ends above
+
+
+def _peering(settings: Settings, engine: Engine) -> "Peering | None":
+    """What a host has that shares its database; None: it does not."""
+    if not settings.peers:
+        return None
+    if not POSSIBLE:
+        raise ConfigError("peers: this system cannot pass connections to the process that shows")
+    from server.peers.peering import Peering
+    from server.store.shared import SharedPostgres
+
+    if not isinstance(engine, SharedPostgres):
+        raise TypeError("a host with peers has opened another kind of store")
+    return Peering(engine, settings.store)
 
 
 def _files(settings: Settings) -> float:
@@ -222,13 +280,18 @@ def _files(settings: Settings) -> float:
     return files
 
 
+def _moves(host: Host, workers: Workers | None) -> int:
+    """That were played since the start."""
+    return host.timekeeper.moves + (0 if workers is None else workers.moves)
+
+
 async def _until_all_are_gone(admission: listening.Admission) -> None:
     while len(admission):  # noqa: ASYNC110 - nobody tells when the last has gone
         await trio.sleep(LINGER / 20)
 
 
 async def _until_the_end(
-    host: Host, until_done: str | None, signals: AsyncIterator[int], grace: float
+    host: Host, workers: Workers | None, until_done: str | None, signals: AsyncIterator[int], grace: float
 ) -> int:
     """Wait for the tournament, or for a signal and then for what cannot be resumed; returns the exit code."""
     code = DONE
@@ -242,7 +305,10 @@ async def _until_the_end(
             log.info("stopping", signal=signal.Signals(number).name, grace=grace)
             nursery.start_soon(stop_now)
             with trio.move_on_after(grace):
-                await host.drain()
+                async with trio.open_nursery() as draining:
+                    draining.start_soon(host.drain)
+                    if workers is not None:
+                        draining.start_soon(workers.drain)
             nursery.cancel_scope.cancel()
 
         async def stop_now() -> None:
@@ -253,7 +319,7 @@ async def _until_the_end(
         if until_done is None:
             await trio.sleep_forever()
         else:
-            await host.tournaments[until_done].finished()
+            await host.known[until_done].finished()
         nursery.cancel_scope.cancel()
     return code
 
@@ -317,13 +383,13 @@ def _print_standings(host: Host, until_done: str | None, as_json: bool) -> None:
         print(report(tournament.record, as_json=as_json), flush=True)  # noqa: T201
 
 
-def _worth_telling(host: Host, until_done: str | None) -> Iterable[Tournament]:
+def _worth_telling(host: Host, until_done: str | None) -> Iterable[Held]:
     """The tournament that was waited for; else all that are not over and have results."""
     if until_done is not None:
-        return (host.tournaments[until_done],)
+        return (host.known[until_done],)
     return (
         each
-        for each in host.tournaments.values()
+        for each in host.known.values()
         if each.record.state is not State.FINISHED
         and (each.record.ended or not each.record.name.startswith(OPEN))
     )

@@ -1,4 +1,4 @@
-"""All that happened at a table without an end, in columns: some sixty bytes a match.
+"""All that happened at a table without an end, in columns: some seventy bytes a match.
 
 Whoever shows a table (`server/show`) needs every match that was ever played at it, and a table
 lives for months. A Python object for each would take fifty times as much. Here each pairing has a
@@ -28,7 +28,7 @@ WINNERS = (None, 0, 1)
 NEVER = -inf  # in place of a time that is not known
 DIGEST = 16  # bytes
 NO_DIGEST = bytes(DIGEST)
-NOBODY = 0xFFFFFFFF  # in place of the number of a second
+NOBODY = 0xFFFFFFFF  # in place of the number of a second, or of a version
 BYE, NOTHING = (1.0, 0.0), (0.0, 0.0)
 
 T = TypeVar("T")
@@ -61,6 +61,8 @@ class Over(Protocol):
     def ended(self) -> float | None: ...
     @property
     def fault(self) -> Fault | None: ...
+    @property
+    def versions(self) -> tuple[str | None, str | None]: ...
 
 
 M = TypeVar("M", bound=Over)
@@ -75,6 +77,9 @@ class Texts:
 
     def __getitem__(self, number: int) -> str:
         return self._texts[number]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
 
     def __copy__(self) -> "Texts":
         return Texts(self._texts)
@@ -99,6 +104,7 @@ class Columns(Generic[M]):
         self.first, self.second, self.round = array("I"), array("I"), array("I")  # names as texts
         self.flags, self.winners, self.endings, self.faults = (bytearray() for _ in range(4))
         self.began_at, self.ended_at = array("d"), array("d")
+        self.versions = array("I"), array("I")  # of both bots, as texts
         self.why, self.plies, self.digests = array("I"), array("I"), bytearray()
         self.options: dict[int, Mapping[str, Any]] = {}  # of matches that had their own
         self.byes: list[int] = []
@@ -138,6 +144,8 @@ class Columns(Generic[M]):
             column.append(0)
         for column in (self.began_at, self.ended_at):
             column.append(NEVER)
+        for column in self.versions:
+            column.append(NOBODY)
         self.digests += NO_DIGEST
         if pairing.second is None:
             self.byes.append(pairing.number)
@@ -158,6 +166,8 @@ class Columns(Generic[M]):
         self.why[row], self.plies[row] = self.texts.number(match.why), match.plies
         self.began_at[row] = NEVER if match.began is None else match.began
         self.ended_at[row] = NEVER if match.ended is None else match.ended
+        for column, version in zip(self.versions, match.versions, strict=True):
+            column[row] = NOBODY if version is None else self.texts.number(version)
         if match.options is not None:
             self.options[number] = match.options
         self.latest[match.match] = match
@@ -182,8 +192,13 @@ class Columns(Generic[M]):
             began=_time(self.began_at[row]),
             ended=_time(self.ended_at[row]),
             fault=FAULTS[self.faults[row]],
+            versions=(self._version(0, row), self._version(1, row)),
             length=self.plies[row],
         )
+
+    def _version(self, seat: int, row: int) -> str | None:
+        number = self.versions[seat][row]
+        return None if number == NOBODY else self.texts[number]
 
     def decide(self, result: Result) -> None:
         """Note what came of a pairing; of one whose match counts no more, what that came to stays."""

@@ -8,10 +8,14 @@ disqualifications is in `docs/standings.md`.
 from collections.abc import Callable
 
 import trio
+from msgspec import UNSET, Struct
 
 from tournament.record import (
+    Admitted,
     AnyFact,
+    CheckedIn,
     Claimed,
+    Described,
     Disqualified,
     Entered,
     Froze,
@@ -25,6 +29,19 @@ from tournament.record import (
 )
 from tournament.standings import Row
 from tournament.tournament import Refusal, Tournament
+
+AFFILIATION = 64  # characters: it stands beside a name in tables
+CONTACT = 200  # characters: an address, and perhaps a telephone number
+
+
+class About(Struct, frozen=True):
+    """Whose an entrant is, and how to reach them; None: nothing else than was said before."""
+
+    affiliation: str | None = None
+    contact: str | None = None
+
+
+NOTHING = About()
 
 
 class Desk:
@@ -85,18 +102,38 @@ class Desk:
         async with self._tournament.deciding:
             await self._keep("void", f"{match}: {why}", await self.voiding(match, why))
 
-    async def enter(self, name: str) -> None:
+    async def enter(self, name: str, about: About = NOTHING) -> None:
         """Take in somebody who comes late, if the format allows it."""
         async with self._tournament.deciding:
             record = self._tournament.record
             if record.state is State.REGISTERING:
                 raise Refusal(f"{record.name} has not begun: whoever comes enters; invite whoever is to come")
-            if name in record.entrants:
+            if name in record.entrants and name not in record.no_shows:
                 raise Refusal(f"{name} is an entrant of {record.name} already")
             self._tournament.expect_room(late=True)
-            await self._keep("enter", name, [Entered(name)])
+            entered = Admitted(name) if name in record.no_shows else Entered(name)
+            await self._keep("enter", name, [entered, *self._described(name, about)])
 
-    async def invite(self, name: str, claim: Callable[[], str]) -> None:
+    async def check_in(self, name: str) -> None:
+        """Have an entrant count as checked in, whether it is here or not."""
+        async with self._tournament.deciding:
+            record = self._tournament.record
+            self._expect_entrant(name)
+            if record.opened.check_in is UNSET:
+                raise Refusal(f"nobody checks in to {record.name}: it has no check_in")
+            self._expect("checked in to", State.REGISTERING)
+            if name in record.checked_in:
+                raise Refusal(f"{name} has checked in to {record.name} already")
+            await self._keep("check-in", name, [CheckedIn(name)])
+
+    async def describe(self, name: str, about: About) -> None:
+        """Say whose an entrant is, and how to reach them."""
+        async with self._tournament.deciding:
+            known = name in self._tournament.record.entrants
+            entered = [] if known else self._expect_entrant(name)
+            await self._keep("describe", name, [*entered, *self._described(name, about)])
+
+    async def invite(self, name: str, claim: Callable[[], str], about: About = NOTHING) -> None:
         """Take in somebody who will come with a token.
 
         `claim` gives the name to a new token and returns the token's digest. An earlier one is void.
@@ -112,7 +149,8 @@ class Desk:
             else:
                 self._expect_entrant(name)
             entered = [] if name in record.entrants else [Entered(name)]
-            await self._keep("invite", name, [*entered, Claimed(name, claim(), invited=True)])
+            claimed = Claimed(name, claim(), invited=True)
+            await self._keep("invite", name, [*entered, claimed, *self._described(name, about)])
 
     async def release(self, name: str) -> None:
         """Have a name that came without a token belong to whichever bot comes next under it."""
@@ -174,6 +212,15 @@ class Desk:
         return [Voided(match, why), *again]
 
     # Within
+
+    def _described(self, name: str, about: About) -> list[Described]:
+        record = self._tournament.record
+        before = record.affiliations.get(name, ""), record.contacts.get(name, "")
+        after = tuple(
+            old if new is None else new
+            for old, new in zip(before, (about.affiliation, about.contact), strict=True)
+        )
+        return [Described(name, *after)] if after != before else []
 
     async def _keep(self, action: str, detail: str, changes: list[AnyFact]) -> None:
         """Keep the changes, together with who ordered them."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import UNSET, Struct, structs
 
 from tournament.record import (
     PIECE,
@@ -18,6 +18,7 @@ from tournament.record import (
     Claimed,
     Concluded,
     Dealt,
+    Described,
     Disqualified,
     Drew,
     Entered,
@@ -45,14 +46,15 @@ class Entry(Struct, frozen=True, omit_defaults=True):
     key: str | None  # of a fact of which the tournament has only one; None: there may be any number
     body: str  # the fact as JSON: equal facts are equal letter by letter
     salt: str = ""  # hexadecimal; of a fact that is not all public
+    epoch: int = 0  # of the lease under which the writer holds the tournament; 0: it shares with nobody
 
 
 _encoder = msgspec.json.Encoder(order="deterministic")
 _decoder = msgspec.json.Decoder[AnyFact](AnyFact)
 
 
-def entry(number: int, tournament: str, when: float, fact: AnyFact) -> Entry:
-    return Entry(number, tournament, when, kind(fact), unique(fact) or None, body(fact), _salt(fact))
+def entry(number: int, tournament: str, when: float, fact: AnyFact, epoch: int = 0) -> Entry:
+    return Entry(number, tournament, when, kind(fact), unique(fact) or None, body(fact), _salt(fact), epoch)
 
 
 def salted(row: Entry) -> Entry:
@@ -106,9 +108,11 @@ def public(fact: AnyFact) -> AnyFact | None:
         case _ if isinstance(fact, PRIVATE):
             return None
         case Dealt(keys=(_, _)):
-            return structs.replace(fact, keys=None)
+            return structs.replace(fact, keys=None, ways_back=UNSET)
         case Disqualified(why=why) | Voided(why=why) if why:  # in the organiser's own words
             return structs.replace(fact, why="")
+        case Described(contact=contact) if contact:
+            return structs.replace(fact, contact="")
         case _:
             return fact
 

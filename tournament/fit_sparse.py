@@ -5,6 +5,9 @@ entrants at first: their strengths are moved until everybody's is within a fifth
 own games say, which is a few steps (`settle`). What that leaves over adds up, so now and then all of it is
 fitted anew from where it stands (`refit`): Newton's method, each step found by conjugate gradients.
 
+Unless the fit is to be plain, what is believed beforehand is inferred with it: the closer a field seems to be
+together, the more drawn games against somebody average everybody is given.
+
 Deviations are sampled: strengths are drawn that could be the true ones, by solving the same equations
 with noise on the right. Of each entrant's variance, the share that comes from its own games is
 known, so only what its opponents' errors add rests on samples.
@@ -32,18 +35,24 @@ ROUNDS = 50  # of Newton's method; some five are enough unless the results are a
 CLOSE = 0.1 / ELO  # a step as small as this is the last
 STEP, SAMPLE = 0.05, 0.005  # how much of what is looked for a solution may miss
 SOLVING = 500  # steps of a solution; some ten are enough
+STRONGEST = 8.0  # drawn games given at most: too many are inferred where moving first is worth a lot
+SETTLED, TRIES = 0.02, 30  # the share by which these still change when they are known; the steps to that
 SAMPLES = (16, 200)  # as many as can be had for …
 WORK = 8_000_000  # … so many looks at a pair, which take some seconds
 CONTENDERS = 100  # of whom it is worked out how likely they are the strongest
 
 
 class Sparse:
-    def __init__(self, meetings: Meetings, *, most: int = MOST) -> None:
+    def __init__(self, meetings: Meetings, *, plain: bool = False, most: int = MOST) -> None:
+        """A `plain` fit gives everybody one drawn game, whatever the field seems to be."""
         self.prior = PRIOR
         self.centre = 0.0  # the mean strength at the latest fit of all
         self.strength: list[float] = []
         self.variance: list[float] = []  # of each strength, relative to the mean
         self._meetings = meetings
+        self._plain = plain
+        self._given = PRIOR  # drawn games, before it is considered how much is drawn
+        self._added = 0.0  # times the variance that its own games leave, everybody's is; 0: not known yet
         self._most = most
         self._slope: list[float] = []  # what each scored beyond what is expected of it
         self._curve: list[float] = []  # by how much that falls with its strength
@@ -119,14 +128,37 @@ class Sparse:
         strength[: len(self.strength)] = self.strength
         strength = system.likeliest(strength, PRIOR)
         calm = system.calm(strength)
-        strength = system.likeliest(strength, PRIOR * calm)
-        slope, curve, between = system.equations(strength, PRIOR * calm)
-        variance = system.variances(strength, between, curve, PRIOR * calm)
-        self.prior = PRIOR * calm
+        if not self._plain:
+            strength = self._infer(system, strength, calm)
+        self.prior = self._given * calm
+        strength = system.likeliest(strength, self.prior)
+        slope, curve, between = system.equations(strength, self.prior)
+        variance = system.variances(strength, between, curve, self.prior)
         self.centre = float(strength.mean())
         self.strength, self.variance = strength.tolist(), variance.tolist()
         self._slope, self._curve = slope.tolist(), curve.tolist()
+        self._added = _ratio(variance, curve)
         self._fitted, self._lost = self._meetings.games, False
+
+    def _infer(self, system: "System", strength: "Floats", calm: float) -> "Floats":
+        """Find out how far apart the field is, and with it what is given beforehand; a fit with that.
+
+        The variance of the field is that of the strengths and, on average, that of each. That is looked for
+        step by step (it is the EM algorithm, whose steps are made twice as long). What samples add to
+        the variances hardly depends on it, and is taken from the latest that there are.
+        """
+        for _ in range(TRIES):
+            prior = self._given * calm
+            strength = system.likeliest(strength, prior)
+            _, curve, between = system.equations(strength, prior)
+            if not self._added:
+                self._added = _ratio(system.variances(strength, between, curve, prior), curve)
+            apart = float(strength.var() + self._added * (1 / curve).mean())
+            before, found = self._given, 4 / apart  # a game between equals tells a quarter
+            self._given = min(max(found * found / before, PRIOR), STRONGEST)
+            if abs(self._given - before) < SETTLED * before:
+                break
+        return strength
 
     def contention(self, contenders: list[int]) -> "Floats":
         """How the errors of a few are correlated, as far as their own games do that: a covariance.
@@ -282,6 +314,10 @@ class System:
         import numpy as np
 
         return np.bincount(players, values, self.size).astype(np.float64, copy=False)
+
+
+def _ratio(variance: "Floats", curve: "Floats") -> float:
+    return float(variance.mean() / (1 / curve).mean())
 
 
 def _variance(ahead: float) -> float:

@@ -3,13 +3,14 @@
 Nobody plays two matches at once, so it lasts as long as the longest chain of one bot's matches; and no
 more can be played at once than there are pairs, so it lasts as long as all matches take, divided by
 these. Pairings of the absent take no time but that for which they are waited for. Rounds that are not
-drawn yet last as long as the longest match that a round of that size usually has.
+begun yet last as long as the longest match that a round of that size usually has, and begin when they may.
 
 A forecast looks at every entrant and at a bounded number of pairings.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from math import inf
 
 from tournament.match import Match
 from tournament.record import Record
@@ -19,6 +20,13 @@ LOOKS = 5_000  # pairings that are looked at, whether both can play; of more, th
 ONGOING = 0.25  # of what it has lasted, for a match that has lasted longer than was expected
 
 Waits = Callable[[str, int], float]  # of somebody absent: seconds that so many of its pairings hold others up
+
+Begins = Callable[[int], float]  # in how many seconds a round may begin, at the earliest
+
+
+def at_any_time(round: int) -> float:
+    """Rounds do not wait for the clock."""
+    return -inf
 
 
 class Forecast:
@@ -40,7 +48,13 @@ class Forecast:
         return sum(self._lasted) / len(self._lasted) if self._lasted else 0.0
 
     def left(
-        self, matches: Iterable[Match], absent: Mapping[str, float], waits: Waits, at_once: float, now: float
+        self,
+        matches: Iterable[Match],
+        absent: Mapping[str, float],
+        waits: Waits,
+        at_once: float,
+        now: float,
+        begins: Begins = at_any_time,
     ) -> float | None:
         """Seconds until the end; None while nothing is known. `absent` are awaited and not here."""
         lasted = {match: now - match.log.events[0].at for match in matches}
@@ -64,7 +78,10 @@ class Forecast:
         playing = max(*chains.values(), work / min(at_once, present // 2), 0.0) if chains else 0.0
         count = self._record.open.count
         waiting = max((waits(name, count(name)) for name in absent), default=0.0)
-        return max(playing, waiting) + self._rounds_to_come(absent, waits, at_once, length)
+        left = max(playing, waiting)
+        for round, seconds in self._rounds_to_come(absent, waits, at_once, length):
+            left = max(left, begins(round)) + seconds
+        return left
 
     def _to_play(self, absent: Mapping[str, float], length: float) -> Iterable[tuple[str, float]]:
         """How many pairings each of those who are here can play, longest chain first."""
@@ -85,25 +102,28 @@ class Forecast:
 
     def _rounds_to_come(
         self, absent: Mapping[str, float], waits: Waits, at_once: float, length: float
-    ) -> float:
+    ) -> Iterator[tuple[int, float]]:
+        """Each round that has not begun, and how long it lasts."""
         record = self._record
-        if record.format.plan is None:
-            return 0.0
         everybody = len(record.entrants) - len(record.out)
-        last = record.drawn.get(record.last_drawn)
-        seconds = 0.0
-        later = record.format.plan(len(record.entrants), record.opened.terms)[
-            0 if last is None else last.round :
-        ]
-        for ahead, matches in enumerate(later, 1):
+        for ahead, (round, matches) in enumerate(self._later(), 1):
             longest = self._longest(matches, length) * max(1.0, matches / at_once)
             waiting = 0.0
             if 2 * matches >= everybody - 1:  # all play, so the absent do
                 waiting = max(
                     (_one_more(waits, name, record.open.count(name) + ahead) for name in absent), default=0.0
                 )
-            seconds += max(longest, waiting)
-        return seconds
+            yield round, max(longest, waiting)
+
+    def _later(self) -> Iterable[tuple[int, int]]:
+        """Each round that has not begun, and how many matches it has."""
+        record = self._record
+        if record.format.plan is None:
+            return record.open.later.items()
+        last = record.drawn.get(record.last_drawn)
+        begun = 0 if last is None else last.round
+        sizes = record.format.plan(len(record.entrants), record.opened.terms)
+        return enumerate(sizes[begun:], begun + 1)
 
     def _longest(self, matches: int, length: float) -> float:
         """How long the longest of so many matches usually takes."""

@@ -103,6 +103,8 @@ class Format(Struct, frozen=True, kw_only=True):
     entrants: int = 2  # the fewest it can be held with
     # Where not all is drawn at the start: for so many entrants, how many matches each round has.
     plan: Callable[[int, Terms], Sequence[int]] | None = None
+    # Where all is drawn at the start: how many rounds that is for so many entrants.
+    rounds: Callable[[int, Terms], int] | None = None
 
 
 @cache

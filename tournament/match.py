@@ -149,6 +149,10 @@ class Match:
         """Seconds that a seat may be gone because it has not moved yet; infinite where it has."""
         return inf if self.has_moved(seat) else self._early_grace
 
+    def awaits_return(self, seat: int) -> bool:
+        """Whether a seat has not been here since the host was started again."""
+        return self._to_return[seat]
+
     @property
     def deadline(self) -> float:
         """The next instant after which `flag` may have something to decide."""
@@ -379,6 +383,10 @@ class Match:
     def fail(self, at: float) -> None:
         """Something of ours has failed, so nobody can lose this match."""
         self.void(HOST_FAILED, at, Fault.HOST)
+
+    def differ(self, seat: int, at: float) -> None:
+        """A seat has been told of moves that were not kept when the host stopped, and cannot forget them."""
+        self.void(verdicts.not_kept(self.names[seat]), at, Fault.HOST)
 
     def announce(self) -> None:
         """The verdict is safe: let everybody know it, with the move that brought it."""

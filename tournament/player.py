@@ -135,6 +135,8 @@ class Player:
         self.kind = Kind.BOT
         self.matches_left: int | None = None  # that it wants to be dealt; None: any number
         self.key: str | None = None  # digest of what it comes back with after a restart, if it can
+        self.way_back = ""  # how its dialect finds it after a restart, in that dialect's words, if it can
+        self.for_one_match = False  # it is awaited to a match that a restart has interrupted, and only there
         self.seat: Seat | None = None
         self.reserved = False  # a match is about to begin for it
         self._changed = changed
@@ -189,6 +191,9 @@ class Player:
         """The match is over and announced."""
         self.seat = None
         self.reserved = False
+        if self.for_one_match:
+            self.retire()
+            return
         if self.matches_left == 0:
             self.present = False  # as if it had gone: nobody waits for it in vain
         self._changed(self)

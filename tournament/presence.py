@@ -15,7 +15,18 @@ from tournament.absences import Absences
 from tournament.format import Entrant, Pairing
 from tournament.lobby import Lobby
 from tournament.player import Player
-from tournament.record import AnyFact, Concluded, Drew, Entered, Record, State, Turned, Voided
+from tournament.record import (
+    Admitted,
+    AnyFact,
+    Concluded,
+    Drew,
+    Entered,
+    Record,
+    RoundBegan,
+    State,
+    Turned,
+    Voided,
+)
 from tournament.timekeeper import Timekeeper
 from tournament.waiting import START, Sought
 
@@ -47,6 +58,7 @@ class Presence:
         self._heard: set[str] = set()  # names of which something has changed since that was last looked at
         self._absent: dict[str, float] = {}  # since when
         self._absences = Absences(grace) if record.opened.settles else None
+        self._arrived: set[str] = set()  # whoever has been here, since somebody last asked for these
         self._free: set[str] = set()  # whoever was idle when last looked at, and has not been dealt to since
         self._sought: Sought = {}  # of these, for whom there may be something to play
         self._missing: dict[int, dict[str, float]] = {}  # pairings that wait: for which names, and since when
@@ -106,9 +118,9 @@ class Presence:
     def told(self, fact: AnyFact) -> None:
         """A fact was added to the record."""
         match fact:
-            case Entered(name=name):
+            case Entered(name=name) | Admitted(name=name):
                 self.heard(name)
-            case Drew():
+            case Drew() | RoundBegan():
                 self.heard_of_all()
             case Concluded(score=None, players=players):
                 self.heard(*players)
@@ -126,15 +138,22 @@ class Presence:
         self._catch_up()
         return self._absent.keys()
 
+    def arrived(self) -> Set[str]:
+        """The entrants who have been here since this was last asked, however soon they went again."""
+        self._catch_up()
+        arrived, self._arrived = self._arrived, set[str]()
+        return arrived
+
     def missing(self) -> dict[str, float]:
-        """The entrants who are awaited and not here, and since when."""
+        """The entrants who are awaited and not here, and since when; not those who have checked in."""
         self._catch_up()
         record = self._record
         soon = record.state is State.REGISTERING
         return {
             name: since
             for name, since in self._absent.items()
-            if name not in record.out and (soon or record.open.count(name))
+            if name not in record.out
+            and (name not in record.checked_in if soon else record.open.count(name) > 0)
         }
 
     def wait_left(self, name: str, pairings: int) -> float:
@@ -185,6 +204,7 @@ class Presence:
     def _note(self, name: str, *, here: bool) -> None:
         if here:
             self._absent.pop(name, None)
+            self._arrived.add(name)
         else:
             self._absent.setdefault(name, trio.current_time())
         if self._absences is not None:

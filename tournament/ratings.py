@@ -63,8 +63,10 @@ class Fit(Struct, frozen=True):
 class Ratings:
     """All games so far, and the fit of them."""
 
-    def __init__(self, results: Iterable[Result] = (), *, small: int = SMALL) -> None:
+    def __init__(self, results: Iterable[Result] = (), *, small: int = SMALL, plain: bool = False) -> None:
+        """A `plain` fit of a large field does not infer how far apart that is."""
         self._small = small
+        self._plain = plain
         self.meetings = Meetings()
         self._sparse: Sparse | None = None
         self._new: list[Game] = []  # of a field that has a sparse fit: since then
@@ -105,7 +107,7 @@ class Ratings:
         import numpy as np
 
         if (sparse := self._sparse) is None:
-            sparse = self._sparse = Sparse(self.meetings)
+            sparse = self._sparse = Sparse(self.meetings, plain=self._plain)
             sparse.refit()
         else:
             sparse.update(self._new)
@@ -151,7 +153,7 @@ def bradley_terry(results: Iterable[Result]) -> Fit:
     Where a pair has played k games in the same seats and m of them differ, each weighs m / k: all of
     them speak for the score, and together they are worth m games.
     """
-    return Ratings(results).fit()
+    return Ratings(results, plain=True).fit()
 
 
 def probability_first(fit: Fit, seed: int = 0) -> dict[str, float]:

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from copy import copy
 from enum import StrEnum
+from math import inf
 from sys import intern
 from typing import Any, Literal
 
@@ -62,6 +63,9 @@ class Opened(Fact, frozen=True, tag="opened"):
     absent: Absent | UnsetType = UNSET  # UNSET: "wait"
     start_at: float | UnsetType = UNSET  # wall time at which it starts by itself
     group: str | UnsetType = UNSET  # the name that it shares with others that belong together
+    rounds_at: tuple[float, ...] | UnsetType = UNSET  # wall times before which rounds do not begin
+    round_every: float | UnsetType = UNSET  # seconds from the beginning of one round to that of the next
+    check_in: float | UnsetType = UNSET  # seconds before its start from which entrants check in
 
     @property
     def settles(self) -> bool:
@@ -70,8 +74,15 @@ class Opened(Fact, frozen=True, tag="opened"):
 
     @property
     def start(self) -> float | None:
-        """The wall time at which it starts by itself."""
-        return None if self.start_at is UNSET else self.start_at
+        """The wall time at which it starts by itself; unless it is said, that of the first round."""
+        if self.start_at is not UNSET:
+            return self.start_at
+        return self.rounds_at[0] if self.rounds_at else None
+
+    @property
+    def by_the_clock(self) -> bool:
+        """Whether its rounds wait for one another, and for times of their own."""
+        return self.rounds_at is not UNSET or self.round_every is not UNSET
 
     @property
     def belongs(self) -> str | None:
@@ -94,6 +105,39 @@ class Drew(Fact, frozen=True, tag="drew"):
     pairings: tuple[Pairing, ...]
 
 
+class RoundBegan(Fact, frozen=True, tag="round-began"):
+    """The pairings of a round can be played from now on, where rounds begin by the clock."""
+
+    round: int
+    at: float  # wall time
+
+
+class CheckedIn(Fact, frozen=True, tag="checked-in"):
+    """An entrant was here when entrants checked in, or an organiser says that it will play."""
+
+    name: str
+
+
+class NoShow(Fact, frozen=True, tag="no-show"):
+    """An entrant had not checked in when the tournament began: it is not drawn."""
+
+    name: str
+
+
+class Admitted(Fact, frozen=True, tag="admitted"):
+    """An entrant that had not checked in takes part after all."""
+
+    name: str
+
+
+class Described(Fact, frozen=True, tag="described"):
+    """Whose an entrant is, as its organiser says. The last such fact counts."""
+
+    name: str
+    affiliation: str = ""  # for everybody to see
+    contact: str = ""  # nobody but the organiser sees it
+
+
 class Dealt(Fact, frozen=True, tag="dealt"):
     """A match is about to begin. Without a `Concluded` of that name it goes on, or it was cut short."""
 
@@ -101,6 +145,9 @@ class Dealt(Fact, frozen=True, tag="dealt"):
     pairing: int
     options: Mapping[str, Any] | None = None  # of the game; None: the tournament's own
     keys: tuple[str, str] | None = None  # digests of what both come back with; None: somebody cannot
+    # How their dialects find both again, in the dialects' words. "" here is a player that comes back by its
+    # key alone, and "" there one that comes back in this way alone.
+    ways_back: tuple[str, str] | UnsetType = UNSET
 
 
 class Concluded(Fact, frozen=True, tag="concluded", omit_defaults=True):
@@ -249,6 +296,11 @@ SmallFact = (
     | Sealed
     | Chose
     | Revealed
+    | RoundBegan
+    | CheckedIn
+    | NoShow
+    | Admitted
+    | Described
 )
 AnyFact = SmallFact | Drew
 ANEW = "~"  # between a name that was used before and a number, in a store; no name has it
@@ -285,7 +337,7 @@ class Record:
         self.out: set[str] = set()  # entrants that have withdrawn or are disqualified
         self.annulled: set[str] = set()
         self.disqualified: set[str] = set()
-        self.arrivals = 0  # goes up whenever somebody enters, or is out
+        self.arrivals = 0  # goes up whenever somebody enters, is out, or is described otherwise
         self.drawn: MutableMapping[int, Pairing] = {}
         self.matches: MutableMapping[
             str, Concluded
@@ -298,8 +350,15 @@ class Record:
         self.frozen: Record | None = None  # what the public is shown instead; None: nothing is
         self.dealt: dict[str, int] = {}  # matches that have begun and not ended …
         self.own_options: dict[str, Mapping[str, Any]] = {}  # … and options that are one match's own …
-        self.keys: dict[str, tuple[str, str]] = {}  # … and by what the players of one are known again
-        self.open = Waiting()  # drawn, neither decided nor being played, in the order of drawing
+        self.keys: dict[str, tuple[str, str]] = {}  # … and by what the players of one are known again …
+        self.ways_back: dict[str, tuple[str, str]] = {}  # … and how their dialects find them
+        # Drawn, neither decided nor being played, in the order of drawing
+        self.open = Waiting(begun=0 if opened.by_the_clock else inf)
+        self.first_round_at: float | None = None  # wall time at which it began, if rounds are by the clock
+        self.checked_in: set[str] = set()
+        self.no_shows: set[str] = set()  # entrants that are out because they had not checked in
+        self.affiliations: dict[str, str] = {}  # of entrants of whom that is known …
+        self.contacts: dict[str, str] = {}  # … and how to reach whoever answers for them
         self.attempts: dict[int, int] = {}  # of each pairing: matches begun or forfeited
         self.counted: MutableMapping[int, str] = {}  # of each pairing: the match that counts now
         self.came_to: MutableMapping[int, Result] = {}  # of each pairing: what that came to
@@ -319,6 +378,11 @@ class Record:
         self._columns: Columns[Concluded] | None = None  # that hold much of this, where it is too much
         if whole and self.format.endless:
             self._remember_in(Columns[Concluded](name, Abridged))
+
+    @property
+    def columns(self) -> Columns[Concluded] | None:
+        """Where a whole record of a tournament without an end has what happened."""
+        return self._columns
 
     def _remember_in(self, columns: Columns[Concluded]) -> None:
         self._columns = columns
@@ -354,12 +418,14 @@ class Record:
                 self.arrivals += 1
             case Turned(state=state):
                 self.state = state
-            case Dealt(match=match, pairing=number, options=options, keys=keys):
+            case Dealt(match=match, pairing=number, options=options, keys=keys, ways_back=ways_back):
                 self.dealt[match] = number
                 if options is not None:
                     self.own_options[match] = options
                 if keys is not None:
                     self.keys[match] = keys
+                if ways_back is not UNSET:
+                    self.ways_back[match] = ways_back
                 self.open.discard(number)
                 self.attempts[number] = self.attempts.get(number, 0) + 1
             case Concluded():
@@ -394,6 +460,24 @@ class Record:
                 self.revealed = fact
             case Voided():
                 self._void(fact)
+            case RoundBegan(round=round, at=at):
+                if self.first_round_at is None:
+                    self.first_round_at = at
+                self.open.begin(round)
+            case CheckedIn(name=name):
+                self.checked_in.add(name)
+            case NoShow(name=name):
+                self._remove(name)
+                self.no_shows.add(name)
+            case Admitted(name=name):
+                self.entrants[name] = structs.replace(self.entrants[name], gone=False)
+                self.out.discard(name)
+                self.no_shows.discard(name)
+                self.arrivals += 1
+            case Described(name=name, affiliation=affiliation, contact=contact):
+                _note(self.affiliations, name, affiliation)
+                _note(self.contacts, name, contact)
+                self.arrivals += 1
 
     def _void(self, fact: Voided) -> None:
         match = fact.match
@@ -448,6 +532,7 @@ class Record:
             self.missed_pairings[fact.pairing] = self.missed(fact.pairing) | gone
         self.own_options.pop(fact.match, None)
         self.keys.pop(fact.match, None)
+        self.ways_back.pop(fact.match, None)
         if self.dealt.pop(fact.match, None) is None:  # forfeited without having begun
             self.open.discard(fact.pairing)
             self.attempts[fact.pairing] = self.attempts.get(fact.pairing, 0) + 1
@@ -548,6 +633,11 @@ class Record:
         return terms if self.revealed is None else structs.replace(terms, seed=self.revealed.seed)
 
     @property
+    def round(self) -> int | None:
+        """The latest round that has begun, where they begin by the clock."""
+        return None if self.open.begun == inf else int(self.open.begun)
+
+    @property
     def pairings(self) -> int:
         """How many were drawn."""
         return len(self.history) + len(self.drawn)
@@ -644,8 +734,17 @@ def _abridged(fact: Concluded, drawn: Mapping[int, Pairing]) -> Abridged:
         began=fact.began,
         ended=fact.ended,
         fault=fact.fault,
+        versions=fact.versions,
         length=fact.plies,
     )
+
+
+def _note(known: dict[str, str], name: str, text: str) -> None:
+    """What is said of somebody; nothing, if it is taken back."""
+    if text:
+        known[name] = text
+    else:
+        known.pop(name, None)
 
 
 def _bye(result: Result) -> bool:

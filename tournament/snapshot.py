@@ -1,12 +1,14 @@
 """Records as data: what a long journal has come to, so that it need not be read again.
 
-A snapshot holds all that a record knows, except for the moves of its matches.
+A snapshot holds all that a record knows, except for the moves of its matches. Of whole records
+only those without an end have one, with their columns: any other is as soon read from its facts.
 Names are held once, and pairings by the places of their names, because there may be
 half a million of them. Whether a snapshot may be believed is for whoever keeps it to find out.
 """
 
 from collections import deque
 from collections.abc import Iterable, Mapping
+from math import inf
 from sys import intern
 from typing import Any
 
@@ -16,11 +18,12 @@ from tournament.events import Ending
 from tournament.format import Entrant, Pairing, Result, Score
 from tournament.history import History
 from tournament.latest import Latest
+from tournament.packed_columns import Packed, packed, unpack
 from tournament.record import Abridged, Chose, Concluded, Opened, Record, Revealed, Seated, State, called
 from tournament.tally import Tallies, Tally
 from tournament.waiting import Waiting
 
-VERSION = 2  # of what follows: to be raised whenever that changes, or what facts come to
+VERSION = 3  # of what follows: to be raised whenever that changes, or what facts come to
 NONE = -1  # in place of a second
 
 Met = tuple[int, int, int, int]  # number, round, and the places of both names
@@ -51,6 +54,7 @@ class Snapshot(Struct, frozen=True, array_like=True):
     dealt: dict[str, int]
     own_options: dict[str, Mapping[str, Any]]
     keys: dict[str, tuple[str, str]]
+    ways_back: dict[str, tuple[str, str]]
     open: list[int]
     attempts: dict[int, int]
     counted: dict[int, str]
@@ -65,12 +69,25 @@ class Snapshot(Struct, frozen=True, array_like=True):
     sealed: str | None
     chose: Chose | None
     revealed: Revealed | None
+    round: int | None  # the latest that has begun, by the clock; and when the first one did
+    first_round_at: float | None
+    checked_in: set[str]
+    no_shows: set[str]
+    affiliations: dict[str, str]
+    contacts: dict[str, str]
     frozen: "Snapshot | None"  # what the public is shown instead
+    columns: Packed | None  # of a whole record, in place of what was drawn and what came of it
 
 
 def taken(record: Record) -> Snapshot:
-    """A snapshot of a record that is not whole; it shares nothing with it that can change."""
+    """A snapshot of a record; it shares nothing with it that can change.
+
+    Raises `ValueError` for a whole record of a tournament that has an end.
+    """
     places: dict[str, int] = {}
+    columns = record.columns
+    if record.whole and columns is None:
+        raise ValueError(f"{record.name} has an end, and its record is whole: there is no snapshot of that")
 
     def met(pairing: Pairing) -> Met:
         second = NONE if pairing.second is None else places.setdefault(pairing.second, len(places))
@@ -89,8 +106,8 @@ def taken(record: Record) -> Snapshot:
         annulled=set(record.annulled),
         disqualified=set(record.disqualified),
         arrivals=record.arrivals,
-        drawn=[met(pairing) for pairing in record.drawn.values()],
-        matches=[_over(match) for match in record.matches.values()],
+        drawn=[] if columns else [met(pairing) for pairing in record.drawn.values()],
+        matches=[] if columns else [_over(match) for match in record.matches.values()],
         recent=list(record.recent),
         ended=record.ended,
         voided=set(record.voided),
@@ -100,10 +117,11 @@ def taken(record: Record) -> Snapshot:
         dealt=dict(record.dealt),
         own_options=dict(record.own_options),
         keys=dict(record.keys),
+        ways_back=dict(record.ways_back),
         open=list(record.open),
         attempts=dict(record.attempts),
-        counted=dict(record.counted),
-        came_to=[came(result) for result in record.came_to.values()],
+        counted={} if columns else dict(record.counted),
+        came_to=[] if columns else [came(result) for result in record.came_to.values()],
         missed=dict(record.missed_pairings),
         history=(list(history.names), history.packed(), set(history.taken_back), dict(history.strays)),
         tallies=dict(record.tallies.of),
@@ -114,14 +132,22 @@ def taken(record: Record) -> Snapshot:
         sealed=record.sealed,
         chose=record.chose,
         revealed=record.revealed,
+        round=record.round,
+        first_round_at=record.first_round_at,
+        checked_in=set(record.checked_in),
+        no_shows=set(record.no_shows),
+        affiliations=dict(record.affiliations),
+        contacts=dict(record.contacts),
         frozen=None if frozen is None or frozen is record else taken(frozen),
+        columns=None if columns is None else packed(columns),
         names=list(places),
     )
 
 
 def restored(snapshot: Snapshot) -> Record:
     """The record that it was taken of."""
-    record = Record(called(snapshot.name), snapshot.opened, whole=False, kept_as=snapshot.name)
+    whole = snapshot.columns is not None
+    record = Record(called(snapshot.name), snapshot.opened, whole=whole, kept_as=snapshot.name)
     names = [intern(name) for name in snapshot.names]
     scores: dict[Score, Score] = {}  # of which there are few
 
@@ -143,16 +169,26 @@ def restored(snapshot: Snapshot) -> Record:
     record.out = {each.name for each in snapshot.entrants if each.gone}
     record.annulled, record.disqualified = snapshot.annulled, snapshot.disqualified
     record.arrivals = snapshot.arrivals
-    record.drawn = {met[0]: pairing(met) for met in snapshot.drawn}
-    record.matches = {over[0]: _match(over) for over in snapshot.matches}
+    if snapshot.columns is not None and record.columns is not None:
+        unpack(snapshot.columns, record.columns)
+    else:
+        record.drawn = {met[0]: pairing(met) for met in snapshot.drawn}
+        record.matches = {over[0]: _match(over) for over in snapshot.matches}
+        record.counted = snapshot.counted
     record.recent = deque(snapshot.recent)
     record.ended, record.voided = snapshot.ended, snapshot.voided
     record.claims, record.invited = snapshot.claims, snapshot.invited
     record.seats = {seated.name: seated for seated in snapshot.seats}
-    record.dealt, record.own_options, record.keys = snapshot.dealt, snapshot.own_options, snapshot.keys
-    record.open = Waiting(record.drawn[number] for number in snapshot.open)
-    record.attempts, record.counted = snapshot.attempts, snapshot.counted
-    record.came_to = {each.pairing.number: each for each in results(snapshot.came_to, record.drawn)}
+    record.dealt, record.own_options = snapshot.dealt, snapshot.own_options
+    record.keys, record.ways_back = snapshot.keys, snapshot.ways_back
+    begun = inf if snapshot.round is None else snapshot.round
+    record.open = Waiting((record.drawn[number] for number in snapshot.open), begun=begun)
+    record.first_round_at = snapshot.first_round_at
+    record.checked_in, record.no_shows = snapshot.checked_in, snapshot.no_shows
+    record.affiliations, record.contacts = snapshot.affiliations, snapshot.contacts
+    record.attempts = snapshot.attempts
+    if not whole:
+        record.came_to = {each.pairing.number: each for each in results(snapshot.came_to, record.drawn)}
     if not record.format.endless:
         record.decisions = [each for each in record.came_to.values() if record.counts(each)]
     record.missed_pairings, record.last_drawn = snapshot.missed, snapshot.last_drawn

@@ -23,7 +23,9 @@ from tournament.pairing import decide, knockout
 from tournament.pairing.drawing import here, seeded
 from tournament.skill import NEW, Skill, after, says_something
 from tournament.strength import Strength
+from tournament.unplayed import buchholz, buchholz_cut_1
 
+AHEAD = 0.01  # of a point: for each that direct encounter, applied again, puts behind
 UNPLAYED = -10_000.0  # Elo: in place of a strength of which nothing is known
 
 
@@ -48,6 +50,7 @@ class Entry(Struct, frozen=True):
     """A result as one of the two sees it."""
 
     number: int  # of the pairing
+    round: int
     opponent: str | None  # None: a bye
     seat: int
     score: float
@@ -80,6 +83,7 @@ class Accounts:
         self.entrants: dict[str, Entrant] = {}
         self.results: list[Result] | History = History() if compact else []
         self.of: dict[str, Account] = {}
+        self.rounds = 0  # of which there are results
         self._skilled = 0  # results that the skills know
         self._won = 0, Counter[str]()  # rounds of a knockout, after so many results
         for entrant in entrants:
@@ -96,6 +100,7 @@ class Accounts:
     def enter(self, result: Result) -> None:
         index = len(self.results)
         self.results.append(result)
+        self.rounds = max(self.rounds, result.pairing.round)
         names = result.pairing.names
         for seat, (name, score) in enumerate(zip(names, result.score, strict=False)):
             account = self.of[name]
@@ -115,11 +120,6 @@ class Accounts:
         """The results of an entrant, as it sees them, in their order: all, or so many."""
         results = self.of[name].results
         return [_entry(self.results[index], name) for index in (results[-latest:] if latest else results)]
-
-    def opposition(self, name: str) -> list[float]:
-        """The points of those it met; its own, in place of those whom it was to meet and did not play."""
-        of = self.of
-        return [of[e.opponent if e.played and e.opponent else name].points for e in self.entries(name)]
 
     @property
     def rounds_won(self) -> Counter[str]:
@@ -162,7 +162,12 @@ def _entry(result: Result, name: str) -> Entry:
     pairing = result.pairing
     seat = int(pairing.first != name)
     return Entry(
-        pairing.number, pairing.first if seat else pairing.second, seat, result.score[seat], result.played
+        pairing.number,
+        pairing.round,
+        pairing.first if seat else pairing.second,
+        seat,
+        result.score[seat],
+        result.played,
     )
 
 
@@ -266,6 +271,21 @@ def _each(value: Callable[[str, Accounts], float]) -> Callable[[Sequence[str], A
 
 
 def _direct_encounter(tied: Sequence[str], accounts: Accounts) -> list[float]:
+    """Points, and for those of equal points what it comes to among them alone, if that parts them."""
+    points = _encounters(tied, accounts)
+    ahead = dict.fromkeys(tied, 0)
+    for value in set(points):
+        equal = [name for name, their in zip(tied, points, strict=True) if their == value]
+        if 1 < len(equal) < len(tied):
+            again = _direct_encounter(equal, accounts)
+            ahead |= {
+                name: sum(other < mine for other in again) for name, mine in zip(equal, again, strict=True)
+            }
+    step = min(AHEAD, 0.5 / len(tied))  # less than half a point in all
+    return [value + step * ahead[name] for name, value in zip(tied, points, strict=True)]
+
+
+def _encounters(tied: Sequence[str], accounts: Accounts) -> list[float]:
     equals = set(tied)
     among = [[e for e in accounts.entries(name) if e.opponent in equals] for name in tied]
     counts = [Counter(e.opponent for e in account) for account in among]
@@ -278,14 +298,6 @@ def _direct_encounter(tied: Sequence[str], accounts: Accounts) -> list[float]:
 def _sonneborn_berger(name: str, accounts: Accounts) -> float:
     of = accounts.of
     return sum(e.score * of[e.opponent].points for e in accounts.entries(name) if e.opponent is not None)
-
-
-def _buchholz(name: str, accounts: Accounts) -> float:
-    return sum(accounts.opposition(name))
-
-
-def _buchholz_cut_1(name: str, accounts: Accounts) -> float:
-    return sum(sorted(accounts.opposition(name))[1:])
 
 
 def _strength(tied: Sequence[str], accounts: Accounts) -> list[float]:
@@ -313,13 +325,13 @@ CRITERIA: Mapping[str, Criterion] = {
     ),
     "buchholz": Criterion(
         "Buchholz",
-        "The points of all opponents, where its own points stand for one it did not play.",
-        _each(_buchholz),
+        "The points of all opponents, a virtual one with its own points for each that it did not play.",
+        _each(buchholz),
     ),
     "buchholz-cut-1": Criterion(
         "Buchholz cut 1",
-        "Buchholz without the opponent that has the fewest points.",
-        _each(_buchholz_cut_1),
+        "Buchholz without the opponent that has the fewest points, or without a round that it missed.",
+        _each(buchholz_cut_1),
     ),
     "wins": Criterion(
         "Wins",

@@ -26,6 +26,10 @@ class Conflict(Exception):
     """A fact that contradicts one that is kept: a fault of the host's, and never to be smoothed over."""
 
 
+class Stale(Conflict):
+    """Another host holds the tournament by now, and may have written other facts of it."""
+
+
 class Store(Protocol):
     trouble: str
     """Why nothing can be kept at present; "" while all is well."""

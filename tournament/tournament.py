@@ -17,9 +17,11 @@ from typing import Any
 
 import structlog
 import trio
+from msgspec import UNSET
 
 from games.game import Game, Illegal
 from tournament.causes import moved_by
+from tournament.check_in import no_shows, opens_at
 from tournament.entries import Entry
 from tournament.events import NOBODY, Ended, Ending
 from tournament.forecast import Forecast
@@ -34,15 +36,18 @@ from tournament.record import (
     UNSAID,
     Abridged,
     AnyFact,
+    CheckedIn,
     Concluded,
     Dealt,
     Drew,
     Entered,
     Record,
+    RoundBegan,
     Seated,
     State,
     Turned,
 )
+from tournament.rounds import begins_at
 from tournament.sealing import revealed
 from tournament.settling import both, cut_short, score, settled, unplayed, whole_micros
 from tournament.store import Store, Story
@@ -84,12 +89,16 @@ class Tournament:
         wall: Callable[[], float] = time.time,
         told: Callable[[AnyFact], None] = lambda fact: None,
         begun: Callable[[Match], None] = lambda match: None,
+        awaited: Callable[[Seat, Player, str], None] = lambda seat, player, way_back: None,
     ) -> None:
         """`at_once` bounds the matches in play; `told` hears every fact that is safe, `begun` every match.
 
-        What takes a format long is drawn `elsewhere`, where it holds up nobody. A match that was in play
-        when the host stopped waits `resume_seconds` for its players: those that the lobby has at the start.
-        In a format without an end, nobody may be gone for longer than `early_grace` before its first move.
+        `awaited` hears of each seat to which a dialect has to find the way back after a restart: whose it
+        is, and how. What takes a format long is drawn `elsewhere`, where it holds up nobody.
+
+        A match that was in play when the host stopped waits `resume_seconds` for its players: those that
+        the lobby has at the start. In a format without an end, nobody may be gone for longer than
+        `early_grace` before its first move.
         """
         self.record = record
         self.game = game
@@ -108,6 +117,8 @@ class Tournament:
         self._wall = wall
         self._told = told
         self._begun = begun
+        self._awaited = awaited
+        self.gone_on = trio.Event()  # set when all that can go on after a restart does so
         self._news = trio.Event()
         self._waiting: trio.Event | None = None  # set at the next change, for whoever waits for one
         self._halted = False
@@ -117,6 +128,8 @@ class Tournament:
         self._kept: deque[AnyFact] = deque()  # confirmed, not yet added to the record
         self._adding = trio.Lock()
         self._asked: object = None  # what there was when the format was last asked: arrivals, matches
+        self._put_off: Sequence[Pairing] = ()  # what it then said, of a round that is not to begin yet
+        self._checking_in = False  # whether entrants check in
         self._challenges: deque[tuple[Player, Player, Mapping[str, Any] | None]] = deque()
         self._forecast = Forecast(record)
         self._foreseen: tuple[object, float, float | None] = (None, 0.0, None)  # as of what, when, seconds
@@ -149,9 +162,7 @@ class Tournament:
     @property
     def takes_entrants(self) -> bool:
         """Whether somebody new may enter by coming."""
-        record = self.record
-        full = record.opened.entrants is not None and len(record.entrants) >= record.opened.entrants
-        return record.format.endless or (record.state is State.REGISTERING and not full)
+        return takes_entrants(self.record)
 
     @property
     def awaits_the_invited(self) -> bool:
@@ -327,7 +338,8 @@ class Tournament:
         before, when, left = self._foreseen
         if known != before or now >= when + FRESH:
             waits, matches = self._presence.wait_left, self.matches.values()
-            left, when = self._forecast.left(matches, missing, waits, self._at_once, now), now
+            left = self._forecast.left(matches, missing, waits, self._at_once, now, self._round_begins_in)
+            when = now
             self._foreseen = known, when, left
         return None if left is None else max(0.0, left - (now - when))
 
@@ -344,12 +356,13 @@ class Tournament:
     async def _step(self) -> float:
         """Do all that can be done now; returns when to look again, if there is no news before."""
         record = self.record
+        look = await self._check_in()
         starts = self._starts_in()
         if starts <= 0:
-            await self.keep(Turned(State.RUNNING))
+            await self.keep(*no_shows(record), Turned(State.RUNNING))
         if record.state is not State.RUNNING or self._halted:
             self._presence.pause()
-            return trio.current_time() + min(starts, LOOK) if starts < inf else inf
+            return _looking_again(min(starts, look))
         if record.chose is not None and record.revealed is None:
             await self.keep(revealed(record.chose))
         await self._take_up()
@@ -357,6 +370,9 @@ class Tournament:
         if not (drawn or record.open or record.dealt or record.format.endless):
             await self.keep(Turned(State.FINISHED))
             return inf
+        begins = inf
+        if record.round is not None:
+            drawn, begins = await self._begin_round(drawn, record.round + 1)
         if lost := record.open.of(*record.out):
             await self._settle(lost[:AT_A_TIME])
         if len(lost) > AT_A_TIME:
@@ -375,7 +391,44 @@ class Tournament:
             return -inf
         if over := self._presence.settled(self._forecast.length, playing=bool(record.dealt)):
             await self._settle(over, self._presence.absent)
-        return self._presence.waits_until
+        return min(self._presence.waits_until, _looking_again(begins))
+
+    async def _check_in(self) -> float:
+        """Check in whoever is here, when that is possible; returns the seconds until it is."""
+        record, opens = self.record, opens_at(self.record.opened)
+        if opens is None or record.state is not State.REGISTERING or self._halted:
+            return inf
+        if (wait := opens - self._wall()) > 0:
+            return wait
+        came = self._presence.arrived()
+        if not self._checking_in:
+            came = record.entrants.keys() - self._presence.absent
+            self._checking_in = True
+        new = sorted(came - record.checked_in - record.out)
+        await self.keep(*map(CheckedIn, new))
+        return inf
+
+    async def _begin_round(self, drawn: Sequence[Pairing], number: int) -> tuple[Sequence[Pairing], float]:
+        """Where rounds begin by the clock: have the one of that number begin, if it can.
+
+        Returns what is to be kept of what was drawn, and the seconds until the round begins.
+        """
+        record = self.record
+        again = any(pairing.round < number for pairing in drawn)  # to be played before this round
+        if not record.open.later and (again or not drawn):
+            return drawn, inf
+        wait = self._round_begins_in(number)
+        if wait <= 0 and not (again or record.open.due or record.dealt):
+            self._put_off = ()
+            began = RoundBegan(number, round(self._wall(), 3))
+            await self.keep(began, *([Drew(tuple(drawn))] if drawn else ()))
+            return (), inf
+        if drawn and record.format.plan is not None and not again:
+            self._put_off, drawn = drawn, ()  # not kept before it begins: somebody may come or go
+        return drawn, max(wait, 0.0) or inf
+
+    def _round_begins_in(self, number: int) -> float:
+        return begins_at(self.record, number) - self._wall()
 
     def _starts_in(self) -> float:
         """Seconds until it starts by itself; inf: not before somebody else has come or starts it."""
@@ -383,7 +436,8 @@ class Tournament:
         if record.state is not State.REGISTERING or self._halted:
             return inf
         if (start := record.opened.start) is not None:
-            return start - self._wall() if len(record.entrants) >= record.format.entrants else inf
+            ready = record.entrants if record.opened.check_in is UNSET else record.checked_in - record.out
+            return start - self._wall() if len(ready) >= record.format.entrants else inf
         full = len(record.entrants) == record.opened.entrants
         return 0.0 if full and not self.awaits_the_invited else inf
 
@@ -398,7 +452,7 @@ class Tournament:
             rounds = ([(first.name, second.name)] for first, second, _ in taken)
             drawn = numbered(known, rounds, last_round(known) + 1)
             dealt = [
-                Dealt(self.record.match_name(pairing.number), pairing.number, options, _keys((first, second)))
+                _dealt(self.record.match_name(pairing.number), pairing.number, options, (first, second))
                 for pairing, (first, second, options) in zip(drawn, taken, strict=True)
             ]
             await self.keep(Drew(tuple(drawn)), *dealt)
@@ -414,7 +468,10 @@ class Tournament:
             return record.format.draw(self._presence.here(), *record.past(), record.terms)
         now = record.arrivals, record.ended if record.format.midway else 0
         if now == self._asked and (record.open or record.dealt):
+            self._put_off = ()
             return ()
+        if now == self._asked and self._put_off:
+            return self._put_off
         self._asked = now
         entrants = list(record.entrants.values())
         draw = partial(record.format.draw, entrants, *record.past(), record.terms)
@@ -463,7 +520,7 @@ class Tournament:
             players[0].reserved = players[1].reserved = True
             options = players[0].options or players[1].options
             name = self.record.match_name(pairing.number)
-            dealt.append((Dealt(name, pairing.number, options, _keys(players)), players))
+            dealt.append((_dealt(name, pairing.number, options, players), players))
         await self.keep(*drew, *(fact for fact, _ in dealt), *void)
         for fact, players in dealt:
             self._begin(fact, players)
@@ -600,6 +657,7 @@ class Tournament:
             if not self._resume(match, stories.get(match, ((), ()))):
                 void.append(match)
             await trio.lowlevel.checkpoint()
+        self.gone_on.set()
         await self.keep(*cut_short(self.record, void, stories))
 
     def _resume(self, match: str, story: Story) -> bool:
@@ -607,21 +665,55 @@ class Tournament:
         record, number = self.record, self.record.dealt[match]
         if match not in record.keys:
             return False
-        first, second = (
-            self._lobby.find(name, self.game.name, record.name) for name in both(record.drawn[number])
-        )
-        if first is None or second is None or first.seat is not None or second.seat is not None:
-            return False
-        dealt = Dealt(match, number, record.own_options.get(match), record.keys[match])
+        ways_back = record.ways_back.get(match, ("", ""))
+        first, second = map(self._returning, both(record.drawn[number]), record.keys[match], ways_back)
+        begun = first is not None and second is not None and self._goes_on(match, (first, second), story)
+        for player, way_back in zip((first, second), ways_back, strict=True):
+            if player is None:
+                pass
+            elif begun and way_back and player.seat is not None:
+                self._awaited(player.seat, player, way_back)
+            elif not begun and player.for_one_match:
+                player.retire()
+        return begun
+
+    def _returning(self, name: str, key: str, way_back: str) -> Player | None:
+        """Whoever is to go on with a match: by its key the lobby has it, else it comes for that match."""
+        if key or name in self.record.claims or not way_back:
+            found = self._lobby.find(name, self.game.name, self.record.name)
+            return None if found is None or found.seat is not None else found
+        player = self._lobby.enter(name, self.game.name)
+        player.place, player.for_one_match = self.record.name, True
+        player.away()
+        return player
+
+    def _goes_on(self, match: str, players: tuple[Player, Player], story: Story) -> bool:
+        number, options = self.record.dealt[match], self.record.own_options.get(match)
         try:
-            self._begin(dealt, (first, second), story)
+            self._begin(Dealt(match, number, options), players, story)
         except Illegal as illegal:
             log.error("what was kept of a match is no match", match=match, why=str(illegal))
             return False
         return True
 
 
-def _keys(players: tuple[Player, Player]) -> tuple[str, str] | None:
-    """What both come back with, if both can."""
+def _looking_again(seconds: float) -> float:
+    """When to look at the wall clock again for something that is to happen in so many seconds."""
+    return trio.current_time() + min(seconds, LOOK) if seconds < inf else inf
+
+
+def _dealt(
+    match: str, pairing: int, options: Mapping[str, Any] | None, players: tuple[Player, Player]
+) -> Dealt:
+    """With what both come back by after a restart, if both can."""
+    if not all(player.key or player.way_back for player in players):
+        return Dealt(match, pairing, options)
     first, second = players
-    return None if first.key is None or second.key is None else (first.key, second.key)
+    ways_back = first.way_back, second.way_back
+    keys = first.key or "", second.key or ""
+    return Dealt(match, pairing, options, keys, ways_back if any(ways_back) else UNSET)
+
+
+def takes_entrants(record: Record) -> bool:
+    full = record.opened.entrants is not None and len(record.entrants) >= record.opened.entrants
+    return record.format.endless or (record.state is State.REGISTERING and not full)

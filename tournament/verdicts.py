@@ -136,6 +136,11 @@ def not_resumed(names: Sequence[str], at: float, led: list[Cause]) -> Ended:
     return Ended(at, None, Ending.VOID, why, Fault.HOST, bounded(led))
 
 
+def not_kept(name: str) -> str:
+    """Why a match cannot go on after a restart, of which somebody knows more than was kept."""
+    return f"{CUT_SHORT}, and {name} had been told of a move that was not kept"
+
+
 def _refusals(refused: Sequence[causes.Refused]) -> str:
     """In words, what was refused before the clock ran out."""
     last = refused[-1]

@@ -4,12 +4,15 @@ A tournament of a thousand has half a million of them. What has changed since
 somebody last looked usually concerns two players, so only the pairings of these
 are looked at, and what comes of it is the same as if all had been. Whether
 somebody can play is the caller's to know.
+
+Pairings of rounds that have not begun are here as well, but are not found by player.
 """
 
 from array import array
 from bisect import bisect_left
 from collections.abc import Container, Iterable, Iterator, Mapping
 from heapq import heapify, heappop, heappush
+from math import inf
 
 from tournament.format import Pairing
 
@@ -20,8 +23,11 @@ START = 0  # before the number of any pairing
 class Waiting(Mapping[int, Pairing]):
     """The pairings by their numbers, in the order of drawing. None is of somebody without an opponent."""
 
-    def __init__(self, pairings: Iterable[Pairing] = ()) -> None:
+    def __init__(self, pairings: Iterable[Pairing] = (), *, begun: float = inf) -> None:
+        """`begun` is the latest round that has begun; inf: rounds do not wait for one another."""
+        self.begun = begun
         self._pairings: dict[int, Pairing] = {}
+        self._later: dict[int, dict[int, Pairing]] = {}  # by round: those of rounds that have not begun
         self._ordered = True  # whether these are in the order of drawing
         self._last = START  # the highest number that there has been
         # Of each player, numbers in the order of drawing. The garbage collector need not look at an array.
@@ -42,7 +48,8 @@ class Waiting(Mapping[int, Pairing]):
         return iter(self._pairings)
 
     def __copy__(self) -> "Waiting":
-        copied = Waiting()
+        copied = Waiting(begun=self.begun)
+        copied._later = {round: dict(pairings) for round, pairings in self._later.items()}
         copied._pairings = dict(self._pairings)
         copied._ordered, copied._last = self._ordered, self._last
         copied._of = {name: mine[:] for name, mine in self._of.items()}
@@ -56,18 +63,41 @@ class Waiting(Mapping[int, Pairing]):
         self._pairings[number] = pairing
         if number > self._last:
             self._last = number
-            for name in pairing.names:
-                self._numbers(name).append(number)
         else:
             self._ordered = False
-            for name in pairing.names:
-                mine = self._numbers(name)
-                mine.insert(bisect_left(mine, number), number)
+        if pairing.round > self.begun:
+            self._later.setdefault(pairing.round, {})[number] = pairing
+        else:
+            self._enlist(pairing)
+
+    def begin(self, round: int) -> None:
+        """From now on pairings up to that round are found by player."""
+        self.begun = round
+        for each in sorted(each for each in self._later if each <= round):
+            for pairing in self._later.pop(each).values():
+                self._enlist(pairing)
+
+    @property
+    def due(self) -> int:
+        """How many pairings are of rounds that have begun."""
+        return len(self._pairings) - sum(map(len, self._later.values()))
+
+    @property
+    def later(self) -> Mapping[int, int]:
+        """Of each round that has not begun: how many pairings it has here."""
+        return {round: len(self._later[round]) for round in sorted(self._later)}
 
     def discard(self, number: int) -> None:
         """It is being played, or has been decided, if it was here."""
         pairing = self._pairings.pop(number, None)
-        if pairing is not None:
+        if pairing is None:
+            return
+        if pairing.round > self.begun:
+            waiting = self._later[pairing.round]
+            del waiting[number]
+            if not waiting:
+                del self._later[pairing.round]
+        else:
             for name in pairing.names:
                 mine = self._of[name]
                 del mine[bisect_left(mine, number)]
@@ -115,6 +145,15 @@ class Waiting(Mapping[int, Pairing]):
                 for each in pairing.names:
                     sought.pop(each, None)
                 yield pairing
+
+    def _enlist(self, pairing: Pairing) -> None:
+        number = pairing.number
+        for name in pairing.names:
+            mine = self._numbers(name)
+            if not mine or mine[-1] < number:
+                mine.append(number)
+            else:
+                mine.insert(bisect_left(mine, number), number)
 
     def _numbers(self, name: str) -> "array[int]":
         numbers = self._of.get(name)

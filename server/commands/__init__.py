@@ -19,7 +19,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "bot": ("bot:bot", "Play with a house bot, on any host."),
         "play": ("play:play", "Play with a program of yours, on any host."),
         "match": ("match:match", "Have two programs play each other here, without a host."),
-        "check": ("check:check", "Try a program out, and say what broke."),
+        "check": ("check:check", "Try a program or a client out, and say what broke."),
         "new": ("new:new", "Write a folder with a bot that runs, in a language of your choice."),
         "tournament": ("tournament:app", "Look after the tournaments of a host that runs."),
         "admin-link": (

@@ -1,45 +1,74 @@
-"""`quintain check`: the trials of `server/programs/trials.py`, and their results in sentences."""
+"""`quintain check`: the trials of `server/programs/trials.py`, and their results in sentences.
+
+Clients, with `--wire`, are tried in `wire_check.py`.
+"""
 
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+from games.game import Game
 from server.commands.flags import Flag
 from server.commands.games import GameName, game_named
-from server.exits import DONE, FAILED
+from server.exits import DONE, FAILED, Misuse
 from server.net.escaping import json_line
 from server.programs.terminal import progress, say
 from server.programs.trials import TRIALS, Broke, Ground, Trial
 
 
 def check(
-    bot: str,
-    *,
+    *bot: str,
     game: GameName,
+    wire: Flag = False,
     patience: Annotated[float, Parameter(validator=Number(gt=0))] = 10.0,
+    slow: Annotated[float, Parameter(validator=Number(gt=0))] = 1.5,
     json: Flag = False,
 ) -> int:
-    """Try a program out, and say what broke.
+    """Try a program or a client out, and say what broke.
 
-    It plays whole games against two opponents, and then against what breaks
-    bots on the day: opponents that are slow or leave, moves that are refused,
-    connections that are lost, fields that it has never seen.
+    A program plays whole games against two opponents, and then against what
+    breaks bots on the day: opponents that are slow or leave, moves that are
+    refused, connections that are lost, fields that it has never seen.
 
-    Example:
+    With --wire it is a client that is tried, in any language, by a host that
+    sends messages in pieces, loses connections, is started again, or has
+    somebody take over. What breaks is shown with what was said and with the
+    sentence of the protocol. The client is started for each trial by the
+    command after --, in which {tcp}, {websocket} and {http} stand for
+    addresses; without a command they are printed, and whoever comes is tried.
+
+    Example: a program, and then a client that connects by itself:
 
         quintain check "python3 mybot.py" --game quoridor
+
+        quintain check --wire --game quoridor -- node client.mjs tcp://{tcp}
 
     Parameters
     ----------
     bot
-        The program and its arguments, as in a shell.
+        The program and its arguments, as in a shell; with --wire, a command.
+    wire
+        Try a client of the house protocol.
     patience
         Seconds for an answer.
+    slow
+        With --wire: seconds that a slow opponent or a slow network takes.
     json
         What came of each trial, as one JSON object.
     """
-    ground = Ground(bot, game_named(game), patience)
+    rules = game_named(game)
+    if wire:
+        from server.commands.wire_check import Terms, wire_check
+
+        return wire_check(bot, Terms(rules, patience, slow), json=json)
+    if len(bot) != 1:
+        raise Misuse(f"expected one program, with its arguments in quotes, and got {len(bot)} words")
+    return _check_program(bot[0], rules, patience, json=json)
+
+
+def _check_program(bot: str, game: Game[Any, Any], patience: float, *, json: bool) -> int:
+    ground = Ground(bot, game, patience)
     broke: dict[str, str | None] = {}
     with progress(bot, len(TRIALS)) as step:
         for name, trial in TRIALS.items():
@@ -48,7 +77,7 @@ def check(
     failed = sum(why is not None for why in broke.values())
     if json:
         checks = [{"check": name, "ok": why is None, "why": why} for name, why in broke.items()]
-        say(json_line({"program": bot, "game": game, "ok": not failed, "checks": checks}))
+        say(json_line({"program": bot, "game": game.name, "ok": not failed, "checks": checks}))
     else:
         say("\n".join(line for name, why in broke.items() for line in _lines(name, why)))
         say(f"\n{failed} of {len(broke)} things broke." if failed else "\nNothing broke.")

@@ -1,8 +1,8 @@
 """Entering everybody on a list: a CSV file in, and out of it an invitation for each bot, a file each.
 
-The list has a line of headings with `name` among them, and a line for each bot; `affiliation` and
-`contact` go into the invitation, so that whoever sends it knows to whom. Without headings it is names
-alone, one a line.
+The list has a line of headings with `name` among them, and a line for each bot. `affiliation`, which
+everybody will see, and `contact`, which only organisers will, are kept with the entrant and go into the
+invitation, so that whoever sends it knows to whom. Without headings the list is names alone, one a line.
 """
 
 import csv
@@ -17,9 +17,9 @@ from msgspec import Struct
 from server.exits import Failure
 from server.logs import safe
 from server.store.private import FILE, make_folder
+from tournament.desk import AFFILIATION, CONTACT
 
 MOST = 10_000  # bots on a list
-LONGEST = 200  # characters of what is said about one of them
 PLAIN = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -43,7 +43,13 @@ def listed(text: str) -> list[Invited]:
         about = dict(zip(headings if named else ["name"], (each.strip() for each in line), strict=False))
         if not any(about.values()):
             continue
-        one = Invited(*(about.get(field, "")[:LONGEST] for field in Invited.__struct_fields__))
+        one = Invited(*(about.get(field, "") for field in Invited.__struct_fields__))
+        for what, text, most in (
+            ("an affiliation", one.affiliation, AFFILIATION),
+            ("a contact", one.contact, CONTACT),
+        ):
+            if len(text) > most:
+                raise Failure(f"line {number}: expected {what} of at most {most} characters, not {len(text)}")
         if not one.name:
             raise Failure(f"line {number}: expected a name")
         if one.name in found:
@@ -68,7 +74,7 @@ def read(path: Path) -> list[Invited]:
 
 
 def invite(
-    invited: list[Invited], folder: Path, about: dict[str, Any], url: str, ask: Callable[[str], str]
+    invited: list[Invited], folder: Path, about: dict[str, Any], url: str, ask: Callable[[Invited], str]
 ) -> Iterator[Path]:
     """Invite one after the other, and write each token down as soon as it is there: it is told only once."""
     make_folder(folder)
@@ -79,7 +85,7 @@ def invite(
         except OSError as error:
             raise Failure(f"{path}: cannot be made: {error.strerror}") from None
         try:
-            token = ask(one.name)
+            token = ask(one)
         except BaseException:
             path.unlink()
             raise

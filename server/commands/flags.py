@@ -26,6 +26,27 @@ StartAt = Annotated[
     str | None,
     Parameter(help="When it starts by itself, as 2026-03-01T18:00:00Z; UTC unless it says otherwise."),
 ]
+RoundsAt = Annotated[
+    tuple[str, ...],
+    Parameter(
+        negative="",
+        help="When a round begins, at the earliest; given once for each round, the first of which the"
+        " tournament starts with unless --start-at says otherwise.",
+    ),
+]
+RoundEvery = Annotated[
+    str | None,
+    Parameter(
+        help="How long after one round the next begins, as 90s, 30m or 1h; it waits for the one before."
+    ),
+]
+CheckIn = Annotated[
+    str | None,
+    Parameter(
+        help="How long before --start-at entrants check in, as 15m, by being here: whoever has not is not"
+        " drawn."
+    ),
+]
 Group = Annotated[str | None, Parameter(help="A name that it shares with tournaments that belong with it.")]
 Confidence = Annotated[
     float | None,

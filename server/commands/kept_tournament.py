@@ -23,4 +23,5 @@ def kept_tournament(data: Path, name: str) -> dict[str, Any]:
         raise Failure(f"{data}: there is no tournament {name!r} in its journal")
     record = there[-1]
     summed = tournament_summed(record, list(record.dealt), None, ())
-    return summed | {"entrants": entrants_shown(record.entrants.values()), "next": None}
+    entrants = entrants_shown(record, record.entrants.values(), everything=True)
+    return summed | {"entrants": entrants, "next": None}

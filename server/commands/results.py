@@ -3,6 +3,8 @@
 from typing import Any
 
 from games.catalogue import catalogue
+from games.estimate import estimate
+from games.estimate import in_words as went_wrong
 from games.game import Game
 from games.perfect import grades
 from games.perfect import in_words as threw_away
@@ -15,7 +17,9 @@ from server.programs.report import rendered
 from server.programs.terminal import say, table
 
 
-def standings(name: str, *, host: Host | None = None, json: Flag = False, csv: Flag = False) -> int:
+def standings(
+    name: str, *, host: Host | None = None, json: Flag = False, csv: Flag = False, trf: Flag = False
+) -> int:
     """Print the standings of a tournament.
 
     Example: what a spreadsheet takes:
@@ -30,12 +34,17 @@ def standings(name: str, *, host: Host | None = None, json: Flag = False, csv: F
         One JSON object instead of a table.
     csv
         Comma-separated values instead of a table.
+    trf
+        FIDE's report file (TRF16) instead of a table, for programs that hold chess tournaments.
     """
-    if json and csv:
-        raise Misuse("--json and --csv do not go together: take one of them")
+    chosen = [flag for flag, asked in (("--json", json), ("--csv", csv), ("--trf", trf)) if asked]
+    if len(chosen) > 1:
+        raise Misuse(f"{' and '.join(chosen)} do not go together: take one of them")
     remote = (host or Host()).remote()
-    if csv:
-        say(remote.text("tournaments", name, "standings", query="?format=csv").replace("\r\n", "\n").rstrip())
+    if csv or trf:
+        kind = "csv" if csv else "trf"
+        found = remote.text("tournaments", name, "standings", query=f"?format={kind}")
+        say(found.replace("\r\n", "\n").rstrip("\n"))
     else:
         say(rendered(remote.whole("rows", "tournaments", name, "standings"), as_json=json))
     return DONE
@@ -114,9 +123,10 @@ def _listed(game: Game[Any, Any], match: dict[str, Any], positions: list[Any]) -
 
 def _graded(game: Game[Any, Any], match: dict[str, Any]) -> str:
     """How well it was played, where that is known: the rules are here, so no host has to be asked."""
-    found = None if match["ending"] is None else grades(game, match["options"], match["moves"])
-    if found is None:
+    if match["ending"] is None:
         return ""
+    if (found := grades(game, match["options"], match["moves"])) is None:
+        return _estimated(game, match)
     players: list[str] = match["players"]
     lines = [f"{threw_away(each, players[each.seat])}." for each in found.mistakes]
     shares = [
@@ -126,6 +136,22 @@ def _graded(game: Game[Any, Any], match: dict[str, Any]) -> str:
     lines.append(f"Against perfect play: {'; '.join(shares)}.")
     if found.ungraded:
         lines.append(f"Not graded, for it takes too long: {found.ungraded} of {len(match['moves'])} moves.")
+    return "\n".join(lines)
+
+
+def _estimated(game: Game[Any, Any], match: dict[str, Any]) -> str:
+    """How well it may have been played, in a game that nobody plays perfectly."""
+    found = estimate(game, match["options"], match["moves"])
+    if found is None:
+        return ""
+    players: list[str] = match["players"]
+    lines = [f"{went_wrong(each, players[each.seat])}." for each in found.slips]
+    shares = [
+        f"{name} had nothing to lose" if share is None else f"{name} {share:.0%}"
+        for name, share in zip(players, found.accuracy, strict=True)
+    ]
+    best = f"moves about as good as the best that a house brain sees {found.depth} plies ahead"
+    lines.append(f"An estimate, {best}: {'; '.join(shares)}.")
     return "\n".join(lines)
 
 

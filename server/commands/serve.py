@@ -9,6 +9,7 @@ from cyclopts.validators import Number
 
 from server.commands.flags import (
     Absent,
+    CheckIn,
     Confidence,
     Count,
     Entrants,
@@ -16,6 +17,8 @@ from server.commands.flags import (
     Group,
     Most,
     Places,
+    RoundEvery,
+    RoundsAt,
     StartAt,
     Within,
 )
@@ -24,6 +27,7 @@ from server.config import settings, with_tournament
 from server.exits import ConfigError
 from server.logs import LEVELS, set_up
 
+Workers = Annotated[int | None, Parameter(validator=Number(gte=1, lte=64))]
 Port = Annotated[int | None, Parameter(validator=Number(gte=0, lte=65535))]
 
 
@@ -43,6 +47,9 @@ def serve(
     rounds: Count = None,
     absent: Absent = None,
     start_at: StartAt = None,
+    rounds_at: RoundsAt = (),
+    round_every: RoundEvery = None,
+    check_in: CheckIn = None,
     group: Group = None,
     confidence: Confidence = None,
     places: Places = None,
@@ -50,6 +57,9 @@ def serve(
     games: Most = None,
     until_done: Flag = False,
     json: Flag = False,
+    workers: Workers = None,
+    peers: str | None = None,
+    advertise: str | None = None,
     show: Literal[0, 1] | None = None,
     log_level: Literal["debug", "info", "warning", "error"] | None = None,
     log_format: Literal["text", "json"] | None = None,
@@ -92,6 +102,13 @@ def serve(
         End when the tournament has ended, with the final standings.
     json
         Standings as one JSON object instead of a table.
+    workers
+        So many processes that play, each with some of the tournaments: 1 unless set.
+    peers
+        ADDRESS:PORT where other hosts that share the database in --store reach this one;
+        port 0 picks a free one.
+    advertise
+        ADDRESS:PORT by which they reach it, if that is another.
     show
         1, unless set, for a process of its own that makes pages, so that no look at them
         slows a match down; 0 does it in the process that plays, for very small machines.
@@ -107,12 +124,16 @@ def serve(
         "store": store,
         "log_level": log_level,
         "log_format": log_format,
+        "workers": workers,
+        "peers": peers,
+        "advertise": advertise,
         "show": show,
     }
     if (tournament is None) != (game is None):
         raise ConfigError("--tournament and --game go together: a name, and what is played")
     about = {"format": format, "entrants": entrants, "rounds": rounds}
     about |= {"absent": absent, "start_at": start_at, "group": group}
+    about |= {"rounds_at": list(rounds_at) or None, "round_every": round_every, "check_in": check_in}
     about |= {"confidence": confidence, "places": places, "within": within, "games": games}
     if tournament is None and _given(about):
         named = ", ".join(f"--{key.replace('_', '-')}" for key in about)
@@ -120,6 +141,8 @@ def serve(
     if until_done and tournament is None:
         raise ConfigError("--until-done needs a --tournament to wait for")
     found = settings(config, os.environ, _given(flags))
+    if until_done and found.peers:
+        raise ConfigError("--until-done: a host with --peers goes on when a tournament has ended")
     if tournament is not None:
         found = with_tournament(found, _given({"name": tournament, "game": game, **about}))
     if found.log_level not in LEVELS:

@@ -67,6 +67,7 @@ format = "swiss"
 rounds = 7
 group = "cup"
 start_at = 2030-03-01T18:00:00Z
+check_in = "15m"          # whoever has not been here by then is not drawn
 pace = { bank = 120.0, gain = 1.0 }
 
 [[tournament]]

@@ -12,6 +12,7 @@ from cyclopts.validators import Number
 
 from server.commands.flags import (
     Absent,
+    CheckIn,
     Confidence,
     Count,
     Entrants,
@@ -19,6 +20,8 @@ from server.commands.flags import (
     Group,
     Most,
     Places,
+    RoundEvery,
+    RoundsAt,
     StartAt,
     Within,
 )
@@ -130,6 +133,9 @@ def create(
     option: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     absent: Absent = None,
     start_at: StartAt = None,
+    rounds_at: RoundsAt = (),
+    round_every: RoundEvery = None,
+    check_in: CheckIn = None,
     group: Group = None,
     confidence: Confidence = None,
     places: Places = None,
@@ -169,6 +175,7 @@ def create(
     wanted: dict[str, Any] = {"name": name, "game": game, "format": format}
     given = {"entrants": entrants, "rounds": rounds, "seed": seed}
     given |= {"absent": absent, "start_at": start_at, "group": group}
+    given |= {"rounds_at": list(rounds_at) or None, "round_every": round_every, "check_in": check_in}
     given |= {"confidence": confidence, "places": places, "within": within, "games": games}
     wanted |= {key: value for key, value in given.items() if value is not None}
     if places is not None and entrants is not None and places > entrants:
@@ -242,6 +249,8 @@ def enter(
     *bot: str,
     from_: Annotated[Path | None, Parameter(name="--from")] = None,
     invitations: Path | None = None,
+    affiliation: str | None = None,
+    contact: str | None = None,
     desk: Desk | None = None,
     json: Flag = False,
 ) -> int:
@@ -259,29 +268,36 @@ def enter(
         A CSV file of bots to invite before it begins, with the headings name, affiliation, contact.
     invitations
         A folder for the invitations: a file for each bot, with the token that nobody else has.
+    affiliation
+        Whose the bot is: everybody sees it. The list has its own.
+    contact
+        How to reach them: only an organiser sees it. The list has its own.
     """
+    said = _said_of(affiliation, contact)
     if (from_ is None) != (invitations is None):
         raise Misuse("--from and --invitations go together: the list, and the folder for what comes of it")
     if from_ is not None and invitations is not None:
-        if bot:
+        if bot or said:
             raise Misuse("expected bots or --from, not both")
         return _invite_all(desk or Desk(), name, from_, invitations, json)
     if not bot:
         raise Misuse("expected one bot or more to enter")
     answers = [
-        (desk or Desk()).remote().post("tournaments", name, "enter", body={"name": each}) for each in bot
+        (desk or Desk()).remote().post("tournaments", name, "enter", body={"name": each, **said})
+        for each in bot
     ]
     _tell(answers[-1], json)
     return DONE
 
 
 def _invite_all(desk: Desk, name: str, source: Path, folder: Path, json: bool) -> int:
-    from server.commands.entrant_list import invite, read
+    from server.commands.entrant_list import Invited, invite, read
 
     invited, remote = read(source), desk.remote()
 
-    def ask(bot: str) -> str:
-        return remote.post("tournaments", name, "invite", body={"name": bot})["token"]
+    def ask(bot: Invited) -> str:
+        said = _said_of(bot.affiliation or None, bot.contact or None)
+        return remote.post("tournaments", name, "invite", body={"name": bot.name, **said})["token"]
 
     about = remote.get("tournaments", name)
     written = [*map(str, invite(invited, folder, about, remote.url, ask))]
@@ -304,7 +320,61 @@ def delete(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
 
 
 @command
-def invite(name: str, bot: str, *, desk: Desk | None = None, json: Flag = False) -> int:
+def describe(
+    name: str,
+    bot: str,
+    *,
+    affiliation: str | None = None,
+    contact: str | None = None,
+    desk: Desk | None = None,
+    json: Flag = False,
+) -> int:
+    """Say whose a bot is, which everybody sees, and how to reach them, which only an organiser sees.
+
+    Example:
+
+        quintain tournament describe friday bob --affiliation "ETH Zürich"
+
+    Parameters
+    ----------
+    bot
+        Which entrant.
+    affiliation
+        Whose it is; "" takes back what was said.
+    contact
+        How to reach them; "" takes back what was said.
+    """
+    if not (said := _said_of(affiliation, contact)):
+        raise Misuse("expected --affiliation, --contact or both")
+    return _order(desk, name, "describe", {"name": bot, **said}, json)
+
+
+@command
+def check_in(name: str, bot: str, *, desk: Desk | None = None, json: Flag = False) -> int:
+    """Have an entrant count as checked in, whether it is here or not.
+
+    Example:
+
+        quintain tournament check-in friday bob
+
+    Parameters
+    ----------
+    bot
+        Which entrant.
+    """
+    return _order(desk, name, "check-in", {"name": bot}, json)
+
+
+@command
+def invite(
+    name: str,
+    bot: str,
+    *,
+    affiliation: str | None = None,
+    contact: str | None = None,
+    desk: Desk | None = None,
+    json: Flag = False,
+) -> int:
     """Enter a bot that is to come with a token, and print that: nobody else can have the name.
 
     Example:
@@ -315,10 +385,15 @@ def invite(name: str, bot: str, *, desk: Desk | None = None, json: Flag = False)
     ----------
     bot
         Who is invited.
+    affiliation
+        Whose it is: everybody sees it.
+    contact
+        How to reach them: only an organiser sees it.
     json
         The name and the token as a JSON object.
     """
-    told = (desk or Desk()).remote().post("tournaments", name, "invite", body={"name": bot})
+    body = {"name": bot, **_said_of(affiliation, contact)}
+    told = (desk or Desk()).remote().post("tournaments", name, "invite", body=body)
     say(json_line(told) if json else told["token"])
     return DONE
 
@@ -441,6 +516,11 @@ def export(name: str, *, output: Path | None = None, host: Host | None = None) -
     return DONE
 
 
+def _said_of(affiliation: str | None, contact: str | None) -> dict[str, str]:
+    said = {"affiliation": affiliation, "contact": contact}
+    return {key: text for key, text in said.items() if text is not None}
+
+
 # What is said
 
 
@@ -470,8 +550,7 @@ def _cells(found: dict[str, Any]) -> tuple[object, ...]:
 def _shown(found: dict[str, Any]) -> str:
     entrants: list[dict[str, Any]] = found["entrants"]
     lines = [table(COLUMNS, [_cells(found | {"entrants": len(entrants)})]), ""]
-    names = ", ".join(each["name"] + (" (gone)" if each["gone"] else "") for each in entrants)
-    lines.append(f"entrants: {names or 'nobody yet'}")
+    lines.append(f"entrants: {', '.join(map(_entrant, entrants)) or 'nobody yet'}")
     if found["playing"]:
         lines.append(f"being played: {', '.join(found['playing'])}")
     if found["eta"] is not None:
@@ -481,6 +560,11 @@ def _shown(found: dict[str, Any]) -> str:
         lines.append(f"group: {found['group']}")
     if found["start_at"] is not None and found["state"] == "registering":
         lines.append(f"starts by itself at {found['start_at']}")
+    if (next_round := found["next_round"]) is not None:
+        lines.append(f"round {next_round['round']} begins at {next_round['at']}, if the one before is over")
+    if (checking_in := found["checking_in"]) is not None:
+        waited = ", ".join(checking_in["missing"])
+        lines.append(f"entrants check in from {checking_in['from']}; still to come: {waited or 'nobody'}")
     for each in found["missing"]:
         lines.append(f"missing: {each['name']}, since {each['since']}")
     if found["missing"]:
@@ -491,6 +575,12 @@ def _shown(found: dict[str, Any]) -> str:
             for each in found["missing"]
         )
     return "\n".join(lines)
+
+
+def _entrant(found: dict[str, Any]) -> str:
+    out = "did not check in" if found.get("no_show") else "gone" if found["gone"] else None
+    about = ", ".join(each for each in (found.get("affiliation"), found.get("contact"), out) if each)
+    return f"{found['name']} ({about})" if about else found["name"]
 
 
 def _preview(before: list[dict[str, Any]], after: list[dict[str, Any]], title: str) -> str:

@@ -25,12 +25,11 @@ def board_summed(board: Board) -> dict[str, Any]:
 def report_shown(record: Record) -> dict[str, Any]:
     """The standings of a record that nobody else changes, with all that there is to say of them."""
     board = board_of(record, time.time())
-    order = record.format.order
     return tournament_shown(record) | {
         "as_of": moment(board.as_of),
         **board_summed(board),
         "said": [*said(record, board)],
-        "rows": [row_whole(row, order) for row in board.rows],
+        "rows": [row_whole(row, record) for row in board.rows],
     }
 
 

@@ -11,14 +11,17 @@ from typing import Any
 import msgspec
 
 from games.catalogue import catalogue
+from games.estimate import Estimate
 from games.perfect import Grades
 from tournament.causes import Cause, moved_by
+from tournament.check_in import opens_at, unchecked
 from tournament.events import Ending, Moved
 from tournament.format import Entrant
 from tournament.match import Match
 from tournament.presence import Missing
 from tournament.ratings import Ratings, bradley_terry
-from tournament.record import UNKNOWN, UNSAID, Abridged, Concluded, Record
+from tournament.record import UNKNOWN, UNSAID, Abridged, Concluded, Record, State
+from tournament.rounds import coming
 from tournament.standings import Row, rated
 from tournament.strength import strengths
 
@@ -37,7 +40,7 @@ def plain_rows(record: Record) -> list[dict[str, Any]]:
     return [
         row
         if (known := plain.get(row["name"])) is None
-        else row | {"rating": _rounded(known.rating), "interval": [*map(_rounded, known.interval)]}
+        else row | {"rating": rounded(known.rating), "interval": [*map(rounded, known.interval)]}
         for row in rows(record)
     ]
 
@@ -53,8 +56,8 @@ def row_shown(row: Row, order: Sequence[str]) -> dict[str, Any]:
         "draws": row.draws,
         "losses": row.losses,
         "tie_breaks": dict(zip(criteria, row.tie_breaks, strict=True)),
-        "rating": None if row.rating is None else _rounded(row.rating),
-        "interval": None if row.interval is None else [*map(_rounded, row.interval)],
+        "rating": None if row.rating is None else rounded(row.rating),
+        "interval": None if row.interval is None else [*map(rounded, row.interval)],
     }
 
 
@@ -71,9 +74,9 @@ def row_on_board(row: Row, order: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def row_whole(row: Row, order: Sequence[str]) -> dict[str, Any]:
+def row_whole(row: Row, record: Record) -> dict[str, Any]:
     """A row with all that is known of its place: the probabilities of being the strongest, the second …"""
-    return row_on_board(row, order) | {"ranks": row.ranks}
+    return row_on_board(row, record.format.order) | {"ranks": row.ranks} | described(record, row.name)
 
 
 def moment(when: float) -> str:
@@ -118,11 +121,22 @@ def match_shown(record: Record, concluded: Concluded, full: bool) -> dict[str, A
     return shown
 
 
-def grades_shown(grades: Grades | None) -> dict[str, Any]:
+def grades_shown(grades: Grades | Estimate | None) -> dict[str, Any]:
     """How well a match was played; all null where nobody knows, or nobody knows yet."""
-    if grades is None:
-        return {"mistakes": None, "accuracy": None, "ungraded": None}
-    return {"mistakes": grades.mistakes, "accuracy": grades.accuracy, "ungraded": grades.ungraded}
+    shown: dict[str, Any] = {"mistakes": None, "accuracy": None, "ungraded": None, "estimate": None}
+    match grades:
+        case Grades():
+            shown |= {"mistakes": grades.mistakes, "accuracy": grades.accuracy, "ungraded": grades.ungraded}
+        case Estimate():
+            shown["estimate"] = {
+                "depth": grades.depth,
+                "share": grades.accuracy,
+                "slips": grades.slips,
+                "ungraded": grades.ungraded,
+            }
+        case None:
+            pass
+    return shown
 
 
 def causes_shown(causes: Iterable[Cause]) -> list[dict[str, Any]]:
@@ -138,7 +152,7 @@ def moment_or_none(when: float | None) -> str | None:
     return None if when is None else moment(when)
 
 
-def _rounded(figure: float) -> float:
+def rounded(figure: float) -> float:
     return round(figure, PRECISION) + 0.0  # never −0.0
 
 
@@ -179,6 +193,16 @@ def choices_shown(record: Record) -> dict[str, Any]:
     }
 
 
+def times_shown(record: Record) -> dict[str, Any]:
+    """What its organiser chose of rounds by the clock, and of checking in."""
+    opened = record.opened
+    return {
+        "rounds_at": [*map(moment, opened.rounds_at)] if opened.rounds_at else None,
+        "round_every": opened.round_every or None,
+        "check_in": opened.check_in or None,
+    }
+
+
 def tournament_summed(
     record: Record, playing: Sequence[str], eta: float | None, missing: Sequence[Missing]
 ) -> dict[str, Any]:
@@ -192,6 +216,8 @@ def tournament_summed(
         "options": opened.options,
         "pace": opened.pace or catalogue()[opened.game].pace,
         **choices_shown(record),
+        **times_shown(record),
+        **clock_shown(record),
         "played": record.decided,
         "playing": playing,
         "open": len(record.open),
@@ -200,8 +226,34 @@ def tournament_summed(
     }
 
 
-def entrants_shown(entrants: Iterable[Entrant]) -> list[dict[str, Any]]:
-    return [{"name": each.name, "rating": each.rating, "gone": each.gone} for each in entrants]
+def clock_shown(record: Record) -> dict[str, Any]:
+    """How far a tournament by the clock is, and who is still to check in; null for any other."""
+    next_round = coming(record)
+    opens = opens_at(record.opened)
+    waiting = record.state is State.REGISTERING and opens is not None
+    return {
+        "round": record.round,
+        "next_round": None if next_round is None else {"round": next_round[0], "at": moment(next_round[1])},
+        "checking_in": {"from": moment(opens), "missing": unchecked(record)} if waiting and opens else None,
+    }
+
+
+def entrants_shown(
+    record: Record, entrants: Iterable[Entrant], *, everything: bool = False
+) -> list[dict[str, Any]]:
+    """Some entrants; with `everything` as nobody but an organiser should see them."""
+    return [
+        {"name": each.name, "rating": each.rating, "gone": each.gone}
+        | ({"no_show": True} if each.name in record.no_shows else {})
+        | described(record, each.name, everything=everything)
+        for each in entrants
+    ]
+
+
+def described(record: Record, name: str, *, everything: bool = False) -> dict[str, str]:
+    """What an organiser has said of an entrant; nothing where that is nothing."""
+    said = {"affiliation": record.affiliations.get(name), "contact": record.contacts.get(name)}
+    return {key: text for key, text in said.items() if text and (everything or key == "affiliation")}
 
 
 def match_in_play(record: Record, match: Match, full: bool) -> dict[str, Any]:

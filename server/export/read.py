@@ -44,6 +44,9 @@ class TournamentLine(Struct, frozen=True, tag="tournament"):
     absent: Absent | None = None
     start_at: datetime | None = None
     group: str | None = None
+    rounds_at: tuple[datetime, ...] | None = None
+    round_every: float | None = None
+    check_in: float | None = None
 
 
 class EntrantLine(Struct, frozen=True, tag="entrant"):
@@ -52,6 +55,9 @@ class EntrantLine(Struct, frozen=True, tag="entrant"):
     gone: bool
     annulled: bool
     disqualified: bool
+    no_show: bool = False
+    affiliation: str = ""
+    contact: str = ""
 
 
 class PairingLine(Struct, frozen=True, tag="pairing"):
@@ -145,8 +151,8 @@ ORDER: Mapping[type[AnyLine], int] = {
     MatchLine: 3,
     FactLine: 4,
     WithheldLine: 4,
-    StandingsLine: 5,
-    HeadLine: 6,
+    HeadLine: 5,
+    StandingsLine: 5,  # the last line, but for files of an older Quintain, which end with the head
 }
 KINDS = {str(kind.__struct_config__.tag): kind for kind in ORDER}
 

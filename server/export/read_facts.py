@@ -20,11 +20,13 @@ from tournament.format import Pairing
 from tournament.record import (
     AnyFact,
     Concluded,
+    Described,
     Disqualified,
     Drew,
     Entered,
     Froze,
     Kept,
+    NoShow,
     Opened,
     State,
     Turned,
@@ -97,6 +99,9 @@ def facts_of(section: Section) -> list[tuple[int, AnyFact]]:
         first.absent or UNSET,
         UNSET if first.start_at is None else first.start_at.timestamp(),
         first.group or UNSET,
+        tuple(map(seconds, first.rounds_at)) if first.rounds_at else UNSET,
+        first.round_every or UNSET,
+        first.check_in or UNSET,
     )
     facts: list[tuple[int, AnyFact]] = [(section.opening.number, opened)]
     gone: list[tuple[int, AnyFact]] = []
@@ -104,8 +109,12 @@ def facts_of(section: Section) -> list[tuple[int, AnyFact]]:
         match line.read:
             case EntrantLine(name=name) as entrant:
                 facts.append((line.number, Entered(name, entrant.rating)))
+                if entrant.affiliation or entrant.contact:
+                    facts.append((line.number, Described(name, entrant.affiliation, entrant.contact)))
                 if entrant.disqualified:
                     gone.append((line.number, Disqualified(name, "")))
+                elif entrant.no_show:
+                    gone.append((line.number, NoShow(name)))
                 elif entrant.gone:
                     gone.append((line.number, Withdrew(name, entrant.annulled)))
             case PairingLine() as pairing:

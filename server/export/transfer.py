@@ -25,7 +25,7 @@ from server.store.journal import Engine, Reader
 from tournament import entries
 from tournament.entries import Entry
 from tournament.format import formats
-from tournament.record import HOST, Concluded, Kept, Opened, Record
+from tournament.record import ANEW, HOST, Concluded, Kept, Opened, Record, called
 
 BATCH = 5_000  # entries of a transaction
 WHENCE = "an import takes what `quintain export` has written, and not what the API gives everybody"
@@ -34,13 +34,20 @@ WHENCE = "an import takes what `quintain export` has written, and not what the A
 def leaving(reader: Reader, names: Collection[str], signer: Signer | None = None) -> Iterator[bytes]:
     """Lines of these tournaments, or of all if there are no names; one tournament is in memory at a time."""
     there = list(dict.fromkeys(row.tournament for row in reader.kept()))
-    if unknown := [name for name in names if name not in there]:
-        known = ", ".join(name for name in there if name != HOST) or "none"
-        raise Failure(f"there is no tournament {unknown[0]!r}; there are: {known}")
+    wanted = {_kept_under(name, there) for name in names}
     for name in sorted(there, key=lambda name: name != HOST):
-        if name in names or not names:
+        if name in wanted or not names:
             own = list(reader.kept(0, name))
             yield from map(_line, map(_of_the_host, own) if name == HOST else _exported(own, signer))
+
+
+def _kept_under(name: str, there: Sequence[str]) -> str:
+    """What a store calls the latest tournament of that name, or an earlier one: `friday~1` is the first."""
+    for kept in reversed(there):
+        if kept != HOST and name in (called(kept), kept, f"{kept}{ANEW}1"):
+            return kept
+    known = ", ".join(name for name in there if name != HOST) or "none"
+    raise Failure(f"there is no tournament {name!r}; there are: {known}")
 
 
 def _of_the_host(row: Entry) -> dict[str, Any]:
@@ -55,11 +62,11 @@ def _exported(own: Sequence[Entry], signer: Signer | None) -> Iterator[dict[str,
 
 
 def _record(facts: Sequence[Kept]) -> Record:
-    """A tournament under the name that the journal has for it, also if it is deleted."""
+    """A tournament with all that is known of it, also if it is deleted."""
     first, *rest = facts
     if not isinstance(first.fact, Opened):
         raise Failure(f"{first.tournament} has facts from before it was opened")
-    record = Record(first.tournament, first.fact)
+    record = Record(called(first.tournament), first.fact, kept_as=first.tournament)
     for kept in rest:
         record.add(kept.fact)
     return record
@@ -82,7 +89,7 @@ def bring_in(source: Iterable[bytes], engine: Engine) -> dict[str, int]:
         followed(found, facts, findings, set())
         findings += _impossible(found, facts)
         _refuse(findings)
-        new[found.name] = _keep(engine, found.name, [link.row for link in facts])
+        new[found.kept_as] = _keep(engine, found.kept_as, [link.row for link in facts])
     _refuse(findings)
     if orders:
         there = [entries.kept(row) for row in engine.kept(0, HOST)]
@@ -114,7 +121,7 @@ def _impossible(section: Section, links: Sequence[Link]) -> Iterator[Finding]:
     if unwanted := options_objection(opened, opened.options):
         yield Finding(number, unwanted)
         return
-    record = Record(section.name, opened)
+    record = Record(section.name, opened, kept_as=section.kept_as)
     for number, fact in rest:
         wrong = list(objections(record, fact, True))
         yield from (Finding(number, why) for why in wrong)

@@ -54,10 +54,10 @@ def verify(source: Iterable[bytes], receipt: str | None = None) -> Verdict:
     for section in sections(source, verdict.findings):
         if not isinstance(section, Section):
             continue  # a fact of the host itself
-        if section.name in seen:
+        if section.kept_as in seen:
             why = f"{quoted(section.name)} is in this file a second time"
             verdict.findings.append(Finding(section.opening.number, why))
-        seen.add(section.name)
+        seen.add(section.kept_as)
         played = [line.read for line in section.lines if isinstance(line.read, MatchLine)]
         verdict.tournaments += 1
         verdict.matches += len(played)

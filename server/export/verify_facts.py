@@ -6,25 +6,32 @@ says less: that is what `in_order` is for.
 
 from collections.abc import Iterator, Sequence
 
+from msgspec import UNSET
+
 from games.game import quoted
 from server.export.verify_match import options_objection
 from tournament.desk import annulled
 from tournament.format import Pairing
 from tournament.record import (
+    Admitted,
     AnyFact,
+    CheckedIn,
     Chose,
     Claimed,
     Concluded,
     Dealt,
+    Described,
     Disqualified,
     Drew,
     Entered,
     Froze,
+    NoShow,
     Opened,
     Ordered,
     Record,
     Released,
     Revealed,
+    RoundBegan,
     Sealed,
     Seated,
     State,
@@ -73,10 +80,24 @@ def objections(record: Record, fact: AnyFact, in_order: bool) -> Iterator[str]:
             if out_of_play:
                 yield f"{quoted(match)} was dealt while it was {record.state}"
             yield from _name_objections(record, match, number)
+            if number in record.drawn and record.drawn[number].round > record.open.begun:
+                yield f"{quoted(match)} was dealt before round {record.drawn[number].round} began"
             if options is not None and (unwanted := options_objection(record.opened, options)):
                 yield unwanted
         case Concluded():
             yield from _concluded_objections(record, fact, in_order)
+        case RoundBegan(round=round):
+            if out_of_play:
+                yield f"round {round} began while it was {record.state}"
+            yield from _round_objections(record, round)
+        case CheckedIn(name=name) | NoShow(name=name):
+            yield from _check_in_objections(record, name, in_order)
+        case Admitted(name=name):
+            if name not in record.no_shows:
+                yield f"{quoted(name)} has not been left out for not checking in"
+        case Described(name=name):
+            if name not in record.entrants:
+                yield f"{quoted(name)} has not entered"
         case Withdrew(name=name) | Disqualified(name=name):
             if name not in record.entrants:
                 yield f"{quoted(name)} has not entered"
@@ -101,6 +122,29 @@ def objections(record: Record, fact: AnyFact, in_order: bool) -> Iterator[str]:
             yield from _seed_objections(record, fact)
         case Claimed() | Seated() | Released() | Ordered() | Chose():
             pass  # who owns a name, and who did something, is part of no result
+
+
+def _round_objections(record: Record, round: int) -> Iterator[str]:
+    if record.round is None:
+        yield "no round begins by the clock here"
+        return
+    if round != record.round + 1:
+        yield f"round {record.round + 1} is expected here, not {round}"
+    if record.open.due or record.dealt:
+        yield f"round {round} cannot have begun: the one before was not over"
+
+
+def _check_in_objections(record: Record, name: str, in_order: bool) -> Iterator[str]:
+    if record.opened.check_in is UNSET:
+        yield "nobody checks in here"
+    if in_order and record.state is not State.REGISTERING:
+        yield f"it was {record.state}, and {quoted(name)} could not check in any more"
+    if name not in record.entrants:
+        yield f"{quoted(name)} has not entered"
+    elif record.entrants[name].gone:
+        yield f"{quoted(name)} was out before"
+    elif in_order and name in record.checked_in:
+        yield f"{quoted(name)} had checked in before"
 
 
 def _seed_objections(record: Record, revealed: Revealed) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Tournaments as JSON Lines: everything that their standings follow from, and the standings last.
 
 Each line is an object with a `type`: `tournament`, `entrant`, `pairing`, `match`,
-`fact` or `withheld`, `standings`, `head`, in this order. `docs/export.md` describes
+`fact` or `withheld`, `head`, `standings`, in this order. `docs/export.md` describes
 them. The facts are what a store keeps; `write_facts.py` makes their lines.
 `server/export/read.py` reads such files.
 """
@@ -9,7 +9,14 @@ them. The facts are what a store keeps; `write_facts.py` makes their lines.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from server.export.json_views import choices_shown, match_shown, standings_shown, tournament_shown
+from server.export.json_views import (
+    choices_shown,
+    described,
+    match_shown,
+    standings_shown,
+    times_shown,
+    tournament_shown,
+)
 from server.export.signing import Signer
 from server.export.write_facts import FactLines
 from tournament.entries import Entry
@@ -28,17 +35,17 @@ def export(
 
     With `everything` it has what only the organiser should know of them.
     """
-    yield from before_matches(record)
+    yield from before_matches(record, everything=everything)
     yield from (match_line(record, concluded) for concluded in matches)
     chain = FactLines(record.kept_as, everything=everything)
     yield from chain.lines(facts or ())
-    yield after_matches(record)
     if facts is not None:
         yield chain.last(signer)
+    yield after_matches(record)
 
 
-def before_matches(record: Record) -> Iterator[dict[str, Any]]:
-    """What comes before the matches."""
+def before_matches(record: Record, *, everything: bool = False) -> Iterator[dict[str, Any]]:
+    """What comes before the matches; with `everything`, as only the organiser should see it."""
     opened = record.opened
     yield (
         {"type": "tournament"}
@@ -50,17 +57,23 @@ def before_matches(record: Record) -> Iterator[dict[str, Any]]:
             "pace": opened.pace,
         }
         | choices_shown(record)
+        | {key: value for key, value in times_shown(record).items() if value is not None}
         | ({} if record.kept_as == record.name else {"kept_as": record.kept_as})
     )
     for entrant in record.entrants.values():
-        yield {
-            "type": "entrant",
-            "name": entrant.name,
-            "rating": entrant.rating,
-            "gone": entrant.gone,
-            "annulled": entrant.name in record.annulled,
-            "disqualified": entrant.name in record.disqualified,
-        }
+        no_show = {"no_show": True} if entrant.name in record.no_shows else {}
+        yield (
+            {
+                "type": "entrant",
+                "name": entrant.name,
+                "rating": entrant.rating,
+                "gone": entrant.gone,
+                "annulled": entrant.name in record.annulled,
+                "disqualified": entrant.name in record.disqualified,
+            }
+            | no_show
+            | described(record, entrant.name, everything=everything)
+        )
     for pairing in record.drawn.values():
         yield {
             "type": "pairing",

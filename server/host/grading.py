@@ -1,4 +1,4 @@
-"""How well matches were played, in games where perfect play is known: graded after they are over.
+"""How well matches were played: graded after they are over, or estimated where nobody knows perfect play.
 
 It is done in a child process that gives way to everything else, one match at a time, when
 somebody asks about it; and for all latest matches of a tournament when somebody asks how well
@@ -13,6 +13,7 @@ import trio
 from msgspec import Struct
 
 from games.catalogue import catalogue
+from games.estimate import Estimate
 from games.perfect import Grades, share
 from server.host.thinker import COMMAND, Busy, Failed, Thinker
 from server.net.guard import Guard
@@ -23,8 +24,10 @@ WAIT = 2.0  # seconds that somebody waits for the grades of a match
 LONGEST = 60.0  # seconds for one match: six times what it takes on a slow machine without a book
 KNOWN = 20_000  # matches whose grades are remembered: some 10 MB
 LATEST = 1_000  # matches of a tournament, the latest, that its bots' accuracy is taken from
+ESTIMATED = 200  # the same where it is an estimate, which takes longer
 
 Key = tuple[str, str]  # a tournament as it is kept, and a match
+Judgement = Grades | Estimate
 Fetch = Callable[[str], Awaitable[Concluded]]  # a match that is over, with all its moves
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -35,6 +38,7 @@ class Kept(Struct):
 
     kept: int = 0  # moves that kept what there was to lose …
     had: int = 0  # … of so many
+    estimate: bool = False  # where nobody knows that
 
     @property
     def accuracy(self) -> float | None:
@@ -48,13 +52,14 @@ class Kept(Struct):
 class Summary:
     """The latest matches of one tournament, added up."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, estimate: bool = False) -> None:
+        self.estimate = estimate  # and not from perfect play
         self.matches = 0
         self.of: dict[str, Kept] = {}
         self.read = 0  # of the record's endings
         self.reading = False
 
-    def add(self, over: Concluded, grades: Grades) -> None:
+    def add(self, over: Concluded, grades: Judgement) -> None:
         self.matches += 1
         for seat, name in enumerate(over.players):
             self.of.setdefault(name, Kept()).add(Kept(grades.kept[seat], grades.had[seat]))
@@ -77,7 +82,7 @@ class Grader:
         self._guard = guard
         self._thinker = Thinker(children=1, command=(*COMMAND, LAST))
         self.grade = self._thinker.grade  # where it holds up nobody
-        self._known: dict[Key, Grades] = {}  # the latest that was asked for last
+        self._known: dict[Key, Judgement] = {}  # the latest that was asked for last
         self._asked: dict[Key, trio.Event] = {}  # those in the making; set when one is done
         self._summaries: WeakKeyDictionary[Record, Summary] = WeakKeyDictionary()
 
@@ -85,8 +90,8 @@ class Grader:
         """Run until cancelled, then end the child."""
         await self._thinker.run()
 
-    async def of(self, record: Record, over: Concluded, wait: float = WAIT) -> Grades | None:
-        """The grades of a match that is over; None where nobody knows, or nobody knows yet."""
+    async def of(self, record: Record, over: Concluded, wait: float = WAIT) -> Judgement | None:
+        """The grades of a match that is over, or an estimate; None where there are none, or none yet."""
         if not graded(record):
             return None
         key = (record.kept_as, over.match)
@@ -100,13 +105,13 @@ class Grader:
         """What is known by now about the bots of a tournament; the rest is begun with."""
         if not graded(record):
             return None
-        summary = self._summaries.setdefault(record, Summary())
+        summary = self._summaries.setdefault(record, Summary(estimate=estimated(record)))
         if summary.read < len(record.endings) and not summary.reading:
             summary.reading = True
             self._guard().start_soon(self._sum_up, record, fetch, summary)
         return summary
 
-    def _latest(self, key: Key) -> Grades | None:
+    def _latest(self, key: Key) -> Judgement | None:
         grades = self._known.pop(key, None)
         if grades is not None:
             self._known[key] = grades
@@ -136,7 +141,8 @@ class Grader:
         """Up to what is over now; what is over later is for whoever asks next."""
         try:
             end = len(record.endings)
-            for number in range(max(summary.read, end - LATEST), end):
+            latest = ESTIMATED if summary.estimate else LATEST
+            for number in range(max(summary.read, end - latest), end):
                 name = record.endings[number]
                 if name not in record.voided:
                     over = await fetch(name)
@@ -151,5 +157,11 @@ class Grader:
 
 
 def graded(record: Record) -> bool:
-    """Whether anybody knows how well its game is played."""
-    return catalogue()[record.opened.game].solver is not None
+    """Whether anybody can tell how well its game is played."""
+    game = catalogue()[record.opened.game]
+    return game.solver is not None or game.evaluate is not None
+
+
+def estimated(record: Record) -> bool:
+    """Whether that is an estimate, because nobody plays its game perfectly."""
+    return catalogue()[record.opened.game].solver is None and graded(record)

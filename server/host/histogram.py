@@ -4,6 +4,7 @@ So a monitor can say what the slowest hundredth took, of any stretch of time.
 """
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from itertools import accumulate
 
 MILLISECONDS = (0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
@@ -12,17 +13,29 @@ MILLISECONDS = (0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 class Histogram:
     """How often something took how many seconds."""
 
-    __slots__ = ("_counts", "bounds", "total")
+    __slots__ = ("bounds", "counts", "total")
 
     def __init__(self) -> None:
         self.bounds = tuple(each / 1000 for each in MILLISECONDS)
         self.total = 0.0  # seconds, of all that was observed
-        self._counts = [0] * (len(self.bounds) + 1)  # the last: what took longer than any bound
+        self.counts = [0] * (len(self.bounds) + 1)  # the last: what took longer than any bound
 
     def observe(self, seconds: float) -> None:
         self.total += seconds
-        self._counts[bisect_left(self.bounds, seconds)] += 1
+        self.counts[bisect_left(self.bounds, seconds)] += 1
 
     def up_to(self) -> list[int]:
         """How many took no longer than each bound, and last, how many there were in all."""
-        return list(accumulate(self._counts))
+        return list(accumulate(self.counts))
+
+    @classmethod
+    def of(cls, counts: Sequence[int], total: float) -> "Histogram":
+        """What another process has observed."""
+        found = cls()
+        found.counts, found.total = list(counts), total
+        return found
+
+    def plus(self, other: "Histogram") -> "Histogram":
+        """What both have observed."""
+        counts = [mine + theirs for mine, theirs in zip(self.counts, other.counts, strict=True)]
+        return Histogram.of(counts, self.total + other.total)

@@ -8,7 +8,7 @@ strangers cause run in a nursery of their own, behind a guard.
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from heapq import nsmallest
@@ -21,6 +21,7 @@ from msgspec import UNSET, structs
 from games.catalogue import catalogue
 from games.game import BadOption, Game, quoted
 from server.host import telling
+from server.host.abroad import Abroad, HeldAbroad
 from server.host.boards import Boards
 from server.host.exposition import Family
 from server.host.grading import Grader
@@ -28,16 +29,18 @@ from server.host.house_players import HousePlayers
 from server.host.measures import Measures, time_move
 from server.host.names import BadName, checked
 from server.host.reception import Reception, Unwelcome, Visit, is_token, taken
+from server.host.returning import Returning
 from server.host.roll import Roll
 from server.host.secrets import token_digest
 from server.host.thinker import Thinker
-from server.host.view import Begun, Here, Told
+from server.host.versions import Versions
+from server.host.view import Begun, Held, Here, Told
 from server.host.wire_log import WireLog
 from server.net.budgets import address_of
 from server.net.guard import Guard
 from server.net.limits import Limits
 from server.net.sockets import readiness
-from tournament.desk import Desk
+from tournament.desk import NOTHING, About, Desk
 from tournament.format import Terms, formats
 from tournament.kinds import Kind
 from tournament.lobby import Lobby
@@ -59,6 +62,7 @@ from tournament.record import (
     fold,
     kept_as,
 )
+from tournament.rounds import objection as clock_objection
 from tournament.sealing import sealed
 from tournament.store import Memory, Store
 from tournament.timekeeper import Timekeeper
@@ -70,6 +74,7 @@ NAME = re.compile(
 OPEN = "open-"  # how the names of open tables begin
 NOWHERE = "(nowhere)"  # no name of a tournament
 STOPPING = "the host is about to stop: come again later"
+ELSEWHERE = "that is held by another process of this host: come again, over a new connection"
 NAME_KEPT = 600.0  # seconds that a name is kept for a bot that is gone and awaited nowhere
 
 SOME = 4  # of the bots that are here: as many names as a list shows
@@ -96,6 +101,8 @@ def check(name: str, opened: Opened) -> None:
         raise Refusal(f"a {opened.format} has no end and waits for nobody, so leave absent out")
     if why := aim_objection(opened.format, opened.entrants, opened.terms.aim):
         raise Refusal(why)
+    if why := clock_objection(opened):
+        raise Refusal(why)
     if opened.group is not UNSET and not (
         opened.group.isprintable() and opened.group == opened.group.strip() and "/" not in opened.group
     ):
@@ -117,6 +124,9 @@ def _expect_not_out(record: Record, name: str) -> None:
         return
     if name in record.disqualified:
         raise Refusal(f"{name} was disqualified from {record.name}: ask its organiser why")
+    if name in record.no_shows:
+        why = f"{name} had not checked in to {record.name} when that began, and is not drawn"
+        raise Refusal(f"{why}: its organiser can still let you in" if record.format.late else why)
     raise Refusal(f"{name} was withdrawn from {record.name}: ask its organiser why")
 
 
@@ -131,8 +141,12 @@ class Host:
         thinker: Thinker | None = None,
         wall: Callable[[], float] = time.time,
         load: Load | None = None,
+        whole: bool | None = None,
     ) -> None:
-        """`load` says what has been kept, by records that need not be whole; else the store is read."""
+        """`load` says what has been kept, by records that need not be whole unless `whole` says so.
+
+        Without it the store is read, and records are whole.
+        """
         self.limits = limits or Limits()
         self.store = store or Memory()
         self.timekeeper = timekeeper or Timekeeper()
@@ -142,6 +156,7 @@ class Host:
         self.lobby = Lobby()
         self.roll = Roll()
         self.reception = Reception(self.lobby, self.limits, self.roll)
+        self.returning = Returning()
         self.lobby.listen(self._forget_strangers)
         self.house_players = HousePlayers(self)
         self.wires = WireLog(self.limits)
@@ -154,12 +169,25 @@ class Host:
         self.figures: list[Callable[[], Iterable[Family]]] = []  # of others, for a monitor
         self.on_stop: dict[object, Callable[[], None]] = {}  # for connections, when the host stops
         self.elsewhere: Elsewhere = draw_here  # where big rounds are drawn
+        self.abroad: Abroad | None = None  # other processes that hold tournaments; None: there are none
+        self.not_ready: Callable[[], str] = lambda: ""  # why players cannot come, other than by us
+        self.lent = False  # what comes here has come to another process first
+        self.shares = False  # other hosts have the same tournaments, and bots come to any of them
+        # The addresses of the hosts that hold tournaments, by name, and what is known of each host.
+        self.say_holders: Callable[[], Mapping[str, str]] = dict
+        self.say_hosts: Callable[[], list[dict[str, Any]]] = list
+        # Called with each secret by which requests find what this process has: a session, or a place.
+        self.on_key: Callable[[str], None] = lambda key: None
+        # What is told to a monitor: figures of this process, with those of others added.
+        self.adding: Callable[[Iterable[Family]], Iterable[Family]] = lambda families: families
         self.boards = Boards(lambda: self.guard, wall=wall)
+        self.versions = Versions(lambda: self.guard, lambda work: self.boards.run(work))
         self.grader = Grader(lambda: self.guard)
         self.draining = False
         self._at_once = at_once
-        self._wall = wall
+        self.wall = self._wall = wall
         self._load = load
+        self._whole = load is None if whole is None else whole
         self._house: trio.Nursery | None = None
         self._opening: set[str] = set()  # names of tournaments that are being kept
         self._used = Counter[str]()  # how many tournaments each name has had, those that are deleted included
@@ -193,6 +221,8 @@ class Host:
             for record in records.values():
                 self._used[record.name] += 1
             records = {name: record for name, record in records.items() if record.state is not State.DELETED}
+            if (abroad := self.abroad) is not None:
+                records = {name: record for name, record in records.items() if abroad.place(record) is None}
             for record in records.values():
                 self._restore_players(record)
             for record in records.values():
@@ -200,6 +230,8 @@ class Host:
             for record in records.values():
                 self._add(record)
             telling.restored(len(records), sum(len(record.dealt) for record in records.values()))
+            for tournament in tuple(self.tournaments.values()):
+                await tournament.gone_on.wait()  # before a bot can look for its match
             task_status.started()
             await trio.sleep_forever()
 
@@ -210,10 +242,18 @@ class Host:
 
         Without a seed in its terms the host chooses one, and says so in a way that binds it.
         """
+        return self._add(await self._founded(name, opened, by))
+
+    async def found(self, name: str, opened: Opened, by: str | None = None) -> Held:
+        """The same, and have it held by whichever process has the least to do."""
+        record = await self._founded(name, opened, by)
+        return (None if self.abroad is None else self.abroad.place(record)) or self._add(record)
+
+    async def _founded(self, name: str, opened: Opened, by: str | None) -> Record:
         if self.draining:
             raise Refusal(STOPPING)
         check(name, opened)
-        if name in self.tournaments or name in self._opening:
+        if self.has(name) or name in self._opening:
             raise Refusal(f"there is a tournament {name} already")
         orders = [] if by is None else [Ordered(by, "open", name)]
         facts: list[AnyFact] = [*orders, *(sealed() if opened.terms.seed is None else ())]
@@ -225,10 +265,31 @@ class Host:
             self._opening.remove(name)
         self._used[name] += 1
         self.audit += (Kept(name, when, order) for order in orders)
-        record = Record(name, opened, whole=self._load is None, kept_as=kept)
+        record = Record(name, opened, whole=self._whole, kept_as=kept)
         for fact in facts:
             record.add(fact)
         telling.opened(record, by)
+        return record
+
+    def has(self, name: str) -> bool:
+        """Whether there is a tournament of that name, in whichever process."""
+        return name in self.tournaments or (self.abroad is not None and name in self.abroad.held)
+
+    @property
+    def known(self) -> Mapping[str, Tournament | HeldAbroad]:
+        """All tournaments, in whichever process."""
+        if self.abroad is None or not self.abroad.held:
+            return self.tournaments
+        return {**self.tournaments, **self.abroad.held}
+
+    @property
+    def holders(self) -> Mapping[str, str]:
+        return self.say_holders()
+
+    def hold(self, record: Record) -> Tournament:
+        """Hold a tournament that another process has opened."""
+        self._restore_players(record)
+        self._restore_claims(record)
         return self._add(record)
 
     async def delete(self, tournament: Tournament, by: str) -> None:
@@ -241,7 +302,7 @@ class Host:
                 with suppress(Refusal):
                     await self.place(player)
 
-    async def invite(self, tournament: Tournament, name: str, by: str) -> str:
+    async def invite(self, tournament: Tournament, name: str, by: str, about: About = NOTHING) -> str:
         """Enter somebody who is to come with the token that this returns: nobody else can use the name.
 
         Raises `Refusal`, also if another tournament has an entrant of that name.
@@ -258,7 +319,7 @@ class Host:
             return token_digest(token).hex()
 
         try:
-            await Desk(tournament, by).invite(name, claim)
+            await Desk(tournament, by).invite(name, claim, about)
         except Unwelcome as unwelcome:
             raise Refusal(str(unwelcome)) from None
         return token
@@ -296,18 +357,25 @@ class Host:
         """The open table of a game, opened when it is first needed."""
         name = OPEN + game
         if name not in self.tournaments:
+            if self.abroad is not None and not self.abroad.opens(game):
+                raise Refusal(ELSEWHERE)
             async with self._table:
                 if name not in self.tournaments:  # nobody else was quicker meanwhile
-                    opened, running = (
-                        Opened(game, "open", terms=Terms(lots=catalogue()[game].lots)),
-                        Turned(State.RUNNING),
-                    )
-                    await self.store.keep(name, self._wall(), [opened, running])
-                    record = Record(name, opened, whole=self._load is None)
-                    record.add(running)
-                    telling.opened(record)
+                    record = await self.found_table(game)
+                    if self.abroad is not None:
+                        self.abroad.place(record)  # here, as it says
                     self._add(record)
         return self.tournaments[name]
+
+    async def found_table(self, game: str) -> Record:
+        """A new open table, which somebody is to hold."""
+        name, running = OPEN + game, Turned(State.RUNNING)
+        opened = Opened(game, "open", terms=Terms(lots=catalogue()[game].lots))
+        await self.store.keep(name, self._wall(), [opened, running])
+        record = Record(name, opened, whole=self._whole)
+        record.add(running)
+        telling.opened(record)
+        return record
 
     # Players
 
@@ -466,9 +534,9 @@ class Host:
     def _restore_players(self, record: Record) -> None:
         """Await the players of the matches that were in play when the host stopped."""
         for match, keys in record.keys.items():
-            for name, digest in zip(record.drawn[record.dealt[match]].names, keys, strict=True):
-                digest = record.claims.get(name, digest)
-                self.reception.restore(name, record.opened.game, digest, record.name)
+            for name, key in zip(record.drawn[record.dealt[match]].names, keys, strict=True):
+                if digest := record.claims.get(name, key):
+                    self.reception.restore(name, record.opened.game, digest, record.name)
 
     def _restore_claims(self, record: Record) -> None:
         if record.state is not State.FINISHED:
@@ -518,6 +586,7 @@ class Host:
             wall=self._wall,
             told=tell,
             begun=tell_begun,
+            awaited=self.returning.tell,
         )
         self.tournaments[record.name] = tournament
         self.roll.add(record)

@@ -19,10 +19,10 @@ FAULTS = (*(fault.value for fault in Fault), NOBODYS)
 
 def metrics(host: Host) -> str:
     beside = (family for figures in host.figures for family in figures())
-    return exposition((*_of_the_host(host), *beside))
+    return exposition(host.adding((*of_the_host(host), *beside)))
 
 
-def _of_the_host(host: Host) -> Iterator[Family]:
+def of_the_host(host: Host) -> Iterator[Family]:
     measures = host.measures
     yield from _of_tournaments(host)
     played = measures.played(host.tournaments)

@@ -128,10 +128,7 @@ class Reception:
             raise Unwelcome(f"the name {name} is taken, and this is not its token")
         if here and not (shared and all(visit.shared for visit in here)):
             raise Unwelcome(f"the name {name} is taken: somebody is here under it")
-        came = (name, door, address_of(peer))
-        if any((seat.name, seat.door, seat.address) != came for seat in self._roll.seats(name, game)):
-            self.failed(peer, token)
-            raise Unwelcome(taken(name))
+        self.expect_no_seat_of_others(name, game, door, peer, token)
         if not here and not self._roll.knows(name, game):
             self._expect_credit(peer)
         if claim is not None:  # its token was never seen to arrive
@@ -142,6 +139,23 @@ class Reception:
         claim = self._claims[where] = Claim(name, token_digest(token), trio.current_time(), self._limits)
         claim.player = self._lobby.enter(name, game)
         return self._visit(where, claim.player, token, peer)
+
+    def expect_no_seat_of_others(
+        self, name: str, game: str, door: str, peer: str, token: str | None = None
+    ) -> None:
+        """Raise `Unwelcome` if a tournament has that name for a bot of another door or address."""
+        came = (name, door, address_of(peer))
+        if any((seat.name, seat.door, seat.address) != came for seat in self._roll.seats(name, game)):
+            self.failed(peer, token)
+            raise Unwelcome(taken(name))
+
+    def await_return(self, player: Player, *, shared: bool) -> Visit:
+        """Hold a player for a bot without a token that was playing when the host stopped."""
+        return self._visit((player.game, key(player.name)), player, None, "", shared)
+
+    def is_held(self, player: Player) -> bool:
+        """Whether somebody is here as that player, or it is held for somebody."""
+        return any(visit.player is player for visit in self._visits.get((player.game, key(player.name)), ()))
 
     def holds(self, visit: Visit) -> bool:
         return visit in self._visits.get(visit.key, ())
@@ -159,8 +173,16 @@ class Reception:
         return claim.digest.hex() if claim is not None and claim.acknowledged else None
 
     def restore(self, name: str, game: str, digest: str, place: str) -> None:
-        """Give a name back to whoever had it before the host restarted, as an absent player of `place`."""
+        """Give a name back to whoever had it before the host restarted, as an absent player of `place`.
+
+        Its bot may have come to this host in vain, before this host held its tournament.
+        """
         where = (game, key(name))
+        known = self._claims.get(where)
+        if known is not None and where in self._gone and known.digest.hex() == digest:
+            player = known.player
+            if player is None or player.retired or (player.place != place and player.seat is None):
+                self._forget(where)
         if where not in self._claims:
             claim = Claim(name, bytes.fromhex(digest), trio.current_time(), self._limits)
             claim.acknowledged = True

@@ -14,14 +14,14 @@ from tournament.record import (
     AnyFact,
     Concluded,
     Disqualified,
+    NoShow,
     Record,
+    RoundBegan,
     State,
     Turned,
     Voided,
     Withdrew,
 )
-from tournament.timekeeper import Timekeeper
-from tournament.tournament import Tournament
 
 SHOWN = 3  # names of bots that are missing, in a line that has to be short
 MINUTE = 60.0
@@ -53,6 +53,10 @@ def told(tournament: Held, fact: AnyFact) -> None:
             log.info("tournament finished", tournament=record.name, matches=record.ended)
         case Turned(state=state):
             log.info(f"tournament {state.value}", tournament=record.name)
+        case RoundBegan(round=round):
+            log.info("round begun", tournament=record.name, round=round)
+        case NoShow(name=name):
+            log.info("not checked in", tournament=record.name, player=name)
         case Withdrew(name=name):
             log.info("withdrawn", tournament=record.name, player=name)
         case Disqualified(name=name, why=why):
@@ -78,18 +82,18 @@ def _verdict(fact: Concluded) -> None:
 
 
 async def keep_shown(
-    tournaments: Mapping[str, Tournament],
-    timekeeper: Timekeeper,
+    tournaments: Callable[[], Mapping[str, Held]],
+    played: Callable[[], int],
     show: Callable[[str], None],
     wall: Callable[[], float] = time.time,
 ) -> None:
     """Show how things are, once a second, until cancelled; then show nothing any more."""
-    moves = timekeeper.moves
+    moves = played()
     try:
         while True:
             await trio.sleep(SECOND)
-            before, moves = moves, timekeeper.moves
-            now, held = wall(), tuple(tournaments.values())
+            before, moves = moves, played()
+            now, held = wall(), tuple(tournaments().values())
             missing = {each.name: now - each.since for one in held for each in one.missing()}
             show(status(sum(len(one.matches) for one in held), (moves - before) / SECOND, missing))
     finally:

@@ -7,7 +7,7 @@ input does, and so never outlives the host.
 
 `games/brains.py` defines the brains. House players (`server/host/house_players.py`)
 and the Arena's evaluations use them here. A child also grades whole matches
-(`games/perfect.py`), for `server/host/grading.py`.
+(`games/perfect.py`, `games/estimate.py`), for `server/host/grading.py`.
 """
 
 import os
@@ -25,6 +25,7 @@ from msgspec.json import decode, encode
 
 from games.brains import BRAINS, alphabeta
 from games.catalogue import catalogue
+from games.estimate import Estimate, estimate
 from games.perfect import Grades, grades
 from server.net.guard import PEER_GONE
 from server.net.lines import Lines, LineTooLong
@@ -70,6 +71,7 @@ class Played(Struct, frozen=True, tag="grade"):
 class Thought(Struct, frozen=True):
     move: Any = None  # as the game writes it
     grades: Grades | None = None
+    estimate: Estimate | None = None
     wrong: str | None = None  # why there is none
 
 
@@ -127,9 +129,10 @@ class Thinker:
 
     async def grade(
         self, game: str, options: Mapping[str, Any], moves: Sequence[Any], seconds: float
-    ) -> Grades | None:
-        """How well a match was played, or None where nobody knows; raises as `think` does."""
-        return (await self._thought(Played(game, options, moves), seconds)).grades
+    ) -> Grades | Estimate | None:
+        """How well a match was played, or None where nobody can tell; raises as `think` does."""
+        found = await self._thought(Played(game, options, moves), seconds)
+        return found.grades or found.estimate
 
     async def _thought(self, task: Task | Played, seconds: float) -> Thought:
         line = encode(task) + b"\n"
@@ -243,7 +246,8 @@ def thought(line: bytes) -> Thought:
     try:
         task = decode(line, type=Task | Played)
         if isinstance(task, Played):
-            return Thought(grades=grades(catalogue()[task.game], task.options, task.moves))
+            match_of = catalogue()[task.game], task.options, task.moves
+            return Thought(grades=grades(*match_of), estimate=estimate(*match_of))
         return Thought(_chosen(task))
     except Exception as error:  # whoever asked is told, and the child lives on
         return Thought(wrong=f"{type(error).__name__}: {error}")

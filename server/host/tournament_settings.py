@@ -3,6 +3,7 @@
 `Host.open` checks what the types of its fields cannot.
 """
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -10,8 +11,12 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from games.game import Pace
+from server.host.durations import BadDuration, seconds
 from tournament.format import Aim, Format, Terms, formats
 from tournament.record import Absent, Opened
+from tournament.tournament import Refusal
+
+Duration = float | str  # seconds, or "10m" and the like
 
 
 class TournamentSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -28,6 +33,9 @@ class TournamentSettings(Struct, frozen=True, forbid_unknown_fields=True):
     absent: Absent | None = None  # None: settle, where the format has an end
     start_at: datetime | None = None  # UTC, if it does not say otherwise
     group: Annotated[str, Meta(min_length=1, max_length=64)] | None = None
+    rounds_at: Sequence[datetime] | None = None  # when its rounds begin, at the earliest …
+    round_every: Duration | None = None  # … or how long after one another they do
+    check_in: Duration | None = None  # before it starts by itself: whoever is not here by then is not drawn
     # Of a tournament that ends when it is decided: `tournament.format.Aim`
     confidence: Annotated[float, Meta(ge=0.5, lt=1)] | None = None
     places: Annotated[int, Meta(ge=0)] | None = None
@@ -35,11 +43,10 @@ class TournamentSettings(Struct, frozen=True, forbid_unknown_fields=True):
     games: Annotated[int, Meta(ge=1)] | None = None
 
     def opened(self) -> Opened:
-        """The fact that it begins with."""
+        """The fact that it begins with; raises `Refusal`."""
         format = formats().get(self.format)
         endless = format is not None and format.endless
         openly = 0 if endless else None  # no draw, before which it were sealed
-        start = self.start_at
         return Opened(
             self.game,
             self.format,
@@ -48,8 +55,11 @@ class TournamentSettings(Struct, frozen=True, forbid_unknown_fields=True):
             self.options,
             self.pace,
             self.absent or (UNSET if endless else "settle"),
-            UNSET if start is None else (start if start.tzinfo else start.replace(tzinfo=UTC)).timestamp(),
+            UNSET if self.start_at is None else _moment(self.start_at),
             self.group or UNSET,
+            UNSET if self.rounds_at is None else tuple(map(_moment, self.rounds_at)),
+            _seconds(self.round_every, "round_every"),
+            _seconds(self.check_in, "check_in"),
         )
 
     def _aim(self, format: Format | None) -> Aim | UnsetType:
@@ -57,3 +67,15 @@ class TournamentSettings(Struct, frozen=True, forbid_unknown_fields=True):
         asked = {"confidence": self.confidence, "places": self.places, "within": self.within}
         given = {key: value for key, value in (asked | {"games": self.games}).items() if value is not None}
         return msgspec.convert(given, Aim) if given or (format is not None and format.decides) else UNSET
+
+
+def _moment(when: datetime) -> float:
+    """The wall time; UTC, unless it says otherwise."""
+    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+
+
+def _seconds(written: Duration | None, key: str) -> float | UnsetType:
+    try:
+        return UNSET if written is None else seconds(written, key)
+    except BadDuration as error:
+        raise Refusal(str(error)) from None

@@ -13,6 +13,7 @@ from msgspec import Struct
 from games.game import Game
 from server.host.boards import Boards
 from server.host.grading import Grader
+from server.host.versions import Versions
 from server.net.guard import Guard
 from tournament.entries import Entry
 from tournament.match import Match
@@ -68,6 +69,11 @@ class View(Protocol):
     @property
     def tournaments(self) -> Mapping[str, Held]: ...
     @property
+    def holders(self) -> Mapping[str, str]:
+        """The addresses of the hosts that hold tournaments, by their names; empty where there is one host."""
+        ...
+
+    @property
     def on_fact(self) -> list[Told]:
         """Whoever is called with every fact, once it is safe."""
         ...
@@ -80,6 +86,11 @@ class View(Protocol):
     @property
     def boards(self) -> Boards:
         """The standings of all tournaments, with ratings."""
+        ...
+
+    @property
+    def versions(self) -> Versions:
+        """What each version of a bot has done."""
         ...
 
     @property

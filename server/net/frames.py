@@ -90,6 +90,15 @@ class Frames:
                 return (payload,)  # one short message, as nearly always
         return self._receive(data)
 
+    @property
+    def unread(self) -> bytes:
+        """What has come of the next message, as frames that say the same to somebody who begins here."""
+        begun = b""
+        if self._open:
+            opcode = BINARY if self._utf8 is None else TEXT
+            begun = masked(bytes(self._message), opcode, final=False)
+        return begun + self._begun
+
     def _receive(self, data: bytes) -> Iterator[Item]:
         if self._begun:
             self._begun += data
@@ -192,6 +201,31 @@ class Frames:
             raise BadFrame(PROTOCOL_ERROR, f"nobody may close with {payload[:2].hex()}")
         _verify(_Utf8(), reason, True)
         return Close(code, reason.decode())
+
+
+def masked(payload: bytes, opcode: int = TEXT, *, final: bool = True) -> bytes:
+    """A frame as a client sends it, with a mask that changes nothing."""
+    size, first = len(payload), (FINAL if final else 0) | opcode
+    if size <= SHORT:
+        head = pack(">BB", first, MASKED | size)
+    elif size < 1 << 16:
+        head = pack(">BBH", first, MASKED | TWO_BYTES, size)
+    else:
+        head = pack(">BBQ", first, MASKED | EIGHT_BYTES, size)
+    return head + bytes(MASK) + payload
+
+
+def repeated(item: Item) -> bytes:
+    """What a client sends to say this."""
+    match item:
+        case bytes():
+            return masked(item, BINARY)  # a text was found to be UTF-8 already
+        case Ping(payload=payload):
+            return masked(payload, PING)
+        case Pong(payload=payload):
+            return masked(payload, PONG)
+        case Close(code=code, reason=reason):
+            return masked(b"" if code is None else pack(">H", code) + reason.encode(), CLOSE)
 
 
 def framed(payload: bytes, opcode: int = TEXT) -> bytes:

@@ -33,6 +33,11 @@ class Lines:
             return (data[:end].removesuffix(b"\r"),)  # one whole line, as nearly always
         return self._split(data)
 
+    @property
+    def unread(self) -> bytes:
+        """What has come of the next line."""
+        return bytes(self._begun)
+
     def _split(self, data: bytes) -> Iterator[bytes]:
         start = 0
         while (end := data.find(b"\n", start)) >= 0:

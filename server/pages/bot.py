@@ -1,32 +1,30 @@
-"""What the page of a bot shows: its record by opponent, its rating over time, its matches.
+"""What the page of a bot shows: its record by opponent and by version, its rating over time, its matches.
 
 A bot is a name. Everything played under it in one game is one story, whatever the
 tournament. An index follows the records, so a page costs what the bot has played, and
 never more than some ten thousand matches; it may be made in a thread.
 """
 
-from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from markupsafe import Markup
 from msgspec import Struct
 
 from games.catalogue import catalogue
+from server.host.appearances import Index
+from server.host.versions import OWN, Rated, Version, backwards, versions
 from server.pages import drawings, formatting
 from server.pages.paging import page_of
-from tournament.format import Result
 from tournament.record import Concluded, Record
-from tournament.skill import ELO, NEW, Skill, after, in_elo, says_something
+from tournament.skill import ELO, NEW, Skill, after, in_elo
 
-OWN = 20_000  # matches of a bot in a tournament, the latest, that are added up by opponent
-PIECE = 10_000  # of a record, read at a time
 RATED = 20_000  # matches of a game, the latest, that a rating is followed through
 PAGE = 50  # matches on a page
 OPPONENTS = 30
 FIRM = 1.959963984540054  # standard deviations either side of the mean that hold 95 %
+NOBODY: Mapping[str, Rated] = {}
 
 
 class Against(Struct):
@@ -64,41 +62,18 @@ class Career(Struct, frozen=True):
     opponents: list[tuple[str, Against]]
     curve: Markup | None
     tournaments: list[str]
+    affiliation: str  # as the latest of them has it
+    versions: list[Version]  # the latest first
 
 
-class Appearances:
-    """Who has played which matches of a record, by their numbers in the order of their ends."""
-
-    def __init__(self) -> None:
-        self._read = 0
-        self._of: dict[str, array[int]] = {}
-
-    def follow(self, record: Record) -> None:
-        last = len(record.endings)
-        for start in range(self._read, last, PIECE):
-            for number, match in enumerate(record.endings[start : min(start + PIECE, last)], start):
-                for name in record.matches[match].players:
-                    self._of.setdefault(name, array("I")).append(number)
-        self._read = last
-
-    def of(self, name: str) -> Sequence[int]:
-        return self._of.get(name, ())
-
-
-class Index:
-    """Of every record that somebody asked about."""
-
-    def __init__(self) -> None:
-        self._records: WeakKeyDictionary[Record, Appearances] = WeakKeyDictionary()
-
-    def find(self, record: Record, name: str) -> Sequence[int]:
-        found = self._records.setdefault(record, Appearances())
-        found.follow(record)
-        return found.of(name)
-
-
-def seen(name: str, records: Iterable[Record], page: int, index: Index) -> dict[str, Any] | None:
-    """What the page shows; None if nobody of that name was ever here."""
+def seen(
+    name: str,
+    records: Iterable[Record],
+    page: int,
+    index: Index,
+    rated: Mapping[str, Rated] = NOBODY,
+) -> dict[str, Any] | None:
+    """What the page shows; None if nobody of that name was ever here. Versions are `rated` by game."""
     by_game: dict[str, list[Record]] = {}
     for record in records:
         by_game.setdefault(record.opened.game, []).append(record)
@@ -107,7 +82,7 @@ def seen(name: str, records: Iterable[Record], page: int, index: Index) -> dict[
     for game, theirs in by_game.items():
         mine = [(record, index.find(record, name)) for record in theirs if name in record.entrants]
         if mine:
-            careers.append(_career(name, game, theirs, mine))
+            careers.append(_career(name, game, theirs, mine, rated.get(game, {})))
             found += mine
     if not careers:
         return None
@@ -147,7 +122,9 @@ def _played(record: Record, match: Concluded, name: str) -> Played:
     return Played(match.match, record.name, game.title, opponent, seat_called, score, ending, plies, ended)
 
 
-def _career(name: str, game: str, theirs: list[Record], mine: list[tuple[Record, Sequence[int]]]) -> Career:
+def _career(
+    name: str, game: str, theirs: list[Record], mine: list[tuple[Record, Sequence[int]]], rated: Rated
+) -> Career:
     total, against = Against(), dict[str, Against]()
     for record, numbers in mine:
         for number in numbers[-OWN:]:
@@ -159,28 +136,17 @@ def _career(name: str, game: str, theirs: list[Record], mine: list[tuple[Record,
                     account.losses += match.score == 0
     most = sorted(against.items(), key=lambda item: -item[1].played)[:OPPONENTS]
     tournaments = [record.name for record, _ in mine]
-    return Career(game, catalogue()[game].title, total, most, _curve(name, theirs), tournaments)
-
-
-def _backwards(records: Sequence[Record]) -> Iterator[Result]:
-    """The results that say something of strength, the latest first."""
-    for record in reversed(records):
-        taken_back = set[int]()
-        for end in range(len(record.decisions), 0, -PIECE):
-            for each in reversed(record.decisions[max(0, end - PIECE) : end]):
-                if isinstance(each, int):
-                    taken_back.add(each)
-                elif each.pairing.number in taken_back:
-                    taken_back.discard(each.pairing.number)
-                elif says_something(each):
-                    yield each
+    said = [record.affiliations[name] for record, _ in mine if name in record.affiliations]
+    affiliation, title = said[-1] if said else "", catalogue()[game].title
+    done = versions(name, mine, rated)
+    return Career(game, title, total, most, _curve(name, theirs), tournaments, affiliation, done)
 
 
 def _curve(name: str, records: list[Record]) -> Markup | None:
     """A curve of the ladder's rating, because that one changes match by match."""
     believed: dict[str, Skill] = {}
     story = [NEW]
-    for result in reversed(list(islice(_backwards(records), RATED))):
+    for _, result in reversed(list(islice(backwards(records), RATED))):
         first, second = result.pairing.names
         before = believed.get(first, NEW), believed.get(second, NEW)
         believed[first], believed[second] = after(*before, result.score[0])

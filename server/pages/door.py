@@ -16,7 +16,7 @@ from msgspec import Struct, structs
 
 from games.catalogue import catalogue
 from server.host.boards import NoBoard, Run, in_a_thread
-from server.host.grading import Kept, graded
+from server.host.grading import Kept, estimated, graded
 from server.host.grouping import members, table_over
 from server.host.host import OPEN
 from server.host.view import Held, View
@@ -86,7 +86,6 @@ class Pages:
         self._key = key
         self._addresses = addresses or Addresses()
         self._turns = Turns(run)
-        self._index = bot.Index()
         self._stories: dict[str, Story] = {}  # of matches that are over, the latest asked for last
 
     @cached_property
@@ -304,7 +303,8 @@ class Pages:
         async with self._turns.short:
             live = self.live.show(address) if goes_on else None
             seen = match.page(record, await match.completed(story), _number(exchange, "ply"))
-            seen |= {"receipt": receipt, "graded": graded(record) and not goes_on, "judged": judged}
+            seen |= {"receipt": receipt, "judged": judged}
+            seen |= {"graded": graded(record) and not goes_on, "estimated": estimated(record)}
             exchange.respond(self.page(template, exchange, framed=framed, live=live, **seen))
 
     async def wire(
@@ -383,10 +383,11 @@ class Pages:
 
     async def _bot(self, exchange: Exchange, name: str) -> None:
         page = _number(exchange, "page") or 1
+        records = [each.record.public for each in self._host.tournaments.values()]
+        rated = await self._host.versions.of_games(name, records)
 
         def begin() -> Callable[[], dict[str, Any] | None]:
-            records = [each.record.public for each in self._host.tournaments.values()]
-            return lambda: bot.seen(name, records, page, self._index)
+            return lambda: bot.seen(name, records, page, self._host.versions.index, rated)
 
         seen = await self._turns.aside(begin)
         if not seen:
@@ -400,7 +401,7 @@ class Pages:
         for each in self._host.tournaments.values():
             record = each.record.public
             if name in record.entrants and (summary := self._host.grader.summary(record, each.concluded)):
-                found.setdefault(record.opened.game, Kept()).add(summary.bot(name))
+                found.setdefault(record.opened.game, Kept(estimate=summary.estimate)).add(summary.bot(name))
         return found
 
 

@@ -8,6 +8,8 @@ import trio
 from markupsafe import Markup
 from msgspec import Struct
 
+from games.estimate import Estimate
+from games.estimate import in_words as went_wrong
 from games.perfect import Grades
 from games.perfect import in_words as threw_away
 from server.export.words import FAULTS, before_move, in_words
@@ -198,13 +200,19 @@ def graph(record: Record, story: Story) -> Markup:
     return clock_graph(story, record.opened.pace or story.game.pace)
 
 
-def judged(story: Story, grades: Grades | None) -> dict[str, Any] | None:
+def judged(story: Story, grades: Grades | Estimate | None) -> dict[str, Any] | None:
     """How well both seats have played: their accuracy, and each mistake with the ply to look at."""
-    if grades is None:
-        return None
+    players = story.players
+    match grades:
+        case None:
+            return None
+        case Grades():
+            mistakes = [(each.ply, threw_away(each, players[each.seat])) for each in grades.mistakes]
+        case Estimate():
+            mistakes = [(each.ply, went_wrong(each, players[each.seat])) for each in grades.slips]
     return {
-        "accuracy": list(zip(story.players, grades.accuracy, strict=True)),
-        "mistakes": [(each.ply, threw_away(each, story.players[each.seat])) for each in grades.mistakes],
+        "accuracy": list(zip(players, grades.accuracy, strict=True)),
+        "mistakes": mistakes,
         "ungraded": grades.ungraded,
     }
 

@@ -18,6 +18,7 @@ from server.host.view import Held, View
 from server.pages import home, tables
 from server.pages.board_grid import Wall
 from server.pages.rendering import part
+from tournament import rounds
 from tournament.record import State
 from tournament.standings import Row
 
@@ -44,6 +45,8 @@ class Group(Struct, frozen=True):
     rows: Sequence[Row]
     winners: list[str]  # once it is over
     next: list[tuple[str, str]]
+    next_round: tuple[int, float] | None  # by the clock
+    affiliations: Mapping[str, str]  # of those in the rows
 
 
 class ProjectorLook:
@@ -79,6 +82,8 @@ class ProjectorLook:
         record = tournament.record
         board = self._host.boards.latest(record.public)
         over = record.state is State.FINISHED and record.frozen is None
+        rows = () if board is None else board.rows[:lines]
+        said = record.public.affiliations
         return Group(
             record.name,
             catalogue()[record.opened.game].title,
@@ -90,9 +95,11 @@ class ProjectorLook:
             record.pairings,
             record.format.endless,
             tournament.eta(),
-            [] if board is None else board.rows[:lines],
+            rows,
             tables.winners(board) if over and board is not None else [],
             coming(tournament),
+            rounds.coming(record) if record.state is State.RUNNING else None,
+            {row.name: said[row.name] for row in rows if row.name in said},
         )
 
 

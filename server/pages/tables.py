@@ -16,8 +16,10 @@ from server.export import decision_views
 from server.export.json_views import PRECISION
 from server.pages import drawings, formatting
 from server.pages.paging import page_of
+from tournament.check_in import opens_at
 from tournament.format import Pairing
 from tournament.record import Record, State
+from tournament.rounds import coming
 from tournament.score_sheet import ALL_CROSSED, Board
 from tournament.standings import CRITERIA, Row
 
@@ -44,6 +46,7 @@ class Line(Struct, frozen=True):
 
     rank: int
     name: str
+    affiliation: str
     out: str  # why it plays no more, or ""
     points: float
     played: int
@@ -123,6 +126,7 @@ def _line(record: Record, row: Row, on: drawings.Scale) -> Line:
     return Line(
         row.rank,
         row.name,
+        record.affiliations.get(row.name, ""),
         _out(record, row.name),
         row.points,
         row.played,
@@ -140,6 +144,8 @@ def _line(record: Record, row: Row, on: drawings.Scale) -> Line:
 def _out(record: Record, name: str) -> str:
     if name in record.disqualified:
         return "disqualified"
+    if name in record.no_shows:
+        return "did not check in"
     return "withdrawn" if record.entrants[name].gone else ""
 
 
@@ -216,6 +222,8 @@ def progress(record: Record, board: Board, playing: int, eta: float | None) -> d
         "decided": record.decided,
         "drawn": record.pairings,
         "rounds": 0 if last is None else last.round,
+        "next_round": coming(record),
+        "checks_in": opens_at(record.opened),
         "playing": playing,
         "eta": eta
         if eta is None or board.decision is None

@@ -73,8 +73,8 @@ class TournamentLook:
 def stamp(record: Record) -> object:
     """A value that differs whenever the tables do."""
     drawn, over = record.last_drawn, record.ended
-    what = (record.dealt, record.open, record.voided)
-    return record.state, record.frozen is None, record.version, drawn, over, *map(len, what)
+    what = (record.dealt, record.open, record.voided, record.checked_in)
+    return record.state, record.round, record.frozen is None, record.version, drawn, over, *map(len, what)
 
 
 def parts_of(tournament: Held, board: Board) -> Callable[[], Parts]:

@@ -5,7 +5,6 @@ is a `Failure` too.
 """
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
@@ -13,7 +12,7 @@ from urllib.parse import quote, urlsplit
 from urllib.request import ProxyHandler, Request, build_opener
 
 from server.exits import Failure, Misuse
-from server.store.data_folder import TOKEN, VARIABLE
+from server.store.data_folder import TOKEN, VARIABLE, token_brought
 
 TIMEOUT = 30.0  # seconds: a large export takes some
 _open = build_opener(ProxyHandler({})).open  # a proxy of the environment knows nothing of 127.0.0.1
@@ -74,7 +73,9 @@ class Remote:
             raise Failure(f"what answers at {self.url} is no host of ours") from None
 
     def _organiser(self) -> str:
-        if token := self._token or os.environ.get(VARIABLE):
+        if token := (self._token or token_brought()).strip():
+            if not (token.isascii() and token.isprintable()):
+                raise Failure("the organiser's token is one line of ASCII, and that which was given is not")
             return token
         path = Path(self._data) / TOKEN
         try:

@@ -1,6 +1,6 @@
 """Standings for a terminal, or as JSON for a program."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from server.net.escaping import json_line
@@ -28,8 +28,12 @@ def rendered(standings: dict[str, Any], *, as_json: bool) -> str:
     return standings_table(standings["rows"], title) + remarks
 
 
-def standings_table(rows: Iterable[dict[str, Any]], title: str) -> str:
-    return table(HEADINGS, map(_cells, rows), title)
+def standings_table(rows: Sequence[dict[str, Any]], title: str) -> str:
+    """With whose the bots are, where that is known of any."""
+    if not any(row.get("affiliation") for row in rows):
+        return table(HEADINGS, map(_cells, rows), title)
+    of_whom = ((*_cells(row), row.get("affiliation", "")) for row in rows)
+    return table((*HEADINGS, "affiliation "), of_whom, title)
 
 
 def _cells(row: dict[str, Any]) -> tuple[object, ...]:

@@ -10,18 +10,48 @@ and knows nothing of what they mean; the dialect does no I/O.
 `docs/add-a-dialect.md` shows a whole dialect.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
 
 from server.config import Settings
+from server.host.abroad import Holder, Wanted
 from server.host.host import Host
 from server.http.routes import HttpDoor
+from server.http.wire import Request
 from server.net.limits import Limits
 from server.net.outbox import Say
 from server.protocols.common.attendance import Attendance
+from server.protocols.common.states import State
+
+Wants = Callable[[bytes], Wanted | None]
+
+
+class Known(Protocol):
+    """What a door tells of whoever is at the other end."""
+
+    def authenticated(self) -> None:
+        """It has shown who it is."""
+        ...
+
+
+class Leaves(Exception):
+    """A connection is to be served by somebody else, from these bytes on."""
+
+    def __init__(self, holder: Holder, unread: bytes, at: float) -> None:
+        super().__init__("its bot plays elsewhere")
+        self.holder = holder
+        self.pieces = ((unread, at),)
+
+
+def leads_away(host: Host, wants: Wants, talk: "Talk | None", message: bytes) -> Holder | None:
+    """Who serves a bot that says this, if it comes or comes again with it and plays in another process."""
+    if host.abroad is None or (talk is not None and talk.attendance.state not in (State.SILENT, State.IN)):
+        return None
+    wanted = wants(message)
+    return None if wanted is None else host.abroad.holder(wanted)
 
 
 class Channel(Struct, frozen=True):
@@ -59,12 +89,19 @@ class Talk(Protocol):
 Speak = Callable[[Channel], Talk]
 
 
+def nowhere(message: bytes) -> Wanted | None:
+    """Nothing says where its bots want to play, so they play where they came in."""
+    return None
+
+
 class OverTcp(Struct, frozen=True, kw_only=True):
     """Carried by the TCP port, a message a line."""
 
     speak: Speak
     recognises: Callable[[bytes], bool] | None  # by its first line; None: whatever no other recognises
     longest: Callable[[Limits], int] = lambda limits: limits.json_line_bytes  # line, in bytes
+    wanted: Wants = nowhere  # where a bot wants to play that comes with this line; None: it comes with none
+    comes_again: bool = True  # a bot may come once more over a connection, where a match of it is over
 
 
 class OverWebsocket(Struct, frozen=True, kw_only=True):
@@ -73,12 +110,25 @@ class OverWebsocket(Struct, frozen=True, kw_only=True):
     speak: Speak
     path: str
     code: int  # with which the connection is closed when the dialect hangs up
+    wanted: Wants = nowhere  # where a bot wants to play that comes with this message, as over TCP
 
 
 class OverHttp(Struct, frozen=True, kw_only=True):
     """Carried by the HTTP port. Its door says which paths it serves."""
 
     serve: Callable[[Host, Settings], HttpDoor]
+
+
+@runtime_checkable
+class Leads(Protocol):
+    """A door whose requests say in ways of its own to which of several hosts they belong."""
+
+    @property
+    def paths(self) -> frozenset[str]: ...
+
+    def leads(self, request: Request) -> Iterable[Wanted | str]:
+        """What leads to the host that answers, the surest first: a secret of its own, or a bot that comes."""
+        ...
 
 
 class Dialect(Struct, frozen=True, kw_only=True):

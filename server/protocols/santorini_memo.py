@@ -16,6 +16,7 @@ import msgspec
 import structlog
 
 from games.game import Illegal
+from server.host.abroad import Wanted
 from server.host.names import BadName
 from server.host.view import Held
 from server.net.limits import Limits
@@ -28,6 +29,7 @@ from tournament.match import Match, OutOfTurn
 from tournament.player import Seat
 from tournament.record import AnyFact
 
+USUAL = Limits()
 DOOR = GAME = "santorini"  # whoever says no more than a name has come to play this
 NOT_NAMES = re.compile(r"[A-Z]+ \S+ HTTP/\d|SSH-\d")  # how the first lines of other protocols begin
 
@@ -170,6 +172,14 @@ def spoken_name(line: bytes, limits: Limits) -> str:
     return text
 
 
+def wanted(line: bytes) -> Wanted | None:
+    """Where a bot wants to play whose first line this is."""
+    try:
+        return Wanted(spoken_name(line, USUAL), GAME, None)
+    except BadName:
+        return None
+
+
 def state(match: Match, ply: int) -> bytes:
     """The memo's array, as a line."""
     return encode(match.game.show(match.positions[ply], match.names)) + b"\n"
@@ -197,6 +207,14 @@ def _last(match: Match, ply: int) -> bool:
 DIALECT = Dialect(
     name=DOOR,
     title="Santorini",
-    carried_by=(OverTcp(speak=Memo, recognises=None, longest=lambda limits: limits.line_bytes),),
+    carried_by=(
+        OverTcp(
+            speak=Memo,
+            recognises=None,
+            longest=lambda limits: limits.line_bytes,
+            wanted=wanted,
+            comes_again=False,
+        ),
+    ),
     games=(GAME,),
 )

@@ -1,13 +1,16 @@
 """The TCP port: lines. The first line that a bot sends says which dialect it speaks.
 
 The dialect decides what lines mean; `server/protocols/catalogue.py` finds the
-dialects.
+dialects. A bot that plays in another process is handed over to that, when it comes
+and whenever it comes again (`server/host/abroad.py`).
 """
 
+from collections.abc import Iterator, Sequence
 from math import inf
 
 import trio
 
+from server.host.abroad import Handed, Piece
 from server.host.host import STOPPING, Host
 from server.net.lines import Lines, LineTooLong
 from server.net.listening import Visitor
@@ -15,7 +18,7 @@ from server.net.outbox import Outbox
 from server.net.wire import Wire
 from server.protocols.catalogue import lines
 from server.protocols.common.states import State
-from server.protocols.dialect import Channel, Talk
+from server.protocols.dialect import Channel, Known, Leaves, OverTcp, Talk, leads_away
 
 
 async def attend(host: Host, wire: Wire, visitor: Visitor) -> None:
@@ -26,16 +29,33 @@ async def attend(host: Host, wire: Wire, visitor: Visitor) -> None:
 class Connection:
     """One connection: bytes in, lines to its dialect, and an orderly end."""
 
-    __slots__ = ("_host", "_known", "_lines", "_outbox", "_over", "_reading", "_talk", "_visitor", "_wire")
+    __slots__ = (
+        "_ahead",
+        "_host",
+        "_known",
+        "_lines",
+        "_outbox",
+        "_over",
+        "_reading",
+        "_settled",
+        "_talk",
+        "_visitor",
+        "_way",
+        "_wire",
+    )
 
-    def __init__(self, host: Host, wire: Wire, visitor: Visitor) -> None:
+    def __init__(self, host: Host, wire: Wire, visitor: Known, ahead: Sequence[Piece] = ()) -> None:
+        """`ahead` is what was read by a process that has found that the bot it begins with plays here."""
         self._host = host
         self._wire = wire
         self._visitor = visitor
         self._talk: Talk | None = None
+        self._way: OverTcp | None = None  # how that is carried
         self._lines = Lines(host.limits.json_line_bytes)
         self._outbox = Outbox(wire, host.guard, host.limits)
         self._reading = trio.CancelScope()
+        self._ahead = ahead
+        self._settled = bool(ahead)
         self._known = False  # the bot has been in
         self._over = False  # we have hung up
 
@@ -58,22 +78,37 @@ class Connection:
     async def _listen(self) -> None:
         """Read until either side hangs up, or a bot is not in by its time, unless the host is slow."""
         while not self._over:
-            seconds = inf if self._known else self._host.limits.hello_seconds
+            seconds, leaves = inf if self._known else self._host.limits.hello_seconds, None
             with trio.move_on_after(seconds) as self._reading:
-                await self._wire.pump(self._take)
-                return
-            if not self._known and not self._arriving:
+                try:
+                    self._take_ahead()
+                    await self._wire.pump(self._take)
+                    return
+                except Leaves as found:
+                    leaves = found
+            if leaves is not None:
+                if not await self._hand_over(leaves):
+                    return
+            elif not self._known and not self._arriving:
                 return
 
     @property
     def _arriving(self) -> bool:
         return self._talk is not None and self._talk.attendance.state is State.ARRIVING
 
+    def _take_ahead(self) -> None:
+        ahead, self._ahead = self._ahead, ()
+        for received, self._wire.arrived in ahead:
+            self._take(received)
+
     def _take(self, received: bytes) -> None:
         talk, at = self._talk, self._wire.arrived
         asked = 0 if talk is None else talk.attendance.asked
         try:
-            for line in self._lines.receive(received):
+            found = iter(self._lines.receive(received))
+            for line in found:
+                if self._host.abroad is not None:
+                    self._expect_here(line, found)
                 if talk is None:
                     talk = self._talk = self._begin(line)
                 here = talk.attendance
@@ -88,6 +123,26 @@ class Connection:
             else:
                 talk.give_up(str(error))
 
+    def _expect_here(self, line: bytes, following: Iterator[bytes]) -> None:
+        """Raise `Leaves` if a bot comes with this line that plays in another process."""
+        settled, self._settled = self._settled, False
+        way = self._way or _way(line)
+        if settled or self._over or (self._way is not None and not way.comes_again):
+            return
+        if (holder := leads_away(self._host, way.wanted, self._talk, line)) is not None:
+            unread = b"".join(b"%b\n" % each for each in (line, *following)) + self._lines.unread
+            raise Leaves(holder, unread, self._wire.arrived)
+
+    async def _hand_over(self, leaves: Leaves) -> bool:
+        """Have somebody else serve it; False: it has ended."""
+        self._gone()
+        self._way, self._lines = None, Lines(self._host.limits.json_line_bytes)
+        if not await self._outbox.drained(self._host.limits.outbox_seconds):
+            return False
+        handed = Handed("tcp", self._wire, "", leaves.pieces, self._authenticated)
+        self._ahead = await leaves.holder.take(handed)
+        return bool(self._ahead)
+
     def _gone(self) -> None:
         talk, self._talk = self._talk, None  # it says things through this: they would keep each other
         if talk is not None:
@@ -101,7 +156,7 @@ class Connection:
 
     def _begin(self, line: bytes) -> Talk:
         """Begin with the first line, by which the dialect is recognised."""
-        way = next(way for way in lines() if way.recognises is None or way.recognises(line))
+        way = self._way = _way(line)
         self._lines.most = way.longest(self._host.limits)
         return way.speak(
             Channel(self._host, self._outbox.put, self._hang_up, self._wire.peer, self._authenticated)
@@ -115,3 +170,7 @@ class Connection:
         self._known = True
         self._reading.deadline = inf
         self._visitor.authenticated()
+
+
+def _way(line: bytes) -> OverTcp:
+    return next(way for way in lines() if way.recognises is None or way.recognises(line))

@@ -10,16 +10,20 @@ A connection is ended by a close frame with a reason, whoever ends it; then the
 peer has a moment to take that in. The host sends no pings: some clients block for
 minutes in their own input, and the clocks show who is not there.
 
+A bot that plays in another process is handed over to that after the handshake, when it
+comes and whenever it comes again (`server/host/abroad.py`).
+
 `Origin` may be anything and missing. There are no cookies, so a page in
 somebody's browser can do no more here than any other stranger.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import structlog
 import trio
 
+from server.host.abroad import Handed, Piece
 from server.host.host import STOPPING, Host
 from server.net.frames import (
     GOING_AWAY,
@@ -28,10 +32,12 @@ from server.net.frames import (
     BadFrame,
     Close,
     Frames,
+    Item,
     Ping,
     Pong,
     closing,
     framed,
+    repeated,
 )
 from server.net.guard import PEER_GONE
 from server.net.limits import Bucket
@@ -39,7 +45,7 @@ from server.net.listening import Visitor
 from server.net.outbox import Outbox
 from server.net.wire import Wire
 from server.protocols.catalogue import frames, spoken
-from server.protocols.dialect import Channel, Talk
+from server.protocols.dialect import Channel, Leaves, Talk, leads_away
 from server.protocols.handshake import Refused, shake_hands
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -57,16 +63,26 @@ async def attend(host: Host, wire: Wire, visitor: Visitor) -> None:
                 await wire.pump(_drop)
         else:
             wire.peer = visitor.client(handshake.forwarded)  # one bot's, even behind a proxy
-            connection = _Connection(host, wire, outbox, handshake.path, visitor.authenticated)
-            await connection.run(handshake.rest)
+            connection = Connection(host, wire, outbox, handshake.path, visitor.authenticated)
+            await connection.run([(handshake.rest, wire.arrived)] if handshake.rest else ())
     except PEER_GONE:
         pass  # it has been dealt with
 
 
-class _Connection:
+class Connection:
+    """One connection, after its handshake."""
+
     def __init__(
-        self, host: Host, wire: Wire, outbox: Outbox, path: str, authenticated: Callable[[], None]
+        self,
+        host: Host,
+        wire: Wire,
+        outbox: Outbox,
+        path: str,
+        authenticated: Callable[[], None],
+        *,
+        settled: bool = False,
     ) -> None:
+        """`settled`: another process has found that the bot, which it begins with, is ours."""
         self._wire = wire
         self._outbox = outbox
         self._limits = host.limits
@@ -75,20 +91,28 @@ class _Connection:
         self._unheard = Bucket(host.limits.messages, trio.current_time())
         self._reading = trio.CancelScope()  # until it is paused
         self._linger = trio.CancelScope()  # with a peer that is to go
-        way = frames()[path]
+        self._way = frames()[path]
         self._host = host
+        self._authenticated = authenticated
+        self._settled = settled
         # None: it is over, and this and the dialect would keep each other.
         self._talk: Talk | None = None
-        self._talk = way.speak(
-            Channel(host, self._say, partial(self._close, way.code), wire.peer, authenticated)
+        self._begin()
+
+    def _begin(self) -> None:
+        close = partial(self._close, self._way.code)
+        self._talk = self._way.speak(
+            Channel(self._host, self._say, close, self._wire.peer, self._authenticated)
         )
 
-    async def run(self, begun: bytes) -> None:
+    async def run(self, ahead: Sequence[Piece]) -> None:
+        """Serve it to its end, from what was read `ahead` on."""
         self._host.on_stop[self] = partial(self._close, GOING_AWAY, STOPPING)
         try:
-            self._take(begun)
             with self._linger:
-                await self._read()
+                while (leaves := await self._read(ahead)) is not None:
+                    if not (ahead := await self._hand_over(leaves)):
+                        break
             # A stopping host cancels this task: a bot whose end comes just then did not leave its match.
             await trio.lowlevel.checkpoint_if_cancelled()
         except Exception as error:
@@ -100,12 +124,18 @@ class _Connection:
             del self._host.on_stop[self]
         self._gone()
 
-    async def _read(self) -> None:
-        """Take what comes, with pauses where it is a flood, until the peer has said its last."""
+    async def _read(self, ahead: Sequence[Piece]) -> Leaves | None:
+        """Take what comes, with pauses where it is a flood, until the peer has said its last, or is to go."""
         while True:
-            with self._reading:
-                await self._wire.pump(self._take)
-                return
+            try:
+                with self._reading:
+                    for received, self._wire.arrived in ahead:
+                        self._take(received)
+                    ahead = ()
+                    await self._wire.pump(self._take)
+                    return None
+            except Leaves as leaves:
+                return leaves
             await trio.sleep(self._limits.flood_pause_seconds)
             self._reading = trio.CancelScope()
 
@@ -118,9 +148,12 @@ class _Connection:
         at, here = self._wire.arrived, talk.attendance
         asked, unheard = here.asked, here.unheard
         try:
-            for item in self._frames.receive(received):
+            found = iter(self._frames.receive(received))
+            for item in found:
                 match item:
                     case bytes():
+                        if self._host.abroad is not None:
+                            self._expect_here(item, found)
                         here.tape.heard(item, at)
                         talk.hear(item, at, here.asked == asked)
                     case Ping(payload=payload):
@@ -134,6 +167,26 @@ class _Connection:
             self._close(error.code, str(error))
         if unheard != here.unheard and not self._unheard.take(at, here.unheard - unheard):
             self._reading.cancel()
+
+    def _expect_here(self, message: bytes, following: Iterator[Item]) -> None:
+        """Raise `Leaves` if a bot comes with this message that plays in another process."""
+        settled, self._settled = self._settled, False
+        if settled or (holder := leads_away(self._host, self._way.wanted, self._talk, message)) is None:
+            return
+        unread = b"".join(map(repeated, (message, *following))) + self._frames.unread
+        raise Leaves(holder, unread, self._wire.arrived)
+
+    async def _hand_over(self, leaves: Leaves) -> Sequence[Piece]:
+        """Have somebody else serve it; returns what is to be served after that, if it has not ended."""
+        self._gone()
+        self._frames = Frames(self._limits)
+        if not await self._outbox.drained(self._limits.outbox_seconds):
+            return ()
+        wire, path = self._wire, self._way.path
+        back = await leaves.holder.take(Handed("websocket", wire, path, leaves.pieces, self._authenticated))
+        if back:
+            self._begin()
+        return back
 
     def _control(self, at: float) -> None:
         rate = self._limits.control_frames

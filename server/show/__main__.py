@@ -3,7 +3,6 @@
 Both are descriptors of sockets to the process that plays. Not for people: they start `quintain serve`.
 """
 
-import ctypes
 import os
 import signal
 import socket
@@ -27,6 +26,7 @@ from server.protocols.api.door import Reads
 from server.show.begin import READY, Begin, SameClock, unpacked
 from server.show.borrowing import Borrowing
 from server.show.draws import Drawing
+from server.show.ending import end_with_the_parent
 from server.show.feed import LENGTH, Draw, Message, hear
 from server.show.mirror import Mirror
 from server.show.which import Which
@@ -35,12 +35,12 @@ from server.store.ledger import READERS
 from server.store.snapshots import FILE, keep_fresh
 from server.webhooks.delivery import deliver
 
-PARENT_DIED = 1  # PR_SET_PDEATHSIG
 NICER = 5  # whoever plays comes first, where both share a processor
 
 
 def main(feed: int, conduit: int) -> int:
-    _end_with_the_parent()
+    os.nice(NICER)
+    end_with_the_parent()
     allocator.give_back()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # a terminal sends them to both: the parent says when to end
@@ -73,18 +73,34 @@ async def show(begin: Begin, told: socket.socket, lent: socket.socket) -> None:
             nursery.start_soon(keep_fresh, reader, Path(settings.data) / FILE)
             nursery.start_soon(borrowing.run)
             nursery.start_soon(deliver, settings.webhook, reader, Path(settings.data))
+            borrowing.fed = lambda connected: guard.start_soon(_fed, mirror, connected)
             await _say_ready(stream)
-            drawing = Drawing(mirror, stream)
-
-            def take(message: Message) -> None:
-                if isinstance(message, Draw):
-                    drawing.take(message)
-                else:
-                    mirror.take(message)
-
-            await hear(stream, Message, take)
+            await _hear(mirror, stream)
             nursery.cancel_scope.cancel()
             strangers.cancel_scope.cancel()
+
+
+async def _fed(mirror: Mirror, connected: socket.socket) -> None:
+    """Hear one more process that plays, until it is gone."""
+    connected.setblocking(False)
+    async with trio.SocketStream(trio.socket.from_stdlib_socket(connected)) as stream:
+        await _hear(mirror, stream)
+
+
+async def _hear(mirror: Mirror, stream: trio.SocketStream) -> None:
+    """Take in what one process that plays tells, and draw what it asks for, until it is gone."""
+    drawing, teller = Drawing(mirror, stream), object()
+
+    def take(message: Message) -> None:
+        if isinstance(message, Draw):
+            drawing.take(message)
+        else:
+            mirror.take(message, teller)
+
+    try:
+        await hear(stream, Message, take)
+    finally:
+        mirror.forget(teller)
 
 
 async def _say_ready(stream: trio.SocketStream) -> None:
@@ -116,13 +132,6 @@ def _exactly(told: socket.socket, size: int) -> bytes:
     if len(received) < size:
         raise SystemExit("the process that plays was gone before it had said what to show")
     return received
-
-
-def _end_with_the_parent() -> None:
-    """Also where it has no time to say so; and play comes first where both want the processor."""
-    os.nice(NICER)
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PARENT_DIED, signal.SIGKILL)
 
 
 if __name__ == "__main__":

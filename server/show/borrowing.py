@@ -16,7 +16,7 @@ from server.net.guard import Guard
 from server.net.limits import Limits
 from server.net.proxies import HEADER
 from server.net.sockets import SocketWire, readiness
-from server.show.conduit import Back, Conduit, Drain, Gone, Known, Lend, NoRoom, ToShow
+from server.show.conduit import Back, Conduit, Drain, Feed, Gone, Known, Lend, NoRoom, ToShow
 from server.show.lending import away
 
 
@@ -42,6 +42,7 @@ class Borrowing:
         self._http = Http(app, guard, limits, room)
         self._most = most
         self._here: dict[SocketWire, None] = {}
+        self.fed: Callable[[socket.socket], None] = socket.socket.close  # called with each further feed
 
     def __len__(self) -> int:
         return len(self._here)
@@ -67,6 +68,9 @@ class Borrowing:
                     self.conduit.say(NoRoom(message.number))
             case Drain(why):
                 self._http.drain(why)
+            case Feed():
+                if descriptor is not None:
+                    self.fed(socket.socket(fileno=descriptor))
 
     def _begin(self, message: Lend, connected: socket.socket) -> None:
         wire = SocketWire(connected, message.peer, readiness(), options=())  # play has set them

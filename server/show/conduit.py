@@ -77,13 +77,25 @@ class Known(Struct, tag="known", frozen=True, array_like=True):
     number: int
 
 
-ToShow = Lend | Drain
+class Feed(Struct, tag="feed", frozen=True, array_like=True):
+    """A socket at which one more process that plays tells what happens, and asks for draws."""
+
+
+ToShow = Lend | Drain | Feed
 ToPlay = Back | Gone | NoRoom | Known
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 Heard = TypeVar("Heard")
 Take = Callable[[Heard, int | None], None]  # a message, and the descriptor that came with it
+
+
+class Unsaid(Struct, frozen=True, eq=False):
+    """A packet, and the descriptor that goes with it."""
+
+    packet: bytes
+    passed: socket.socket | None = None
+    give: bool = False  # close it here when it has been said
 
 
 class Conduit(Generic[Heard]):
@@ -96,9 +108,9 @@ class Conduit(Generic[Heard]):
         self._decoder: msgspec.msgpack.Decoder[Heard] = msgspec.msgpack.Decoder(hears)  # pyright: ignore
         self._encoder = msgspec.msgpack.Encoder()
         self._most = most
-        self._unsaid: deque[tuple[bytes, socket.socket | None]] = deque()
+        self._unsaid: deque[Unsaid] = deque()
         self._news = trio.Event()  # there is something unsaid
-        self._heard = b""  # of a message that is not complete
+        self._heard = bytearray()  # of a message that is not complete
 
     @property
     def full(self) -> bool:
@@ -109,13 +121,16 @@ class Conduit(Generic[Heard]):
         """Packets that are still to be said."""
         return len(self._unsaid)
 
-    def say(self, message: Struct, passed: socket.socket | None = None) -> None:
-        """Say it as soon as the other end takes it, without the descriptor if that is closed by then."""
-        content = self._encoder.encode(message)
-        while len(content) > PACKET:
-            self._put(MORE + content[:PACKET], None)
-            content = content[PACKET:]
-        self._put(LAST + content, passed)
+    def say(self, message: Struct, passed: socket.socket | None = None, *, give: bool = False) -> None:
+        """Say it as soon as the other end takes it, without the descriptor if that is closed by then.
+
+        A descriptor that is given is closed here when it has been said.
+        """
+        content, start = self._encoder.encode(message), 0
+        while len(content) - start > PACKET:
+            self._put(Unsaid(MORE + content[start : start + PACKET]))
+            start += PACKET
+        self._put(Unsaid(LAST + content[start:], passed, give))
 
     async def hear(self, take: Take[Heard]) -> None:
         """Call `take` with every message and the descriptor that came with it, until the other end closes."""
@@ -139,7 +154,7 @@ class Conduit(Generic[Heard]):
             most -= 1
             self._heard += packet[1:]
             if packet.startswith(LAST):
-                content, self._heard = self._heard, b""
+                content, self._heard = self._heard, bytearray()
                 try:
                     message = self._decoder.decode(content)
                 except msgspec.DecodeError as error:  # somebody else's version, perhaps; play goes on without
@@ -148,9 +163,9 @@ class Conduit(Generic[Heard]):
                 take(message, _descriptor(beside))
         return False
 
-    def _put(self, packet: bytes, passed: socket.socket | None) -> None:
-        if self._unsaid or not self._said(packet, passed):
-            self._unsaid.append((packet, passed))
+    def _put(self, unsaid: Unsaid) -> None:
+        if self._unsaid or not self._said(unsaid):
+            self._unsaid.append(unsaid)
             self._news.set()
 
     async def _say_later(self) -> None:
@@ -158,13 +173,19 @@ class Conduit(Generic[Heard]):
             await self._news.wait()
             self._news = trio.Event()
             while self._unsaid:
-                if self._said(*self._unsaid[0]):
+                if self._said(self._unsaid[0]):
                     self._unsaid.popleft()
                 else:
                     await trio.lowlevel.wait_writable(self._socket)
 
-    def _said(self, packet: bytes, passed: socket.socket | None) -> bool:
+    def _said(self, unsaid: Unsaid) -> bool:
         """Try; what can be said to nobody any more counts as said."""
+        said = self._sent(unsaid.packet, unsaid.passed)
+        if said and unsaid.give and unsaid.passed is not None:
+            unsaid.passed.close()
+        return said
+
+    def _sent(self, packet: bytes, passed: socket.socket | None) -> bool:
         beside: list[tuple[int, int, array.array[int]]] = []
         if passed is not None and passed.fileno() >= 0:
             beside = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [passed.fileno()]))]
@@ -174,7 +195,7 @@ class Conduit(Generic[Heard]):
             return False
         except OSError as error:
             if error.errno == errno.ETOOMANYREFS and beside:
-                return self._said(packet, None)  # who gets no descriptor has no room
+                return self._sent(packet, None)  # who gets no descriptor has no room
             with suppress(OSError):
                 self._socket.shutdown(socket.SHUT_RDWR)  # both hear the end: nothing that was said is missed
         return True

@@ -56,6 +56,7 @@ class Seen(Struct, frozen=True, tag="seen"):
     eta: dict[str, float | None]
     here: dict[str, Here]
     missing: Mapping[str, Sequence[Missing]]
+    holders: Mapping[str, str] = {}
 
 
 class Draw(Struct, frozen=True, tag="draw"):
@@ -129,7 +130,7 @@ class Teller:
                 messages, self._asked = self._asked, []
                 if last != journal:
                     messages.append(Journal(journal := last))
-                if tick % STATE == 0 and (now := self._seen()) != seen:
+                if tick % STATE == 0 and (now := self.seen()) != seen:
                     messages.append(seen := now)
                 if messages:
                     await say(stream, messages)
@@ -154,7 +155,8 @@ class Teller:
         if packet:
             await say(stream, packet)
 
-    def _seen(self) -> Seen:
+    def seen(self) -> Seen:
+        """What only play knows, as it is now."""
         going = [
             each
             for each in self._host.tournaments.values()
@@ -164,7 +166,9 @@ class Teller:
         tables = [each.record.name for each in going if each.record.name.startswith(OPEN)]
         awaited = [each for each in self._host.tournaments.values() if not each.record.format.endless]
         missing = {each.record.name: found for each in awaited if (found := each.missing())}
-        return Seen(eta, {table: self._host.here(table) for table in tables}, missing)
+        return Seen(
+            eta, {table: self._host.here(table) for table in tables}, missing, dict(self._host.holders)
+        )
 
 
 def _happened(name: str, first: int, match: Match) -> Happened:

@@ -16,7 +16,7 @@ from server.http.loan import Loan
 from server.http.wire import Request, Response, json_response
 from server.net.limits import Limits
 from server.net.listening import Admission
-from server.show.conduit import Back, Conduit, Drain, Gone, Known, Lend, NoRoom, ToPlay
+from server.show.conduit import Back, Conduit, Drain, Feed, Gone, Known, Lend, NoRoom, ToPlay
 
 AGAIN = ("Retry-After", "1")  # seconds
 TEXT = (("Content-Type", "text/plain; charset=utf-8"), ("X-Content-Type-Options", "nosniff"))
@@ -34,6 +34,7 @@ class Lending:
         self._conduit: Conduit[ToPlay] | None = None  # while there is a show
         self._lent: dict[int, Loan] = {}  # to that one
         self._number = 0
+        self.on_connected: Callable[[], None] = lambda: None  # called when there is another show
 
     def __len__(self) -> int:
         return len(self._lent)
@@ -47,6 +48,7 @@ class Lending:
         """Lend to the show that has the other end, until it is gone; then take back what it had."""
         conduit = self._conduit = Conduit[ToPlay](connected, ToPlay, self._limits.lent_waiting)
         lent = self._lent = {}
+        self.on_connected()
         try:
             await conduit.hear(self._take)
         finally:
@@ -66,6 +68,16 @@ class Lending:
     def answer(self, exchange: Exchange) -> Awaitable[object] | None:
         """An application: show answers."""
         return None if self._lend(exchange) else self._lend_later(exchange)
+
+    @property
+    def connected(self) -> bool:
+        """Whether there is a show."""
+        return self._conduit is not None
+
+    def feed(self, their_end: socket.socket) -> None:
+        """Give show the end of a socket at which one more process tells it what happens."""
+        if self._conduit is not None:
+            self._conduit.say(Feed(), their_end, give=True)
 
     def drain(self, why: str) -> None:
         """Have show end what is idle, and every other connection after its answer."""

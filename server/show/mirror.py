@@ -6,7 +6,7 @@ that the match was dealt, or not at all; neither does any harm.
 """
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -18,6 +18,7 @@ from games.catalogue import catalogue
 from games.game import Game
 from server.host.boards import Boards
 from server.host.grading import Grader
+from server.host.versions import Versions
 from server.host.view import Begun, Here, Told
 from server.net.guard import Guard
 from server.show.feed import Happened, Journal, Seen
@@ -93,10 +94,11 @@ class Mirror:
         self.on_begun: list[Begun] = []
         self.guard = guard
         self.boards = Boards(lambda: guard)
+        self.versions = Versions(lambda: guard, lambda work: self.boards.run(work))
         self.grader = Grader(lambda: guard)
         self._reader = reader
         self._in_thread = in_thread
-        self._here: dict[str, Here] = {}
+        self._seen: dict[object, Seen] = {}  # by whoever told it, who holds these tournaments
         self._read = 0  # the number of the latest entry of the journal that was taken in
         self._last = 0  # and of the latest that is told to be there
         self._news = trio.Event()
@@ -106,7 +108,14 @@ class Mirror:
         self._early: dict[str, list[Happened]] = {}  # told of matches that the journal does not have yet
 
     def here(self, tournament: str) -> Here:
-        return self._here.get(tournament, Here())
+        return next(
+            (seen.here[tournament] for seen in self._seen.values() if tournament in seen.here), Here()
+        )
+
+    @property
+    def holders(self) -> Mapping[str, str]:
+        """As the processes that play have told."""
+        return {name: at for seen in self._seen.values() for name, at in seen.holders.items()}
 
     async def load(self) -> None:
         """Read all that the journal has now."""
@@ -122,19 +131,30 @@ class Mirror:
             for match, pairing in record.dealt.items():
                 held.begin(Dealt(match, pairing, record.own_options.get(match)))
 
-    def take(self, message: Happened | Journal | Seen) -> None:
-        """What play tells."""
+    def take(self, message: Happened | Journal | Seen, teller: object = None) -> None:
+        """What play tells; where several processes play, each tells of what it holds."""
         match message:
             case Happened():
                 self._happened(message)
             case Journal(last=last):
-                self._last = last
+                self._last = max(last, self._last)
                 self._news.set()
-            case Seen(eta=eta, here=here, missing=missing):
-                self._here = here
-                for held in self.tournaments.values():
-                    held.seconds = eta.get(held.record.name)
-                    held.awaited = missing.get(held.record.name, ())
+            case Seen():
+                self._seen[teller] = message
+                self._look_at_seen()
+
+    def forget(self, teller: object) -> None:
+        """It is gone, and what it had seen is no longer so."""
+        if self._seen.pop(teller, None) is not None:
+            self._look_at_seen()
+
+    def _look_at_seen(self) -> None:
+        for held in self.tournaments.values():
+            name = held.record.name
+            held.seconds = next((seen.eta[name] for seen in self._seen.values() if name in seen.eta), None)
+            held.awaited = next(
+                (seen.missing[name] for seen in self._seen.values() if name in seen.missing), ()
+            )
 
     async def catch_up(self) -> None:
         """Until all that was kept when this was called has been taken in.

@@ -9,7 +9,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import structlog
@@ -74,7 +74,7 @@ class Show:
                     nursery.cancel_scope.cancel()
         finally:
             with trio.CancelScope(shield=True):
-                await trio.to_thread.run_sync(_end, child)
+                await trio.to_thread.run_sync(ended, child)
         return child.returncode
 
 
@@ -93,26 +93,32 @@ def _started() -> tuple[subprocess.Popen[bytes], socket.socket, socket.socket]:
     conduit, their_conduit = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with their_feed, their_conduit:
         theirs = (their_feed.fileno(), their_conduit.fileno())
-        command = [
-            sys.executable,
-            "-P",
-            "-m",
-            "server.show",
-            *map(str, theirs),
-        ]  # not what lies in this folder
-        places = os.pathsep.join(filter(None, (ROOT, os.environ.get("PYTHONPATH"))))
-        child = subprocess.Popen(  # noqa: S603 - ourselves
-            command,
-            env=os.environ | {"PYTHONPATH": places},
-            pass_fds=theirs,
-            stdin=subprocess.DEVNULL,
-            stdout=sys.stderr,
-        )
+        child = child_of_ours("server.show", theirs)
     feed.setblocking(False)
     return child, feed, conduit
 
 
-def _end(child: subprocess.Popen[bytes]) -> None:
+def child_of_ours(module: str, theirs: Sequence[int], *arguments: str) -> subprocess.Popen[bytes]:
+    """A process that runs a module of ours with these descriptors; call it from the main thread."""
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        module,
+        *map(str, theirs),
+        *arguments,
+    ]  # not what lies in this folder
+    places = os.pathsep.join(filter(None, (ROOT, os.environ.get("PYTHONPATH"))))
+    return subprocess.Popen(  # noqa: S603 - ourselves
+        command,
+        env=os.environ | {"PYTHONPATH": places},
+        pass_fds=theirs,
+        stdin=subprocess.DEVNULL,
+        stdout=sys.stderr,
+    )
+
+
+def ended(child: subprocess.Popen[bytes]) -> None:
     """Wait for a child whose sockets are closed, and not for one that hangs."""
     try:
         child.wait(OUTLIVED)

@@ -22,6 +22,10 @@ def opened(settings: Settings, folder: Path) -> Engine:
         with suppress(OSError):  # SQLite says what is wrong
             private.create(path)  # what SQLite puts beside it gets the same rights
         return Sqlite(path, Reserve(folder / RESERVE, settings.reserve_bytes))
+    if settings.peers:
+        from server.store.shared import SharedPostgres
+
+        return SharedPostgres(settings.store, backups(path))
     from server.store.postgres import Postgres
 
     return Postgres(settings.store, backups(path))

@@ -70,8 +70,13 @@ class OrganiserToken(Struct, frozen=True):
     made: bool = False  # just now: this is the first start
 
 
+def token_brought() -> str:
+    """The organiser's token in the environment, without the end of the line that it was written in; or ""."""
+    return os.environ.get(VARIABLE, "").strip()
+
+
 def organiser_token(folder: Path) -> OrganiserToken:
-    if brought := os.environ.get(VARIABLE):
+    if brought := token_brought():
         return OrganiserToken(brought, None)
     path = folder / TOKEN
     try:

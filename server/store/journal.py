@@ -29,6 +29,7 @@ class Jot(Struct, frozen=True):
     ply: int  # of the first of them
     moves: str  # as JSON, an array
     times: str  # seconds spent on each, the same
+    epoch: int = 0  # of the lease under which the match is played, as an entry has it
 
 
 class Reader(Protocol):
@@ -77,9 +78,10 @@ class Engine(Reader, Protocol):
         """Write all of these or none, safe from a power cut when it returns; returns each entry's head.
 
         An entry may be there already, by its number or by its key: if it is the same, it is skipped; if
-        not, `Conflict` is raised. A jot replaces one of the same match and ply. An entry that concludes a
-        match deletes all of its jots. Raises `Unavailable` for a failure that may pass; the rows may have
-        been written even so.
+        not, `Conflict` is raised. Where hosts share the database, `Stale` is raised for a row whose epoch is
+        not that of the tournament's lease. A jot replaces one of the same match and ply. An entry that
+        concludes a match deletes all of its jots. Raises `Unavailable` for a failure that may pass; the rows
+        may have been written even so.
         """
         ...
 
@@ -133,8 +135,8 @@ def over(rows: Iterable[Entry | Jot]) -> list[str]:
     ]
 
 
-def jot(match: str, ply: int, moves: Sequence[Any], times: Sequence[float]) -> Jot:
-    return Jot(match, ply, _encoder.encode(moves).decode(), _encoder.encode(times).decode())
+def jot(match: str, ply: int, moves: Sequence[Any], times: Sequence[float], epoch: int = 0) -> Jot:
+    return Jot(match, ply, _encoder.encode(moves).decode(), _encoder.encode(times).decode(), epoch)
 
 
 def stories(jots: Iterable[Jot]) -> dict[str, Story]:

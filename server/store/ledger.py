@@ -20,8 +20,8 @@ from server.store import journal
 from server.store.journal import Engine, Unavailable
 from tournament import entries
 from tournament.entries import Entry
-from tournament.record import AnyFact, Concluded, Kept
-from tournament.store import Conflict, Story
+from tournament.record import AnyFact, Concluded, Kept, called
+from tournament.store import Conflict, Stale, Story
 
 RETRY = 5.0  # seconds until what could not be kept is tried again
 SOON = 0.25  # seconds between two looks at what was played: a crash may lose as much
@@ -31,8 +31,10 @@ ENOUGH = 16  # … unless so many wait already: a commit costs about as much as 
 SET = 60.0  # seconds by which a wall clock may be set back without anything seeming to have been earlier
 READERS = 4  # threads that read at once
 
-Noted = tuple[int, str, float, AnyFact]  # number, tournament, wall time
-Unwritten = tuple[str, int, Sequence[Any], Sequence[float]]  # match, ply of the first, moves, times
+Noted = tuple[int, str, float, int, AnyFact]  # number, tournament, wall time, epoch
+Unwritten = tuple[
+    str, int, Sequence[Any], Sequence[float], int
+]  # match, ply of the first, moves, times, epoch
 InThread = Callable[..., Awaitable[Any]]  # called as trio.to_thread.run_sync is, with a limiter
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -55,17 +57,33 @@ class Call:
 class Playing:
     """A match in play, and how much of it is written."""
 
-    __slots__ = ("moves", "times", "written")
+    __slots__ = ("epoch", "moves", "times", "written")
 
-    def __init__(self, moves: Sequence[Any], times: Sequence[float], written: int) -> None:
+    def __init__(self, moves: Sequence[Any], times: Sequence[float], written: int, epoch: int) -> None:
         self.moves = moves
         self.times = times
         self.written = written
+        self.epoch = epoch
+
+
+def unshared(tournament: str) -> int:
+    """The epoch of all tournaments where the database is one host's alone."""
+    return 0
 
 
 class Ledger:
-    def __init__(self, engine: Engine, in_thread: InThread = trio.to_thread.run_sync) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        in_thread: InThread = trio.to_thread.run_sync,
+        epoch: Callable[[str], int] = unshared,
+    ) -> None:
+        """`epoch` is that of the lease under which this host holds a tournament, by its name.
+
+        Whatever is to be kept has the epoch of the moment in which that was asked for.
+        """
         self.trouble = ""
+        self._epoch = epoch
         self._engine = engine
         self._in_thread = in_thread
         self._writing = trio.CapacityLimiter(1)
@@ -78,6 +96,7 @@ class Ledger:
         self._moves_due = inf  # when to look what was played
         self._rested = -inf  # when the next commit may be made, even of a few
         self._news = trio.Event()  # somebody waits, or something is played where nothing was
+        self._again = trio.Event()  # what could not be kept is to be tried again at once
         self._listeners: list[Callable[[], None]] = []
         self.committed: Callable[[float], None] = lambda seconds: None  # called with what each commit took
         self._closed = False
@@ -85,23 +104,32 @@ class Ledger:
     def listen(self, listener: Callable[[], None]) -> None:
         self._listeners.append(listener)
 
+    def try_again(self) -> None:
+        """What could not be kept may be kept now, by what somebody has just heard of the database."""
+        self._again.set()
+
     @property
     def waiting(self) -> int:
         """Calls of `keep` whose facts are not safe yet."""
         return len(self._waiting)
 
     async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> Sequence[str]:
-        call = Call([self._numbered(tournament, when, fact) for fact in facts], patient=not self._closed)
-        if not call.facts:
+        if not facts:
             return ()
-        self._waiting.append(call)
-        if call.urgent or len(self._waiting) in (1, ENOUGH):
-            self._news.set()
+        call = self.ask(tournament, when, facts)
         with call.scope:
             await call.safe.wait()
         if call.error is not None:
             raise call.error
         return call.receipts
+
+    def ask(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> Call:
+        """The same for somebody who does not wait here: what was asked for first is safe first."""
+        call = Call([self._numbered(tournament, when, fact) for fact in facts], patient=not self._closed)
+        self._waiting.append(call)
+        if call.urgent or len(self._waiting) in (1, ENOUGH):
+            self._news.set()
+        return call
 
     def kept(self) -> Iterable[Kept]:
         return map(entries.kept, self._engine.kept())
@@ -125,7 +153,7 @@ class Ledger:
         if not self._playing:
             self._moves_due = trio.current_time() + SOON
             self._news.set()
-        self._playing[match] = Playing(moves, times, written)
+        self._playing[match] = Playing(moves, times, written, self._epoch(match.rpartition("-")[0]))
 
     def jotted(self) -> Mapping[str, Story]:
         return journal.stories(self._engine.jotted())
@@ -152,7 +180,7 @@ class Ledger:
         if before - SET < when < before:
             when = before  # a wall clock was set right: what is kept later was not earlier
         self._whens[tournament] = when
-        return self._last, tournament, when, fact
+        return self._last, tournament, when, self._epoch(called(tournament)), fact
 
     async def _gather(self) -> None:
         """Wait until there is something to write, and enough of it or some time since the last commit."""
@@ -173,7 +201,9 @@ class Ledger:
                 await self._write(moves=trio.current_time() >= self._moves_due)
             except Unavailable as error:
                 self._set_trouble(str(error))
-                await trio.sleep(RETRY)
+                self._again = trio.Event()
+                with trio.move_on_after(RETRY):
+                    await self._again.wait()
             else:
                 self._set_trouble("")
                 return
@@ -191,18 +221,18 @@ class Ledger:
         batch = self._waiting[:]
         facts = [fact for call in batch for fact in call.facts]
         over = {fact.match for *_, fact in facts if isinstance(fact, Concluded)}  # it brings its own moves
-        lengths = {match: len(each.moves) for match, each in self._playing.items()} if moves else {}
+        lengths = [(match, each, len(each.moves)) for match, each in self._playing.items()] if moves else []
         jots = [
-            (match, each.written + 1, each.moves[each.written :], each.times[each.written :])
-            for match, each in self._playing.items()
-            if match not in over and each.written < lengths.get(match, 0)
+            (match, each.written + 1, each.moves[each.written :], each.times[each.written :], each.epoch)
+            for match, each, length in lengths
+            if match not in over and each.written < length
         ]
         try:
             receipts = iter(await self._commit(jots, facts))
             for call in batch:
                 call.receipts = list(islice(receipts, len(call.facts)))
         except Conflict:
-            await self._commit(jots, [])
+            await self._commit_moves(jots)
             for call in batch:
                 try:
                     call.receipts = await self._commit([], call.facts)
@@ -211,13 +241,22 @@ class Ledger:
         del self._waiting[: len(batch)]
         for match in over:
             self._playing.pop(match, None)
-        for match, length in lengths.items():
-            if match in self._playing:
-                self._playing[match].written = length
+        for _, each, length in lengths:
+            each.written = length
         if moves or not self._playing:
             self._moves_due = trio.current_time() + SOON if self._playing else inf
         for call in batch:
             call.safe.set()
+
+    async def _commit_moves(self, jots: Sequence[Unwritten]) -> None:
+        """Those of a match that another host plays by now are no longer ours to write."""
+        for jot in jots:
+            try:
+                await self._commit([jot], [])
+            except Stale:
+                match, *_, epoch = jot
+                if match in self._playing and self._playing[match].epoch == epoch:
+                    del self._playing[match]
 
     async def _commit(self, jots: Sequence[Unwritten], facts: Sequence[Noted]) -> Sequence[str]:
         """Returns a receipt for each fact."""
@@ -233,7 +272,7 @@ class Ledger:
 
     def _put_down(self, jots: Sequence[Unwritten], facts: Sequence[Noted]) -> Sequence[str]:
         """In the thread that writes: to make rows of much takes long."""
-        heads = self._engine.write([*starmap(journal.jot, jots), *starmap(entries.entry, facts)])
+        heads = self._engine.write([*starmap(journal.jot, jots), *starmap(_entry, facts)])
         return [head.hex() for head in heads]
 
     def _set_trouble(self, reason: str) -> None:
@@ -245,3 +284,7 @@ class Ledger:
                 log.warning("all is kept again")
             for listener in self._listeners:
                 listener()
+
+
+def _entry(number: int, tournament: str, when: float, epoch: int, fact: AnyFact) -> Entry:
+    return entries.entry(number, tournament, when, fact, epoch)

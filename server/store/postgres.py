@@ -44,9 +44,11 @@ BATCH = 2_000  # rows that are read at a time
 UNCLEAR = "postgresql://"  # what is shown of an address in which a password may be anywhere
 
 JOT = """
-    INSERT INTO jotted SELECT * FROM unnest(%s::text[], %s::integer[], %s::text[], %s::text[])
-    ON CONFLICT (match, ply) DO UPDATE SET moves = excluded.moves, times = excluded.times
+    INSERT INTO jotted SELECT * FROM unnest(%s::text[], %s::integer[], %s::text[], %s::text[], %s::bigint[])
+    ON CONFLICT (match, ply)
+    DO UPDATE SET moves = excluded.moves, times = excluded.times, epoch = excluded.epoch
 """
+JOTTED = "SELECT match, ply, moves, times FROM jotted ORDER BY match, ply"
 COLUMNS = "number, tournament, at, kind, key, body, salt"  # of an entry
 ENTER = f"""
     INSERT INTO journal ({COLUMNS}, head) SELECT * FROM unnest(
@@ -90,7 +92,7 @@ class PostgresReader:
         return paged(lambda number: self._read(PAGE_OF_ONE, tournament, number, PAGE), after)
 
     def jotted(self) -> Iterator[Jot]:
-        return (Jot(*row) for row in self._all("SELECT * FROM jotted ORDER BY match, ply"))
+        return (Jot(*row) for row in self._all(JOTTED))
 
     def concluded(self, tournament: str, match: str) -> str | None:
         query = "SELECT body FROM journal WHERE tournament = %s AND key = %s"
@@ -114,7 +116,7 @@ class PostgresReader:
             with closing(Sqlite(part)) as copy:
                 for rows in _batches(session, f"SELECT {COLUMNS} FROM journal ORDER BY number"):  # noqa: S608
                     copy.write([Entry(*row) for row in rows])
-                for rows in _batches(session, "SELECT * FROM jotted ORDER BY match, ply"):
+                for rows in _batches(session, JOTTED):
                     copy.write([Jot(*row) for row in rows])
         part.rename(path)
 
@@ -232,17 +234,17 @@ class Postgres(PostgresReader):
             known, self._heads = self._heads, {}  # should this fail, what is there is to be looked up
             try:
                 with self._writer.transaction():
-                    known = Heads(partial(_latest, self._writer), known)
+                    known = Heads(partial(latest, self._writer), known)
                     found = _write_new(self._writer, entries, known)
-                    _write_jots(self._writer, entries, jots)
+                    write_jots(self._writer, entries, jots)
             except _SomeAreThere:
                 with self._writer.transaction():
-                    known = Heads(partial(_latest, self._writer))
+                    known = Heads(partial(latest, self._writer))
                     found = [
                         _there(self._writer, row) or _write_new(self._writer, [row], known)[0]
                         for row in entries
                     ]
-                    _write_jots(self._writer, entries, jots)
+                    write_jots(self._writer, entries, jots)
             self._heads = known
             return found
 
@@ -278,12 +280,16 @@ class Postgres(PostgresReader):
             session.execute("SELECT set_config('statement_timeout', %s, false)", (str(STATEMENT),))
             if session.execute("SHOW synchronous_commit").fetchone() == ("off",):
                 session.execute("SET synchronous_commit = on")  # or a power cut could take back what was told
-            if session.execute("SELECT pg_try_advisory_lock(%s)", (LOCK,)).fetchone() != (True,):
-                raise Unavailable("another host is using it")
+            self._lock(session)
         except BaseException:
             session.close()
             raise
         return session
+
+    def _lock(self, session: Connection) -> None:
+        """Have the database to ourselves while the session lasts; raises `Unavailable`."""
+        if session.execute("SELECT pg_try_advisory_lock(%s)", (LOCK,)).fetchone() != (True,):
+            raise Unavailable("another host is using it")
 
     def _back(self) -> Connection:
         """A new session after one was lost. While nobody held the lock, nobody may have written."""
@@ -316,6 +322,11 @@ class Postgres(PostgresReader):
                 if number == schema.CHAINED:
                     _link_all(session)
                 session.execute("INSERT INTO quintain_schema VALUES (%s)", (number,))
+            self._settle_in(session)
+
+    def _settle_in(self, session: Connection) -> None:
+        """Nobody else is here: leases of hosts that once shared the database bind nobody any more."""
+        session.execute("DELETE FROM leases")
 
 
 def where(url: str) -> str:
@@ -342,7 +353,7 @@ def _write_new(session: Connection, entries: Sequence[Entry], known: Heads) -> l
             (row.number, row.tournament, row.when, row.kind, row.key, row.body, row.salt, head)
             for row, head in zip(entries, found, strict=True)
         ]
-        if session.execute(ENTER, _columns(rows)).rowcount < len(entries):
+        if session.execute(ENTER, columns(rows)).rowcount < len(entries):
             raise _SomeAreThere
     return found
 
@@ -356,15 +367,16 @@ def _there(session: Connection, entry: Entry) -> bytes | None:
     return there[0][3] if there else None
 
 
-def _latest(session: Connection, tournament: str) -> bytes:
+def latest(session: Connection, tournament: str) -> bytes:
     """The head of a tournament's latest entry."""
     found = session.execute(LATEST, (tournament,)).fetchone()
     return found[0] if found else START
 
 
-def _write_jots(session: Connection, entries: Sequence[Entry], jots: Sequence[Jot]) -> None:
+def write_jots(session: Connection, entries: Sequence[Entry], jots: Sequence[Jot]) -> None:
+    """Write these moves, and forget those of matches that the entries conclude."""
     if jots:
-        session.execute(JOT, _columns([(jot.match, jot.ply, jot.moves, jot.times) for jot in jots]))
+        session.execute(JOT, columns([(jot.match, jot.ply, jot.moves, jot.times, jot.epoch) for jot in jots]))
     if ended := over(entries):
         session.execute("DELETE FROM jotted WHERE match = ANY(%s)", (ended,))
 
@@ -375,11 +387,12 @@ def _link_all(session: Connection) -> None:
     while page := session.execute(PAGE_OF_ALL, (after, PAGE)).fetchall():
         rows = [salted(Entry(*row)) for row in page]
         linked = zip(rows, heads(rows, known), strict=True)
-        session.execute(LINK, _columns((row.number, row.salt, head) for row, head in linked))
+        session.execute(LINK, columns((row.number, row.salt, head) for row, head in linked))
         after = rows[-1].number
 
 
-def _columns(rows: Iterable[tuple[Any, ...]]) -> list[list[Any]]:
+def columns(rows: Iterable[tuple[Any, ...]]) -> list[list[Any]]:
+    """Rows as the arrays that `unnest` takes."""
     return [list(column) for column in zip(*rows, strict=True)]
 
 

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable
 from functools import partial
 from hashlib import blake2b
+from itertools import takewhile
 from pathlib import Path
 
 import msgspec
@@ -24,6 +25,7 @@ from tournament.record import Kept, Ordered, Record, fold
 from tournament.snapshot import VERSION, Snapshot, restored, taken
 
 FILE = "snapshot"
+OF_WHOLE = "snapshot-whole"  # where the process that plays does everything else too
 MAGIC = b"quintain snapshot\n"
 SIZE = 32  # bytes of a hash
 MANY = 20_000  # entries that are read again at a start, before a new snapshot is taken
@@ -48,25 +50,27 @@ class Content(Struct, frozen=True, array_like=True):
     number: int
     hash: bytes  # of the entry of that number
     audit: list[Kept]
-    records: list[Snapshot]
+    names: list[str]  # under which tournaments are kept, in the order of their opening
+    records: list[Snapshot]  # of those that are not sooner read from the journal
 
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(Content)
 
 
-def folded(reader: Reader, path: Path | None) -> Folded:
+def folded(reader: Reader, path: Path | None, *, whole: bool = False) -> Folded:
     """By the snapshot as far as it goes, and then by the journal; without either, from the start."""
-    known = Folded({}, []) if path is None else _loaded(reader, path) or Folded({}, [])
-    known.records = fold(_noted(reader, known), known.records, whole=False)
+    known = Folded({}, []) if path is None else _loaded(reader, path, whole=whole) or Folded({}, [])
+    known.records = fold(_noted(reader, known), known.records, whole=whole)
     return known
 
 
-def load(reader: Reader, folder: Path) -> tuple[dict[str, Record], list[Kept]]:
+def load(reader: Reader, folder: Path, *, whole: bool = False) -> tuple[dict[str, Record], list[Kept]]:
     """The tournaments there are, and what was ordered. After much reading the next start gets a snapshot."""
-    known = folded(reader, folder / FILE)
+    path = folder / (OF_WHOLE if whole else FILE)
+    known = folded(reader, path, whole=whole)
     if known.since >= MANY:
-        save(folder / FILE, known)
+        save(path, known)
     return known.records, known.audit
 
 
@@ -86,8 +90,10 @@ def save(path: Path, known: Folded) -> None:
     """Put it in the place of the last one, all or nothing."""
     if known.latest is None:
         return
-    snapshots = [taken(record) for record in known.records.values()]
-    content = _encoder.encode(Content(VERSION, known.number, _hash_of(known.latest), known.audit, snapshots))
+    snapshots = [taken(record) for record in known.records.values() if _has_snapshot(record)]
+    content = _encoder.encode(
+        Content(VERSION, known.number, _hash_of(known.latest), known.audit, [*known.records], snapshots)
+    )
     part = path.with_name(path.name + ".part")
     try:
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
@@ -113,7 +119,11 @@ async def keep_fresh(reader: Reader, path: Path) -> None:
         await trio.sleep(PAUSE)
 
 
-def _loaded(reader: Reader, path: Path) -> Folded | None:
+def _has_snapshot(record: Record) -> bool:
+    return record.format.endless or not record.whole
+
+
+def _loaded(reader: Reader, path: Path, *, whole: bool) -> Folded | None:
     try:
         magic, hash, content = _parts(path.read_bytes())
         if magic != MAGIC or hash != _hash(content):
@@ -122,13 +132,25 @@ def _loaded(reader: Reader, path: Path) -> Folded | None:
         latest = next(iter(reader.kept(found.number - 1)), None)
         if found.version != VERSION or latest is None or _hash_of(latest) != found.hash:
             raise ValueError("it is of another journal, or of another Quintain")
-        records = {each.name: restored(each) for each in found.records}
+        taken_of = {each.name: each for each in found.records}
+        records = {
+            name: restored(taken_of[name]) if name in taken_of else _read(reader, name, found.number)
+            for name in found.names
+        }
+        if any(record.whole != whole for record in records.values()):
+            raise ValueError("it is of a host that was started in another way")
     except FileNotFoundError:
         return None
     except (OSError, ValueError, LookupError, TypeError) as error:
         log.warning("the snapshot is of no use: the whole journal is read", path=str(path), why=str(error))
         return None
     return Folded(records, found.audit, found.number, 0, found.number, latest)
+
+
+def _read(reader: Reader, name: str, number: int) -> Record:
+    """The whole record of one tournament, up to the entry of that number."""
+    rows = takewhile(lambda row: row.number <= number, reader.kept(tournament=name))
+    return fold(map(entries.kept, rows))[name]
 
 
 def _parts(content: bytes) -> tuple[bytes, bytes, bytes]:

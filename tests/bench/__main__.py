@@ -15,11 +15,13 @@ from tests.bench import (
     lag,
     lending,
     memory,
+    names,
     past,
     ratings,
     spectators,
     store,
     tournaments,
+    workers,
 )
 
 DOORS = ("tcp", "websocket", "http")
@@ -32,25 +34,27 @@ def parts(matches: int) -> Mapping[str, Callable[[], None]]:
         "memory": memory.bench,
         "store": store.bench,
         "spectators": partial(spectators.bench, matches),
+        "names": partial(names.bench, matches),
         "ignored": ignored.bench,
         "lag": partial(lag.bench, matches),
         "lending": lending.bench,
         "tournaments": tournaments.bench,
         "past": past.bench,
         "ratings": ratings.bench,
+        "workers": partial(workers.bench, matches),
     }
 
 
 def main(chosen: list[str]) -> int:
     numbers = [int(word) for word in chosen if word.isdecimal()]
     there = parts(numbers[-1] if numbers else doors.MATCHES)
-    names = [word for word in chosen if not word.isdecimal()]
-    unknown = [name for name in names if name not in there]
+    wanted = [word for word in chosen if not word.isdecimal()]
+    unknown = [name for name in wanted if name not in there]
     if unknown:
         print(f"no such part: {' '.join(unknown)}; there are: {' '.join(there)}", file=sys.stderr)
         return 2
     room_for_files()  # a thousand matches are four thousand connections, and servers inherit the limit
-    for name in names or there:
+    for name in wanted or there:
         there[name]()
     return 0
 

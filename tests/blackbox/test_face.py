@@ -293,7 +293,7 @@ def test_an_export_is_json_lines_each_with_its_type(host: Inspected, finished: s
     (listed,) = get(host, f"tournaments/{finished}/matches")["matches"]
     shown, exported = get(host, f"matches/{listed['match']}"), lines[4]
     assert {key: exported.get(key) for key in shown.keys() & exported.keys()}.items() <= shown.items()
-    assert shown.keys() - exported.keys() <= {"receipt", "mistakes", "accuracy", "ungraded"}
+    assert shown.keys() - exported.keys() <= {"receipt", "mistakes", "accuracy", "ungraded", "estimate"}
 
 
 def test_events_of_a_match_have_ids_and_resume(host: Inspected, finished: str) -> None:

@@ -60,7 +60,7 @@ def open_cup(page: Page, name: str, entrants: int) -> None:
     page.get_by_label("Name").fill(name)
     page.get_by_label("Game", exact=True).select_option("tic-tac-toe")
     page.get_by_label("Format").select_option("double-round-robin")
-    page.get_by_label("Entrants").fill(str(entrants))
+    page.get_by_role("spinbutton", name="Entrants").fill(str(entrants))
     page.get_by_role("button", name="Open the tournament").click()
     expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible()
 

@@ -32,6 +32,7 @@ KINDS = {
     "round-robin-16": Kind("Round robin of 16", 16, held("round-robin"), 150, full=True),
     "swiss-32": Kind("Swiss, 32 bots, 7 rounds", 32, held("swiss", rounds=7), 80),
     "swiss-128": Kind("Swiss, 128 bots, 9 rounds", 128, held("swiss", rounds=9), 20),
+    "swiss-400": Kind("Swiss, 400 bots, 9 rounds", 400, held("swiss", rounds=9), 6),  # another fit
     "ladder": Kind("Ladder of 16, 320 matches", 16, held("ladder", matches=320), 100, full=True),
     "gauntlet": Kind("Gauntlet of 16, 4 rounds", 16, held("gauntlet", rounds=4), 100),
     "knockout": Kind("Knockout of 16", 16, held("knockout"), 150),

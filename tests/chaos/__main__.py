@@ -39,7 +39,9 @@ def main() -> int:
     if lives.interrupted or lives.strange:
         print(
             f"in play when a host was killed: {lives.interrupted} matches of bots that can come back,"
-            f" {lives.void} of them void; {lives.strange} of others, {lives.strange_void} of them void"
+            f" {lives.void} of them void (of these {lives.addressed} by an address,"
+            f" {lives.addressed_void} of them void); {lives.strange} of others,"
+            f" {lives.strange_void} of them void"
         )
     print(
         f"of these, {lives.early} before it was ready and {lives.late} while it was about to stop;", end=" "

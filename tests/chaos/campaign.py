@@ -25,6 +25,7 @@ from tests.chaos.bots import Bot, Stranger
 from tests.chaos.organiser import ROUND_ROBIN, Organiser
 from tests.chaos.process import Host, nest
 from tests.chaos.told import Told, Verdict
+from tests.chaos.web_bots import ArenaBot, DotsBot
 from tests.server.served import ROOT
 from tests.server.store.postgresql import Server
 from tournament import entries
@@ -36,6 +37,7 @@ EARLY = 0.25  # how often a host is killed before it is ready …
 LATE = 0.15  # … and how often while it is about to stop
 FRESH = 0.05  # how often a host is started from nothing, imports and all
 LADDER_BOTS = 4
+WEB_BOTS = 4  # of each protocol whose bots come back by an address
 STRANGERS = 2  # who cannot come back to a match
 SETTLED = 1.0  # seconds that the last host of a record has at least
 FAST = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 - a process that dies takes nothing with it
@@ -57,6 +59,8 @@ class Lives(Struct):
     slowest: float = 0.0  # seconds from SIGTERM to the end
     interrupted: int = 0  # matches in play when a host was killed, of bots that can come back …
     void: int = 0  # … and those of them that were cut short after all
+    addressed: int = 0  # of these, matches whose bots come back by an address …
+    addressed_void: int = 0
     strange: int = 0  # the same of bots that cannot …
     strange_void: int = 0
 
@@ -89,7 +93,8 @@ class Story:
         self._lives = lives
         self._chance = chance
         self._told = Told()
-        self._left: set[str] = set()  # matches of bots that can come back, in play when a host was killed
+        self._left: set[str] = set()  # matches of bots that can come back, in play when a host was killed …
+        self._addressed: set[str] = set()  # … and of these, by an address
 
     async def record(self, count: int) -> Verdict:
         host, told, chance = self._host, self._told, self._chance
@@ -102,6 +107,9 @@ class Story:
             for number in range(ROUND_ROBIN):
                 bot = Bot(f"c{number}", "connect-4", host.tcp, lambda: organiser.cup, told, chance)
                 nursery.start_soon(bot.run)
+            for number in range(WEB_BOTS):
+                nursery.start_soon(DotsBot(f"d{number}", host.http, told, chance).run)
+                nursery.start_soon(ArenaBot(f"a{number}", host.http, chance).run)
             for number in range(STRANGERS if self._plan.how == "kill" else 0):
                 nursery.start_soon(Stranger(f"s{number}", host.tcp, chance).run)
             await {"kill": self._kill, "term": self._term, "restart-postgres": self._restart}[self._plan.how](
@@ -117,6 +125,7 @@ class Story:
             verdict.wrong.append(f"{verdict.void} matches were cut short by hosts that had time to keep them")
         void = len(verdict.cut_short & self._left)
         self._lives.void += void
+        self._lives.addressed_void += len(verdict.cut_short & self._addressed)
         self._lives.strange_void += len(verdict.cut_short) - void
         return verdict
 
@@ -154,6 +163,8 @@ class Story:
         for record in records.values():
             mine = record.dealt.keys() & record.keys.keys()
             self._left |= mine
+            self._addressed |= record.ways_back.keys()
+            self._lives.addressed += len(record.ways_back)
             self._lives.interrupted += len(mine)
             self._lives.strange += len(record.dealt) - len(mine)
 

@@ -46,7 +46,7 @@ class Organiser:
                 self.ladder = LADDER
         if self.cup is not None:
             found = await self._ask("GET", f"/api/tournaments/{self.cup}/standings")
-            if str(found.get("error", "")).endswith("come again later"):
+            if str(found.get("error", "")).endswith(("come again later", "ask again in a second")):
                 return
             if "error" in found:
                 self._told.verdict.lost.append(f"{self.cup}, which was there before: {found['error']}")

@@ -9,6 +9,7 @@ from msgspec import Struct
 from tournament.events import CUT_SHORT
 
 End = tuple[int | None, str, str]  # winner, ending, why
+HONEST = ("open-tic-tac-toe", "open-hexagon-dots")  # where nobody plays who breaks a rule or thinks for long
 SHOWN = 5  # complaints of a kind that are printed
 
 
@@ -84,6 +85,8 @@ class Told:
             else:
                 verdict.matches += 1
                 counting[line["tournament"], line["pairing"]] += 1
+            if line["tournament"] in HONEST and line["ending"] not in ("played", "void"):
+                verdict.wrong.append(f"{name} was lost by a bot that plays by the rules: {line['why']}")
             kept = (line["winner"], line["ending"], line["why"])
             if (told := self._ends.get(name, kept)) != kept:
                 verdict.changed.append(f"{name} was told as {told}, and is kept as {kept}")

@@ -1,6 +1,6 @@
 """What is installed works outside of the repository, and is in nobody's way.
 
-The wheels are built once and installed, without any index, into an environment that has
+The wheels are built once and installed by name, without any index, into an environment that has
 nothing but the dependencies. The first match there is the one of `docs/first-match.md`.
 """
 
@@ -75,8 +75,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     for project in (ROOT, ROOT / "clients/python"):
         build = ("--no-build-isolation", "--wheel-dir", folder / "wheels", project)
         subprocess.run([*PIP, "wheel", *OFFLINE, *build], check=True, timeout=HANG)
-    wheels = [*(folder / "wheels").iterdir()]
-    subprocess.run([*PIP, "--python", python, "install", *OFFLINE, *wheels], check=True, timeout=HANG)
+    # That of the checkout can be seen as well, by way of the dependencies, and is not meant.
+    by_name = ("--ignore-installed", "--find-links", folder / "wheels", "quintain", "quintain-bot")
+    subprocess.run([*PIP, "--python", python, "install", *OFFLINE, *by_name], check=True, timeout=HANG)
     (folder / "work").mkdir()
     for name in STRANGERS:
         (folder / "work" / name).write_text("raise SystemExit('somebody else’s')")

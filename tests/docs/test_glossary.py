@@ -16,9 +16,7 @@ LONGEST = 130  # characters: what fits on a line of a terminal or a page
 @cache
 def written() -> str:
     """All that the code and the other pages say, with the words of whole names apart."""
-    pages = [
-        page for page in (ROOT / "docs").rglob("*.md") if page != GLOSSARY and "_build" not in page.parts
-    ]
+    pages = [page for page in (ROOT / "docs").rglob("*.md") if page != GLOSSARY]
     code = [source for layer in ("games", "tournament", "server") for source in (ROOT / layer).rglob("*.py")]
     text = "\n".join(path.read_text() for path in (*pages, *code))
     return re.sub(r"[\s_-]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)).casefold()

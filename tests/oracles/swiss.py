@@ -15,7 +15,8 @@ Edge = tuple[int, int]  # two places, the better one first; the place after the 
 Price = tuple[int, ...]
 
 AGAIN = 9  # what such a float costs, where a difference of half a point costs 1
-RULES = 4  # the first parts of a price, which count broken rules; the other parts are preferences
+FURTHEST = 4  # halves of a point: the difference that balanced sides may cost
+RULES = 5  # the first parts of a price, which count broken rules; the other parts are preferences
 
 
 def prices(
@@ -24,6 +25,7 @@ def prices(
     sides: Sides,
     drawn: Sequence[Pairing],
     floats: Mapping[str, str],
+    furthest: int = FURTHEST,
 ) -> dict[Edge, Price]:
     """The price of each meeting and, if the number of entrants is odd, of each bye.
 
@@ -32,10 +34,11 @@ def prices(
     1. a bye for somebody who has had more byes than another
     2. each time that the two have met before
     3. a bye for somebody with more than the lowest score of those who are due one
-    4. sides out of balance: see `strain`
-    5. unequal scores, by the square of the difference, and each float in the same direction as in the last
+    4. scores further apart than `furthest` halves of a point, by how much further
+    5. sides out of balance: see `strain`
+    6. unequal scores, by the square of the difference, and each float in the same direction as in the last
        round, which is "up" or "down" in `floats`
-    6. distance from the usual order: for equals, top half against bottom half; for others, neighbours;
+    7. distance from the usual order: for equals, top half against bottom half; for others, neighbours;
        for a bye, the last
     """
     byes = Counter(pairing.first for pairing in drawn if pairing.second is None)
@@ -50,11 +53,13 @@ def prices(
             wanted = 1 if apart else equals[points[one]] // 2
             again = (floats.get(one) == "down") + (floats.get(other) == "up") if apart else 0
             order = abs(low - high - wanted)
-            found[high, low] = (0, met, 0, strain(one, other, sides), apart**2 + AGAIN * again, order)
+            beyond = max(0, apart - furthest)
+            unequal = apart**2 + AGAIN * again
+            found[high, low] = (0, met, 0, beyond, strain(one, other, sides), unequal, order)
         if len(places) % 2:
             above = max(0, points[other] - lowest)
             found[low, len(places)] = (
-                *(byes[other] - fewest, 0, above, 0),
+                *(byes[other] - fewest, 0, above, 0, 0),
                 *(AGAIN * (floats.get(other) == "down"), len(places) - 1 - low),
             )
     return found

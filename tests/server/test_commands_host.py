@@ -91,6 +91,7 @@ def test_from_an_empty_desk_to_the_standings_a_replay_and_a_second_thought(
     _, table, _ = desk("standings", "cup")
     assert all(row["name"] in table for row in standings["rows"])
     assert desk("standings", "cup", "--csv")[1].startswith("rank,name,points")
+    assert desk("standings", "cup", "--trf")[1].startswith("012 cup\n022 \n")
     assert "cup" in desk("tournament", "list")[1]
 
     code, replay, _ = desk("replay", "cup-1")

@@ -26,6 +26,8 @@ def test_a_list_has_headings_in_any_order_or_is_names_alone() -> None:
         ("name\nann\nann\n", "line 3: ann is on the list twice"),
         ("name,contact\n,ann@example\n", "line 2: expected a name"),
         ("ann,ETH\n", "a line of headings"),
+        (f"name,affiliation\nann,{'x' * 65}\n", "line 2: expected an affiliation of at most 64 characters"),
+        (f"name,contact\nann,{'x' * 201}\n", "line 2: expected a contact of at most 200 characters"),
     ],
 )
 def test_what_is_no_list_is_refused_with_its_line(text: str, why: str) -> None:
@@ -36,7 +38,7 @@ def test_what_is_no_list_is_refused_with_its_line(text: str, why: str) -> None:
 def test_each_invitation_is_a_file_of_its_own_with_what_a_bot_says_first(tmp_path: Path) -> None:
     bots = [Invited("ann", contact="ann@example"), Invited("../b ob"), Invited("a/b")]
     folder = tmp_path / "letters"
-    written = [*invite(bots, folder, ABOUT, "http://host", lambda name: f"token of {name}")]
+    written = [*invite(bots, folder, ABOUT, "http://host", lambda bot: f"token of {bot.name}")]
     assert sorted(folder.iterdir()) == sorted(written)
     for bot, path in zip(bots, written, strict=True):
         assert path.stat().st_mode & 0o077 == 0, "for nobody else to read"
@@ -45,14 +47,14 @@ def test_each_invitation_is_a_file_of_its_own_with_what_a_bot_says_first(tmp_pat
         assert json.loads(hello) == expected
     assert "Contact: ann@example" in written[0].read_text()
     with pytest.raises(Failure, match="exists"):
-        next(invite(bots, folder, ABOUT, "http://host", str))
+        next(invite(bots, folder, ABOUT, "http://host", lambda bot: bot.name))
 
 
 def test_who_is_refused_has_no_invitation_and_those_before_keep_theirs(tmp_path: Path) -> None:
-    def ask(name: str) -> str:
-        if name == "bob":
+    def ask(bot: Invited) -> str:
+        if bot.name == "bob":
             raise Failure("that name is taken")
-        return name
+        return bot.name
 
     with pytest.raises(Failure, match="taken"):
         list(invite([Invited("ann"), Invited("bob"), Invited("cas")], tmp_path, ABOUT, "http://host", ask))

@@ -28,7 +28,8 @@ from tests.server.store.postgresql import Server
 from tests.server.store.postgresql import running as running_postgresql
 from tournament import entries
 from tournament.entries import Entry
-from tournament.record import Claimed, Kept, Ordered
+from tournament.record import Claimed, Kept, Ordered, Turned
+from tournament.record import State as Stage
 
 pytestmark = pytest.mark.slow
 
@@ -73,6 +74,32 @@ def test_a_host_that_is_exported_and_imported_is_the_same(tmp_path: Path) -> Non
         assert bring_in(lines, engine) == dict.fromkeys(new, 0), "the second time changes nothing"
     assert facts_of(tmp_path / "new.sqlite") == facts_of(tmp_path / "old.sqlite")
     assert moved(tmp_path / "new.sqlite") == lines
+
+
+def test_two_tournaments_of_one_name_move_together_and_each_is_exported_as_itself(tmp_path: Path) -> None:
+    """The name of a deleted one was used again: both have a match of the name `one-1`."""
+    first = [each for each in simulated(7) if each.tournament == "one"]
+    deleted = Kept("one", first[-1].when, Turned(Stage.DELETED))
+    second = [structs.replace(each, tournament="one~2") for each in first]
+    rows = [
+        entries.entry(number, each.tournament, each.when, each.fact)
+        for number, each in enumerate([*first, deleted, *second], 1)
+    ]
+    with closing(Sqlite(tmp_path / "old.sqlite")) as engine:
+        engine.write(rows)
+    lines = moved(tmp_path / "old.sqlite")
+    assert verify(lines).findings == []
+    with closing(Sqlite(tmp_path / "new.sqlite")) as engine:
+        assert bring_in(lines, engine) == {"one": len(first) + 1, "one~2": len(second)}
+        assert set(bring_in(lines, engine).values()) == {0}
+    assert facts_of(tmp_path / "new.sqlite") == facts_of(tmp_path / "old.sqlite")
+    with closing(SqliteReader(tmp_path / "new.sqlite")) as reader:
+        openings = [json.loads(next(leaving(reader, [name]))) for name in ("one", "one~2", "one~1")]
+        with pytest.raises(Failure, match="there is no tournament 'one~3'; there are: one, one~2"):
+            list(leaving(reader, ["one~3"]))
+    assert [line["tournament"] for line in openings] == ["one"] * 3
+    assert [line.get("kept_as") for line in openings] == ["one~2", "one~2", None]
+    assert [line["state"] == "deleted" for line in openings] == [False, False, True]
 
 
 def test_an_import_that_was_broken_off_is_gone_on_with(tmp_path: Path) -> None:

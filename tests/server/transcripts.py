@@ -35,8 +35,10 @@ import trio.testing
 from msgspec import Struct
 
 from games.catalogue import catalogue
+from games.estimate import estimate
 from games.game import Illegal, Pace
-from games.perfect import Grades, grades
+from games.perfect import grades
+from server.host.grading import Judgement
 from server.host.host import Host
 from server.host.thinker import Failed
 from server.net.limits import Limits
@@ -106,11 +108,11 @@ async def at_once(work: Callable[[], Any]) -> Any:
 
 async def grade_at_once(
     game: str, options: Mapping[str, Any], moves: Sequence[Any], seconds: float
-) -> Grades | None:
+) -> Judgement | None:
     """In place of a child process, for the same reason."""
     await trio.lowlevel.checkpoint()
     try:
-        return grades(catalogue()[game], options, moves)
+        return grades(catalogue()[game], options, moves) or estimate(catalogue()[game], options, moves)
     except Illegal as illegal:  # tests make moves up, and a child answers as much
         raise Failed(str(illegal)) from None
 

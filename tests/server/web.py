@@ -132,8 +132,9 @@ class Server:
         kind: str = TRIED,
         seed: int = 0,
         visitor: Visitor | None = None,
+        peer: str = "192.0.2.1",
     ) -> Client:
-        end, client = windowed_pair(weather, seed=seed)
+        end, client = windowed_pair(weather, seed=seed, peer=peer)
         wire: Wire = StreamWire(end, self.guard, peer=end.peer) if kind == STREAM else end
         self.guard.start_soon(self.http.attend, wire, visitor)
         return Client(client)

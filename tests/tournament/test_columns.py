@@ -48,7 +48,10 @@ def life(seed: int, steps: int, format: str) -> tuple[Opened, list[AnyFact]]:
         if isinstance(fact, Concluded):
             times = random.choice(((None, None), (None, 9.5), (7.25, 8.5)))
             fault = random.choice((None, *Fault))
-            facts[index] = structs.replace(fact, began=times[0], ended=times[1], fault=fault)
+            versions = random.choice(((None, None), ("1", None), ("1", "2")))
+            facts[index] = structs.replace(
+                fact, began=times[0], ended=times[1], fault=fault, versions=versions
+            )
     return opened, facts
 
 

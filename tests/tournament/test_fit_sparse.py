@@ -5,6 +5,7 @@ from random import Random
 
 import pytest
 
+from tests.calibration.truth import held, world
 from tests.oracles import ratings as oracle
 from tests.steps import steps_taken
 from tournament.fit_sparse import Sparse
@@ -56,7 +57,7 @@ def width(rating: Rating) -> float:
 @pytest.mark.parametrize("games", [200, 2_000])
 def test_a_fit_of_all_finds_what_the_oracle_finds(games: int, ladder: bool) -> None:
     results = played(games, games, ladder=ladder)
-    found, right = Ratings(results, small=0).fit(), oracle.bradley_terry(results)
+    found, right = Ratings(results, small=0, plain=True).fit(), oracle.bradley_terry(results)
     assert off(found.ratings, right.ratings) < REFITTED
     assert found.prior == pytest.approx(right.prior, rel=1e-4)
     for one, other in zip(found.ratings, right.ratings, strict=True):
@@ -67,16 +68,49 @@ def test_a_fit_of_all_finds_what_the_oracle_finds(games: int, ladder: bool) -> N
 @pytest.mark.parametrize("ladder", [False, True])
 def test_game_by_game_it_stays_close_to_what_the_oracle_finds(ladder: bool) -> None:
     results = played(7, 2_400, ladder=ladder)
-    ratings = Ratings(results[:2_000], small=0)
+    ratings = Ratings(results[:2_000], small=0, plain=True)
     for result in results[2_000:]:
         ratings.fit()
         ratings.add(result)
     assert off(ratings.fit().ratings, oracle.bradley_terry(results).ratings) < UPDATED
 
 
+@pytest.mark.parametrize("spread", [50.0, 150.0, 300.0])
+def test_intervals_of_a_large_swiss_hold_the_truth_because_its_spread_is_inferred(spread: float) -> None:
+    """With one drawn game for everybody they hold it for 75 in 100 of a close field, and are wider."""
+    truth = world(Random(f"{spread}"), 320, spread, draws=0.3, advantage=0.0)
+    results = held("swiss", rounds=9)(truth)
+    inferred, plain = Ratings(results).fit(), Ratings(results, plain=True).fit()
+    holding = [
+        sum(
+            low <= truth.centred[int(each.name)] <= high
+            for each in fit.ratings
+            for low, high in [each.interval]
+        )
+        for fit in (inferred, plain)
+    ]
+    assert holding[0] >= 0.92 * 320
+    assert holding[1] <= holding[0]
+    widths = [sum(map(width, fit.ratings)) for fit in (inferred, plain)]
+    assert widths[0] <= (0.75 if spread == 50 else 1.0) * widths[1]
+    assert inferred.prior >= plain.prior
+
+
+def test_a_field_that_is_inferred_to_be_close_stays_so_game_by_game() -> None:
+    truth = world(Random(5), 320, 50.0, draws=0.3, advantage=0.0)
+    results = held("swiss", rounds=9)(truth)
+    ratings = Ratings(results[:-20])
+    ratings.fit()
+    for result in results[-20:]:
+        ratings.add(result)
+        ratings.fit()
+    whole = Ratings(results).fit()
+    assert off(ratings.fit().ratings, whole.ratings) < UPDATED
+
+
 def test_somebody_new_is_rated_with_its_first_game() -> None:
     results = played(8, 1_000)
-    ratings = Ratings(results, small=0)
+    ratings = Ratings(results, small=0, plain=True)
     ratings.fit()
     new = Result(Pairing(1, 1, "new", "bot 60"), (1.0, 0.0))
     ratings.add(new)
@@ -101,7 +135,7 @@ def test_the_chances_to_be_first_are_those_of_the_whole_covariance(ladder: bool)
     results = played(10, 2_000, ladder=ladder)
     right = oracle.bradley_terry(results)
     whole = Fit(right.prior, right.ratings, (*range(len(right.ratings)),), right.covariance)
-    found, exact = probability_first(Ratings(results, small=0).fit()), probability_first(whole)
+    found, exact = probability_first(Ratings(results, small=0, plain=True).fit()), probability_first(whole)
     assert found.keys() == exact.keys()
     for name, chance in exact.items():
         assert found[name] == pytest.approx(chance, abs=0.05)
@@ -116,7 +150,7 @@ def test_one_more_game_costs_the_same_however_many_were_played() -> None:
         results = played(11, 10 * field, field)
         for result in results[:-20]:
             meetings.add(result)
-        sparse = Sparse(meetings)
+        sparse = Sparse(meetings, plain=True)
         sparse.refit()
         new = [game for result in results[-20:] if (game := meetings.add(result)) is not None]
         return steps_taken(lambda: sparse.update(new))
@@ -129,7 +163,7 @@ def test_where_single_steps_do_not_do_all_is_fitted_anew() -> None:
     meetings = Meetings()
     results = played(12, 1_020)
     games = [game for result in results if (game := meetings.add(result)) is not None]
-    hasty = Sparse(meetings, most=0)
+    hasty = Sparse(meetings, plain=True, most=0)
     hasty.update(games)
     known = list(hasty.strength)
     upset = [Result(Pairing(1, 1, "bot 0", "bot 119"), (1.0, 0.0))] * 20

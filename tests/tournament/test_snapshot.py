@@ -12,15 +12,19 @@ from tests.tournament.test_tally import forgetful
 from tournament.format import Pairing, Result, formats
 from tournament.record import (
     Abridged,
+    CheckedIn,
     Chose,
     Claimed,
     Concluded,
     Dealt,
+    Described,
     Disqualified,
     Drew,
     Froze,
+    NoShow,
     Record,
     Revealed,
+    RoundBegan,
     Sealed,
     Withdrew,
 )
@@ -88,9 +92,10 @@ def test_a_snapshot_knows_every_field_of_a_record(format: str) -> None:
     number = 1 + sum(len(fact.pairings) for fact in facts if isinstance(fact, Drew))
     facts += [
         Drew((Pairing(number, 1, "c", "d"),)),
-        Dealt(f"cup-{number}", number, {"rows": 4}, ("ab", "cd")),
+        Dealt(f"cup-{number}", number, {"rows": 4}, ("ab", ""), ("", "dots /g/1")),
     ]
     facts += [Disqualified("a", "?"), Withdrew("b", annulled=True), Claimed("c", "cd", True)]
+    facts += [RoundBegan(1000, 5.0), CheckedIn("c"), NoShow("d"), Described("e", "ETH", "e@example")]
     facts += [Sealed("ab"), Chose(7, "cd"), Revealed(7, "cd"), Froze(True)]
     record, fresh = (Record("cup", opened, whole=False) for _ in range(2))
     for fact in facts:

@@ -3,12 +3,15 @@
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tournament.format import Entrant, Pairing, Result, Score, formats
+from tests.oracles import tie_breaks as oracle
+from tests.tournament.holding import Held, field, toss
+from tournament.format import Entrant, Pairing, Result, Score, Terms, formats
 from tournament.ratings import Ratings
 from tournament.standings import CRITERIA, Accounts, Row, adjusted, crosstable, rated, standings
 from tournament.strength import Strength, strengths
@@ -18,6 +21,7 @@ NAMES = ("ada", "bob", "cyd", "dan", "eva")
 ENTRANTS = [Entrant(name) for name in NAMES]
 SCORES: tuple[Score, ...] = ((1.0, 0.0), (0.5, 0.5), (0.0, 1.0), (0.0, 0.0))
 ORDERS = sorted({found.order for found in formats().values()})
+LEFT = "left: "  # in an example, before the names of those who have withdrawn
 VALUES = {"1": 1.0, "½": 0.5, "0": 0.0}
 
 Line = tuple[int, str, str | None, Score, bool]  # round, first, second, score, played
@@ -57,6 +61,8 @@ def crosstable_read(block: str) -> Iterator[Line]:
 
 def rounds_read(block: str) -> Iterator[Line]:
     for line in block.splitlines():
+        if line.startswith(LEFT):
+            continue
         round, matches = line.split(": ")
         for match in matches.split(", "):
             match match.split():
@@ -71,8 +77,10 @@ def results_of(block: str) -> list[Result]:
     return numbered([*(crosstable_read(block) if block.startswith(" ") else rounds_read(block))])
 
 
-def entrants_of(results: Sequence[Result]) -> list[Entrant]:
-    return [Entrant(name) for name in dict.fromkeys(name for r in results for name in r.pairing.names)]
+def entrants_of(results: Sequence[Result], block: str = "") -> list[Entrant]:
+    gone = {name for line in block.splitlines() if line.startswith(LEFT) for name in line.split()[1:]}
+    names = dict.fromkeys(name for r in results for name in r.pairing.names)
+    return [Entrant(name, gone=name in gone) for name in names]
 
 
 def table(text: str) -> list[list[str]]:
@@ -94,7 +102,7 @@ def test_the_examples_on_the_page_are_what_comes_out(block: str, expected: list[
     results = results_of(block)
     header, *lines = expected
     order = header[2:]
-    rows = standings(entrants_of(results), results, order)
+    rows = standings(entrants_of(results, block), results, order)
     found = [
         [row.rank, row.name, *([row.points] if "points" in order else []), *row.tie_breaks] for row in rows
     ]
@@ -233,6 +241,65 @@ def test_in_a_knockout_who_is_disqualified_is_last_even_after_winning_it() -> No
     both = [Entrant("ada", gone=True), Entrant("bob", gone=True), ENTRANTS[2]]
     rows = standings(both, adjusted(numbered(played), (), {"ada", "bob"}), ("reached",))
     assert {row.name: row.tie_breaks[0] for row in rows} == {"ada": 0.0, "bob": 0.0, "cyd": 1.0}
+
+
+# FIDE's rules: virtual opponents, rounds that were missed, and direct encounter applied again
+
+
+@given(count=st.integers(2, 9), seed=st.integers(0, 2**32 - 1), late=st.integers(0, 2), cut=st.floats(0, 1))
+def test_buchholz_is_as_fide_counts_rounds_that_were_not_played(
+    count: int, seed: int, late: int, cut: float
+) -> None:
+    """Of a Swiss that some leave and some enter late, at its end or somewhere before."""
+    random = Random(seed)
+    held = Held(formats()["swiss"], field(count), Terms(rounds=5, seed=seed)).hold(
+        random, toss(random), 0.1, late
+    )
+    results = held.results[: round(cut * len(held.results))] if cut < 0.5 else held.results
+    table = oracle.rounds_of(held.entrants, results)
+    rows = standings(held.entrants, results, ("buchholz", "buchholz-cut-1"))
+    assert {row.name: row.tie_breaks for row in rows} == {
+        name: (oracle.buchholz(table, name), oracle.buchholz(table, name, 1)) for name in table
+    }
+
+
+def test_nobody_has_a_lower_buchholz_because_an_opponent_left_and_not_a_higher_one_either() -> None:
+    """Than if that opponent had drawn all its other matches."""
+    lines: list[Line] = [
+        (1, "ada", "bob", (1.0, 0.0), True),
+        (1, "cyd", "dan", (1.0, 0.0), True),
+        (2, "cyd", "ada", (0.0, 1.0), True),
+    ]
+    drew: list[Line] = [(2, "bob", "dan", (0.5, 0.5), True), (3, "bob", "cyd", (0.5, 0.5), True)]
+    went = [Entrant(name, gone=name == "bob") for name in NAMES[:4]]
+    third: list[Line] = [(3, "ada", "dan", (0.5, 0.5), True)]
+    ((left, *_), (stayed, *_)) = (
+        [row for row in standings(entrants, numbered(played), ("buchholz",)) if row.name == "ada"]
+        for entrants, played in ((went, lines + third), (ENTRANTS[:4], lines + drew + third))
+    )
+    assert left.tie_breaks[0] == 1.0 + 1.0 + 0.5  # bob's two draws, cyd's point, dan's half
+    assert stayed.tie_breaks[0] == left.tie_breaks[0] + 1.0  # cyd's and dan's halves against bob
+
+
+@given(st.lists(st.sampled_from(SCORES[:3]), min_size=21, max_size=21))
+def test_direct_encounter_is_applied_again_to_those_whom_it_leaves_equal(scores: list[Score]) -> None:
+    """Among seven who have all met, taken as if they were equal before."""
+    names = [f"p{index}" for index in range(7)]
+    pairs = [(one, other) for index, one in enumerate(names) for other in names[:index]]
+    results = [
+        Result(Pairing(number, 1, *pair), score)
+        for number, (pair, score) in enumerate(zip(pairs, scores, strict=True), 1)
+    ]
+    rows = standings([Entrant(name) for name in names], results, ("direct-encounter",))
+    groups = [{row.name for row in rows if row.rank == rank} for rank in sorted({row.rank for row in rows})]
+    assert groups == oracle.direct_encounter(names, results)
+    for row in rows:
+        points = sum(
+            score[result.pairing.names.index(row.name)]
+            for result, score in zip(results, scores, strict=True)
+            if row.name in result.pairing.names
+        )
+        assert 0 <= row.tie_breaks[0] - points < 0.5
 
 
 # The crosstable, and what withdrawals and disqualifications do

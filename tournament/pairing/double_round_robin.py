@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from tournament.format import Entrant, Format, Pairing, Result, Terms
 from tournament.pairing.drawing import last_round, numbered
-from tournament.pairing.round_robin import ORDER, leg
+from tournament.pairing.round_robin import ORDER, leg, rounds
 
 
 def draw(
@@ -20,4 +20,11 @@ def draw(
     return numbered(drawn, out + back, last_round(drawn) + 1)
 
 
-FORMAT = Format(name="double-round-robin", title="Double round robin", draw=draw, order=ORDER, annuls=True)
+FORMAT = Format(
+    name="double-round-robin",
+    title="Double round robin",
+    draw=draw,
+    order=ORDER,
+    annuls=True,
+    rounds=lambda count, terms: 2 * rounds(count, terms),
+)

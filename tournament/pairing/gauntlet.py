@@ -38,5 +38,10 @@ def draw(
 
 
 FORMAT = Format(
-    name="gauntlet", title="Gauntlet", draw=draw, order=("points", "wins", "wins-as-second"), annuls=True
+    name="gauntlet",
+    title="Gauntlet",
+    draw=draw,
+    order=("points", "wins", "wins-as-second"),
+    annuls=True,
+    rounds=lambda count, terms: ROUNDS if terms.rounds is None else terms.rounds,
 )

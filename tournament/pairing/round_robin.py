@@ -93,4 +93,9 @@ def alternating(name: str, others: Sequence[str], sides: Sides) -> list[tuple[st
     return [pair for pair in chain(*zip_longest(as_first, as_second)) if pair is not None]
 
 
-FORMAT = Format(name="round-robin", title="Round robin", draw=draw, order=ORDER, annuls=True)
+def rounds(count: int, terms: Terms) -> int:
+    """How many rounds so many entrants make."""
+    return max(0, count - 1 + count % 2)
+
+
+FORMAT = Format(name="round-robin", title="Round robin", draw=draw, order=ORDER, annuls=True, rounds=rounds)

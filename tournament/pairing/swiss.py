@@ -5,7 +5,8 @@ and the round is the perfect matching with the lowest sum of prices, in which ea
 rule outweighs all rules after it. `prices` contains all the rules.
 
 Balanced sides come before close scores: in many games, being first is such an
-advantage that scores would otherwise show who was first more often.
+advantage that scores would otherwise show who was first more often. They come before
+no more than two points of difference, though.
 """
 
 from collections import Counter
@@ -22,6 +23,7 @@ if TYPE_CHECKING:  # numpy is slow to import, and only Swiss tournaments draw wi
 
 FEWEST = 3  # rounds, if there are opponents for so many
 AGAIN = 9  # the square of a point and a half, in halves: what a float in the same direction again may cost
+FURTHEST = 4  # halves of a point that balanced sides may cost; two who are further apart meet if they must
 SPARE = 2  # opponents still unmet after the last round: with fewer, all who are left to pair may have met
 
 
@@ -107,10 +109,11 @@ def prices(
 
     1. each time that the two have met before
     2. a bye for somebody with more than the lowest score of those who are due one
-    3. sides out of balance: see `strain`
-    4. unequal scores, by the square of the difference, and each float in the same direction as in the last
+    3. scores further apart than `FURTHEST`, by how much further
+    4. sides out of balance: see `strain`
+    5. unequal scores, by the square of the difference, and each float in the same direction as in the last
        round, as much as `AGAIN` says
-    5. distance from the usual order: for equals, top half against bottom half; for others, neighbours;
+    6. distance from the usual order: for equals, top half against bottom half; for others, neighbours;
        for a bye, the last
     """
     import numpy as np
@@ -134,6 +137,7 @@ def prices(
         [
             (times + times.T, none),
             (none, above),
+            (np.maximum(0, apart - FURTHEST), none),
             (strain(balance, times, running), none),
             (apart**2 + AGAIN * repeats(score, last), AGAIN * (last < 0)),
             (disorder, place[::-1]),

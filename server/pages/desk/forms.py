@@ -25,6 +25,9 @@ EMPTY: Mapping[str, str] = {
     "absent": "",
     "start_at": "",
     "group": "",
+    "rounds_at": "",
+    "round_every": "",
+    "check_in": "",
 }
 
 
@@ -40,8 +43,11 @@ def wanted(fields: Mapping[str, str]) -> TournamentSettings:
         _options(fields),
         _pace(fields),
         _absent(fields),
-        _start(fields),
+        _moment(fields["start_at"], "start_at") if fields["start_at"] else None,
         fields["group"] or None,
+        [_moment(each, "rounds_at") for each in fields["rounds_at"].split()] or None,
+        fields["round_every"] or None,
+        fields["check_in"] or None,
     )
 
 
@@ -55,12 +61,11 @@ def _absent(fields: Mapping[str, str]) -> Absent | None:
             raise Refusal(f"absent: expected wait or settle, not {given[:40]!r}")
 
 
-def _start(fields: Mapping[str, str]) -> datetime | None:
-    given = fields["start_at"]
+def _moment(given: str, name: str) -> datetime:
     try:
-        return datetime.fromisoformat(given) if given else None
+        return datetime.fromisoformat(given)
     except ValueError:
-        raise Refusal(f"start_at: expected a time as 2026-03-01T18:00:00Z, not {given[:40]!r}") from None
+        raise Refusal(f"{name}: expected a time as 2026-03-01T18:00:00Z, not {given[:40]!r}") from None
 
 
 def _whole(fields: Mapping[str, str], name: str, least: int) -> int | None:

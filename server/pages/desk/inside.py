@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from games.catalogue import catalogue
 from server.host.boards import Run
+from server.host.descriptions import about
 from server.host.host import OPEN, Host
 from server.http.exchange import Exchange
 from server.http.wire import Response
@@ -21,10 +22,12 @@ from server.pages.desk.sessions import Session
 from server.pages.door import Pages
 from server.pages.home import ORDER
 from server.pages.paging import page_of
-from tournament.desk import Desk
+from tournament.check_in import opens_at
+from tournament.desk import AFFILIATION, CONTACT, Desk
 from tournament.events import Ending
 from tournament.format import formats
 from tournament.record import AnyFact, Record, State
+from tournament.rounds import coming
 from tournament.score_sheet import board_of
 from tournament.tournament import Refusal, Tournament
 
@@ -63,7 +66,7 @@ class Inside:
 
     def _overview(self, exchange: Exchange, session: Session, wrong: str = "") -> None:
         held = sorted(
-            self._host.tournaments.values(),
+            self._host.known.values(),
             key=lambda each: (each.record.name.startswith(OPEN), ORDER.index(each.record.state)),
         )
         lines = [
@@ -109,6 +112,8 @@ class Inside:
             "can": possible(record),
             "entrants": self._entrants(tournament),
             "missing": tournament.missing(),
+            "checks_in": None if record.state is not State.REGISTERING else opens_at(record.opened),
+            "next_round": coming(record),
             "deletes": not record.format.endless and record.state is not State.RUNNING,
             "invites": not record.format.endless and record.state is not State.FINISHED,
             "late": record.format.late and record.state in (State.RUNNING, State.PAUSED),
@@ -139,6 +144,10 @@ class Inside:
                 "here": name in players,
                 "since": since.get(name),
                 "invited": name in record.invited,
+                "affiliation": record.affiliations.get(name, ""),
+                "contact": record.contacts.get(name, ""),
+                "no_show": name in record.no_shows,
+                "checked_in": name in record.checked_in,
                 "seated": name in record.seats and record.state is not State.FINISHED,
             }
             for name, entrant in record.entrants.items()
@@ -216,7 +225,7 @@ class Inside:
         given = {name: fields.get(name, "") for name in forms.EMPTY}
         try:
             wanted = forms.wanted(given)
-            await self._host.open(wanted.name, wanted.opened(), who(exchange))
+            await self._host.found(wanted.name, wanted.opened(), who(exchange))
         except Refusal as refusal:
             self._create(exchange, session, given, str(refusal))
         else:
@@ -232,6 +241,7 @@ class Inside:
     ) -> None:
         desk = Desk(tournament, who(exchange))
         name, match, why = fields.get("name", ""), fields.get("match", ""), fields.get("why", "")
+        said = about(fields.get("affiliation"), fields.get("contact"))
         orders: dict[str, Callable[[], Awaitable[None]]] = {
             "start": desk.start,
             "pause": desk.pause,
@@ -243,6 +253,8 @@ class Inside:
             "disqualify": lambda: desk.disqualify(name, why),
             "void": lambda: desk.void(match, why),
             "release": lambda: desk.release(name),
+            "check-in": lambda: desk.check_in(name),
+            "describe": lambda: desk.describe(name, said),
             "delete": lambda: self._host.delete(tournament, who(exchange)),
         }
         if action in ("invite", "bind"):
@@ -279,6 +291,7 @@ class Inside:
             "form_token": session.form_token,
             "trouble": self._host.store.trouble,
             "draining": self._host.draining,
+            "longest": {"affiliation": AFFILIATION, "contact": CONTACT},
             "soon": SOON,
         }
         give(self._pages, exchange, f"desk/{template}.html", status, **seen)

@@ -7,6 +7,7 @@ remembered, and neither outlives the host. Not here: HTTP.
 
 import secrets
 from collections import OrderedDict
+from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
@@ -37,6 +38,8 @@ class Sessions:
         self._tries: OrderedDict[str, Bucket] = OrderedDict()
         self._told: Bucket | None = None
         self._refused = 0  # tries that are not noted yet
+        # Called with the digest of each session that is opened, or closed.
+        self.told: Callable[[bytes, Session | None], None] = lambda digest, session: None
 
     def link(self, now: float) -> str:
         """A new secret for a link."""
@@ -59,17 +62,33 @@ class Sessions:
         if self._links.pop(token_digest(secret), now) <= now:
             return None
         opened = secrets.token_urlsafe(BYTES)
-        self._sessions[token_digest(opened)] = Session(now + SESSION_SECONDS, secrets.token_urlsafe(BYTES))
+        digest, session = (
+            token_digest(opened),
+            Session(now + SESSION_SECONDS, secrets.token_urlsafe(BYTES)),
+        )
+        self.take(digest, session)
+        self.told(digest, session)
+        return opened
+
+    def take(self, digest: bytes, session: Session | None) -> None:
+        """One was opened, perhaps in another process; None: it was closed."""
+        if session is None:
+            self._sessions.pop(digest, None)
+            return
+        self._sessions[digest] = session
         while len(self._sessions) > SESSIONS:
             self._sessions.popitem(last=False)
-        return opened
+
+    def open_now(self) -> Iterable[tuple[bytes, Session]]:
+        return self._sessions.items()
 
     def find(self, secret: str, now: float) -> Session | None:
         session = self._sessions.get(token_digest(secret))
         return session if session is not None and now < session.until else None
 
     def close(self, secret: str) -> None:
-        self._sessions.pop(token_digest(secret), None)
+        self.take(token_digest(secret), None)
+        self.told(token_digest(secret), None)
 
     def refused(self, now: float) -> int:
         """Count a refused try; returns how many there were since this was last other than 0."""

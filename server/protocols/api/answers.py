@@ -55,6 +55,20 @@ class Missing(Struct, frozen=True):
     since: str
 
 
+class NextRound(Struct, frozen=True):
+    """A round that begins at its time, if the one before is over by then."""
+
+    round: int
+    at: str
+
+
+class CheckingIn(Struct, frozen=True, rename={"opens": "from"}):
+    """From when entrants check in by being here, and who has not."""
+
+    opens: str
+    missing: list[str]
+
+
 class Lots(Struct, frozen=True, omit_defaults=True):
     """What the drawing of lots rests on."""
 
@@ -85,6 +99,12 @@ class Course(Head, frozen=True, kw_only=True):
     absent: Literal["wait", "settle"] | None
     start_at: str | None
     group: str | None
+    rounds_at: list[str] | None
+    round_every: float | None
+    check_in: float | None
+    round: int | None  # the latest that has begun, of rounds by the clock
+    next_round: NextRound | None
+    checking_in: CheckingIn | None
     played: int
     playing: list[str]
     open: int
@@ -107,7 +127,11 @@ class Entrant(Struct, frozen=True, omit_defaults=True):
     name: str
     rating: float | None
     gone: bool
+    no_show: bool = False  # it had not checked in
+    affiliation: str = ""
+    contact: str = ""  # for the organiser alone
     accuracy: float | None = None
+    estimate: float | None = None
 
 
 class Whole(Course, frozen=True, omit_defaults=True, kw_only=True):
@@ -115,11 +139,13 @@ class Whole(Course, frozen=True, omit_defaults=True, kw_only=True):
 
     entrants: list[Entrant]
     next: int | None
-    graded: dict[str, Any] | None = None  # where a solver knows the game
+    holder: str | None  # the address of the host that holds it, where several share a database
+    graded: dict[str, Any] | None = None  # where a solver knows the game …
+    estimated: dict[str, Any] | None = None  # … and where none does
     deciding: dict[str, Any] | None = None  # of a tournament that ends when it is decided
 
 
-class Row(Struct, frozen=True, kw_only=True):
+class Row(Struct, frozen=True, omit_defaults=True, kw_only=True):
     rank: int
     name: str
     points: float
@@ -134,6 +160,7 @@ class Row(Struct, frozen=True, kw_only=True):
     strength_interval: tuple[float, float] | None
     first: float | None
     ranks: list[float] | None
+    affiliation: str = ""
 
 
 class Standings(Head, frozen=True, omit_defaults=True, kw_only=True):
@@ -199,6 +226,38 @@ class Match(Listed, frozen=True, omit_defaults=True, kw_only=True):
     mistakes: list[dict[str, Any]] | None = None
     accuracy: Any = None
     ungraded: Any = None
+    estimate: dict[str, Any] | None = None  # where no solver knows the game
+
+
+class BotVersion(Struct, frozen=True):
+    """What one version of a bot has done."""
+
+    version: str | None
+    played: int
+    wins: int
+    draws: int
+    losses: int
+    points: float
+    latest: str | None
+    rating: float | None
+    interval: tuple[float, float] | None
+
+
+class Career(Struct, frozen=True):
+    """What a bot has done in one game; strength is that of its latest version."""
+
+    game: str
+    tournaments: list[str]
+    affiliation: str | None
+    version: str | None
+    rating: float | None
+    interval: tuple[float, float] | None
+    versions: list[BotVersion]  # the latest first
+
+
+class Bot(Struct, frozen=True):
+    name: str
+    games: list[Career]
 
 
 class Said(Struct, frozen=True, rename={"by": "from"}):
@@ -224,6 +283,23 @@ class Key(Struct, frozen=True, omit_defaults=True):
 class Status(Struct, frozen=True):
     trouble: str
     draining: bool
+
+
+class Peer(Struct, frozen=True):
+    """A host that shares the database."""
+
+    host: int
+    address: str
+    version: str
+    alive: bool
+    draining: bool
+    heartbeat: str
+    tournaments: int
+    this: bool
+
+
+class Hosts(Struct, frozen=True):
+    hosts: list[Peer]
 
 
 class Alive(Struct, frozen=True):
@@ -257,7 +333,7 @@ TABLE: Mapping[str, Answers] = {  # by the method and path of the route; POST, u
     "GET /api/games/{game}/schema": {JSON: GameSchema},
     "GET /api/tournaments": {JSON: Tournaments},
     "GET /api/tournaments/{name}": {JSON: Whole},
-    "GET /api/tournaments/{name}/standings": {JSON: Standings, CSV: str},
+    "GET /api/tournaments/{name}/standings": {JSON: Standings, CSV: str, TEXT: str},
     "GET /api/tournaments/{name}/matches": {JSON: Matches},
     "GET /api/tournaments/{name}/export": {LINES: str},
     "GET /api/tournaments/{name}/feed": {ATOM: str},
@@ -268,9 +344,12 @@ TABLE: Mapping[str, Answers] = {  # by the method and path of the route; POST, u
     "GET /api/matches/{match}": {JSON: Match, TEXT: str},
     "GET /api/matches/{match}/events": {STREAM: str},
     "GET /api/matches/{match}/wire": {JSON: Wire},
+    "GET /api/bots": {JSON: Bot},
+    "GET /api/bots/{bot}": {JSON: Bot},
     "GET /api/events": {STREAM: str},
     "GET /api/key": {JSON: Key},
     "GET /api/status": {JSON: Status},
+    "GET /api/hosts": {JSON: Hosts},
     "GET /healthz": {JSON: Alive},
     "GET /readyz": {JSON: Ready},
     "GET /metrics": {TEXT: str},

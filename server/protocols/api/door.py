@@ -168,6 +168,7 @@ NAMED: Mapping[str, Callable[[View, str], tuple[Any, ...]]] = {
     "match": _match,
     "order": _word,
     "group": _group,
+    "bot": _word,
 }
 LOOKING = Routes(LOOKS)
 

@@ -1,11 +1,12 @@
-"""Results as an Atom feed, and planned tournaments as a calendar: what people subscribe to.
+"""Results as an Atom feed, and planned tournaments and rounds as a calendar: what people subscribe to.
 
 Each function answers one route of `table.py`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import islice, zip_longest
+from math import inf
 from urllib.parse import quote
 from uuid import NAMESPACE_URL, uuid5
 from xml.sax.saxutils import escape, quoteattr
@@ -16,14 +17,15 @@ from server.host.view import Held
 from server.http.wire import Response
 from server.protocols.api.call import Look
 from tournament.record import Concluded, Record
+from tournament.rounds import planned, rounds_of
 
 ATOM = "application/atom+xml; charset=utf-8"
 CALENDAR = "text/calendar; charset=utf-8"
 LATEST = 50  # results in a feed
-PLANNED = 200  # tournaments in a calendar
+PLANNED = 200  # events in a calendar
 EARLIEST = 0.0  # wall time: of results from before times were kept
 FOLDED = 74  # bytes of a line of a calendar, without what begins the next
-HOUR = "PT1H"  # how long a calendar shows a tournament: nobody knows before it begins
+HOUR = 3600.0  # seconds for which a calendar shows what nobody knows the end of
 
 
 def results(call: Look, found: Held) -> Response:
@@ -34,14 +36,13 @@ def results(call: Look, found: Held) -> Response:
 
 
 def plan(call: Look, found: Held) -> Response:
-    """When a tournament begins."""
+    """When a tournament and its rounds begin."""
     return _given(CALENDAR, calendar([found.record]))
 
 
 def plans(call: Look) -> Response:
-    """When all tournaments begin."""
-    dated = (each.record for each in call.view.tournaments.values() if each.record.opened.start is not None)
-    return _given(CALENDAR, calendar(islice(dated, PLANNED)))
+    """When all tournaments and their rounds begin."""
+    return _given(CALENDAR, calendar(each.record for each in call.view.tournaments.values()))
 
 
 def atom(record: Record, latest: Sequence[Concluded]) -> str:
@@ -87,22 +88,33 @@ def _clean(text: str) -> str:
 
 
 def calendar(records: Iterable[Record]) -> str:
-    """Planned beginnings as a calendar (RFC 5545); tournaments without a date are not in it."""
+    """Planned beginnings as a calendar (RFC 5545); what has no date is not in it."""
     lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Quintain//EN"]
-    for record in records:
-        if (start := record.opened.start) is not None:
-            lines += _event(record, start)
+    for event in islice((event for record in records for event in _events(record)), PLANNED):
+        lines += event
     return "".join(f"{_folded(line)}\r\n" for line in (*lines, "END:VCALENDAR"))
 
 
-def _event(record: Record, start: float) -> Iterable[str]:
-    at = datetime.fromtimestamp(start, UTC).strftime("%Y%m%dT%H%M%SZ")
+def _events(record: Record) -> Iterator[Iterable[str]]:
+    """When a tournament begins, and each of its rounds whose time is known."""
     title = f"{record.name}: {catalogue()[record.opened.game].title}, {record.format.title}"
+    start, times = record.opened.start, [*planned(record)]
+    if start is not None and (not times or start < times[0][1]):
+        yield _event(_identity(record.kept_as), title, start, HOUR)
+    rounds = rounds_of(record)
+    for (number, at), (_, following) in zip_longest(times, times[1:], fillvalue=(0, inf)):
+        lasts = following - at if following < inf else record.opened.round_every or HOUR
+        said = f"{title}, round {number}" + (f" of {rounds}" if rounds >= number else "")
+        yield _event(_identity(record.kept_as, "round", str(number)), said, at, lasts)
+
+
+def _event(identity: str, title: str, start: float, seconds: float) -> Iterable[str]:
+    at = datetime.fromtimestamp(start, UTC).strftime("%Y%m%dT%H%M%SZ")
     yield "BEGIN:VEVENT"
-    yield f"UID:{_identity(record.kept_as).removeprefix('urn:uuid:')}"
+    yield f"UID:{identity.removeprefix('urn:uuid:')}"
     yield f"DTSTAMP:{at}"
     yield f"DTSTART:{at}"
-    yield f"DURATION:{HOUR}"
+    yield f"DURATION:PT{max(1, round(seconds))}S"
     yield f"SUMMARY:{_plain(title)}"
     yield "END:VEVENT"
 

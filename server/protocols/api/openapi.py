@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -43,7 +43,9 @@ def openapi(table: Iterable[Route]) -> dict[str, Any]:
             "securitySchemes": {who: {"type": "http", "scheme": "bearer"} for who in ("organiser", "bot")},
         },
     }
-    return msgspec.json.decode(msgspec.json.encode(document))  # of defaults that are tuples, lists
+    return _spelled_out(
+        msgspec.json.decode(msgspec.json.encode(document))
+    )  # of defaults that are tuples, lists
 
 
 def _operation(
@@ -70,3 +72,20 @@ def _operation(
     if security := SECURITY[route.who]:
         operation["security"] = security
     return operation
+
+
+def _spelled_out(part: Any) -> Any:
+    """The same, as generators of clients can read it: the type of an array's items is a schema, and is there.
+
+    Where `prefixItems` has them all, `maxItems` says that there are no more.
+    """
+    if isinstance(part, list):
+        return [_spelled_out(each) for each in cast("list[Any]", part)]
+    if not isinstance(part, dict):
+        return part
+    found = {name: _spelled_out(each) for name, each in cast("dict[str, Any]", part).items()}
+    if found.get("items") is False and len(found.get("prefixItems", ())) == found.get("maxItems"):
+        del found["items"]
+    elif found.get("type") == "array" and "prefixItems" not in found:
+        found.setdefault("items", {})
+    return found

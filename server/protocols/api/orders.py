@@ -9,13 +9,14 @@ from contextlib import contextmanager
 
 from msgspec import Struct
 
+from server.host.descriptions import about
 from server.host.tournament_settings import TournamentSettings
 from server.http.head import HttpError
 from server.http.wire import Response, json_response
 from server.protocols.api.call import Call
 from server.protocols.api.reading import summary
 from tournament import tournament as live
-from tournament.desk import Desk
+from tournament.desk import NOTHING, About, Desk
 from tournament.record import AnyFact
 from tournament.tournament import Tournament
 
@@ -28,13 +29,16 @@ class Order(Struct, frozen=True, forbid_unknown_fields=True):
     why: str = ""
     bind: bool = False  # a released name to a new token, instead of to whoever comes next
     preview: bool = False
+    # Of a bot to invite, enter or describe. Left out: nothing else than was said before.
+    affiliation: str | None = None  # which everybody sees
+    contact: str | None = None  # which nobody but the organiser sees
 
 
 async def hold(call: Call, settings: TournamentSettings) -> Response:
     try:
-        tournament = await call.host.open(settings.name, settings.opened(), call.by)
+        tournament = await call.host.found(settings.name, settings.opened(), call.by)
     except live.Refusal as refusal:
-        raise HttpError(409 if settings.name in call.host.tournaments else 400, str(refusal)) from None
+        raise HttpError(409 if call.host.has(settings.name) else 400, str(refusal)) from None
     location = ("Location", f"/api/tournaments/{settings.name}")
     return json_response(201, summary(tournament), location)
 
@@ -52,8 +56,9 @@ def simply(do: Callable[[Desk], Awaitable[None]]) -> Callable[..., Awaitable[Res
 
 async def invite(call: Call, tournament: Tournament, order: Order) -> Response:
     name = _named(order, "the bot to invite")
+    said = _about(order)
     with as_conflict():
-        token = await call.host.invite(tournament, name, call.by)
+        token = await call.host.invite(tournament, name, call.by, said)
     return json_response(201, {"name": name, "token": token})
 
 
@@ -74,9 +79,25 @@ async def delete(call: Call, tournament: Tournament, order: Order) -> Response:
 
 
 async def enter(call: Call, tournament: Tournament, order: Order) -> Response:
-    asked = _named(order, "the bot to enter")
+    asked, said = _named(order, "the bot to enter"), _about(order)
     with as_conflict():
-        await Desk(tournament, call.by).enter(call.host.entrant_name(tournament, asked))
+        await Desk(tournament, call.by).enter(call.host.entrant_name(tournament, asked), said)
+    return json_response(200, summary(tournament))
+
+
+async def describe(call: Call, tournament: Tournament, order: Order) -> Response:
+    name, said = _named(order, "the entrant to describe"), _about(order)
+    if said == NOTHING:
+        raise HttpError(400, 'expected {"affiliation": …} or {"contact": …} as well, or both')
+    with as_conflict():
+        await Desk(tournament, call.by).describe(name, said)
+    return json_response(200, summary(tournament))
+
+
+async def check_in(call: Call, tournament: Tournament, order: Order) -> Response:
+    name = _named(order, "the entrant who has checked in")
+    with as_conflict():
+        await Desk(tournament, call.by).check_in(name)
     return json_response(200, summary(tournament))
 
 
@@ -130,6 +151,13 @@ def _named(order: Order, who: str) -> str:
     if order.name is None:
         raise HttpError(400, f'expected {{"name": …}}, {who}')
     return order.name
+
+
+def _about(order: Order) -> About:
+    try:
+        return about(order.affiliation, order.contact)
+    except live.Refusal as refusal:
+        raise HttpError(400, str(refusal)) from None
 
 
 def _preview(desk: Desk, changes: list[AnyFact]) -> Response:

@@ -30,6 +30,7 @@ from server.export.json_views import (
     tournament_summed,
 )
 from server.export.signing import ALGORITHM, UNSIGNED
+from server.export.trf import NotInTrf, trf
 from server.export.write import after_matches, before_matches, match_line
 from server.export.write_facts import FactLines
 from server.host.boards import NoBoard
@@ -76,13 +77,16 @@ async def tournaments(call: Look) -> Response:
 
 async def tournament(call: Look, found: Held) -> Response:
     entrants, page = found.record.entrants, asked(call.exchange.request)
-    listed = entrants_shown(islice(entrants.values(), page.after, page.end))
+    some = islice(entrants.values(), page.after, page.end)
+    listed = entrants_shown(found.record, some, everything=call.organiser)
     shown: dict[str, Any] = summary(found)
     shown |= {"entrants": listed, "next": page.next(len(entrants))}
+    shown["holder"] = call.view.holders.get(found.record.name)
     if (graded := call.view.grader.summary(found.record.public, found.concluded)) is not None:
-        shown["graded"] = {"matches": graded.matches, "accuracy": graded.whole.accuracy}
+        whole, figure = ("estimated", "estimate") if graded.estimate else ("graded", "accuracy")
+        shown[whole] = {"matches": graded.matches, figure: graded.whole.accuracy}
         for entrant in listed:
-            entrant["accuracy"] = graded.bot(entrant["name"]).accuracy
+            entrant[figure] = graded.bot(entrant["name"]).accuracy
     if found.record.format.decides:
         record = call.seen(found.record)
         shown["deciding"] = None  # while it is being worked out
@@ -97,15 +101,16 @@ async def tournament(call: Look, found: Held) -> Response:
 
 async def standings(call: Look, found: Held) -> Response | None:
     page, record = asked(call.exchange.request), call.seen(found.record)
+    if call.exchange.request.query.get("format") == "trf":
+        return await _trf(call, record)
     board = await board_of(call, record)
-    order = record.format.order
     if call.exchange.request.query.get("format") == "csv":
-        await _give_csv(call, board, order)
+        await _give_csv(call, board, record)
         return None
     shown = {
         "as_of": moment(board.as_of),
         **board_summed(board),
-        "rows": [row_whole(row, order) for row in board.rows[page.after : page.end]],
+        "rows": [row_whole(row, record) for row in board.rows[page.after : page.end]],
         "next": page.next(len(board.rows)),
     }
     return json_response(200, tournament_shown(found.record) | shown)
@@ -150,7 +155,7 @@ async def export(call: Look, found: Held) -> None:
     """The tournament as of now; the moves of old matches, and its facts, are fetched as they are needed."""
     record = call.seen(found.record).after()
     chunks = call.exchange.stream(200, (("Content-Type", LINES),))
-    written = b"".join(map(_line, before_matches(record)))
+    written = b"".join(map(_line, before_matches(record, everything=call.organiser)))
     for name in record.endings:
         written += _line(match_line(record, await found.concluded(name)))
         if len(written) >= LARGE:
@@ -162,8 +167,8 @@ async def export(call: Look, found: Held) -> None:
     while left > 0 and (rows := list(await found.entries(after))[:left]):
         after, left = rows[-1].number, left - len(rows)
         await put(chunks, await call.view.boards.run(partial(_lines, chain, rows)))
-    await put(chunks, await call.view.boards.run(lambda: _line(after_matches(record))))
     await put(chunks, _line(chain.last(call.signer)))
+    await put(chunks, await call.view.boards.run(lambda: _line(after_matches(record))))
     chunks.close()
 
 
@@ -186,12 +191,17 @@ def status(call: Call) -> Response:
     return json_response(200, {"trouble": call.host.store.trouble, "draining": call.host.draining})
 
 
+def hosts(call: Call) -> Response:
+    return json_response(200, {"hosts": call.host.say_hosts()})
+
+
 def alive(call: Call) -> Response:
     return json_response(200, {"alive": True})
 
 
 def ready(call: Call) -> Response:
-    if why := call.host.store.trouble or (STOPPING if call.host.draining else ""):
+    host = call.host
+    if why := host.store.trouble or (STOPPING if host.draining else "") or host.not_ready():
         return json_response(503, {"ready": False, "why": why})
     return json_response(200, {"ready": True})
 
@@ -228,36 +238,48 @@ def _line(shown: dict[str, Any]) -> bytes:
     return msgspec.json.encode(shown) + b"\n"
 
 
-async def _give_csv(call: Look, board: Board, order: Sequence[str]) -> None:
+async def _give_csv(call: Look, board: Board, record: Record) -> None:
     """The whole table; large ones in pieces, so that others have their turn."""
     if len(board.rows) <= MOST:
-        rest = give(call.exchange, _text(CSV, _csv(board.rows, order, head=True)))
+        rest = give(call.exchange, _text(CSV, _csv(board.rows, record, head=True)))
         if rest is not None:
             await rest
         return
     chunks = call.exchange.stream(200, _headers(CSV))
     for start in range(0, len(board.rows), MOST):
-        piece = _csv(board.rows[start : start + MOST], order, head=start == 0)
+        piece = _csv(board.rows[start : start + MOST], record, head=start == 0)
         await put(chunks, piece.encode())
     chunks.close()
 
 
-def _csv(rows: Iterable[Row], order: Sequence[str], *, head: bool) -> str:
+async def _trf(call: Look, record: Record) -> Response:
+    try:
+        return _text(TEXT, await call.view.boards.run(partial(trf, record.after())))
+    except NotInTrf as error:
+        raise HttpError(409, str(error)) from None
+
+
+def _csv(rows: Iterable[Row], record: Record, *, head: bool) -> str:
     """Lines of a spreadsheet. Columns keep their places: the tie-breaks, which differ, come last."""
     out = io.StringIO()
     columns = ("rank", "name", "points", "played", "wins", "draws", "losses", "rating", "low", "high")
+    order = record.format.order
     tie_breaks = [criterion for criterion in order if criterion != "points"]
     writer = csv.writer(out)
     if head:
-        writer.writerow((*columns, *(f"tie_break_{name}" for name in tie_breaks)))
+        writer.writerow((*columns, "affiliation", *(f"tie_break_{name}" for name in tie_breaks)))
     for each in rows:
         row = row_shown(each, order)
         low, high = row["interval"] or (None, None)
-        # A leading = + - @ would be a formula to a spreadsheet.
-        name = row["name"] if row["name"][0] not in "=+-@" else "'" + row["name"]
         figures = (row[column] for column in columns[2:8])
-        writer.writerow([row["rank"], name, *figures, low, high, *each.tie_breaks])
+        affiliation = _cell(record.affiliations.get(each.name, ""))
+        writer.writerow([row["rank"], _cell(each.name), *figures, low, high, affiliation, *each.tie_breaks])
     return out.getvalue()
+
+
+def _cell(text: str) -> str:
+    """A text for a spreadsheet, to which a leading = + - @ would be a formula."""
+    return "'" + text if text[:1] in ("=", "+", "-", "@") else text
 
 
 def _text(kind: str, text: str) -> Response:

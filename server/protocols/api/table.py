@@ -12,7 +12,7 @@ from typing import NoReturn
 from server.host.tournament_settings import TournamentSettings
 from server.http.head import HttpError
 from server.http.wire import Response, json_response
-from server.protocols.api import feeds, groups, orders, paging, reading, wire_log
+from server.protocols.api import bots, feeds, groups, orders, paging, reading, wire_log
 from server.protocols.api.call import Call
 from server.protocols.api.openapi import openapi
 from server.protocols.api.orders import Order, simply
@@ -54,14 +54,14 @@ ROUTES: tuple[Route, ...] = (
     look(ONE, "One tournament, with its entrants.", reading.tournament, query=paging.QUERY),
     look(
         f"{ONE}/standings",
-        "The standings; with ?format=csv as CSV.",
+        "The standings; with ?format=csv as CSV, with ?format=trf as FIDE's report file.",
         reading.standings,
-        query={"format": {"enum": ["csv"]}, **paging.QUERY},
+        query={"format": {"enum": ["csv", "trf"]}, **paging.QUERY},
     ),
     look(f"{ONE}/matches", "Its matches, without their moves.", reading.matches, query=paging.QUERY),
     look(f"{ONE}/export", "All of it, as JSON Lines.", reading.export),
     look(f"{ONE}/feed", "Its latest results, as an Atom feed.", feeds.results),
-    look(f"{ONE}/calendar", "When it begins, as a calendar (ICS).", feeds.plan),
+    look(f"{ONE}/calendar", "When it and its rounds begin, as a calendar (ICS).", feeds.plan),
     look("/api/groups", "The groups of tournaments that belong together.", groups.listed),
     look(
         "/api/groups/{group}",
@@ -69,7 +69,11 @@ ROUTES: tuple[Route, ...] = (
         groups.table,
         query=paging.QUERY,
     ),
-    look("/api/calendar", "When all tournaments begin that have a date, as a calendar (ICS).", feeds.plans),
+    look(
+        "/api/calendar",
+        "When all tournaments and rounds begin that have a date, as a calendar (ICS).",
+        feeds.plans,
+    ),
     look(
         "/api/matches/{match}",
         "One match, with its moves and the seconds spent on each; with ?format=text as text.",
@@ -89,11 +93,19 @@ ROUTES: tuple[Route, ...] = (
         who=Caller.BOT,
         query={"seat": {"enum": [0, 1]}},
     ),
+    look("/api/bots/{bot}", "What a bot has done in each game, version by version.", bots.career),
+    look(
+        "/api/bots",
+        "The same of the bot whose ?name= it is, which may have a / in it.",
+        bots.named,
+        query={"name": {"type": "string"}},
+    ),
     look(
         "/api/events", "Event stream of everything: begin, end, standings.", reading.all_events, query=AFTER
     ),
     look("/api/key", "The public key that the host signs exports with.", reading.key),
     get("/api/status", "What keeps the host from going on, if anything does.", reading.status),
+    get("/api/hosts", "The hosts that share this host's database; none if it is alone.", reading.hosts),
     get("/healthz", "Whether the host is alive.", reading.alive),
     get("/readyz", "Whether it takes players.", reading.ready),
     get("/metrics", "Figures for a monitor.", reading.metrics),
@@ -120,6 +132,12 @@ ROUTES: tuple[Route, ...] = (
         orders.release,
     ),
     order(f"{ONE}/enter", "Take a bot in that comes late, where the format does that.", orders.enter),
+    order(
+        f"{ONE}/describe",
+        "Say whose an entrant is (affiliation), and how to reach them (contact).",
+        orders.describe,
+    ),
+    order(f"{ONE}/check-in", "Have an entrant count as checked in, here or not.", orders.check_in),
     order(f"{ONE}/delete", "Delete it, while it does not run: its name is free again.", orders.delete),
     order(f"{ONE}/withdraw", "Take an entrant out.", orders.withdraw),
     order(f"{ONE}/disqualify", "Take an entrant out, and give its matches to the others.", orders.disqualify),

@@ -86,6 +86,11 @@ class Battle:
         self._tell({"youAre": seat.name, "id": self.name})
         self._follower: Follower | None = seat.follow(self._hear)
 
+    def belong(self, **extras: Unpack["Extras"]) -> None:
+        """Go on, after a restart of the host, as the battle of somebody who has joined again."""
+        self._tape = extras.get("tape", NO_TAPE)
+        self._opened, self._ended = extras.get("opened", _nothing), extras.get("ended", _nothing)
+
     def expect(self, until: float) -> None:
         """Have the clock wait for the stream to be opened, until that time, and no longer."""
         self.expected = until
@@ -170,6 +175,11 @@ class Battle:
     def _respond(self, exchange: Exchange, response: Response) -> None:
         self._tape.told(responded(response))
         exchange.respond(response)
+
+    def failed(self, error: Exception) -> None:
+        """Serving a request of the bot has raised this. By a fault of ours nobody loses."""
+        if not isinstance(error, HttpError):
+            self.match.fail(trio.current_time())
 
     # What the bot is told
 

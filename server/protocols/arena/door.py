@@ -15,7 +15,9 @@ import msgspec
 
 from server.config import Evaluation
 from server.exits import ConfigError
+from server.host.abroad import Wanted
 from server.host.host import Host
+from server.host.returning import Awaited
 from server.http.exchange import Exchange
 from server.http.head import HttpError, form
 from server.http.origins import NO_ORIGINS, Origins, is_from_here
@@ -26,11 +28,11 @@ from server.net.outbound import Caller, Outbound
 from server.protocols.arena.battle import Battle, Extras
 from server.protocols.arena.cases import CASES
 from server.protocols.arena.evaluation import Evaluate, Evaluations
-from server.protocols.arena.guest import Guests, Join
+from server.protocols.arena.guest import DOOR, Guests, Join
 from server.protocols.arena.invitations import Invitations
 from server.protocols.arena.messages import PRIVATE, STREAM, Command, ended, games
 from tournament.match import Match
-from tournament.player import Seat
+from tournament.player import Player, Seat
 
 T = TypeVar("T")
 Action = Callable[[Exchange], Awaitable[object] | None]
@@ -71,7 +73,9 @@ class Arena:
         self._evaluations = Evaluations(host, invitations, self._enrol)
         self._battles: dict[str, Battle] = {}
         self._sides: dict[Match, dict[int, Battle]] = {}
+        self._awaited: dict[Seat, tuple[Battle, Player]] = {}  # after a restart: who has not joined again
         self._past: OrderedDict[str, tuple[str, list[bytes]]] = OrderedDict()  # the game, and what was told
+        host.returning.listen(DOOR, self._await_return)
 
     def answer(self, exchange: Exchange) -> Awaitable[object] | None:
         method, path = exchange.request.method, exchange.request.path
@@ -112,6 +116,19 @@ class Arena:
             case _:
                 return False
 
+    def leads(self, request: Request) -> Iterable[Wanted | str]:
+        match request.path.split("/")[1:]:
+            case [game, "join"] if game in self._games:
+                try:
+                    asked = _read(request, Join)
+                except HttpError:
+                    return ()
+                return (Wanted(asked.name, game, asked.tournament),)
+            case [_, "start" | "play", name] | ["evaluations", name]:
+                return (name,)
+            case _:
+                return ()
+
     async def _join(self, exchange: Exchange, game: str) -> None:
         asked = _read(exchange.request, Join)
         if asked.teamUrl is not None:
@@ -120,15 +137,28 @@ class Arena:
 
     # Battles
 
+    def _await_return(self, awaited: Awaited) -> None:
+        """Have a battle that the host's stop has interrupted found by its name."""
+        seat, player = awaited.seat, awaited.player
+        battle = self._enrol(seat, name=awaited.words, opened=player.back, ended=player.away)
+        self._awaited[seat] = battle, player
+
     def _enrol(self, seat: Seat, **extras: Unpack[Extras]) -> Battle:
+        """The battle of whoever has that seat: a new one, unless it is awaited there after a restart."""
+        if seat in self._awaited:
+            battle, _ = self._awaited.pop(seat)
+            battle.belong(**extras)
+            return battle
         host, sides = self._host, self._sides.setdefault(seat.match, {})
         battle = Battle(seat, sides, host.guard, host.limits, self._closed, **extras)
         self._battles[battle.name] = battle
+        host.on_key(battle.name)
         return battle
 
     def _closed(self, battle: Battle) -> None:
         """Keep what was told, for a while, and nothing else."""
         del self._battles[battle.name]
+        self._awaited.pop(battle.seat, None)
         if all(each.over.is_set() for each in self._sides.get(battle.match, {}).values()):
             self._sides.pop(battle.match, {}).clear()  # or both would keep each other
         self._past[battle.name] = battle.match.game.name, battle.told
@@ -138,7 +168,11 @@ class Arena:
     def _start(self, exchange: Exchange, game: str, name: str) -> None:
         if (battle := self._find(game, name)) is not None:
             exchange.authenticated()
-            battle.start(exchange)
+            try:
+                battle.start(exchange)
+            except Exception as error:
+                battle.failed(error)
+                raise
             return
         told = self._told(game, name)
         stream = exchange.stream(200, STREAM)
@@ -151,11 +185,19 @@ class Arena:
             self._told(game, name)
             raise ended()
         exchange.authenticated()
-        battle.play(exchange, lambda: _read(exchange.request, Command))
+        try:
+            battle.play(exchange, lambda: _read(exchange.request, Command))
+        except Exception as error:
+            battle.failed(error)
+            raise
 
     def _find(self, game: str, name: str) -> Battle | None:
         battle = self._battles.get(name)
-        return battle if battle is not None and battle.match.game.name == game else None
+        if battle is None or battle.match.game.name != game:
+            return None
+        if battle.seat in self._awaited and self._host.reception.is_held(self._awaited[battle.seat][1]):
+            return None  # its bot has come back over another protocol
+        return battle
 
     def _told(self, game: str, name: str) -> list[bytes]:
         """All that was told in a battle that is over; raises `HttpError` if there was none."""
@@ -174,6 +216,8 @@ class Arena:
         self._origins.check(exchange.request)
         asked = _read(exchange.request, Evaluate)
         run = await self._evaluations.begin(game, asked, from_here=is_from_here(exchange.request))
+        for key in (run.name, *run.cases):
+            self._host.on_key(key)
         named = {} if asked.runId is not None else {"runId": run.name}
         exchange.respond(json_response(200, {"battleIds": [*run.cases], "errors": {}, **named}, *PRIVATE))
 

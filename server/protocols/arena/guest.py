@@ -19,6 +19,8 @@ from msgspec import Struct
 from server.host.host import OPEN, Host
 from server.host.names import BadName, checked, key
 from server.host.reception import REPLACED, Key, TooManyNames, Unwelcome, Visit
+from server.host.returning import way_back
+from server.host.secrets import uuid
 from server.host.view import Held
 from server.http.exchange import Exchange
 from server.http.head import HttpError
@@ -187,6 +189,7 @@ class Guest:
 
     def enter(self, visit: Visit, exchange: Exchange, url: Url | None) -> None:
         player, self.url = visit.player, url
+        player.way_back = player.way_back or way_back(DOOR, uuid())
         exchange.authenticated()
         if url is None:
             self._held = exchange
@@ -219,8 +222,16 @@ class Guest:
         seconds = self._host.limits.start_seconds if reachable else GRACE
         if self.url is None:  # else it may have to wake up
             seconds = min(seconds, seat.early_grace)
-        self._open(seat).expect(trio.current_time() + seconds)
+        self._open(seat, self._next_battle()).expect(trio.current_time() + seconds)
         self._let_know()
+
+    def _next_battle(self) -> str | None:
+        """The name that the match was kept with, so that after a restart the battle is found by it."""
+        if (visit := self.attendance.visit) is None:
+            return None
+        _, _, name = visit.player.way_back.partition(" ")
+        visit.player.way_back = way_back(DOOR, uuid())
+        return name
 
     def _resume(self, seat: Seat) -> None:
         battle = self._battle
@@ -230,9 +241,9 @@ class Guest:
             battle.expect(battle.expected)  # coming back has set its clock going
         self._let_know()
 
-    def _open(self, seat: Seat) -> Battle:
+    def _open(self, seat: Seat, name: str | None = None) -> Battle:
         self._battle = self._guests.enrol(
-            seat, tape=self.attendance.tape, opened=self._acknowledge, ended=self._match_over
+            seat, name=name, tape=self.attendance.tape, opened=self._acknowledge, ended=self._match_over
         )
         return self._battle
 

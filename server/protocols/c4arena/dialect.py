@@ -2,12 +2,14 @@
 
 from games.connect4 import GAME
 from server.net.frames import POLICY
-from server.protocols.c4arena.talk import DOOR, C4Arena
+from server.protocols.c4arena.talk import DOOR, C4Arena, wanted
 from server.protocols.dialect import Dialect, OverWebsocket
 
 DIALECT = Dialect(
     name=DOOR,
     title="the c4-arena",
-    carried_by=(OverWebsocket(speak=C4Arena, path="/", code=POLICY),),  # it hangs up on floods alone
+    carried_by=(
+        OverWebsocket(speak=C4Arena, path="/", code=POLICY, wanted=wanted),  # it hangs up on floods alone
+    ),
     games=(GAME.name,),
 )

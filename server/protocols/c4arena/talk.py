@@ -20,6 +20,7 @@ from msgspec import UNSET, UnsetType
 
 from games.connect4 import GAME
 from games.game import Illegal, Opponent
+from server.host.abroad import Wanted
 from server.host.host import OPEN
 from server.host.house_players import HousePlayer, challenge
 from server.host.reception import Visit
@@ -242,6 +243,17 @@ class C4Arena:
             return
         self._may_ask = True
         self._tarpit.answer(encode(Ignored(repeated(message, self._limits.echo_bytes), reason)))
+
+
+def wanted(message: bytes) -> Wanted | None:
+    """Where a bot wants to play that says this."""
+    try:
+        said = read(message)
+    except Unreadable:
+        return None
+    if not isinstance(said, Start) or not isinstance(said.id, str) or said.id in OPPONENTS:
+        return None
+    return Wanted(said.id, GAME.name, None)
 
 
 def _told(seat: Seat, event: Began | Moved) -> bytes:

@@ -223,12 +223,22 @@ class Attendance:
         if self.state is State.OVER:
             visit.leave()
             return None
+        self._admit(visit)
+        return visit
+
+    def _admit(self, visit: Visit) -> None:
         self.happens(Happening.ADMITTED)
         self.visit = visit
         visit.replaced = self._give_way
         visit.player.dealt = self.take_seat
         self._stop_waiting = when_over(self._host, visit.player.place or "", self._hear_the_end)
-        return visit
+
+    def await_return(self, visit: Visit) -> None:
+        """The bot was playing when the host stopped, and may come back to the seat that is held for it."""
+        self.happens(Happening.CAME)
+        self._admit(visit)
+        self.take_place()
+        self.happens(Happening.HUNG_UP)
 
     def take_place(self) -> None:
         """Go on with the match that the bot came back to, if there is one."""
@@ -284,7 +294,10 @@ class Attendance:
             raise Impossible("a bot without a seat has nothing to come back to: it comes anew")
         self.happens(Happening.CAME_BACK)
         self._log("returned")
-        self._grace = max(0.0, self._grace - (trio.current_time() - self._away_since))
+        if not seat.match.awaits_return(seat.index):
+            self._grace = max(0.0, self._grace - (trio.current_time() - self._away_since))
+        elif self.visit is not None:
+            self.visit.player.back()  # it was the host that was away
         seat.here()
 
     def silent(self) -> None:

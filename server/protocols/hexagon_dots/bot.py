@@ -5,13 +5,17 @@ and while it is its turn: then its clock runs, from the moment that the answer
 was sent. When a held request is hung up, the bot is away until it makes the same
 request again; `Attendance` knows whether it is away, and how long it may be.
 
-With a move it sends a token that it was given for that one turn. A request with
-any other token has no effect.
+With a move it sends a token that it was given for that one turn (`tokens.py`). A
+request with any other token has no effect. A bot that was playing when the host
+stopped is away. It makes its last request again, or the next one; either has a token
+that says what it knows.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import structlog
+import trio
 from msgspec import MsgspecError
 from msgspec.json import decode, encode
 
@@ -28,11 +32,13 @@ from server.protocols.common.http_tape import TURN, requested, responded
 from server.protocols.common.states import State
 from server.protocols.hexagon_dots.gate import Gate, Guest
 from server.protocols.hexagon_dots.messages import delta, standing, whole
+from server.protocols.hexagon_dots.tokens import Known, Tokens, begins_with
 from tournament.events import AnyEvent, Began, Ended, Ending, Moved, Refused
 from tournament.match import Match, OutOfTurn
 from tournament.player import Seat
 from tournament.record import AnyFact
 
+USED = "this token has been used for another move"
 PLAIN = (("Content-Type", "text/plain; charset=utf-8"), ("X-Content-Type-Options", "nosniff"))
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -58,14 +64,18 @@ class Bot(Guest):
         peer: str,
         tokens: dict[str, "Bot"],
         done: Callable[["Bot"], None],
+        secret: str | None = None,
     ) -> None:
         self.attendance = Attendance(
             host, peer, tell=self._tell, replaced=self._give_way, tournament_over=self._tournament_over
         )
         self.name = name
         self.gate = gate
+        self.secret = secret or secrets.token()  # of its tokens
+        self._own = Tokens(self.secret)
         self._came_to = gate  # where it joined first
         self._tokens = tokens
+        self._host = host
         self._done = done
         self._tape = NO_TAPE  # of its match, also after the end: what comes late belongs there as well
         self._token: str | None = None  # of the turn that it has
@@ -73,6 +83,7 @@ class Bot(Guest):
         self._request = ("", b"")  # token and body of the last one; the join has none
         self._since: int | None = None  # the ply at which that began; None: it was the join, and knew nothing
         self._answer: Response | None = None  # to it
+        self._known: Known | None = None  # by the request that it came back with, until that is settled
         self._violation = ""
         self._ending = ""  # how it ended, in words
         self._last_answer: Response | None = None  # after the end: to whoever was not told of it
@@ -112,9 +123,34 @@ class Bot(Guest):
 
     def join(self, exchange: Exchange, visit: Visit) -> None:
         """It is in. Answer when it is to move for the first time."""
-        exchange.authenticated()
         self.gate.enter(self, visit.player)
+        exchange.authenticated()
         self._hold(exchange)
+
+    def await_return(self, visit: Visit) -> None:
+        """It was playing when the host stopped."""
+        self.gate.enter(self, visit.player)
+        self.attendance.await_return(visit)
+
+    def is_awaited_with(self, token: str) -> bool:
+        """Whether it has not been heard since the host was started again, and was given this before."""
+        seat = self.attendance.seat
+        awaited = seat is not None and seat.match.awaits_return(seat.index)
+        return awaited and self._own.known(token) is not None
+
+    def return_with(self, exchange: Exchange, token: str) -> None:
+        """Take the first request after a restart, by a token from before."""
+        seat, known, body = self.attendance.seat, self._own.known(token), exchange.request.body
+        exchange.authenticated()
+        self._tape.heard(requested(exchange.request, token), exchange.request.arrived)
+        if seat is None or known is None or exchange.gone:
+            return
+        if known.ply < seat.match.ply and not _is_move(body, seat.match, known.ply):
+            self._respond(exchange, plain(403, USED))
+            return
+        self._tokens[token] = self
+        self._request, self._since, self._known = (token, body), known.ply, known
+        self._come_back(exchange)
 
     def join_again(self, exchange: Exchange, gate: Gate) -> None:
         """It was away, and knows nothing any more: tell it everything, from now on at this gate."""
@@ -134,8 +170,7 @@ class Bot(Guest):
         if token == self._token:
             self._move(exchange, token)
         elif (token, exchange.request.body) != self._request:
-            why = "this token has been used for another move"
-            self._respond(exchange, plain(410, self._ending) if self._ending else plain(403, why))
+            self._respond(exchange, plain(410, self._ending) if self._ending else plain(403, USED))
         elif self._answer is not None:
             self._respond(exchange, self._answer)
         elif self._held is not None:
@@ -145,6 +180,14 @@ class Bot(Guest):
         else:
             self._come_back(exchange)
 
+    def failed(self, exchange: Exchange, error: Exception) -> None:
+        """Serving this request of it has raised that: if the fault is ours, its match is void."""
+        if self._held is exchange:
+            self._held = None  # it is answered with that
+        self.attendance.failed(error)
+        if self.attendance.state is State.IN:
+            self._leave()
+
     def forget(self) -> None:
         """Forget its tokens: whatever it asks now comes too late."""
         for used in (self._request[0], self._token or ""):
@@ -152,7 +195,8 @@ class Bot(Guest):
 
     # What it says
 
-    def _move(self, exchange: Exchange, token: str) -> None:
+    def _move(self, exchange: Exchange, token: str, at: float | None = None) -> None:
+        """Play what a request says; it counts as having come at that time, if that is not when it arrived."""
         seat, body = self.attendance.seat, exchange.request.body
         if seat is None:
             self._respond(exchange, self._last_answer or plain(410, self._ending))
@@ -167,7 +211,7 @@ class Bot(Guest):
         self._token = None
         self._hold(exchange)
         try:
-            seat.play(sent, exchange.request.arrived)
+            seat.play(sent, at or exchange.request.arrived)
         except OutOfTurn:
             pass  # it came too late: the end is about to be told
         except Illegal as illegal:
@@ -175,9 +219,11 @@ class Bot(Guest):
 
     def _hold(self, exchange: Exchange) -> None:
         self._held = exchange
-        exchange.on_gone(self._hung_up)
+        exchange.on_gone(partial(self._hung_up, exchange))
 
-    def _hung_up(self) -> None:
+    def _hung_up(self, exchange: Exchange) -> None:
+        if self._held is not exchange:
+            return
         self._held = None
         if self.attendance.seat is None:
             self._leave()
@@ -186,6 +232,7 @@ class Bot(Guest):
 
     def _come_back(self, exchange: Exchange) -> None:
         if not exchange.gone:
+            self.attendance.peer = exchange.request.peer
             self._hold(exchange)
             self.attendance.back()
             self._ask()
@@ -218,10 +265,33 @@ class Bot(Guest):
     def _ask(self) -> None:
         """Say that it is its turn, if that is so and it can be told."""
         seat = self.attendance.seat
-        if seat is not None and seat.to_move and self._held is not None:
-            self._token = token = secrets.token()
+        if seat is not None and seat.to_move and self._held is not None and not self._has_to_move(seat):
+            self._token = token = self._own.token(seat.match.moves)
             self._tokens[token] = self
+            self._host.on_key(token)
             self._reply(Response(200, JSON, encode(self._news(seat.match, self._since)), ((TURN, token),)))
+
+    def _has_to_move(self, seat: Seat) -> bool:
+        """Whether its turn is settled by the request that it came back with after a restart.
+
+        If it was given that token for this turn, the request is its move, of which the host has lost trace.
+        If for an earlier turn, that move was kept. Otherwise it knows moves that were not kept, and that
+        nobody has made again.
+        """
+        match, known, held, token = seat.match, self._known, self._held, self._request[0]
+        self._known = None
+        if known is None or held is None:
+            return False
+        now = trio.current_time()
+        if not begins_with(match.moves, known):
+            self._since = None
+            match.differ(seat.index, now)
+            return True
+        if known.ply == match.ply:
+            self._token, self._held = token, None
+            self._move(held, token, now)
+            return True
+        return False
 
     def _end(self, seat: Seat, ended: Ended) -> None:
         match = seat.match
@@ -254,7 +324,9 @@ class Bot(Guest):
             self._leave()
 
     def _news(self, match: Match, since: int | None) -> object:
-        return whole(*standing(match)) if since is None else delta(match, since)
+        if since is None or since > match.ply:  # a bot may know what was not kept
+            return whole(*standing(match))
+        return delta(match, since)
 
     def _reply(self, answer: Response) -> None:
         self._answer = answer
@@ -270,3 +342,12 @@ class Bot(Guest):
         self.gate.leave(self)
         self.attendance.lost()  # it comes anew with an attendance of its own
         self._done(self)
+
+
+def _is_move(body: bytes, match: Match, ply: int) -> bool:
+    """Whether a request says the move that was made at that ply."""
+    try:
+        move = match.game.read(decode(body), match.positions[ply])
+    except (MsgspecError, UnicodeDecodeError, RecursionError, Illegal):
+        return False
+    return match.game.write(move) == match.moves[ply]

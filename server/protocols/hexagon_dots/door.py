@@ -14,9 +14,10 @@ tournament awaits, or may take, is led there from any address.
 `docs/protocols/hexagon-dots.md` is the page for authors.
 """
 
+import re
 import secrets
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import lru_cache, partial
 from typing import Any, TypeVar
 
@@ -24,20 +25,25 @@ import msgspec
 import trio
 
 from games.game import BadOption, Game
-from server.host.host import Host
+from server.host.abroad import Wanted as Led
+from server.host.host import OPEN, Host
 from server.host.names import BadName, checked, key
-from server.host.reception import TooManyNames, Unwelcome
+from server.host.reception import TooManyNames, Unwelcome, Visit
+from server.host.returning import Awaited, way_back
 from server.http.exchange import Exchange
 from server.http.sharing import BOTS
-from server.http.wire import JSON, Response, json_response
+from server.http.wire import JSON, Request, Response, json_response
 from server.protocols.common.http_tape import TURN
 from server.protocols.hexagon_dots.bot import Bot, plain
-from server.protocols.hexagon_dots.gate import Gate
+from server.protocols.hexagon_dots.gate import Gate, Guest
 from server.protocols.hexagon_dots.messages import FOUND, Joiner, Wanted
 
 DOOR = "hexagon-dots"
+MADE, FOUND_BY_HOST = "made", "found"  # a game's address, in a way back: by whom the match is arranged
 FRESH = 60.0  # seconds for which a game that somebody made is offered before anybody has joined it
 SIZES = 512  # boards that are known to be valid: more than there are
+
+AT = re.compile("/g/[0-9a-f]{8}")  # a game's address
 
 T = TypeVar("T")
 Action = Callable[[Exchange], Awaitable[object] | None]
@@ -72,6 +78,7 @@ class HexagonDots:
             "moves": ("POST", self._move),
             "observers": ("POST", Gate.observe),
         }
+        host.returning.listen(DOOR, self._await_return)
 
     def answer(self, exchange: Exchange) -> Awaitable[object] | None:
         method, path = exchange.request.method, exchange.request.path
@@ -96,12 +103,34 @@ class HexagonDots:
     def _actions(self, path: str) -> Mapping[str, Action] | None:
         """What can be done at a path, by method."""
         game, _, what = path.rpartition("/")
-        if (gate := self._gates.get(game)) is not None and what in self._at_a_game:
+        gate = self._gates.get(game) or (self._opened_elsewhere(game) if what == "players" else None)
+        if gate is not None and what in self._at_a_game:
             method, action = self._at_a_game[what]
             return {method: partial(action, gate)}
         if (gate := self._gates.get(path)) is not None:
             return {"GET": partial(self._show, gate)}
         return self._elsewhere.get(path)
+
+    def leads(self, request: Request) -> Iterable[Led | str]:
+        """Games are made where the open table is. Whoever plays in a tournament is led to that."""
+        table = Led("anybody", self._game.name, OPEN + self._game.name)
+        path, _, what = request.path.rpartition("/")
+        if what == "moves":
+            return (request.headers.get(TURN.lower(), ""), path, table)
+        if what == "players":
+            try:
+                joiner = msgspec.json.decode(request.body, type=Joiner)
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+                return (table,)
+            return (Led(joiner.name, self._game.name, None), table)
+        return (table,)
+
+    def _opened_elsewhere(self, path: str) -> Gate | None:
+        """A game's address that another host has made, and a bot brings along whose tournament is here."""
+        if not self._host.shares or not AT.fullmatch(path):
+            return None
+        self._make_room()
+        return self._open(path, FOUND, fixed=False)
 
     # Games
 
@@ -147,14 +176,21 @@ class HexagonDots:
         exchange.respond(Response(201, own=(("Location", gate.path),)))
 
     def _make(self, options: Mapping[str, Any], fixed: bool) -> Gate:
-        """A new address. If there are too many that nobody needs, the oldest of these go."""
+        """A new address."""
+        self._make_room()
+        path = f"/g/{secrets.token_hex(4)}"
+        while path in self._gates:
+            path = f"/g/{secrets.token_hex(4)}"
+        return self._open(path, options, fixed)
+
+    def _make_room(self) -> None:
+        """If there are too many addresses that nobody needs, the oldest of these go."""
         while len(self._idle) >= self._host.limits.games:
             oldest = next(gate for gate in self._gates.values() if gate in self._idle)
             del self._gates[oldest.path], self._idle[oldest]
             oldest.close()
-        path = f"/g/{secrets.token_hex(4)}"
-        while path in self._gates:
-            path = f"/g/{secrets.token_hex(4)}"
+
+    def _open(self, path: str, options: Mapping[str, Any], fixed: bool) -> Gate:
         made = self._gates[path] = Gate(path, options, fixed, trio.current_time(), self._idle)
         return made
 
@@ -166,7 +202,14 @@ class HexagonDots:
         except BadName as error:
             raise Bad(str(error)) from None
         if (back := self._coming_back(gate, name)) is not None:
-            back.join_again(exchange, gate)
+            try:
+                self._host.reception.expect_no_seat_of_others(
+                    name, self._game.name, DOOR, exchange.request.peer
+                )
+            except Unwelcome as refusal:
+                exchange.respond(plain(409, str(refusal)))
+                return None
+            _serve(back, exchange, back.join_again, gate)
         elif self._is_at(gate, name):
             exchange.respond(_twice(name))
         elif gate.open or self._host.tournament_for(name, self._game.name) is not None:
@@ -207,8 +250,13 @@ class HexagonDots:
             return
         self._gates[gate.path] = gate  # it may have been dropped meanwhile, as nobody was there
         self._bots.setdefault(key(name), []).append(bot)
+        _serve(bot, exchange, partial(self._enter, bot), visit)
+
+    def _enter(self, bot: Bot, exchange: Exchange, visit: Visit) -> None:
+        """Let a bot wait for its match; the second of two whom somebody's game awaits begins it."""
+        gate, player = bot.gate, visit.player
         bot.join(exchange, visit)
-        player = visit.player
+        player.way_back = way_back(DOOR, f"{gate.path} {MADE if gate.fixed else FOUND_BY_HOST} {bot.secret}")
         if bot.led:
             player.free()
         elif not gate.fixed:
@@ -222,11 +270,24 @@ class HexagonDots:
         token = exchange.request.headers.get(TURN.lower(), "")
         bot = self._tokens.get(token)
         if bot is not None and bot.gate is gate:
-            bot.move(exchange, token)
+            _serve(bot, exchange, bot.move, token)
+        elif (guest := gate.awaited(token)) is not None:
+            _serve(guest, exchange, guest.return_with, token)
         elif gate.over:
             exchange.respond(plain(410, gate.why_not))
         else:
             exchange.respond(plain(403, f"a move needs the {TURN} of the last answer"))
+
+    def _await_return(self, awaited: Awaited) -> None:
+        """Let a bot go on with the match that the host's stop has interrupted."""
+        path, made, secret = awaited.words.split(" ")
+        player, match = awaited.player, awaited.seat.match
+        gate = self._gates.get(path) or self._open(path, match.options, made == MADE)
+        self._host.on_key(path)
+        bot = Bot(self._host, player.name, gate, "", self._tokens, self._leave, secret)
+        self._bots.setdefault(key(player.name), []).append(bot)
+        at_open_table = (player.place or "").startswith(OPEN)
+        bot.await_return(self._host.reception.await_return(player, shared=gate.fixed and at_open_table))
 
     def _leave(self, bot: Bot) -> None:
         """A bot has no more to come. For a while its last requests are answered as they were."""
@@ -238,6 +299,15 @@ class HexagonDots:
             self._done.append(bot)
             if len(self._done) > self._host.limits.games:
                 self._done.popleft().forget()
+
+
+def _serve(guest: Guest, exchange: Exchange, take: Callable[[Exchange, T], None], what: T) -> None:
+    """Have somebody's request taken. If that fails, the fault is ours, and nobody loses a match by it."""
+    try:
+        take(exchange, what)
+    except Exception as error:
+        guest.failed(exchange, error)
+        raise
 
 
 def _read(exchange: Exchange, kind: type[T], example: str) -> T:

@@ -40,6 +40,18 @@ class Guest(Protocol):
         """It has a place in the game of this address, which has not begun."""
         ...
 
+    def is_awaited_with(self, token: str) -> bool:
+        """It has not been heard since the host was started again, and was given this token before."""
+        ...
+
+    def return_with(self, exchange: Exchange, token: str) -> None:
+        """Take its first request after a restart."""
+        ...
+
+    def failed(self, exchange: Exchange, error: Exception) -> None:
+        """Serving this request of it has raised that."""
+        ...
+
 
 class Gate:
     def __init__(
@@ -101,6 +113,10 @@ class Gate:
     def enter(self, guest: Guest, player: Player) -> None:
         self._guests[guest] = player
         self._settle()
+
+    def awaited(self, token: str) -> Guest | None:
+        """Whoever comes back after a restart, with a token from before."""
+        return next((guest for guest in self._guests if guest.is_awaited_with(token)), None)
 
     def leave(self, guest: Guest) -> Player:
         """Let a guest go; returns its player."""

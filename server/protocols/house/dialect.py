@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from server.net.frames import NORMAL
 from server.protocols.dialect import Channel, Dialect, OverHttp, OverTcp, OverWebsocket
 from server.protocols.house.sessions import HouseHttp
-from server.protocols.house.talk import DOOR, House
+from server.protocols.house.talk import DOOR, House, wanted
 
 
 def _in_lines(channel: Channel) -> House:
@@ -22,8 +22,8 @@ DIALECT = Dialect(
     name=DOOR,
     title="the house protocol",
     carried_by=(
-        OverTcp(speak=_in_lines, recognises=lambda line: line.lstrip()[:1] == b"{"),
-        OverWebsocket(speak=House, path="/play", code=NORMAL),
+        OverTcp(speak=_in_lines, recognises=lambda line: line.lstrip()[:1] == b"{", wanted=wanted),
+        OverWebsocket(speak=House, path="/play", code=NORMAL, wanted=wanted),
         OverHttp(serve=lambda host, settings: HouseHttp(host)),
     ),
 )

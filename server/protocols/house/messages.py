@@ -171,11 +171,16 @@ def read(message: bytes, most: int) -> Said:
 
 def begin(seat: Seat) -> Begin:
     """What a bot is told when it is dealt a seat, or comes back to one."""
-    match = seat.match
+    return begun(seat.match, seat.index)
+
+
+def begun(match: Match, seat: int) -> Begin:
+    """The same for whoever holds that seat otherwise."""
     state = match.game.show(match.position, match.names)
     options = dict(match.options) or UNSET
     moves, restarted = list(match.moves) or UNSET, match.interrupted or UNSET
-    return Begin(match.name, seat.name, match.names, match.clock.pace, state, options, moves, restarted)
+    you, pace = match.game.seats[seat], match.clock.pace
+    return Begin(match.name, you, match.names, pace, state, options, moves, restarted)
 
 
 def turn(match: Match, ply: int, at: float) -> Turn:

@@ -93,6 +93,7 @@ class HouseHttp:
             raise HttpError(503, "too many sessions are open: come again later")
         session = Session(self._host, origin, self._forget)
         self._sessions[session.name] = session
+        self._host.on_key(session.name)
         if not self._sweeping:
             self._sweeping = True
             self._host.guard.start_soon(self._sweep)

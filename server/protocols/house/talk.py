@@ -15,6 +15,7 @@ from msgspec import UNSET
 from games.catalogue import catalogue
 from games.game import Illegal, quoted, typed
 from server.export.json_views import row_shown
+from server.host.abroad import Wanted
 from server.host.host import OPEN
 from server.host.reception import Guessing, TooManyNames, Unwelcome, Visit
 from server.host.view import Held
@@ -202,7 +203,7 @@ class House:
                 partial(self._enter, hello),
                 self._stay_out,
                 partial(self._understand, fresh=False),
-                tournament=hello.tournament if hello.against is None else OPEN + hello.game,
+                tournament=_place(hello),
                 token=hello.token or (self._token if self._under == (hello.name, hello.game) else None),
                 resumes=True,
                 door=self._door,
@@ -303,6 +304,21 @@ class House:
         if self._noted:
             self.attendance.tape.told(message)
         self._out(message, urgent)
+
+
+def wanted(message: bytes) -> Wanted | None:
+    """Where a bot wants to play that says this; None if it is no hello that could be taken."""
+    try:
+        said = messages.read(message, len(message))
+    except messages.Unreadable:
+        return None
+    if not isinstance(said, messages.Hello) or said.protocol != PROTOCOL or said.game not in catalogue():
+        return None
+    return Wanted(said.name, said.game, _place(said))
+
+
+def _place(hello: messages.Hello) -> str | None:
+    return hello.tournament if hello.against is None else OPEN + hello.game
 
 
 def _as_typed(move: object) -> object:

@@ -95,10 +95,7 @@ class McpDoor:
     # Sessions
 
     def _begin(self, exchange: Exchange, message: Message, id: rpc.Id) -> Response:
-        try:
-            session = self._sessions.open(exchange.request.peer, trio.current_time())
-        except Full as full:
-            raise RpcError(NO_MESSAGE, str(full), status=full.status) from None
+        session = self._opened(exchange)
         content = {
             "protocolVersion": agreed(message.params.get("protocolVersion")),
             "capabilities": CAPABILITIES,
@@ -107,12 +104,20 @@ class McpDoor:
         }
         return rpc.result(id, content, ("Mcp-Session-Id", session.name))
 
+    def _opened(self, exchange: Exchange, name: str | None = None) -> Session:
+        try:
+            return self._sessions.open(exchange.request.peer, trio.current_time(), name)
+        except Full as full:
+            raise RpcError(NO_MESSAGE, str(full), status=full.status) from None
+
     def _session(self, exchange: Exchange) -> Session:
         name = exchange.request.headers.get(SESSION)
         if name is None:
             expected = "begin with initialize, and send the Mcp-Session-Id that its answer has"
             raise RpcError(NO_MESSAGE, expected)
         session = self._sessions.find(name, trio.current_time())
+        if session is None and self._host.lent:  # where it was opened has led it here
+            return self._opened(exchange, name)
         if session is None:
             raise RpcError(NO_MESSAGE, "this session is over: begin again with initialize", status=404)
         return session

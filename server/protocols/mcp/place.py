@@ -10,6 +10,7 @@ the match decides; but a match is dealt to it only while it waits, or right afte
 
 from collections import deque
 from collections.abc import Callable
+from math import inf
 from typing import Any
 
 import msgspec
@@ -48,6 +49,7 @@ class Place:
         self._seats: dict[str, str] = {}  # what the game calls its side, in the latest matches
         self._refused: Shown | None = None
         self._seen: tuple[str, int] | None = None  # the question that the model has been shown
+        self._unheard: Seat | None = None  # that was dealt to it when it was in no call, and since then
         self._changed = trio.Event()
         self._waits = 0
         self._heard = trio.current_time()
@@ -91,6 +93,9 @@ class Place:
     def heard(self, at: float) -> None:
         """The model has called."""
         self._heard = max(self._heard, at)
+        unheard, self._unheard = self._unheard, None
+        if unheard is not None:
+            unheard.here()
         if self._house is not None:
             self._house.attendance.heard()
 
@@ -204,6 +209,7 @@ class Place:
                 if len(self._seats) > NEWS:
                     del self._seats[next(iter(self._seats))]
                 self._seats[told["match"]] = told["you"]
+                self._look()
             case "end":
                 self.last = told
                 self._news.append(told)
@@ -212,6 +218,16 @@ class Place:
             case _:
                 pass  # it is made anew when the model calls, with the clocks as they are then
         self._wake()
+
+    def _look(self) -> None:
+        """A match begins. A model that is in no call has not heard of it; it may not play at all any more.
+
+        Where nobody waits for long before a first move, it has to call. In a tournament the clock decides.
+        """
+        seat = self.seat
+        if seat is not None and not self._waits and seat.early_grace < inf:
+            self._unheard = seat
+            seat.away(lost=False)
 
     def _hang_up(self, reason: str) -> None:
         if self.over is None:

@@ -44,6 +44,7 @@ class Places:
         if (before := self._by_token.get(place.token)) is not None:
             self.forget(before)
         self._by_token[place.token] = place
+        self._host.on_key(place.token)
 
     def forget(self, place: Place) -> None:
         self._all.pop(place, None)

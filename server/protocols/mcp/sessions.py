@@ -34,8 +34,8 @@ class Sessions:
         self._limits = limits
         self._sessions: dict[str, Session] = {}  # the one that was heard last comes last
 
-    def open(self, peer: str, now: float) -> Session:
-        """A new session; raises `Full`."""
+    def open(self, peer: str, now: float, name: str | None = None) -> Session:
+        """A new session; raises `Full`. With a `name` it was opened in another process and goes on here."""
         self._forget(now - IDLE)
         origin = network_of(peer, self._limits.trust_loopback)
         mine = sum(session.origin == origin for session in self._sessions.values()) if origin else -inf
@@ -44,6 +44,8 @@ class Sessions:
         if len(self._sessions) >= self._limits.sessions:
             raise Full("too many sessions are open: come again later", 503)
         session = Session(origin, now)
+        if name is not None:
+            session.name = name
         self._sessions[session.name] = session
         return session
 

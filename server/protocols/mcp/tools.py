@@ -94,7 +94,7 @@ async def games(call: Call, asked: Nothing) -> Told:
 
 async def tournaments(call: Call, asked: Nothing) -> Told:
     listed: list[dict[str, Any]] = []
-    for held in call.host.tournaments.values():
+    for held in call.host.known.values():
         record = held.record
         if record.state is not State.FINISHED and not record.name.startswith(OPEN):
             shown = {"name": record.name, "game": record.opened.game, "format": record.opened.format}
@@ -168,7 +168,7 @@ async def resign(call: Call, asked: Mine) -> Told:
 
 
 async def standings(call: Call, asked: Which) -> Told:
-    held = call.host.tournaments.get(asked.tournament)
+    held = call.host.known.get(asked.tournament)
     if held is None:
         return _refused(f"there is no tournament {quoted(asked.tournament)}")
     record = held.record.public

@@ -59,7 +59,7 @@ def test_every_receipt_that_was_given_is_a_head_of_the_public_export(lines: list
         found = verdict(lines, receipt)
         assert (found.findings, found.receipt_found) == ([], True)
     (chain,) = verdict(lines).chains
-    assert (chain.key, chain.signed, chain.head) == (KEY.public, True, lines[-1]["head"])
+    assert (chain.key, chain.signed, chain.head) == (KEY.public, True, lines[-2]["head"])
     assert f"signed by the key {KEY.public}" in str(chain)
 
 
@@ -96,7 +96,8 @@ def linked_anew(lines: list[Any]) -> list[Any]:
         head = linked(head, own)
         found[link.line - 1] = {**found[link.line - 1], "head": head.hex()}
     unsigned = {"head": head.hex(), "key": None, "signature": None, "algorithm": None}
-    return [*found[:-1], {**found[-1], **unsigned}]
+    *others, end, standings = found
+    return [*others, {**end, **unsigned}, standings]
 
 
 def test_a_chain_that_was_made_anew_hides_no_fact_that_everybody_may_know(lines: list[Any]) -> None:
@@ -155,7 +156,7 @@ def test_a_forger_who_follows_every_complaint_is_caught_by_a_single_receipt() ->
     forged = exported(
         history, everything=False, signer=Signer(bytes(32))
     )  # the host's own key would do no harm
-    assert forged[-2] != genuine[-2], "the standings are others"
+    assert forged[-1] != genuine[-1], "the standings are others"
     assert verdict(forged).findings == [], "every complaint is followed, and the chain is computed anew"
     given = receipts(genuine)
     assert verdict(genuine, given[match]).findings == []
@@ -167,6 +168,15 @@ def test_a_forger_who_follows_every_complaint_is_caught_by_a_single_receipt() ->
         assert verdict(forged, given[later]).findings, "so do the receipts of all later matches"
 
 
+def test_the_standings_are_the_last_line_as_whoever_reads_no_chain_expects(lines: list[Any]) -> None:
+    """In files of an older Quintain the head came after them; these are verified as before."""
+    *others, head, standings = lines
+    assert (head["type"], standings["type"]) == ("head", "standings")
+    old = verdict([*others, standings, head])
+    assert (old.findings, old.chains) == ([], verdict(lines).chains)
+    assert verdict([*others[:-1], standings, others[-1], head]).findings, "facts come before them"
+
+
 def test_a_receipt_that_is_only_written_into_the_file_is_no_head_of_it(lines: list[Any]) -> None:
     receipt = "ab" * 32
     index = next(number for number, line in enumerate(lines) if line["type"] == "fact")
@@ -175,13 +185,13 @@ def test_a_receipt_that_is_only_written_into_the_file_is_no_head_of_it(lines: li
 
 
 def test_what_another_key_has_signed_or_nobody_is_told_apart(lines: list[Any]) -> None:
-    head = lines[-1]
+    *others, head, standings = lines
     other = {**head, "key": Signer(bytes(32)).public}
-    assert [finding.line for finding in verdict([*lines[:-1], other]).findings] == [len(lines)]
+    assert [finding.line for finding in verdict([*others, other, standings]).findings] == [len(lines) - 1]
     for field in ("key", "signature", "algorithm"):
-        assert verdict([*lines[:-1], {**head, field: None}]).findings, field
+        assert verdict([*others, {**head, field: None}, standings]).findings, field
     unsigned = {**head, "key": None, "signature": None, "algorithm": None}
-    found = verdict([*lines[:-1], unsigned])
+    found = verdict([*others, unsigned, standings])
     assert found.findings == []
     assert "signed by nobody" in str(found.chains[0])
 
@@ -195,7 +205,7 @@ def test_a_signature_cannot_be_checked_without_the_extra_and_that_is_said(
     assert "takes the extra `sign`" in str(found.chains[0])
     assert signer(tmp_path) is None
     assert not list(tmp_path.iterdir())
-    last = exported(kept, everything=False)[-1]
+    last = exported(kept, everything=False)[-2]
     assert (last["signature"], last["key"], last["why"]) == (None, None, UNSIGNED)
 
 

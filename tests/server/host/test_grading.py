@@ -8,9 +8,14 @@ from typing import Any
 import pytest
 import trio
 import trio.testing
+from msgspec import structs
 from trio.testing import MockClock
 
+from games.catalogue import catalogue
+from games.estimate import estimate
+from games.hexagondots import GAME as HEXAGON_DOTS
 from games.perfect import Grades, grades
+from games.santorini import GAME as SANTORINI
 from games.tictactoe import GAME
 from server.commands.results import listed
 from server.host.grading import WAIT, Grader
@@ -113,12 +118,30 @@ async def test_a_grading_that_failed_is_tried_again_when_somebody_asks_again(
         assert await here.of(record, over(1)) == FOUND
 
 
-async def test_a_game_that_nobody_plays_perfectly_is_not_graded(autojump_clock: MockClock) -> None:
+async def test_a_game_of_which_nobody_can_tell_anything_is_not_graded(
+    autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    games = dict(catalogue())
+    games["quoridor"] = structs.replace(games["quoridor"], evaluate=None)
+    monkeypatch.setattr("server.host.grading.catalogue", lambda: games)
     worker, record = Worker(), event(1, "quoridor")
     async with grading(worker) as here:
         assert await here.of(record, over(1)) is None
         assert here.summary(record, fetch) is None
     assert worker.begun == 0
+
+
+async def test_where_nobody_plays_perfectly_a_tournament_has_an_estimate_from_its_latest_matches(
+    autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("server.host.grading.ESTIMATED", 4)
+    worker, record = Worker(), event(7, "quoridor")
+    async with grading(worker) as here:
+        here.summary(record, fetch)
+        await trio.sleep(1.0)
+        found = here.summary(record, fetch)
+    assert found is not None
+    assert (found.estimate, found.matches, worker.begun) == (True, 4, 4)
 
 
 async def test_a_tournament_is_added_up_in_the_background_and_each_match_counts_once(
@@ -155,7 +178,7 @@ async def test_a_child_grades_as_is_done_here_and_says_what_is_wrong_with_a_task
             nursery.start_soon(there.run)
             await trio.testing.wait_all_tasks_blocked()
             assert await there.grade(GAME.name, {}, MOVES, HANG) == FOUND
-            assert await there.grade("santorini", {}, (), HANG) is None
+            assert await there.grade("santorini", {}, ("0 0",), HANG) == estimate(SANTORINI, {}, ("0 0",))
             with pytest.raises(Failed, match="nowhere"):
                 await there.grade(GAME.name, {}, ("nowhere",), HANG)
             nursery.cancel_scope.cancel()
@@ -194,6 +217,34 @@ async def test_what_was_thrown_away_is_in_the_api_on_the_pages_and_in_a_replay_a
     )
     assert "Kept a win or a draw with" in bot
     assert "in 1 graded match." in event
+
+
+async def test_an_estimate_is_called_one_wherever_it_is_shown(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        await here.hold(entrants=2, game="hexagon-dots", options={"rows": 3, "cols": 3})
+        await here.come("ann", "bob", game="hexagon-dots")
+        await trio.sleep(200.0)
+        found = await read(here, "/api/matches/cup-1")
+        page = await here.read("/matches/cup-1")
+        for address in ("/api/tournaments/cup", "/bots/ann"):
+            await here.read(address)
+        await trio.sleep(10.0)
+        tournament = await read(here, "/api/tournaments/cup")
+        bot, event = await here.read("/bots/ann"), await here.read("/tournaments/cup")
+    expected = estimate(HEXAGON_DOTS, {"rows": 3, "cols": 3}, found["moves"])
+    assert expected is not None
+    assert found["mistakes"] is found["accuracy"] is found["ungraded"] is None
+    assert found["estimate"]["share"] == list(expected.accuracy)
+    assert [each["ply"] for each in found["estimate"]["slips"]] == [each.ply for each in expected.slips]
+    assert "Estimate of how well it was played" in page
+    assert "Against perfect play" not in page
+    assert "An estimate, moves about as good as the best" in listed(found)
+    assert "graded" not in tournament
+    assert tournament["estimated"]["matches"] == 1
+    shares = dict(zip(found["players"], found["estimate"]["share"], strict=True))
+    assert {each["name"]: each["estimate"] for each in tournament["entrants"]} == shares
+    assert "By an estimate of the house brain" in bot
+    assert "By an estimate of the house brain" in event
 
 
 async def read(here: Gallery, path: str) -> Any:

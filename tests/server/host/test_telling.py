@@ -93,7 +93,7 @@ async def test_the_line_of_a_terminal_says_what_is_played_how_fast_and_who_is_mi
         async with trio.open_nursery() as nursery:
             held, keeper = here.host.tournaments, here.host.timekeeper
             keeper.moves = 10
-            nursery.start_soon(telling.keep_shown, held, keeper, shown.append)
+            nursery.start_soon(telling.keep_shown, lambda: held, lambda: keeper.moves, shown.append)
             await trio.testing.wait_all_tasks_blocked()
             keeper.moves = 17
             await trio.sleep(2.5)

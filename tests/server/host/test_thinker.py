@@ -231,4 +231,4 @@ def test_a_child_answers_line_by_line_whatever_the_line_is() -> None:
     serve(BytesIO(b"what?\n" + task + b"\n"), thoughts)
     first, second = map(msgspec.json.decode, thoughts.getvalue().splitlines())
     assert first["wrong"].startswith("DecodeError")
-    assert second == {"move": 0, "grades": None, "wrong": None}
+    assert second == {"move": 0, "grades": None, "estimate": None, "wrong": None}

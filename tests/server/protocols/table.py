@@ -21,7 +21,7 @@ from tests.server.web import Answer, Client, Server, serving
 from tests.server.windowed import Weather
 from tournament.match import Match
 from tournament.record import AnyFact, Concluded
-from tournament.store import Memory
+from tournament.store import Memory, Store
 
 FORM = "application/x-www-form-urlencoded"  # what clients in use say of their JSON
 TURN = "x-turn-token"
@@ -193,8 +193,9 @@ async def table(
     settings: Mapping[str, str] | None = None,
     limits: Limits | None = None,
     *more: Callable[[Host], HttpDoor],
+    store: Store | None = None,
 ) -> AsyncIterator[Table]:
-    async with hosting(settings or {}, limits) as (host, _):
+    async with hosting(settings or {}, limits, store) as (host, _):
         doors = (door.HexagonDots(host, hexagondots.GAME), HouseHttp(host), *(door(host) for door in more))
         async with serving(routed(doors), limits) as server:
             yield Table(host, server)

@@ -312,6 +312,9 @@ async def test_an_export_is_json_lines_and_standings_can_be_had_as_csv(autojump_
         await trio.sleep(50.0)
         kind, exported = await here.text("/api/tournaments/cup/export")
         csv_kind, table = await here.text("/api/tournaments/cup/standings?format=csv")
+        trf_kind, report = await here.text("/api/tournaments/cup/standings?format=trf")
+        await here.tell("/api/tournaments", 201, name="steps", game=GAME, format="ladder")
+        refused = await here.read("/api/tournaments/steps/standings?format=trf", 409)
     lines = [msgspec.json.decode(line) for line in exported.splitlines()]
     assert kind == "application/x-ndjson"
     assert list(dict.fromkeys(line["type"] for line in lines if line["type"] != "withheld")) == [
@@ -320,8 +323,8 @@ async def test_an_export_is_json_lines_and_standings_can_be_had_as_csv(autojump_
         "pairing",
         "match",
         "fact",
-        "standings",
         "head",
+        "standings",
     ]
     lines = [line for line in lines if line["type"] != "withheld"]
     verdict = verify(io.BytesIO(exported.encode()))
@@ -329,8 +332,11 @@ async def test_an_export_is_json_lines_and_standings_can_be_had_as_csv(autojump_
     assert len(lines[4]["moves"]) == 7
     assert csv_kind.startswith("text/csv")
     columns = "rank,name,points,played,wins,draws,losses,rating,low,high"
-    assert table.startswith(columns + ",tie_break_")
+    assert table.startswith(columns + ",affiliation,tie_break_")
     assert ",'@bob," in table, "no cell is a formula"
+    assert trf_kind.startswith("text/plain")
+    assert [line[14:18] for line in report.split("\r\n") if line.startswith("001")] == ["ann ", "@bob"]
+    assert refused["error"] == "TRF is a table of rounds, and a ladder tournament has none: take CSV"
 
 
 async def test_a_monitor_is_told_how_things_are(autojump_clock: MockClock) -> None:
@@ -383,7 +389,10 @@ async def test_the_openapi_document_names_every_address(autojump_clock: MockCloc
         document = await here.read("/openapi.json")
         for path, operations in document["paths"].items():
             if "get" in operations and not path.endswith(NOT_JSON):
-                await here.read(path.format(name="cup", match="cup-1", game=GAME, group="all"))
+                asked = "?name=ann" if path == "/api/bots" else ""
+                await here.read(
+                    path.format(name="cup", match="cup-1", game=GAME, group="all", bot="ann") + asked
+                )
     assert document["openapi"].startswith("3.")
     assert "TournamentSettings" in document["components"]["schemas"]
 
@@ -465,6 +474,27 @@ async def test_a_deleted_tournament_is_gone_and_its_name_free_but_not_while_it_r
         assert (await here.tell("/api/tournaments", 201, name="cup", game=GAME))["entrants"] == 0
         assert [each.fact.action for each in here.host.audit] == ["open", "start", "pause", "delete", "open"]
         assert {each.tournament for each in here.host.audit} == {"cup"}
+
+
+async def test_the_export_of_a_name_that_is_used_again_is_of_the_new_tournament_alone(
+    autojump_clock: MockClock,
+) -> None:
+    async with office() as here:
+        for entrants in (("ann", "bob"), ("cyd", "dan")):
+            await here.tell("/api/tournaments", 201, name="cup", game=GAME, entrants=2)
+            await here.come(*entrants)
+            await trio.sleep(50.0)
+            _, exported = await here.text("/api/tournaments/cup/export")
+            receipt = (await here.read("/api/matches/cup-1"))["receipt"]
+            verdict = verify(io.BytesIO(exported.encode()), receipt)
+            assert (verdict.findings, verdict.matches, verdict.receipt_found) == ([], 1, True)
+            first, *lines = (msgspec.json.decode(line) for line in exported.splitlines())
+            assert {line["name"] for line in lines if line["type"] == "entrant"} == set(entrants)
+            if entrants == ("ann", "bob"):
+                await here.tell("/api/tournaments/cup/delete")
+    assert (first["tournament"], first["kept_as"]) == ("cup", "cup~2")
+    assert {line["tournament"] for line in lines if line["type"] in ("fact", "withheld", "head")} == {"cup~2"}
+    assert {line["tournament"] for line in lines if line["type"] in ("match", "standings")} == {"cup"}
 
 
 async def test_whoever_was_taken_out_is_told_so_when_it_comes_back(autojump_clock: MockClock) -> None:

@@ -95,7 +95,7 @@ def test_the_document_has_every_route_that_may_be_called() -> None:
 
 @pytest.mark.parametrize("each", ROUTES, ids=lambda each: f"{each.method} {each.path}")
 def test_pages_of_other_sites_may_bring_a_token_where_it_is_a_bots_and_nowhere_else(each: Route) -> None:
-    path = each.path.format(name="cup", match="cup-1", game="x", order="x", group="x")
+    path = each.path.format(name="cup", match="cup-1", game="x", order="x", group="x", bot="x")
     tokens = Api.sharing.tokens
     assert tokens is not None
     assert (tokens.fullmatch(path) is not None) == (each.who is Caller.BOT)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 
+import msgspec
 import pytest
 import trio
 import trio.testing
@@ -144,18 +145,31 @@ async def joins_a_game(here: Haunted) -> End:
     return await says("http", f'POST {where}/players {{"name":"ghost"}}', here)
 
 
-JOIN = (
-    "POST /mcp MCP-Protocol-Version: 2026-07-28 Mcp-Method: tools/call Mcp-Name: join "
-    '{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"join",'
-    '"arguments":{{"name":"ghost","game":"{}"}},'
-    '"_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28",'
-    '"io.modelcontextprotocol/clientCapabilities":{{}}}}}}}}'
-)
+TOKEN = "a token of the ghost"
+
+
+def calls(tool: str, **arguments: str) -> str:
+    """A model's call of a tool."""
+    meta = {"protocolVersion": "2026-07-28", "clientCapabilities": {}}
+    params = {
+        "name": tool,
+        "arguments": {**arguments, "token": TOKEN},
+        "_meta": {f"io.modelcontextprotocol/{key}": value for key, value in meta.items()},
+    }
+    said = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    head = f"POST /mcp MCP-Protocol-Version: 2026-07-28 Mcp-Method: tools/call Mcp-Name: {tool}"
+    return f"{head} {msgspec.json.encode(said).decode()}"
 
 
 async def joins_and_never_waits(here: Haunted) -> None:
+    await here.find("You are in as (ghost)", calls("join", name=GHOST, game=here.game))
+
+
+async def looks_once(here: Haunted) -> None:
     """A model that thinks about its first move calls nothing either."""
-    await here.find("You are in as (ghost)", JOIN.format(here.game))
+    await joins_and_never_waits(here)
+    await here.begun.wait()
+    await here.ask(calls("position"))
 
 
 START = '{"type":"start","id":"ghost","against":null}'
@@ -171,7 +185,8 @@ GHOSTS: list[tuple[str, str, str, Ghost, bool]] = [
     ("house", "http", "tic-tac-toe", polls_often_and_then_no_more, True),
     ("house", "http", "tic-tac-toe", streams, False),
     ("house", "http", "tic-tac-toe", partial(hangs_up, streams), True),
-    ("mcp", "http", "tic-tac-toe", joins_and_never_waits, False),
+    ("mcp", "http", "tic-tac-toe", joins_and_never_waits, True),
+    ("mcp", "http", "tic-tac-toe", looks_once, False),
     ("arena", "http", "tic-tac-toe", never_opens_its_stream, True),
     ("arena", "http", "quoridor", never_opens_its_stream, True),
     ("arena", "http", "quoridor", opens_its_stream, False),
@@ -298,3 +313,33 @@ async def test_after_a_match_that_it_did_not_come_to_a_silent_session_is_dealt_n
         await session(here)
         await trio.sleep(60.0)
         assert len(here.matches) == 1
+
+
+async def test_a_model_that_calls_soon_enough_may_think_for_as_long_as_its_clock_allows(
+    autojump_clock: MockClock,
+) -> None:
+    async with hosting({}) as (host, nursery):
+        here = Haunted(host, await memory(host, nursery), "tic-tac-toe")
+        await joins_and_never_waits(here)
+        await honest(host, "ann", here.game)
+        await trio.sleep(Limits().ghost_seconds - 0.5)
+        await here.ask(calls("position"))
+        (match,) = here.matches
+        await trio.sleep(10.0)
+        await here.ask(calls("move", move="SE" if match.names.index(GHOST) else "NW"))
+        assert match.has_moved(match.names.index(GHOST))
+        assert match.verdict is None
+
+
+async def test_in_a_tournament_the_clock_decides_about_a_model_that_does_not_call(
+    autojump_clock: MockClock,
+) -> None:
+    """It may think for longer than a bot may be gone."""
+    settings = {"tournament": "cup", "game": "tic-tac-toe", "entrants": "2", "format": "round-robin"}
+    async with hosting(settings | {"turn": "100"}) as (host, nursery):
+        here = Haunted(host, await memory(host, nursery), "tic-tac-toe")
+        await joins_and_never_waits(here)
+        await honest(host, "ann", here.game)
+        await trio.sleep(90.0)
+        (match,) = here.matches
+        assert match.verdict is None

@@ -1,5 +1,6 @@
 """Who joins the Arena: held requests, calls, coming back, tournaments that are over, other transports."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -9,11 +10,24 @@ from trio.testing import MockClock
 
 from server.net.limits import Limits
 from server.protocols.arena.messages import FLIP
+from tests.server.protocols.interrupted import Late
 from tests.server.protocols.knight import Knight
-from tests.server.protocols.lists import CUP, Fighter, Lists, Slow, answered, dead, flipped, lists, put
+from tests.server.protocols.lists import (
+    CUP,
+    Fighter,
+    Lists,
+    Slow,
+    answered,
+    dead,
+    flipped,
+    lists,
+    picks_up,
+    put,
+)
 from tests.server.protocols.room import Room
 from tests.server.web import Client
 from tournament.events import Ending
+from tournament.player import GRACE
 from tournament.record import Concluded, State, Turned
 from tournament.store import Memory
 
@@ -793,37 +807,79 @@ TOKENS = {"ann": "token-of-ann-0000", "bob": "token-of-bob-0000"}
 
 
 @pytest.mark.parametrize("settings", [CUP, {}], ids=["a tournament", "an open table"])
-async def test_who_joins_again_after_a_restart_goes_on_in_a_new_battle(
-    settings: dict[str, str], autojump_clock: MockClock
+@pytest.mark.parametrize("tokens", [TOKENS, {"ann": None, "bob": None}], ids=["a token", "no token"])
+@pytest.mark.parametrize("joins", [True, False], ids=["joins again", "opens its stream again"])
+async def test_a_battle_goes_on_after_a_restart(
+    joins: bool, tokens: Mapping[str, str | None], settings: dict[str, str], autojump_clock: MockClock
 ) -> None:
-    """Whose stream tells all that was kept from the beginning, so what was not kept confuses nobody."""
+    """Its stream tells all that was kept from the beginning, so what was not kept confuses nobody."""
     store = Memory()
     async with lists(settings, store=store) as here:
         fighters = {name: Fighter(here, "") for name in TOKENS}
-        clients = {name: await here.join(name, token=token) for name, token in TOKENS.items()}
+        clients = {name: await here.join(name, **_brought(token)) for name, token in tokens.items()}
         for name, fighter in fighters.items():
             fighter.battle = await answered(clients[name])
             await fighter.start()
         first, second = sorted(fighters, key=lambda name: fighters[name].side)
         await fighters[first].put("C")
         await fighters[second].put("N")
-        stories = store.jotted()
-        left = Memory(store.kept())
-        (match,) = stories
-        left.jot(match, stories[match][0][:1], stories[match][1][:1])
-        old = {name: fighter.battle for name, fighter in fighters.items()}
+        battles = {name: fighter.battle for name, fighter in fighters.items()}
+        (match,) = store.jotted()
+    left = Late(store, lost=1)
+    for _ in range(2):  # however often
+        async with lists(settings, store=left) as here:
+            early = await here.says(f"/tic-tac-toe/play/{battles[second]}", {"action": "putSymbol"})
+            assert early == (409, {"error": "battle not started"})
+            for name, battle in battles.items():
+                if joins and tokens[name] is not None:
+                    assert await answered(await here.join(name, **_brought(tokens[name]))) == battle
+                fighter = fighters[name] = Fighter(here, battle)
+                assert await fighter.start() == [put("O", "C")]
+        left = Late(left)
     async with lists(settings, store=left) as here:
-        assert (await here.says(f"/tic-tac-toe/play/{old[second]}", {"action": "putSymbol"}))[0] == 404
-        clients = {name: await here.join(name, token=token) for name, token in TOKENS.items()}
-        for name in TOKENS:
-            fighter = fighters[name] = Fighter(here, await answered(clients[name]))
-            assert fighter.battle not in old.values()
-            assert await fighter.start() == [put("O", "C")]
+        for name, battle in battles.items():
+            fighters[name] = Fighter(here, battle)
+            await fighters[name].start()
         for name, field in ((second, "S"), (first, "NW"), (second, "E"), (first, "SE")):
             assert (await fighters[name].put(field))[0] == 200
         assert (await fighters[first].told())[-1] == {"winner": "O"}
         (end,) = [entry.fact for entry in left.kept() if isinstance(entry.fact, Concluded)]
         assert (end.match, end.ending, len(end.moves)) == (match, Ending.PLAYED, 5)
+        await trio.sleep(GRACE + 1.0)
+        assert not [player for player in here.host.lobby.players() if player.present]
+        if not settings and tokens["ann"] is None:
+            assert not list(here.host.lobby.players()), "nobody waits for it any more"
+
+
+def _brought(token: str | None) -> dict[str, str]:
+    return {} if token is None else {"token": token}
+
+
+async def test_a_battle_that_is_played_over_another_protocol_is_not_found(autojump_clock: MockClock) -> None:
+    store = Memory()
+    async with lists(store=store) as here:
+        clients = {name: await here.join(name, token=token) for name, token in TOKENS.items()}
+        battles = {name: await answered(client) for name, client in clients.items()}
+    async with lists(store=Late(store)) as here:
+        visit = await here.host.arrive("ann", "tic-tac-toe", token=TOKENS["ann"])
+        assert visit.player.seat is not None
+        for name, status in (("ann", 404), ("bob", 409)):
+            path = f"/tic-tac-toe/play/{battles[name]}"
+            assert (await here.says(path, {"action": "putSymbol"}))[0] == status
+
+
+async def test_who_is_called_again_after_a_restart_is_told_its_battle(autojump_clock: MockClock) -> None:
+    store, told = Memory(), list[Any]()
+    for again in (False, True):
+        async with lists(CUP, store=Late(store) if again else store) as here:
+            url = here.telephone.connect("192.0.2.9:5000", picks_up)
+            await here.join("ann", token=TOKENS["ann"], teamUrl=url)
+            if not again:
+                await here.join("bob", token=TOKENS["bob"])
+            await trio.sleep(1.0)
+            told += here.telephone.calls
+    assert len(told) == 2
+    assert told[0] == told[1]
 
 
 async def test_who_does_not_join_again_after_a_restart_plays_a_fresh_match(autojump_clock: MockClock) -> None:

@@ -3,6 +3,7 @@
 import gc
 from collections import Counter
 from collections.abc import Awaitable
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -14,6 +15,7 @@ from trio.testing import MockClock
 
 from games import hexagondots
 from server.host.host import Host
+from server.host.reception import taken
 from server.http.routes import routed
 from server.http.service import Http
 from server.net.limits import Limits
@@ -529,3 +531,22 @@ async def test_a_whole_game_over_real_sockets(slow_clock: MockClock) -> None:
             assert scores(said(ends["ann"])) == scores(said(ends["bob"])) == [0, 1]
             for client in (ann, bob):
                 await client.end.aclose()
+
+
+async def test_nobody_else_joins_in_the_place_of_a_bot_that_has_hung_up_in_a_tournament(
+    autojump_clock: MockClock,
+) -> None:
+    """Its seat belongs to its address, also in the middle of a match."""
+    async with table(CUP | {"entrants": "2"}) as here:
+        ann, bob = here.bot("ann"), here.bot("bob")
+        game = await here.found()
+        await ann.join(game)
+        await bob.join(game)
+        away = ann if await bob.heard() else bob
+        await away.hang_up()
+        stranger = Dots(partial(here.server.connect, peer="198.51.100.7"), away.name)
+        await stranger.join(game)
+        answer = await stranger.told()
+        assert (answer.status, answer.body.decode()) == (409, taken(away.name))
+        await away.join(game)
+        assert await away.heard() is None, "it waits for its turn again"

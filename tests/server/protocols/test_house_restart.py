@@ -7,25 +7,16 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+from tests.server.protocols.interrupted import Late
 from tests.server.protocols.room import Guest, Room, room
 from tournament.events import CUT_SHORT, Ending
-from tournament.record import Concluded, Kept
-from tournament.store import Memory, Story
+from tournament.record import Concluded
+from tournament.store import Memory
 
 CUP = {"tournament": "cup", "game": "connect-4", "format": "round-robin", "entrants": "2"}
 GRACE = 30.0
 TOKENS = {"ann": "ann-keeps-this-secret", "bob": "bob-has-another-one"}
 PLACES = pytest.mark.parametrize("settings", [CUP, {}], ids=["a tournament", "an open table"])
-
-
-class Late(Memory):
-    """What a host leaves behind that stops before the last moves were kept."""
-
-    def __init__(self, kept: Sequence[Kept], stories: Mapping[str, Story], lost: int) -> None:
-        super().__init__(kept)
-        for match, (moves, times) in stories.items():
-            count = len(moves) - lost
-            self.jot(match, list(moves[:count]), list(times[:count]))
 
 
 async def hello(here: Room, name: str, **more: Any) -> Guest:
@@ -45,7 +36,7 @@ async def interrupted(settings: Mapping[str, str], moves: Sequence[int] = (3, 3,
         for number, move in enumerate(moves):
             await trio.sleep(1.0)
             await begun[("first", "second")[number % 2]].tell(type="move", ply=number, move=move)
-        return Late(tuple(store.kept()), store.jotted(), lost)
+        return Late(store, lost)
 
 
 def ends(store: Memory) -> list[Concluded]:

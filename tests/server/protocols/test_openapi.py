@@ -134,7 +134,7 @@ async def test_a_client_that_knows_only_the_document_runs_a_tournament_and_all_a
 ) -> None:
     async with described() as (client, come):
         call, one = client.call, "/api/tournaments/{name}"
-        for path in ("games", "tournaments", "calendar", "groups", "key", "status"):
+        for path in ("games", "tournaments", "calendar", "groups", "key", "status", "hosts"):
             await call("GET", f"/api/{path}")
         for path in ("/healthz", "/readyz", "/metrics", "/openapi.json"):
             await call("GET", path)
@@ -147,6 +147,7 @@ async def test_a_client_that_knows_only_the_document_runs_a_tournament_and_all_a
         await come("hal", keeps=False)
         await call("POST", f"{one}/start", name="cup")
         await call("POST", f"{one}/release", {"name": "hal"}, name="cup")
+        await call("POST", f"{one}/describe", {"name": "ann", "affiliation": "ETH"}, name="cup")
         assert (await call("POST", f"{one}/release", {"name": "bob", "bind": True}, name="cup"))["token"]
         await call("POST", f"{one}/pause", name="cup")
         await call("POST", f"{one}/resume", name="cup")
@@ -164,8 +165,11 @@ async def test_a_client_that_knows_only_the_document_runs_a_tournament_and_all_a
         await call("GET", "/api/matches/{match}", match=match, format="text")
         for path in ("", "/standings", "/matches", "/export", "/feed", "/calendar"):
             await call("GET", f"{one}{path}", name="cup")
-        await call("GET", f"{one}/standings", name="cup", format="csv")
+        for kind in ("csv", "trf"):
+            await call("GET", f"{one}/standings", name="cup", format=kind)
         await call("GET", "/api/groups/{group}", group="all")
+        await call("GET", "/api/bots/{bot}", bot="ann")
+        await call("GET", "/api/bots", name="ann")
         await call("POST", f"{one}/freeze", name="cup")
         await call("POST", f"{one}/unfreeze", name="cup")
         await call("POST", f"{one}/void", {"match": match, "preview": True}, name="cup")
@@ -182,6 +186,12 @@ async def test_a_client_that_knows_only_the_document_runs_a_tournament_and_all_a
         decided = settings | {"name": "open", "format": "decide", "entrants": 2, "games": 10}
         await call("POST", "/api/tournaments", decided)
         await call("GET", one, name="open")
+        evening = {"rounds_at": ["2099-03-01T18:00:00Z", "2099-03-01T19:00:00Z"], "check_in": "15m"}
+        await call("POST", "/api/tournaments", settings | {"name": "late", "format": "swiss"} | evening)
+        await call("POST", f"{one}/invite", {"name": "ivy", "contact": "ivy@example"}, name="late")
+        await call("POST", f"{one}/check-in", {"name": "ivy"}, name="late")
+        await call("GET", one, name="late")
+        await call("GET", "/api/calendar")
     missed = {(route.method, route.path) for route in ROUTES if route.listed} - client.called
     assert not missed
 

@@ -169,7 +169,8 @@ def test_what_only_the_organiser_may_know_is_public_nowhere() -> None:
     secret = "7f3a secret"
     told = [Claimed("ann", secret), Seated("ann", "tcp", secret), Ordered(secret, "void", secret)]
     assert [public(fact) for fact in told] == [None, None, None]
-    parts = [Dealt("cup-1", 1, None, (secret, secret)), Voided("cup-1", secret)]
+    ways = f"arena {secret}", f"hexagon-dots /g/1 {secret}"
+    parts = [Dealt("cup-1", 1, None, (secret, secret), ways), Voided("cup-1", secret)]
     assert all(secret not in body(part) for fact in parts if (part := public(fact)) is not None)
     assert {type(fact) for fact in EVERY_KIND if public(fact) is None} == set(PRIVATE)
 

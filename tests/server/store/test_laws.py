@@ -11,20 +11,25 @@ from tests.server.store.shelves import SHELVES, Shelf, postgres
 from tournament.events import Ending
 from tournament.format import Pairing, Terms
 from tournament.record import (
+    Admitted,
     AnyFact,
+    CheckedIn,
     Chose,
     Claimed,
     Concluded,
     Dealt,
+    Described,
     Disqualified,
     Drew,
     Entered,
     Froze,
     Kept,
+    NoShow,
     Opened,
     Ordered,
     Released,
     Revealed,
+    RoundBegan,
     Sealed,
     Seated,
     State,
@@ -67,6 +72,11 @@ EVERY_KIND: list[AnyFact] = [
     Sealed("ab" * 32),
     Chose(7, "cd" * 16),
     Revealed(7, "cd" * 16),
+    CheckedIn("ann"),
+    NoShow("bob"),
+    Admitted("bob"),
+    Described("ann", "a school – of games", "ann@example.org"),
+    RoundBegan(2, 1700000000.125),
 ]
 
 

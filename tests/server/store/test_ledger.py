@@ -1,6 +1,6 @@
 """The ledger: groups, trouble, and how it ends."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,8 +17,10 @@ from server.store.ledger import ENOUGH, REST, RETRY, SOON, Ledger
 from server.store.sqlite import Sqlite
 from tests.crashes.world import FAST, Contest, World, at_once
 from tests.server.store.faults import Faulty
+from tournament.entries import Entry
 from tournament.events import Ending
 from tournament.record import AnyFact, Concluded, Entered, Kept, State, Turned
+from tournament.store import Stale
 
 PAUSED = Turned(State.PAUSED)
 WON = Concluded("cup-1", 1, ("ann", "bob"), 0, Ending.PLAYED, "three in a row", (1.0, 0.0))
@@ -282,3 +284,79 @@ async def test_a_clock_that_is_set_right_makes_nothing_earlier_than_what_was_kep
         ("cup", 700.0),  # it was wrong by more than a clock is set right by: nobody is to read 1000 for ever
         ("league", 1.0),
     ]
+
+
+class Fenced:
+    """A database that hosts share: it refuses every epoch but the one of the lease."""
+
+    def __init__(self, lease: int) -> None:
+        self.lease = lease
+        self.rows: list[Entry | Jot] = []
+
+    def last(self) -> int:
+        return 0
+
+    def write(self, rows: Sequence[Entry | Jot]) -> list[bytes]:
+        for row in rows:
+            tournament = row.tournament if isinstance(row, Entry) else row.match
+            if row.epoch != (0 if not tournament else self.lease):
+                raise Stale(f"another host holds {tournament}")
+        self.rows += rows
+        return [b"head" for row in rows if isinstance(row, Entry)]
+
+
+async def test_a_fact_carries_the_epoch_of_when_it_was_asked_for(autojump_clock: MockClock) -> None:
+    """Catches what was decided under a lease that was lost, and is written under one that was won since."""
+    engine, epoch = Fenced(2), 1
+    ledger = Ledger(engine, at_once, epoch=lambda tournament: epoch if tournament else 0)
+    async with trio.open_nursery() as nursery:
+
+        async def decide() -> None:
+            with pytest.raises(Stale):
+                await ledger.keep("cup", 1.0, [PAUSED])
+
+        nursery.start_soon(decide)
+        await trio.testing.wait_all_tasks_blocked()
+        epoch = 2
+        nursery.start_soon(ledger.run)
+        await ledger.keep("cup", 1.0, [Entered("ann")])
+        await ledger.keep("cup~2", 1.0, [Entered("bob")])
+        await ledger.keep("", 1.0, [PAUSED])
+        nursery.cancel_scope.cancel()
+    assert [row.epoch for row in engine.rows] == [2, 2, 0]
+
+
+async def test_moves_of_a_match_that_is_another_hosts_now_hold_nothing_up(autojump_clock: MockClock) -> None:
+    engine, epoch = Fenced(1), 1
+    ledger = Ledger(engine, at_once, epoch=lambda tournament: epoch)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(ledger.run)
+        lost, moves = list[str](["C"]), list[str](["N"])
+        ledger.jot("cup-1", lost, [0.5])
+        await trio.sleep(2 * SOON)
+        engine.lease = epoch = 2
+        lost.append("D")
+        ledger.jot("cup-2.2", moves, [0.5])
+        await trio.sleep(2 * SOON)
+        lost.append("E")
+        moves.append("M")
+        await ledger.keep("cup", 1.0, [Entered("ann")])
+        await trio.sleep(2 * SOON)
+        nursery.cancel_scope.cancel()
+    jots = [(row.match, row.moves) for row in engine.rows if isinstance(row, Jot)]
+    assert jots == [("cup-1", '["C"]'), ("cup-2.2", '["N"]'), ("cup-2.2", '["M"]')]
+    assert any(isinstance(row, Entry) for row in engine.rows)
+
+
+async def test_what_could_not_be_kept_is_tried_at_once_when_somebody_knows_better(
+    engine: Faulty, autojump_clock: MockClock
+) -> None:
+    engine.times = 1
+    async with running(engine) as (ledger, nursery):
+        begun = trio.current_time()
+        nursery.start_soon(ledger.keep, "cup", 1.0, [Entered("ann")])
+        await trio.sleep(RETRY / 5)
+        assert ledger.trouble
+        ledger.try_again()
+        await ledger.keep("cup", 1.0, [Entered("bob")])
+        assert trio.current_time() < begun + RETRY

@@ -7,9 +7,10 @@ from random import Random
 import pytest
 
 from server.store import snapshots
-from server.store.snapshots import FILE, Folded, folded, refresh, save
+from server.store.snapshots import FILE, OF_WHOLE, Folded, folded, load, refresh, save
 from server.store.sqlite import Sqlite
 from tests.tournament.histories import history
+from tests.tournament.test_columns import said as shown
 from tests.tournament.test_snapshot import known
 from tests.tournament.test_tally import forgetful
 from tournament import entries
@@ -76,6 +77,32 @@ def test_a_start_with_a_snapshot_of_any_age_knows_what_one_without_knows(engine:
         assert said(folded(engine, path)) == said(folded(engine, None))
     orders = [fact for _, fact in facts if isinstance(fact, Ordered)]
     assert [entry.fact for entry in folded(engine, path).audit] == orders
+
+
+def test_whole_records_have_snapshots_too(engine: Sqlite, tmp_path: Path) -> None:
+    """As for a host that does everything in one process; those of tournaments with an end are read again."""
+    facts = happened()
+    for some in (facts[:150], facts[150:151], facts[151:400], [], facts[400:]):
+        write(engine, some)
+        whole = folded(engine, None, whole=True)
+        for _ in range(2):
+            records, audit = load(engine, tmp_path, whole=True)
+            assert all(record.whole for record in records.values())
+            assert [*records] == [*whole.records]
+            assert {name: shown(record) for name, record in records.items()} == {
+                name: shown(record) for name, record in whole.records.items()
+            }
+            assert audit == whole.audit
+    assert folded(engine, tmp_path / OF_WHOLE, whole=True).since < snapshots.MANY
+
+
+def test_a_snapshot_for_another_way_of_starting_is_not_taken(engine: Sqlite, path: Path) -> None:
+    write(engine, happened())
+    for whole in (True, False):
+        save(path, folded(engine, None, whole=whole))
+        assert not any(
+            record.whole is whole for record in folded(engine, path, whole=not whole).records.values()
+        )
 
 
 def test_a_new_one_is_taken_when_much_has_been_written_and_no_sooner(engine: Sqlite, path: Path) -> None:

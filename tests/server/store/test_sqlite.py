@@ -70,10 +70,11 @@ def test_writing_again_whether_it_was_written_or_not_is_writing_once(engine: Sql
     engine.write([Jot("cup-9", 1, '["NW"]', "[0.5]")])  # of which nobody knew whether it was written
     for _ in range(3):
         engine.write([*moves, *rows])
-    engine.write([*rows[5:], *entered(20, "zoe")])
-    assert list(engine.kept()) == [*rows, *entered(20, "zoe")]
+    last = len(rows) + 3
+    engine.write([*rows[5:], *entered(last, "zoe")])
+    assert list(engine.kept()) == [*rows, *entered(last, "zoe")]
     assert list(engine.jotted()) == moves
-    assert engine.last() == 20
+    assert engine.last() == last
 
 
 @pytest.mark.parametrize("count", [0, 1, entries.PAGE, entries.PAGE + 1])

@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 import trio
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from games import hexagondots
@@ -85,7 +86,7 @@ class Town(talk.Town):
             case Claimed(name=name):
                 told = f"{name} has a token"
             case Dealt(keys=(_, _)):
-                told = f"{replace(fact, keys=None)}, and both can come back to it"
+                told = f"{replace(fact, keys=None, ways_back=UNSET)}, and both can come back to it"
             case _:
                 pass
         self.note(f"{tournament.record.name}: {told}")

@@ -152,8 +152,9 @@ def agree(bot: Bot, over: Over, fact: Concluded) -> bool:
     if over.match not in (None, fact.match) or over.ending not in (None, (fact.ending, fact.why)):
         return False
     match bot.character.wire:
-        case "memo" if result == NOTHING:
-            return over.result == DRAWN
+        case "memo" if result == NOTHING:  # whoever stays has won, also where it counts for nothing
+            went = [each for each in fact.players if fact.why in absences(each)]
+            return over.result == (DRAWN if not went else LOST if bot.name in went else WON)
         case "c4-arena" if result == NOTHING:
             return over.result == WON  # it was told that the other has gone, which is all that it can be
         case "arena" | "arena, called" if fact.ending is not Ending.PLAYED:

@@ -1,0 +1,76 @@
+"""Bots whose place is in another process: what a door asks before it serves one, and what it hands over.
+
+A tournament is held in one process. A door, wherever a connection comes in, reads just enough to know
+where its bot wants to play. If that is not here, the connection goes there: a process on the same
+machine is passed the descriptor, and another machine is relayed the bytes. Doors need not know which.
+
+A host that holds all there is has nobody abroad, and nothing is asked.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, Protocol
+
+from msgspec import Struct
+
+from server.host.view import Held
+from server.net.wire import Wire
+from tournament.record import Record
+
+Piece = tuple[bytes, float]  # what was read in one go, and when, on trio's clock
+
+
+class Wanted(Struct, frozen=True):
+    """Where a bot wants to play, by the message that it comes with."""
+
+    name: str
+    game: str
+    tournament: str | None  # None: wherever the host finds a place for that name
+
+
+class Handed(Struct, frozen=True, eq=False):
+    """A connection that is handed over. Nobody else reads from it or writes to it meanwhile."""
+
+    door: Literal["tcp", "websocket"]
+    wire: Wire  # its `peer` is the bot's own address, also behind a proxy
+    path: str  # of a websocket, whose handshake is over; "" over TCP
+    pieces: Sequence[Piece]  # what was read and is still to be served: it begins with that message
+    authenticated: Callable[[], None]  # is to be called when the bot has shown who it is
+
+
+class Holder(Protocol):
+    """Whoever has the tournament."""
+
+    async def take(self, handed: Handed) -> Sequence[Piece]:
+        """Serve a connection. Closing its wire is left to the caller.
+
+        This returns when the connection has ended; or when its bot wants something else, with the bytes
+        that are to be served from then on, and the wire may be used again.
+        """
+        ...
+
+
+class HeldAbroad(Held, Protocol):
+    async def finished(self) -> None:
+        """Wait until it is over."""
+        ...
+
+
+class Abroad(Protocol):
+    """What a host knows of other processes."""
+
+    @property
+    def held(self) -> Mapping[str, HeldAbroad]:
+        """The tournaments that they hold, as far as this process knows them, by name."""
+        ...
+
+    def holder(self, wanted: Wanted) -> Holder | None:
+        """Who serves a bot that wants that; None: this process."""
+        ...
+
+    def place(self, record: Record) -> Held | None:
+        """Have somebody hold a tournament, which is new or was kept; None: this process is to."""
+        ...
+
+    def opens(self, game: str) -> bool:
+        """Whether this process is to open the table of a game."""
+        ...

@@ -1,0 +1,40 @@
+"""Who has played which matches: an index that follows records: a look at a bot costs what it has played."""
+
+from array import array
+from collections.abc import Sequence
+from weakref import WeakKeyDictionary
+
+from tournament.record import Record
+
+PIECE = 10_000  # of a record, read at a time
+
+
+class Appearances:
+    """Who has played which matches of a record, by their numbers in the order of their ends."""
+
+    def __init__(self) -> None:
+        self._read = 0
+        self._of: dict[str, array[int]] = {}
+
+    def follow(self, record: Record) -> None:
+        last = len(record.endings)
+        for start in range(self._read, last, PIECE):
+            for number, match in enumerate(record.endings[start : min(start + PIECE, last)], start):
+                for name in record.matches[match].players:
+                    self._of.setdefault(name, array("I")).append(number)
+        self._read = last
+
+    def of(self, name: str) -> Sequence[int]:
+        return self._of.get(name, ())
+
+
+class Index:
+    """Of every record that somebody asked about."""
+
+    def __init__(self) -> None:
+        self._records: WeakKeyDictionary[Record, Appearances] = WeakKeyDictionary()
+
+    def find(self, record: Record, name: str) -> Sequence[int]:
+        found = self._records.setdefault(record, Appearances())
+        found.follow(record)
+        return found.of(name)

@@ -1,0 +1,24 @@
+"""What an organiser may say about an entrant: whose it is, and how to reach them."""
+
+from games.game import quoted
+from tournament.desk import AFFILIATION, CONTACT, About
+from tournament.tournament import Refusal
+
+
+def about(affiliation: str | None, contact: str | None) -> About:
+    """Without blanks around it; None is what is not said. Raises `Refusal`."""
+    return About(
+        _checked("affiliation", affiliation, AFFILIATION),
+        _checked("contact", contact, CONTACT),
+    )
+
+
+def _checked(what: str, text: str | None, most: int) -> str | None:
+    if text is None:
+        return None
+    text = text.strip()
+    if len(text) > most:
+        raise Refusal(f"{what}: expected at most {most} characters, not {len(text)}")
+    if not text.isprintable():
+        raise Refusal(f"{what}: expected text that can be printed, not {quoted(text)}")
+    return text

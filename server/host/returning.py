@@ -1,0 +1,51 @@
+"""Seats to which dialects find the way back by themselves, after the host has been started again.
+
+A bot whose address says what it plays (a battle's name, a game's path and a turn
+token) comes back by that alone. How, only its dialect knows: it has said so in its own
+words when the match was dealt, and is told them again here. Bots that come back by
+a token of their name are a matter of `server/host/reception.py`.
+"""
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from tournament.player import Player, Seat
+
+
+class Awaited(Struct, frozen=True):
+    """A seat whose bot may come back to it."""
+
+    seat: Seat
+    player: Player
+    words: str  # the dialect's own
+
+
+Find = Callable[[Awaited], None]
+
+
+def way_back(door: str, words: str) -> str:
+    """What a player has for its way back: the dialect's words, after its name."""
+    return f"{door} {words}"
+
+
+class Returning:
+    def __init__(self) -> None:
+        self._finders: dict[str, Find] = {}  # by door
+        self._awaited: dict[str, list[Awaited]] = {}  # by door, before it is there
+
+    def listen(self, door: str, find: Find) -> None:
+        """Have `find` called with each seat that is awaited there, now and later."""
+        self._finders[door] = find
+        for awaited in self._awaited.pop(door, ()):
+            if awaited.seat.match.verdict is None:
+                find(awaited)
+
+    def tell(self, seat: Seat, player: Player, way_back: str) -> None:
+        """A match goes on in which that seat is awaited."""
+        door, _, words = way_back.partition(" ")
+        awaited = Awaited(seat, player, words)
+        if (find := self._finders.get(door)) is not None:
+            find(awaited)
+        else:
+            self._awaited.setdefault(door, []).append(awaited)

@@ -1,0 +1,200 @@
+"""What each version of a bot has done, and how strong it is.
+
+A bot may say in its hello which version it is. Its versions are rated as if each were a bot of its own,
+together with all versions of all others, from the latest matches of a game. Where one figure is shown
+for a bot, it is that of its latest version.
+
+Ratings are worked out when somebody asks and something has changed, away from the loop, at most once a
+second for each game and with as much rest as work. Whoever asks meanwhile is given those before.
+"""
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice
+from typing import Any
+
+import trio
+from msgspec import Struct
+
+from server.host.appearances import PIECE, Index
+from server.net.guard import Guard
+from tournament.format import Result
+from tournament.ratings import Ratings
+from tournament.record import Record
+from tournament.skill import says_something
+from tournament.strength import Strength, strengths
+
+OWN = 20_000  # matches of a bot in a tournament, the latest, that are added up
+RATED = 20_000  # matches of a game, the latest, that ratings are made of
+LISTED = 50  # versions of a bot, the latest: it may call itself something else in each match
+EVERY = 1.0  # seconds between two workings-out for a game, at the least
+WAIT = 2.0  # seconds that somebody waits for those of now
+BETWEEN = "\n"  # a name and a version: neither has it
+
+Run = Callable[[Callable[[], Any]], Awaitable[Any]]
+Found = Sequence[tuple[Record, Sequence[int]]]  # records, and which of their matches
+Rated = Mapping[str, Strength]  # by name and version
+
+
+class Version(Struct, frozen=True):
+    """One version of a bot, in one game."""
+
+    version: str | None  # None: it did not say
+    played: int
+    wins: int
+    draws: int
+    losses: int
+    points: float
+    latest: float | None  # wall time at which its latest match ended
+    rating: float | None  # None: nothing that it has played says anything of strength
+    interval: tuple[float, float] | None
+
+
+class Tally(Struct):
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+    latest: float | None = None
+
+
+class Known:
+    """Of one game: the latest ratings, and of what they are."""
+
+    def __init__(self) -> None:
+        self.ratings: Rated = {}
+        self.stamp: object = None
+        self.making = False
+        self.rested = 0.0  # when they may be worked out again
+        self.news = trio.Event()  # set when they have been worked out, or could not be
+
+
+class Versions:
+    def __init__(self, guard: Callable[[], Guard], run: Run) -> None:
+        """`guard` is where work is started; `run` does it where it holds up nobody."""
+        self.index = Index()
+        self.made = 0  # workings-out so far
+        self._guard = guard
+        self._run = run
+        self._of: dict[str, Known] = {}
+
+    async def ratings(self, game: str, records: Sequence[Record]) -> Rated:
+        """Of all versions of all bots, as of now; the latest there are, if that takes long.
+
+        `records` are those of that game.
+        """
+        known, stamp = self._of.setdefault(game, Known()), _stamp(records)
+        with trio.move_on_after(WAIT):
+            for _ in range(2):  # what is being made may be older
+                if known.stamp != stamp:
+                    if not known.making:
+                        known.making = True
+                        self._guard().start_soon(self._make, known, records)
+                    await known.news.wait()
+        return known.ratings
+
+    async def _make(self, known: Known, records: Sequence[Record]) -> None:
+        begun = trio.current_time()
+        try:
+            await trio.sleep_until(known.rested)
+            begun, stamp = trio.current_time(), _stamp(records)
+            self.made += 1
+            known.ratings = await self._run(partial(rated, records))
+            known.stamp = stamp
+        finally:
+            now = trio.current_time()
+            known.rested = max(begun + EVERY, now + (now - begun))
+            known.making = False
+            known.news.set()
+            known.news = trio.Event()
+
+    async def of_games(self, name: str, records: Sequence[Record]) -> Mapping[str, Rated]:
+        """The ratings of the games in which somebody of that name has entered a tournament."""
+        games = dict.fromkeys(record.opened.game for record in records if name in record.entrants)
+        return {
+            game: await self.ratings(game, [each for each in records if each.opened.game == game])
+            for game in games
+        }
+
+
+def _stamp(records: Sequence[Record]) -> object:
+    """A value that differs whenever there are other results."""
+    return [(record.name, record.version) for record in records]
+
+
+def rated(records: Sequence[Record]) -> Rated:
+    """How strong each version of each bot is, by the latest matches."""
+    ratings = Ratings()
+    latest = list(islice((each for each in backwards(records) if not _is_out(*each)), RATED))
+    for record, result in reversed(latest):
+        ratings.add(_of_versions(record, result))
+    return strengths(ratings).of
+
+
+def backwards(records: Sequence[Record]) -> Iterator[tuple[Record, Result]]:
+    """The results that say something of strength, the latest first."""
+    for record in reversed(records):
+        taken_back = set[int]()
+        for end in range(len(record.decisions), 0, -PIECE):
+            for each in reversed(record.decisions[max(0, end - PIECE) : end]):
+                if isinstance(each, int):
+                    taken_back.add(each)
+                elif each.pairing.number in taken_back:
+                    taken_back.discard(each.pairing.number)
+                elif says_something(each):
+                    yield record, each
+
+
+def versions(name: str, found: Found, ratings: Rated) -> list[Version]:
+    """Those of a bot, the latest first, by its latest matches in these records."""
+    tallies: dict[str | None, Tally] = {}
+    for record, numbers in found:
+        for number in numbers[-OWN:]:
+            match = record.matches[record.endings[number]]
+            seat = match.players.index(name)
+            if match.score is None or match.match in record.voided:
+                continue
+            # The order is that of the latest matches: the last one that is put in again is the latest.
+            tally = tallies.pop(match.versions[seat], Tally())
+            tallies[match.versions[seat]] = tally
+            tally.wins += match.score[seat] == 1
+            tally.draws += match.score[seat] == 0.5
+            tally.losses += match.score[seat] == 0
+            tally.latest = tally.latest if match.ended is None else match.ended
+    return [
+        _version(version, tallies[version], ratings.get(called(name, version)))
+        for version in islice(sorted(tallies, key=lambda each: -(tallies[each].latest or 0.0)), LISTED)
+    ]
+
+
+def called(name: str, version: str | None) -> str:
+    """One name for a version of a bot."""
+    return f"{name}{BETWEEN}{version or ''}"
+
+
+def _version(version: str | None, tally: Tally, strength: Strength | None) -> Version:
+    return Version(
+        version,
+        tally.wins + tally.draws + tally.losses,
+        tally.wins,
+        tally.draws,
+        tally.losses,
+        tally.wins + tally.draws / 2,
+        tally.latest,
+        None if strength is None else strength.strength,
+        None if strength is None else strength.interval,
+    )
+
+
+def _is_out(record: Record, result: Result) -> bool:
+    """Whether it counts no more, because somebody withdrew or was disqualified."""
+    out = record.annulled | record.disqualified
+    return bool(out) and not out.isdisjoint(result.pairing.names)
+
+
+def _of_versions(record: Record, result: Result) -> Result:
+    """The result, between versions of bots."""
+    match = record.counted.get(result.pairing.number)
+    said = (None, None) if match is None else record.matches[match].versions
+    first, second = (called(*each) for each in zip(result.pairing.names, said, strict=True))
+    pairing = type(result.pairing)(result.pairing.number, result.pairing.round, first, second)
+    return Result(pairing, result.score, result.played, result.digest)

@@ -1,0 +1,13 @@
+"""Several hosts on one PostgreSQL database: who holds which tournament, and the links between them.
+
+    leases, stamps, messages   values and states, without I/O
+    registry, keeping          hosts and leases in the database, and renewing them
+    ledger, abroad             what this host may keep, and what others hold
+    identity, link, links      encrypted connections between hosts …
+    channel, asking            … and the bots and requests that they carry
+    requests                   which host answers a request
+    peering                    all of it together
+
+May import: `store`, `host`, `net`, `http`, `export.json_views`, `protocols.tcp`, `protocols.websocket`,
+`protocols.dialect`, `pages.desk`, `workers.directory`, `workers.requests` and `exits`.
+"""

@@ -1,0 +1,256 @@
+"""What other hosts hold, and taking up what they no longer do: this host's `Abroad`.
+
+Everything is known by the journal, which all hosts write: records of what others hold are brought
+up to date four times a second. The leases say who holds what. A host that takes a tournament over reads
+it anew, and goes on with it as after a restart. A host from which one was taken has lost touch
+with the others, and ends: what it still believes is of no use to anybody.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import structlog
+import trio
+
+from server.host.abroad import Handed, Holder, Piece, Wanted
+from server.host.host import OPEN, Host
+from server.host.view import Held
+from server.peers.keeping import Keeping
+from server.peers.leases import EVERY, Change
+from server.peers.ledger import SharedLedger
+from server.peers.link import Link
+from server.store.journal import Reader, Unavailable
+from server.store.ledger import InThread
+from server.workers.directory import OWN, Away, Directory
+from tournament import entries
+from tournament.entries import Entry
+from tournament.record import HOST, AnyFact, Kept, Opened, Ordered, Record, State, called, fold
+from tournament.store import Stale
+
+NOBODY = -1  # holds it just now
+PATIENCE = 5.0  # seconds that a bot waits for somebody to hold its tournament: two are usual after a death
+LOOK = 0.05  # seconds between two looks for that
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+class Known(Directory):
+    """Which host holds which tournament, by its leases, and where a bot belongs."""
+
+    def __init__(self, keeping: Keeping, ledger: SharedLedger) -> None:
+        super().__init__(1, ledger)
+        self._leases = keeping.leases
+
+    def _choice(self, record: Record) -> int:
+        return self.host_of(record.name)
+
+    def host_of(self, tournament: str) -> int:
+        if tournament in self._leases.held:
+            return OWN
+        lease = self._leases.all.get(tournament)
+        return NOBODY if lease is None or lease.host is None else lease.host
+
+    def knows(self, tournament: str) -> Record | None:
+        found = self._records.get(tournament)
+        return None if found is None else found[0]
+
+    def replace(self, record: Record) -> Away | None:
+        """What is known of a tournament is this from now on."""
+        if (before := self._records.get(record.name)) is not None:
+            self._remove(before[0])
+            self._current.get(record.opened.game, {}).pop(record.name, None)
+        return self.place(record)
+
+    def opens(self, game: str) -> bool:
+        """Whoever has a bot for a table that nobody holds opens it."""
+        return self.host_of(OPEN + game) in (OWN, NOBODY)
+
+
+class Afar:
+    """A `Holder`: whichever other host holds a tournament, or soon will."""
+
+    def __init__(self, abroad: "Peers", tournament: str) -> None:
+        self._abroad = abroad
+        self._tournament = tournament
+
+    async def take(self, handed: Handed) -> Sequence[Piece]:
+        patience = trio.current_time() + PATIENCE
+        while (link := self._abroad.link(self._tournament)) is None:
+            if self._tournament in self._abroad.host.tournaments:
+                return handed.pieces  # it is ours by now
+            if trio.current_time() > patience:
+                log.warning("nobody holds the tournament of a bot", tournament=self._tournament)
+                return ()
+            await trio.sleep(LOOK)
+        await link.take(handed)
+        return ()
+
+
+class Peers:
+    def __init__(
+        self,
+        keeping: Keeping,
+        ledger: SharedLedger,
+        reader: Reader,
+        to: Callable[[int], Link | None],
+        in_thread: InThread = trio.to_thread.run_sync,
+    ) -> None:
+        """`to` is the link to a host, while there is one."""
+        self._keeping = keeping
+        self._ledger = ledger
+        self._reader = reader
+        self._to = to
+        self._in_thread = in_thread
+        self._limiter = trio.CapacityLimiter(1)
+        self._directory = Known(keeping, ledger)
+        self._host: Host | None = None
+        self._read = 0  # the number of the latest entry that was taken in
+        self._news = trio.Event()
+        self._gained: list[str] = []
+        self._deleted: list[str] = []  # here, so that others may use the names
+        self._lost: tuple[str, ...] = ()
+        keeping.heard = ledger.try_again
+        keeping.changed = self._changed
+        keeping.wavered = ledger.waver
+
+    @property
+    def host(self) -> Host:
+        if self._host is None:
+            raise RuntimeError("nobody has said whose these are")
+        return self._host
+
+    def load(self) -> tuple[dict[str, Record], list[Kept]]:
+        """All tournaments, by the journal as it is now: for a host that starts."""
+        last, audit = self._reader.last(), list[Kept]()
+
+        def noted() -> Iterable[Kept]:
+            for row in self._reader.kept():
+                if row.number > last:
+                    return
+                fact = entries.kept(row)
+                if isinstance(fact.fact, Ordered):
+                    audit.append(fact)
+                yield fact
+
+        records = fold(noted(), whole=False)
+        self._read = last
+        return records, audit
+
+    def serve(self, host: Host) -> None:
+        self._host = host
+        host.abroad = self
+        host.on_fact += [self._directory.told, self._told]
+
+    async def run(self) -> None:
+        """Follow the others and take over from them, until cancelled; raises `Stale` if they did from us."""
+        self._keeping.willing = True
+        while True:
+            if self._lost:
+                raise Stale(f"other hosts have taken over {', '.join(self._lost)}, and this one ends")
+            try:
+                await self._follow()
+                while self._gained:
+                    await self._take_up(self._gained[0])
+                    self._gained.pop(0)
+                while self._deleted:
+                    await self._keeping.remove(self._deleted[0])
+                    self._deleted.pop(0)
+            except Unavailable as error:
+                log.debug("the journal cannot be read just now", why=str(error))
+            with trio.move_on_after(EVERY):
+                await self._news.wait()
+            self._news = trio.Event()
+
+    async def give_up(self) -> None:
+        """Let others have everything, now that the host has stopped. Raises `Unavailable`."""
+        self._keeping.willing = False
+        for name in tuple(self._keeping.leases.held):
+            await self._keeping.release(name)
+
+    def link(self, tournament: str) -> Link | None:
+        """The link to the host that holds it, if that is another, which lives, and can be reached."""
+        holder = self._keeping.leases.holder(tournament)
+        return None if holder is None else self._to(holder.id)
+
+    # An `Abroad`
+
+    @property
+    def held(self) -> Mapping[str, Away]:
+        return self._directory.held
+
+    def holder(self, wanted: Wanted) -> Holder | None:
+        name = self.where(wanted)
+        return None if name is None else Afar(self, name)
+
+    def where(self, wanted: Wanted) -> str | None:
+        """The tournament, not held here, in which a bot plays that wants that; None: it is served here."""
+        found = self._directory.place_of(wanted)
+        if found is None:  # or it is so new that the journal was not read since
+            named = wanted.tournament
+            return named if named and self._directory.host_of(named) > OWN else None
+        name = found or OPEN + wanted.game
+        here = name in self.host.tournaments or (not found and self._directory.opens(wanted.game))
+        return None if here else name
+
+    def there_is(self, tournament: str) -> bool:
+        """Whether a tournament of that name is held, or waits for somebody to hold it."""
+        return tournament in self._keeping.leases.all
+
+    @property
+    def read(self) -> int:
+        """The number of the latest entry of the journal that is known here."""
+        return self._read
+
+    def place(self, record: Record) -> Away | None:
+        return self._directory.replace(record)
+
+    def opens(self, game: str) -> bool:
+        return self._directory.opens(game)
+
+    # Within
+
+    def _told(self, held: Held, fact: AnyFact) -> None:
+        if held.record.state is State.DELETED:
+            self._deleted.append(held.record.name)
+            self._news.set()
+
+    def _changed(self, change: Change) -> None:
+        self._gained += change.gained
+        if self._host is not None:
+            self._lost += change.lost
+        self._news.set()
+
+    async def _follow(self) -> None:
+        """Take in what others have written since."""
+        rows = await self._in_thread(lambda: list(self._reader.kept(self._read)), limiter=self._limiter)
+        for row in rows:
+            name = called(row.tournament)
+            if name != HOST and name not in self.host.tournaments:
+                await self._take_in(name, row)
+            self._read = row.number
+
+    async def _take_in(self, name: str, row: Entry) -> None:
+        fact = entries.fact(row.body)
+        if isinstance(fact, Opened):
+            self._directory.replace(Record(name, fact, whole=False, kept_as=row.tournament))
+        else:
+            await self._directory.hear(row.tournament, [fact])
+
+    async def _take_up(self, name: str) -> None:
+        """Hold what another host has held."""
+        if name in self.host.tournaments:
+            return
+        known = self._directory.knows(name)
+        kept_as = name if known is None else known.kept_as
+
+        def read() -> Record | None:
+            rows = map(entries.kept, self._reader.kept(0, kept_as))
+            return fold(rows, whole=False).get(kept_as)
+
+        record = await self._in_thread(read, limiter=self._limiter)
+        if record is None or record.state is State.DELETED:
+            await self._keeping.remove(name)  # its host has died before it was opened, or when it was deleted
+            return
+        await self._ledger.look_at_moves()
+        log.info("taken over", tournament=name, matches=len(record.dealt))
+        self._directory.replace(record)
+        self.host.hold(record)

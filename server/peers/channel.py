@@ -1,0 +1,229 @@
+"""One relayed bot, at either end of a link.
+
+`Here` is where the bot is: it copies between the bot's connection and the channel.
+`There` is where the bot plays: a `Wire` like any other, over which the doors serve the bot,
+with its bytes stamped as if it had come in there.
+"""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+
+import trio
+
+from server.host.abroad import Handed, Piece
+from server.net.guard import PEER_GONE
+from server.net.wire import Wire
+from server.peers.messages import WINDOW, Closed, Credit, Finished, Known, Message, Open, Said, Say
+from server.peers.stamps import Handing, Sending
+
+PIECE = 1 << 14  # bytes of a bot's in one message: others get their turn
+
+
+class Channel:
+    """What both ends have: a way to say things, and credit."""
+
+    def __init__(self, number: int, say: Callable[[Message], None]) -> None:
+        self.number = number
+        self.say = say
+        self.credit: int = WINDOW  # bytes that may be sent
+        self.over = False
+        self._news = trio.Event()
+
+    def hear(self, message: Message) -> None:
+        """Take what the other end says. Never waits."""
+        match message:
+            case Credit(size=size):
+                self.credit += size
+            case Closed():
+                self.over = True
+            case _:
+                pass
+        self.wake()
+
+    def lost(self) -> None:
+        """The link is gone, and the channel with it."""
+        self.over = True
+        self.wake()
+
+    def wake(self) -> None:
+        news, self._news = self._news, trio.Event()
+        news.set()
+
+    async def news(self) -> None:
+        await self._news.wait()
+
+
+class Here(Channel):
+    """The bot is at this host."""
+
+    def __init__(self, number: int, say: Callable[[Message], None], handed: Handed) -> None:
+        super().__init__(number, say)
+        self._handed = handed
+        self._wire = handed.wire
+        self._handing = Handing(trio.current_time())
+        self._queue: deque[bytes] = deque()  # for the bot: no more than the credit that was given
+        self._last = False  # nothing more comes for the bot
+        self._sending = False  # the task that sends is waiting for the bot to take something
+        pieces = tuple((content, self._handing.heard(at)) for content, at in handed.pieces)
+        self.credit -= sum(len(content) for content, _ in pieces)
+        say(Open(number, handed.door, handed.path, handed.wire.peer, pieces))
+
+    async def relay(self) -> None:
+        """Copy both ways until either side has ended."""
+        try:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._hear_the_bot)
+                await self._tell_the_bot()
+                nursery.cancel_scope.cancel()
+        except* PEER_GONE:
+            pass
+        finally:
+            self._wire.close()
+            self.say(Closed(self.number))
+
+    def hear(self, message: Message) -> None:
+        match message:
+            case Say(content=content):
+                self._queue.append(content)
+                self._send_now()
+            case Finished():
+                self._last = True
+            case Known():
+                self._handed.authenticated()
+            case _:
+                pass
+        super().hear(message)
+
+    def _send_now(self) -> None:
+        """As much as the bot's connection takes at once: from one host's socket to the bot's in one call."""
+        while self._queue and not self._sending:
+            content = self._queue[0]
+            try:
+                sent = self._wire.send_now(content)
+            except PEER_GONE:
+                self.over = True
+                return
+            self._sent(content, sent)
+            if sent < len(content):
+                return
+
+    def _sent(self, content: bytes, sent: int) -> None:
+        if sent:
+            self._handing.hand(sent, trio.current_time())
+            self.say(Credit(self.number, sent))
+        if sent == len(content):
+            self._queue.popleft()
+        else:
+            self._queue[0] = content[sent:]
+
+    async def _tell_the_bot(self) -> None:
+        while not self.over:
+            if self._queue:
+                await self._send_some()
+            elif self._last:
+                self._last = False
+                self._wire.finish()
+            else:
+                await self.news()
+        with trio.move_on_after(1.0):  # what had been said before the end
+            while self._queue:
+                await self._send_some()
+
+    async def _send_some(self) -> None:
+        content, self._sending = self._queue[0], True
+        try:
+            self._sent(content, await self._wire.send_some(content))
+        finally:
+            self._sending = False
+
+    async def _hear_the_bot(self) -> None:
+        try:
+            while received := await self._wire.receive():
+                heard = self._handing.heard(self._wire.arrived)
+                for start in range(0, len(received), PIECE):
+                    piece = received[start : start + PIECE]
+                    while self.credit < len(piece):
+                        await self.news()
+                    self.credit -= len(piece)
+                    self.say(Said(self.number, piece, heard))
+            self.say(Finished(self.number))
+        except PEER_GONE:
+            self.over = True
+            self.wake()
+
+
+class There(Channel, Wire):
+    """The bot plays at this host. A wire, whose bytes arrived when the bot's host says."""
+
+    def __init__(self, opened: Open, say: Callable[[Message], None]) -> None:
+        super().__init__(opened.channel, say)
+        now = trio.current_time()
+        self.peer = opened.peer
+        self.secure = True
+        self.arrived = now
+        self._sending = Sending(now)
+        self._queue: deque[Piece] = deque()  # from the bot
+        self._ended = False  # the bot says nothing more
+        self._closed = False
+        self.pieces: Sequence[Piece] = [
+            (content, self._sending.arrived(heard, now)) for content, heard in opened.pieces
+        ]
+        if taken := sum(len(content) for content, _ in opened.pieces):
+            say(Credit(self.number, taken))
+
+    def known(self) -> None:
+        self.say(Known(self.number))
+
+    def hear(self, message: Message) -> None:
+        match message:
+            case Said(content=content, heard=heard):
+                self._queue.append((content, self._sending.arrived(heard, trio.current_time())))
+            case Finished():
+                self._ended = True
+            case _:
+                pass
+        super().hear(message)
+
+    # As a wire
+
+    async def receive(self) -> bytes:
+        while True:
+            if self._closed:
+                raise trio.ClosedResourceError("the connection was closed at this end")
+            if self._queue:
+                content, self.arrived = self._queue.popleft()
+                self.say(Credit(self.number, len(content)))
+                await trio.lowlevel.checkpoint()
+                return content
+            if self._ended:
+                return b""
+            if self.over:
+                raise trio.BrokenResourceError("the connection is lost")
+            await self.news()
+
+    def send_now(self, data: bytes | bytearray | memoryview) -> int:
+        if self._closed or self.over:
+            raise trio.BrokenResourceError("the connection is lost")
+        size = min(len(data), self.credit)
+        if size:
+            self.credit -= size
+            self._sending.send(size, trio.current_time())
+            self.say(Say(self.number, bytes(data[:size])))
+        return size
+
+    async def send_some(self, data: bytes | bytearray | memoryview) -> int:
+        while not (sent := self.send_now(data)):
+            await self.news()
+        await trio.lowlevel.checkpoint()
+        return sent
+
+    def finish(self) -> None:
+        if not self._closed and not self.over:
+            self.say(Finished(self.number))
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            if not self.over:
+                self.say(Closed(self.number))
+            self.wake()

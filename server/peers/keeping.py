@@ -1,0 +1,132 @@
+"""Renewing this host's leases for as long as it runs, and telling the host what it holds.
+
+One request to the database at a time, and what it says is taken in before the next is made: else
+an older answer could take back a newer one.
+"""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any, TypeVar
+
+import structlog
+import trio
+
+from server.peers.leases import EVERY, Card, Change, Leases, since_boot
+from server.peers.registry import Registry
+from server.store.journal import Unavailable
+from server.store.ledger import InThread
+
+T = TypeVar("T")
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+def _nothing(_: object) -> None:
+    """Nobody wants to know."""
+
+
+class Keeping:
+    def __init__(
+        self,
+        registry: Registry,
+        in_thread: InThread = trio.to_thread.run_sync,
+        *,
+        now: Callable[[], float] = since_boot,
+        sleep: Callable[[float], Awaitable[Any]] = trio.sleep,
+    ) -> None:
+        self.leases = Leases()
+        self.willing = False  # to take over what others held: when this host has read the journal
+        self.heard: Callable[[], None] = lambda: None  # called whenever the database has said something …
+        self.changed: Callable[[Change], None] = _nothing  # … when what is held has changed …
+        self.wavered: Callable[[bool], None] = _nothing  # … and with whether it is held for certain
+        self._registry = registry
+        self._in_thread = in_thread
+        self._now = now
+        self._sleep = sleep
+        self._asking = trio.Lock()
+        self._limiter = trio.CapacityLimiter(1)
+        self._sure = False
+        self._granted = trio.Event()
+
+    @property
+    def sure(self) -> bool:
+        return self.leases.sure(self._now())
+
+    async def register(self, card: Card) -> int:
+        """Be known to the other hosts; returns under which number. Raises `Unavailable`."""
+        register = partial(self._registry.register, card)
+        self.leases.host = await self._in_thread(register, limiter=self._limiter)
+        return self.leases.host
+
+    async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Renew until cancelled. It has started when the first request was granted."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._watch)
+            why = ""
+            while True:
+                begun = self._now()
+                try:
+                    await self.renew()
+                except Unavailable as error:
+                    if str(error) != why:
+                        log.warning("leases cannot be renewed", why=(why := str(error)))
+                else:
+                    why = ""
+                    task_status.started()
+                    task_status = trio.TASK_STATUS_IGNORED
+                await self._sleep(max(0.0, begun + EVERY - self._now()))
+
+    async def renew(self) -> None:
+        """Once, now. Raises `Unavailable`."""
+        async with self._asking:
+            sent = self._now()
+            renew = partial(self._registry.renew, self.leases.host, self.leases.changes, willing=self.willing)
+            answer = await self._in_thread(renew, limiter=self._limiter)
+            change = self.leases.granted(sent, answer)
+        self.heard()
+        if change.gained or change.lost:
+            self.changed(change)
+        self._say_whether_sure()
+
+    async def open(self, tournament: str) -> bool:
+        """Hold a tournament that is new; False if there is one of that name. Raises `Unavailable`."""
+        async with self._asking:
+            opened = partial(self._registry.open, self.leases.host, tournament)
+            epoch = await self._in_thread(opened, limiter=self._limiter)
+            if epoch is not None:
+                self.leases.opened(tournament, epoch)
+            return epoch is not None
+
+    async def release(self, tournament: str) -> None:
+        """Let another host have it; nothing more may be written of it here. Raises `Unavailable`."""
+        async with self._asking:
+            self.leases.gone(tournament)
+            release = partial(self._registry.release, self.leases.host, tournament)
+            await self._in_thread(release, limiter=self._limiter)
+
+    async def remove(self, tournament: str) -> None:
+        """It is deleted, and its name is free. Raises `Unavailable`."""
+        async with self._asking:
+            self.leases.gone(tournament)
+            remove = partial(self._registry.remove, self.leases.host, tournament)
+            await self._in_thread(remove, limiter=self._limiter)
+
+    # Within
+
+    async def _watch(self) -> None:
+        """Notice when the last that was granted is over."""
+        while True:
+            left = self.leases.until - self._now()
+            if left > 0:
+                await self._sleep(left)
+            else:
+                self._granted = trio.Event()
+                self._say_whether_sure()
+                await self._granted.wait()
+
+    def _say_whether_sure(self) -> None:
+        if self.sure:
+            self._granted.set()
+        if self.sure != self._sure:
+            self._sure = not self._sure
+            self.wavered(self._sure)

@@ -1,0 +1,134 @@
+"""Which tournaments this host holds, as far as it can be sure: the part that does no I/O.
+
+A host asks the database, four times a second, to let it go on holding what it holds, and the
+database lets the leases of a host lapse that has not asked for a second. Two clocks
+are involved, and neither is asked what time it is on the other: the host counts from
+the moment in which it *sent* a request that was granted, so its second ends before the
+database's does, and stops a little early, because clocks run at different rates.
+
+    sure     it may play and decide: every request of late was granted
+    unsure   its second is over and nothing was heard: clocks stand, and nothing begins
+    lost     another host holds the tournament, by the database's word
+
+From unsure it goes back to sure for whatever nobody has taken meanwhile. Whatever happens, nobody
+can write who holds no lease: rows carry the epoch of the lease, and the database
+compares.
+"""
+
+import time
+from collections.abc import Mapping
+from math import inf
+from types import MappingProxyType
+
+from msgspec import Struct
+
+LENGTH = 1.0  # seconds that leases last, by the database's clock
+EVERY = 0.25  # seconds between two requests: three may be lost
+SHORT = 0.9  # of those seconds a host counts on so much: clocks may differ in rate by a tenth
+NOT_HELD = -1  # an epoch that is nobody's, so that whatever carries it is refused
+UNSHARED = 0  # the epoch of what belongs to no tournament
+NONE: Mapping[str, "Lease"] = MappingProxyType({})
+
+
+def since_boot() -> float:
+    """Seconds that also pass while the machine sleeps: a lease does not wait for it to wake up."""
+    clock = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if clock is None else time.clock_gettime(clock)
+
+
+class Lease(Struct, frozen=True):
+    """A tournament that is held."""
+
+    host: int | None  # None: nobody holds it just now
+    epoch: int
+
+
+class Card(Struct, frozen=True):
+    """What a host says of itself."""
+
+    address: str  # where others reach it
+    fingerprint: str  # of its certificate: SHA-256, in hexadecimal
+    certificate: str  # in PEM
+    version: str
+
+
+class Peer(Struct, frozen=True):
+    """A host, as the database knows it."""
+
+    id: int
+    address: str  # where others reach it
+    fingerprint: str  # of its certificate: SHA-256, in hexadecimal
+    certificate: str  # in PEM
+    version: str
+    alive: bool = True
+    draining: bool = False
+    age: float = 0.0  # seconds since its last heartbeat
+
+
+class Granted(Struct, frozen=True):
+    """What the database says to a request."""
+
+    changes: int  # how often leases have changed, of all hosts
+    peers: tuple[Peer, ...]
+    leases: Mapping[str, Lease] | None  # all there are, by tournament; None: as when that number was heard
+
+
+class Change(Struct, frozen=True):
+    """What a host holds since it heard from the database, and what it no longer does."""
+
+    gained: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+
+
+class Leases:
+    """This host's leases, and whose the others are."""
+
+    def __init__(self) -> None:
+        self.host = 0
+        self.peers: tuple[Peer, ...] = ()
+        self.changes = -1
+        self.until = -inf  # when this host stops being sure
+        self.all: Mapping[str, Lease] = NONE
+        self._held: dict[str, int] = {}  # epochs, by tournament
+
+    def sure(self, now: float) -> bool:
+        """Whether what is held is certainly held."""
+        return now < self.until
+
+    @property
+    def held(self) -> Mapping[str, int]:
+        """The tournaments that are held, by the last that was heard, with their epochs."""
+        return MappingProxyType(self._held)
+
+    def epoch(self, tournament: str) -> int:
+        """What is to be kept of a tournament has to carry."""
+        return self._held.get(tournament, NOT_HELD) if tournament else UNSHARED
+
+    def holder(self, tournament: str) -> Peer | None:
+        """The other host that holds it; None where this one does, or nobody."""
+        lease = self.all.get(tournament)
+        if lease is None or lease.host == self.host:
+            return None
+        return next((peer for peer in self.peers if peer.id == lease.host and peer.alive), None)
+
+    def granted(self, sent: float, answer: Granted) -> Change:
+        """Take what the database said to a request that was sent at that time."""
+        self.until = max(self.until, sent + LENGTH * SHORT)
+        self.peers = answer.peers
+        self.changes = answer.changes
+        if answer.leases is None:
+            return Change()
+        self.all = answer.leases
+        now = {name: each.epoch for name, each in self.all.items() if each.host == self.host}
+        lost = tuple(name for name, epoch in self._held.items() if now.get(name) != epoch)
+        gained = tuple(name for name, epoch in now.items() if self._held.get(name) != epoch)
+        self._held = now
+        return Change(gained, lost)
+
+    def opened(self, tournament: str, epoch: int) -> None:
+        """The database has given this host the lease of a tournament that is new."""
+        self._held[tournament] = epoch
+
+    def gone(self, tournament: str) -> None:
+        """It has been given back, or is no more."""
+        self._held.pop(tournament, None)

@@ -1,0 +1,61 @@
+"""The ledger of a host that shares its database: it keeps what this host may keep.
+
+A tournament is held before it is opened, so that of two hosts that open one of the same
+name only one does. While leases cannot be renewed the host is in trouble, as when its store is:
+clocks stand, and nothing begins.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import trio
+
+from server.peers.keeping import Keeping
+from server.store.journal import Unavailable
+from server.store.ledger import InThread, Ledger
+from server.store.shared import SharedPostgres
+from tournament.record import AnyFact, Opened, called
+from tournament.store import Story
+from tournament.tournament import Refusal
+
+UNSURE = "the leases of this host cannot be renewed: another host may go on with its tournaments"
+
+
+class SharedLedger(Ledger):
+    def __init__(
+        self, engine: SharedPostgres, keeping: Keeping, in_thread: InThread = trio.to_thread.run_sync
+    ) -> None:
+        super().__init__(engine, in_thread, keeping.leases.epoch)
+        self._keeping = keeping
+        self._unsure = ""
+        self._in_trouble = ""  # the store itself
+        self._jotted: Mapping[str, Story] | None = None
+
+    async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> Sequence[str]:
+        if any(isinstance(fact, Opened) for fact in facts):
+            await self._open(called(tournament))
+        return await super().keep(tournament, when, facts)
+
+    def jotted(self) -> Mapping[str, Story]:
+        return super().jotted() if self._jotted is None else self._jotted
+
+    async def look_at_moves(self) -> None:
+        """Read what was jotted down, now and in a thread, for whoever asks for it next."""
+        self._jotted = await self._in_thread(super().jotted, limiter=self._reading)
+
+    def waver(self, sure: bool) -> None:
+        """Whether this host's leases hold for certain."""
+        self._unsure = "" if sure else UNSURE
+        super()._set_trouble(self._in_trouble or self._unsure)
+
+    def _set_trouble(self, reason: str) -> None:
+        self._in_trouble = reason
+        super()._set_trouble(reason or self._unsure)
+
+    async def _open(self, tournament: str) -> None:
+        if tournament in self._keeping.leases.held:
+            return  # it is opened again, after a commit that nobody was told of
+        try:
+            if not await self._keeping.open(tournament):
+                raise Refusal(f"there is a tournament {tournament} already")
+        except Unavailable as error:
+            raise Refusal(f"the database does not answer: {error}") from None

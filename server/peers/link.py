@@ -1,0 +1,182 @@
+"""A link between two hosts, while it lasts: one connection for all bots and requests that are relayed.
+
+Whatever is said is sent as soon as the connection takes it. What waits is bounded by the
+credit of the channels. Both sides say now and then that they are here. A link on which nothing
+is heard for a while is as good as cut, and whatever it carried ends with it.
+"""
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+import structlog
+import trio
+
+from server.host.abroad import Handed
+from server.http.exchange import Exchange
+from server.http.head import HttpError
+from server.net.guard import Guard
+from server.peers.asking import AGAIN, LOST, Answering, Asking
+from server.peers.channel import Channel, Here, There
+from server.peers.messages import (
+    Ask,
+    BadLink,
+    Beat,
+    Closed,
+    Knows,
+    Message,
+    News,
+    Open,
+    Sitting,
+    Unframed,
+    framed,
+)
+
+EVERY = 0.5  # seconds between two beats
+SILENCE = 2.0  # seconds after which a link on which nothing was heard is cut
+READ = 1 << 16  # bytes taken in one go
+CHANNELS = 20_000  # at once
+
+Serve = Callable[[There, Open], None]  # have a bot served over this wire
+Reply = Callable[[Answering], None]  # have a request answered
+Hear = Callable[[int, News], None]  # what a host has said to this host as a whole
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+class Link:
+    def __init__(
+        self,
+        stream: trio.abc.Stream,
+        peer: int,
+        serve: Serve,
+        *,
+        dialled: bool,
+        reply: Reply = lambda answering: answering.lost(),
+        hear: Hear = lambda peer, news: None,
+        token: str = "",
+    ) -> None:
+        """`peer` is the other host's number; `dialled` that this one has begun it.
+
+        `token` is the organiser's, of this host.
+        """
+        self.peer = peer
+        self._reply = reply
+        self._hear = hear
+        self._token = token
+        self._stream = stream
+        self._serve = serve
+        self._next = 1 if dialled else 2  # the two sides open channels of different numbers
+        self._channels: dict[int, Channel] = {}
+        self._said = bytearray()
+        self._something = trio.Event()  # is said
+        self._heard = trio.current_time()
+        self._open = True
+
+    async def run(self) -> None:
+        """Until either side is gone, or cancelled."""
+        try:
+            async with self._stream, trio.open_nursery() as nursery:
+                nursery.start_soon(self._send)
+                nursery.start_soon(self._beat)
+                with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+                    await self._receive()
+                nursery.cancel_scope.cancel()
+        except* (trio.BrokenResourceError, trio.ClosedResourceError):
+            pass
+        finally:
+            self._open = False
+            for channel in self._channels.values():
+                channel.lost()
+
+    async def take(self, handed: Handed) -> None:
+        """Serve a connection over there, to its end."""
+        if not self._open or len(self._channels) >= CHANNELS:
+            return
+        number, self._next = self._next, self._next + 2
+        channel = self._channels[number] = Here(number, self.say, handed)
+        try:
+            await channel.relay()
+        finally:
+            self._channels.pop(number, None)
+
+    async def ask(self, exchange: Exchange, *, organiser: bool) -> None:
+        """Have a request answered over there; raises `HttpError` if that cannot be."""
+        if not self._open or len(self._channels) >= CHANNELS:
+            raise HttpError(503, LOST, AGAIN)
+        number, self._next = self._next, self._next + 2
+        channel = self._channels[number] = Asking(number, self.say, exchange, organiser=organiser)
+        try:
+            await channel.relay()
+        finally:
+            self._channels.pop(number, None)
+
+    def say(self, message: Message) -> None:
+        """Never waits. What is said after the end goes nowhere."""
+        if isinstance(message, Closed):
+            self._channels.pop(message.channel, None)
+        if self._open:
+            self._said += framed(message)
+            self._something.set()
+
+    # Within
+
+    async def _send(self) -> None:
+        while True:
+            await self._something.wait()
+            self._something = trio.Event()
+            said, self._said = self._said, bytearray()
+            await self._stream.send_all(said)
+
+    async def _beat(self) -> None:
+        while trio.current_time() < self._heard + SILENCE:
+            self.say(Beat())
+            await trio.sleep(EVERY)
+        log.warning("a link between hosts is silent, and is cut", host=self.peer)
+        await trio.aclose_forcefully(self._stream)
+
+    async def _receive(self) -> None:
+        unframed = Unframed()
+        try:
+            while received := await self._stream.receive_some(READ):
+                self._heard = trio.current_time()
+                for message in unframed.receive(bytes(received)):
+                    self._take(message)
+        except BadLink as error:
+            log.error("a link between hosts is cut", host=self.peer, why=str(error))
+
+    def _take(self, message: Message) -> None:
+        match message:
+            case Beat():
+                pass
+            case Knows() | Sitting():
+                self._hear(self.peer, message)
+            case Open(channel=number) | Ask(channel=number):
+                if number % 2 == self._next % 2 or number in self._channels:
+                    raise BadLink(f"channel {number} is not the other side's to open")
+                if len(self._channels) >= CHANNELS:
+                    self.say(Closed(number))
+                    return
+                if isinstance(message, Ask):
+                    self._channels[number] = answering = Answering(message, self.say, self._token)
+                    self._reply(answering)
+                else:
+                    self._channels[number] = wire = There(message, self.say)
+                    self._serve(wire, message)
+            case _:
+                channel = self._channels.get(message.channel)  # it may have ended here meanwhile
+                if channel is not None:
+                    channel.hear(message)
+                    if isinstance(message, Closed):
+                        self._channels.pop(message.channel, None)
+
+
+def attended(guard: Guard, attend: Callable[[There, Open], Awaitable[object]]) -> Serve:
+    """Serve each in a task of its own, which ends the channel."""
+
+    async def serve(wire: There, opened: Open) -> None:
+        try:
+            await attend(wire, opened)
+        finally:
+            wire.close()
+
+    return lambda wire, opened: guard.start_soon(serve, wire, opened)

@@ -1,0 +1,135 @@
+"""The links of this host to all others: exactly one to each, encrypted, and pinned on both sides.
+
+Of two hosts the one that came later dials. Each shows the certificate whose fingerprint
+is in the database, and is refused if it is not the one that the database names. A link that is
+lost is dialled again for as long as the database says that the other host lives.
+"""
+
+import socket
+from collections.abc import Callable, Iterable
+
+import structlog
+import trio
+
+from server.exits import ConfigError
+from server.peers import identity
+from server.peers.identity import Identity
+from server.peers.leases import Peer
+from server.peers.link import Hear, Link, Reply, Serve
+
+AGAIN = 0.25  # seconds until a link that was lost is dialled again
+HANDSHAKE = 5.0  # seconds
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+class Links:
+    def __init__(self, own: Identity, peers: Callable[[], Iterable[Peer]], serve: Serve) -> None:
+        """`peers` are the hosts that live, without this one, by what was heard last of the database."""
+        self.host = 0  # which this one is
+        self.token = ""  # the organiser's, at this host
+        self.reply: Reply = lambda answering: answering.lost()
+        self.hear: Hear = lambda peer, news: None
+        self.linked: Callable[[Link], None] = lambda link: None  # called with every link that begins
+        self._own = own
+        self._peers = peers
+        self._serve = serve
+        self._links: dict[int, Link] = {}
+        self._dialling: set[int] = set()
+
+    def to(self, peer: int) -> Link | None:
+        """The link to a host, while there is one."""
+        return self._links.get(peer)
+
+    def all(self) -> Iterable[Link]:
+        return self._links.values()
+
+    async def run(self, listeners: Iterable[trio.SocketListener]) -> None:
+        """Listen, and dial, until cancelled."""
+        async with trio.open_nursery() as nursery:
+            for listener in listeners:
+                nursery.start_soon(self._listen, listener, nursery)
+            while True:
+                for peer in self._peers():
+                    if peer.alive and peer.id < self.host and peer.id not in self._dialling:
+                        self._dialling.add(peer.id)
+                        nursery.start_soon(self._dial, peer)
+                await trio.sleep(AGAIN)
+
+    # Within
+
+    async def _dial(self, peer: Peer) -> None:
+        try:
+            host, _, port = peer.address.rpartition(":")
+            connected = None
+            with trio.move_on_after(HANDSHAKE):
+                connected = await trio.open_tcp_stream(host.strip("[]"), int(port))
+            if connected is None:
+                raise TimeoutError(f"nobody answers within {HANDSHAKE:g} s")
+            context = identity.context(self._own, [peer.certificate], server=False)
+            stream = trio.SSLStream(connected, context)
+            if await _shown(stream) == peer.fingerprint:
+                await self._keep(stream, peer.id, dialled=True)
+        except (OSError, ValueError) as error:
+            log.warning("a host cannot be reached", host=peer.id, at=peer.address, why=str(error))
+        finally:
+            self._dialling.discard(peer.id)
+
+    async def _listen(self, listener: trio.SocketListener, nursery: trio.Nursery) -> None:
+        async with listener:
+            while True:
+                try:
+                    stream = await listener.accept()
+                except OSError as error:
+                    log.error("no room for a link", why=str(error))
+                    await trio.sleep(AGAIN)
+                else:
+                    nursery.start_soon(self._accept, stream)
+
+    async def _accept(self, connected: trio.SocketStream) -> None:
+        others = {peer.fingerprint: peer for peer in self._peers() if peer.alive}
+        context = identity.context(self._own, [peer.certificate for peer in others.values()], server=True)
+        stream = trio.SSLStream(connected, context, server_side=True)
+        peer = others.get(await _shown(stream))
+        if peer is not None and peer.id > self.host:
+            await self._keep(stream, peer.id, dialled=False)
+        else:
+            await trio.aclose_forcefully(stream)
+
+    async def _keep(self, stream: trio.SSLStream[trio.SocketStream], peer: int, *, dialled: bool) -> None:
+        link = Link(
+            stream, peer, self._serve, dialled=dialled, reply=self.reply, hear=self.hear, token=self.token
+        )
+        self._links[peer] = link
+        self.linked(link)
+        log.info("linked", host=peer)
+        try:
+            await link.run()
+        finally:
+            if self._links.get(peer) is link:
+                del self._links[peer]
+
+
+async def _shown(stream: trio.SSLStream[trio.SocketStream]) -> str:
+    """The fingerprint of the certificate that the other side proves to have; else "", and it is closed."""
+    why = f"no handshake within {HANDSHAKE:g} s"
+    with trio.move_on_after(HANDSHAKE):
+        try:
+            await stream.do_handshake()
+            return identity.fingerprint(stream.getpeercert(binary_form=True))
+        except trio.BrokenResourceError as error:
+            why = str(error.__cause__ or error)
+    log.warning("a link is refused: its other end has no certificate of a host in the database", why=why)
+    await trio.aclose_forcefully(stream)
+    return ""
+
+
+async def listening(address: str) -> list[trio.SocketListener]:
+    """Listen for other hosts at `HOST:PORT`. Raises `ConfigError`."""
+    host, colon, port = address.rpartition(":")
+    if not colon or not port.isdigit() or int(port) > 65535:
+        raise ConfigError(f"peers: expected ADDRESS:PORT, where other hosts reach this one, not {address!r}")
+    try:
+        return await trio.open_tcp_listeners(int(port), host=host.strip("[]") or None)
+    except (OSError, socket.gaierror) as error:
+        raise ConfigError(f"peers: cannot listen on {address}: {error.strerror}") from None

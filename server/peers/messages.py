@@ -1,0 +1,168 @@
+"""What two hosts say to each other over their link, and how it is framed: no I/O.
+
+A link carries many channels, one for each relayed bot or request. The host where it came in opens
+the channel. Each side may send so many bytes on a channel as the other has given it
+credit for, and no more: a bot that does not read costs nobody else anything.
+"""
+
+import struct
+from collections.abc import Iterator
+
+import msgspec
+from msgspec import Struct
+
+from server.http.wire import Headers
+from server.peers.stamps import Heard
+
+WINDOW = 1 << 18  # bytes that may be under way on a channel: more than any outbox keeps
+LONGEST = 1 << 21  # bytes of one message; the longest that is ever said is a long answer with its head
+LENGTH = struct.Struct("!I")  # comes before each message
+
+
+class Open(Struct, tag="open", frozen=True, array_like=True):
+    """A bot is here that plays at yours: serve it, beginning with these bytes."""
+
+    channel: int
+    door: str
+    path: str  # of a websocket
+    peer: str  # the bot's address
+    pieces: tuple[tuple[bytes, Heard], ...]
+
+
+class Said(Struct, tag="said", frozen=True, array_like=True):
+    """By the bot."""
+
+    channel: int
+    content: bytes
+    heard: Heard
+
+
+class Say(Struct, tag="say", frozen=True, array_like=True):
+    """To the bot."""
+
+    channel: int
+    content: bytes
+
+
+class Credit(Struct, tag="credit", frozen=True, array_like=True):
+    """So many bytes were taken; as many more may come."""
+
+    channel: int
+    size: int
+
+
+class Known(Struct, tag="known", frozen=True, array_like=True):
+    """The bot has shown who it is."""
+
+    channel: int
+
+
+class Finished(Struct, tag="finished", frozen=True, array_like=True):
+    """Nothing more comes on this channel from this side."""
+
+    channel: int
+
+
+class Closed(Struct, tag="closed", frozen=True, array_like=True):
+    """The connection has ended, or is to end; the channel is no more."""
+
+    channel: int
+
+
+class Ask(Struct, tag="ask", frozen=True, array_like=True):
+    """A request came in here that is about something of yours: answer it."""
+
+    channel: int
+    method: str
+    path: str
+    query: dict[str, str]
+    headers: dict[str, str]
+    body: bytes
+    peer: str  # the client's address
+    age: float  # seconds since it had arrived
+    secure: bool
+    written: str  # the query as it was written
+    old: bool  # HTTP/1.0
+    organiser: bool  # it had the organiser's token of the host where it came in
+
+
+class Answer(Struct, tag="answer", frozen=True, array_like=True):
+    """To a request, whole."""
+
+    channel: int
+    status: int
+    headers: Headers
+    body: bytes
+    own: Headers
+    shared: bool  # pages of any site may read it
+
+
+class Begun(Struct, tag="begun", frozen=True, array_like=True):
+    """The beginning of an answer that comes bit by bit, each bit by a `Say`."""
+
+    channel: int
+    status: int
+    headers: Headers
+    shared: bool
+
+
+class Knows(Struct, tag="knows", frozen=True, array_like=True):
+    """Requests with this secret are for that host."""
+
+    key: str
+    host: int
+
+
+class Sitting(Struct, tag="sitting", frozen=True, array_like=True):
+    """An organiser's session at the desk was opened, or closed, at my door."""
+
+    digest: bytes
+    left: float | None  # seconds that it lasts; None: it was closed
+    form_token: str
+
+
+class Beat(Struct, tag="beat", frozen=True, array_like=True):
+    """I am here."""
+
+
+News = Knows | Sitting  # for the host as a whole
+Message = Open | Said | Say | Credit | Known | Finished | Closed | Ask | Answer | Begun | News | Beat
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder[Message](Message)
+
+
+class BadLink(Exception):
+    """The other host says what no host says: the message. The link is to be closed."""
+
+
+def framed(message: Message) -> bytes:
+    content = _encoder.encode(message)
+    return LENGTH.pack(len(content)) + content
+
+
+class Unframed:
+    """Bytes in, messages out."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+
+    def receive(self, received: bytes) -> Iterator[Message]:
+        """Raises `BadLink`."""
+        self._buffer += received
+        start = 0
+        try:
+            while len(self._buffer) - start >= LENGTH.size:
+                size = LENGTH.unpack_from(self._buffer, start)[0]
+                if size > LONGEST:
+                    raise BadLink(f"expected a message of {LONGEST} bytes at most, not {size}")
+                if len(self._buffer) - start < LENGTH.size + size:
+                    return
+                content = bytes(self._buffer[start + LENGTH.size : start + LENGTH.size + size])
+                start += LENGTH.size + size
+                try:
+                    yield _decoder.decode(content)
+                except msgspec.MsgspecError as error:
+                    raise BadLink(f"a message cannot be read: {error}") from None
+        finally:
+            del self._buffer[:start]

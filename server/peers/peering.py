@@ -1,0 +1,157 @@
+"""All of it together: what a host that shares its database has beside what every host has."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import structlog
+import trio
+
+from server.exits import ConfigError
+from server.export.json_views import moment
+from server.host.host import Host
+from server.http.routes import HttpDoor
+from server.net.outbox import Outbox
+from server.pages.desk.sessions import Sessions
+from server.peers import identity
+from server.peers.abroad import Peers
+from server.peers.channel import There
+from server.peers.keeping import Keeping
+from server.peers.leases import Card, Peer
+from server.peers.ledger import SharedLedger
+from server.peers.link import attended
+from server.peers.links import Links, listening
+from server.peers.messages import Open
+from server.peers.registry import PostgresRegistry
+from server.peers.requests import Relayed
+from server.protocols import tcp, websocket
+from server.store.journal import Unavailable
+from server.store.shared import SharedPostgres
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+class Visitor:
+    """A relayed bot, as the host has admitted it where it came in."""
+
+    def __init__(self, wire: There) -> None:
+        self._wire = wire
+
+    def authenticated(self) -> None:
+        self._wire.known()
+
+
+class Peering:
+    def __init__(self, engine: SharedPostgres, url: str, now: Callable[[], float] = time.time) -> None:
+        self._now = now
+        self._engine = engine
+        self._registry = PostgresRegistry(url)
+        self._own = identity.made()
+        self.keeping = Keeping(self._registry)
+        self.ledger = SharedLedger(engine, self.keeping)
+        self.links = Links(self._own, self._others, self._serve)
+        self.peers = Peers(self.keeping, self.ledger, engine, self.links.to)
+        self._host: Host | None = None
+
+    async def begin(
+        self,
+        nursery: trio.Nursery,
+        listeners: Sequence[trio.SocketListener],
+        address: str,
+        version: str,
+    ) -> None:
+        """Be known to the others, and hold leases. Raises `ConfigError` where the database is not there."""
+        card = Card(address, self._own.fingerprint, self._own.certificate, version)
+        try:
+            self._engine.host = self.links.host = await self.keeping.register(card)
+        except Unavailable as error:
+            raise ConfigError(f"peers: {error}") from None
+        await nursery.start(self.keeping.run)
+        nursery.start_soon(self.links.run, listeners)
+
+    async def listen(self, nursery: trio.Nursery, at: str, advertised: str, version: str) -> None:
+        """Begin, reached by other hosts there; `advertised` is how they reach it, if not by that."""
+        listeners = await listening(at)
+        address, port = at.rpartition(":")[0], listeners[0].socket.getsockname()[1]
+        await self.begin(nursery, listeners, advertised or f"{address}:{port}", version)
+
+    def serve(self, host: Host) -> None:
+        """That host's tournaments are these; it is about to run."""
+        self._host = host
+        self.peers.serve(host)
+        host.shares = host.lent = True
+        host.say_holders, host.say_hosts = self.holders, self.hosts
+
+    def relayed(self, doors: Iterable[HttpDoor], token: str, sessions: Sessions | None) -> Relayed:
+        """What has requests answered by other hosts, whose doors are these."""
+        return Relayed(self.peers, self.links, doors, token, sessions)
+
+    @property
+    def last(self) -> int:
+        """The number of the latest entry of the journal that this host knows to be safe."""
+        return max(self._engine.reached, self.peers.read)
+
+    def holders(self) -> Mapping[str, str]:
+        """The addresses of the hosts that hold tournaments, by their names."""
+        leases = self.keeping.leases
+        addresses = {peer.id: peer.address for peer in leases.peers if peer.alive}
+        return {
+            name: addresses[lease.host]
+            for name, lease in leases.all.items()
+            if lease.host is not None and lease.host in addresses
+        }
+
+    def hosts(self) -> list[dict[str, Any]]:
+        """The hosts that live, or did within the hour."""
+        leases, now = self.keeping.leases, self._now()
+        held = Counter(lease.host for lease in leases.all.values())
+        return [
+            {
+                "host": peer.id,
+                "address": peer.address,
+                "version": peer.version,
+                "alive": peer.alive,
+                "draining": peer.draining,
+                "heartbeat": moment(now - peer.age),
+                "tournaments": held[peer.id] if peer.alive else 0,
+                "this": peer.id == leases.host,
+            }
+            for peer in leases.peers
+        ]
+
+    async def give_up(self) -> None:
+        """Let others go on at once, if the database is there."""
+        try:
+            await self.peers.give_up()
+        except Unavailable as error:
+            log.warning("others go on in a second", why=str(error))
+
+    def close(self) -> None:
+        self._registry.close()
+
+    # Within
+
+    def _others(self) -> list[Peer]:
+        leases = self.keeping.leases
+        return [peer for peer in leases.peers if peer.alive and peer.id != leases.host]
+
+    def _serve(self, wire: There, opened: Open) -> None:
+        if self._host is None:
+            wire.close()
+        else:
+            attended(self._host.guard, partial(_attend, self._host))(wire, opened)
+
+
+async def _attend(host: Host, wire: There, opened: Open) -> None:
+    """Serve a bot that has come in at another host."""
+    visitor = Visitor(wire)
+    if opened.door == "tcp":
+        await tcp.Connection(host, wire, visitor, wire.pieces).attend()
+    else:
+        outbox = Outbox(wire, host.guard, host.limits)
+        connection = websocket.Connection(
+            host, wire, outbox, opened.path, visitor.authenticated, settled=True
+        )
+        await connection.run(wire.pieces)

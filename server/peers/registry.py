@@ -1,0 +1,196 @@
+"""The hosts and the leases in the database: every question is one short transaction there.
+
+Whoever takes over from a host locks its row, which that host needs to renew: so of two
+that want the same, one sees what the other has done. Only the database's clock counts.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Protocol, TypeVar
+
+import psycopg
+from msgspec.structs import astuple
+
+from server.peers.leases import LENGTH, Card, Granted, Lease, Peer
+from server.store.journal import Unavailable
+
+T = TypeVar("T")
+
+CONNECT = 2  # seconds to open a session
+PAUSE = 400  # milliseconds in a transaction: a host that is stopped there must not keep its row locked
+STATEMENT = 900  # milliseconds for one statement: what takes longer is heard too late
+
+REGISTER = """
+    INSERT INTO hosts (address, fingerprint, certificate, version, heartbeat, expiry)
+    VALUES (%s, %s, %s, %s, clock_timestamp(), clock_timestamp() + %s * interval '1 second') RETURNING id
+"""
+# Tournaments of a time when the database was one host's alone; those that are deleted need no host.
+ADOPT = """
+    INSERT INTO leases SELECT DISTINCT split_part(opened.tournament, '~', 1), NULL::bigint, 0
+    FROM journal AS opened WHERE opened.key = 'opened' AND NOT EXISTS (
+        SELECT FROM journal AS turned WHERE turned.tournament = opened.tournament
+        AND turned.kind = 'turned' AND turned.body::json->>'state' = 'deleted')
+    ON CONFLICT DO NOTHING
+"""
+RENEW = """
+    UPDATE hosts SET heartbeat = clock_timestamp(), draining = %s,
+        expiry = clock_timestamp() + %s * interval '1 second'
+    WHERE id = %s RETURNING id
+"""
+# Hosts that did not renew and hold something, each locked so that it cannot renew meanwhile.
+LAPSED = """
+    SELECT id FROM hosts WHERE expiry < clock_timestamp()
+    AND EXISTS (SELECT FROM leases WHERE leases.host = hosts.id) ORDER BY id FOR UPDATE SKIP LOCKED
+"""
+ORPHANED = "SELECT EXISTS (SELECT FROM leases WHERE host IS NULL OR host = ANY (%s))"
+# What this host may take: its part of all, but for what it has; and one at least, or some would be left.
+SHARE = """
+    SELECT greatest(1, ceil(count(*)::float8 / greatest(1, (
+        SELECT count(*) FROM hosts WHERE expiry >= clock_timestamp() AND NOT draining
+    )))::bigint - count(*) FILTER (WHERE host = %s)) FROM leases
+"""
+TAKE = """
+    UPDATE leases SET host = %s, epoch = nextval('epochs') WHERE tournament IN (
+        SELECT tournament FROM leases WHERE host IS NULL OR host = ANY (%s)
+        ORDER BY tournament LIMIT %s FOR UPDATE SKIP LOCKED)
+"""
+CHANGED = "UPDATE hosts SET changes = changes + 1 WHERE id = ANY (%s)"
+CHANGES = "SELECT sum(changes)::bigint FROM hosts"
+PEERS = """
+    SELECT id, address, fingerprint, certificate, version, expiry >= clock_timestamp(), draining,
+        extract(epoch FROM clock_timestamp() - heartbeat)::float8
+    FROM hosts WHERE heartbeat > clock_timestamp() - interval '1 hour' ORDER BY id
+"""
+OPEN = """
+    INSERT INTO leases VALUES (%s, %s, nextval('epochs')) ON CONFLICT DO NOTHING RETURNING epoch
+"""
+RELEASE = "UPDATE leases SET host = NULL WHERE tournament = %s AND host = %s"
+REMOVE = "DELETE FROM leases WHERE tournament = %s AND host = %s"
+
+
+class Registry(Protocol):
+    """What a host asks of the database. Raises `Unavailable`; what was asked may have been done even so."""
+
+    def register(self, card: Card) -> int:
+        """A host comes: returns the number by which it is known from now on."""
+        ...
+
+    def renew(self, host: int, changes: int, *, willing: bool) -> Granted:
+        """Go on holding what it holds; if it is `willing`, take over some of what nobody holds.
+
+        `changes` is the number that was heard last.
+        """
+        ...
+
+    def open(self, host: int, tournament: str) -> int | None:
+        """Hold a tournament that is new; None if there is one of that name."""
+        ...
+
+    def release(self, host: int, tournament: str) -> None:
+        """Let somebody else have it."""
+        ...
+
+    def remove(self, host: int, tournament: str) -> None:
+        """It is there no more."""
+        ...
+
+
+class PostgresRegistry:
+    """A `Registry` with a session of its own, so that no big write holds up a renewal."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._session: psycopg.Connection[tuple[Any, ...]] | None = None
+
+    def register(self, card: Card) -> int:
+        def act(session: psycopg.Connection[tuple[Any, ...]]) -> int:
+            session.execute(ADOPT)
+            return _one(session.execute(REGISTER, (*astuple(card), LENGTH)))
+
+        return self._transact(act)
+
+    def renew(self, host: int, changes: int, *, willing: bool) -> Granted:
+        def act(session: psycopg.Connection[tuple[Any, ...]]) -> Granted:
+            if session.execute(RENEW, (not willing, LENGTH, host)).fetchone() is None:
+                raise Unavailable(f"the database knows no host {host}")
+            if willing:
+                self._take_over(session, host)
+            now = _one(
+                session.execute(CHANGES)
+            )  # before the leases, which may then be newer, and never older
+            leases = None if now == changes else _leases(session)
+            return Granted(now, tuple(Peer(*row) for row in session.execute(PEERS)), leases)
+
+        return self._transact(act)
+
+    def open(self, host: int, tournament: str) -> int | None:
+        def act(session: psycopg.Connection[tuple[Any, ...]]) -> int | None:
+            session.execute(CHANGED, ([host],))
+            found = session.execute(OPEN, (tournament, host)).fetchone()
+            return None if found is None else found[0]
+
+        return self._transact(act)
+
+    def release(self, host: int, tournament: str) -> None:
+        self._change(host, RELEASE, tournament)
+
+    def remove(self, host: int, tournament: str) -> None:
+        self._change(host, REMOVE, tournament)
+
+    def close(self) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            session.close()
+
+    # Within
+
+    def _change(self, host: int, statement: Any, tournament: str) -> None:
+        def act(session: psycopg.Connection[tuple[Any, ...]]) -> None:
+            session.execute(CHANGED, ([host],))
+            session.execute(statement, (tournament, host))
+
+        self._transact(act)
+
+    def _take_over(self, session: psycopg.Connection[tuple[Any, ...]], host: int) -> None:
+        lapsed = [row[0] for row in session.execute(LAPSED)]
+        if _one(session.execute(ORPHANED, (lapsed,))):
+            share = _one(session.execute(SHARE, (host,)))
+            if session.execute(TAKE, (host, lapsed, share)).rowcount:
+                session.execute(CHANGED, ([host, *lapsed],))
+
+    def _transact(self, act: Callable[[psycopg.Connection[tuple[Any, ...]]], T]) -> T:
+        """In one transaction; a session that has failed is not used again."""
+        try:
+            if self._session is None:
+                self._session = _connected(self._url)
+            with self._session.transaction():
+                return act(self._session)
+        except psycopg.Error as error:
+            with suppress(psycopg.Error):
+                self.close()
+            raise Unavailable(" ".join(str(error).split()) or type(error).__name__) from error
+
+
+def _connected(url: str) -> psycopg.Connection[tuple[Any, ...]]:
+    session = psycopg.connect(
+        url,
+        autocommit=True,
+        connect_timeout=CONNECT,
+        application_name="quintain",
+        tcp_user_timeout=2 * STATEMENT,
+    )
+    for setting, milliseconds in (
+        ("statement_timeout", STATEMENT),
+        ("idle_in_transaction_session_timeout", PAUSE),
+    ):
+        session.execute("SELECT set_config(%s, %s, false)", (setting, str(milliseconds)))
+    return session
+
+
+def _leases(session: psycopg.Connection[tuple[Any, ...]]) -> dict[str, Lease]:
+    rows = session.execute("SELECT tournament, host, epoch FROM leases").fetchall()
+    return {tournament: Lease(host, epoch) for tournament, host, epoch in rows}
+
+
+def _one(cursor: psycopg.Cursor[tuple[Any, ...]]) -> Any:
+    return (cursor.fetchone() or (None,))[0]

@@ -1,0 +1,207 @@
+"""Requests that belong to another host: which they are, and having them answered there.
+
+A path names a tournament, or a bot comes with the request; else it has a secret that some host has made, and
+every host tells the others which those are. Whatever only looks is answered here, from the journal
+that all hosts share.
+"""
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Iterable, Sequence
+
+import trio
+from msgspec import Struct
+
+from server.host.abroad import Wanted
+from server.http.exchange import App, Exchange
+from server.http.head import HttpError
+from server.http.routes import HttpDoor
+from server.http.wire import Request
+from server.pages.desk.sessions import Session, Sessions
+from server.peers.abroad import LOOK, PATIENCE, Peers
+from server.peers.asking import AGAIN, LOST, Answering
+from server.peers.leases import EVERY
+from server.peers.link import Link
+from server.peers.links import Links
+from server.peers.messages import Knows, News, Sitting
+from server.protocols.dialect import Leads
+from server.workers.requests import Reading
+
+KEYS = 100_000  # secrets that are remembered: more than sessions can be open
+SOON = 0.01  # seconds between two looks whether a secret is known
+OWN = 0  # no host's number: this one
+
+Place = int | str  # a host, or a tournament, whoever holds it
+
+
+class Sought(Struct, frozen=True):
+    """Where a request is to be answered."""
+
+    place: Place | None  # None: here
+    becomes: str | None = None  # this secret leads there from now on
+    leads: tuple[Wanted | str, ...] = ()  # one of which may be a secret that no host has told of yet
+
+
+HERE = Sought(None)
+
+
+class Relayed:
+    """All requests of a host that shares its database."""
+
+    def __init__(
+        self,
+        peers: Peers,
+        links: Links,
+        doors: Iterable[HttpDoor],
+        token: str,
+        sessions: Sessions | None,
+    ) -> None:
+        self._peers = peers
+        self._links = links
+        self._bearer = f"Bearer {token}"
+        self._sessions = sessions
+        self._reading = Reading(())
+        self._doors = {path: door for door in doors if isinstance(door, Leads) for path in door.paths}
+        self._keys: OrderedDict[str, int] = OrderedDict()  # secrets of requests, and who has made them
+        self._app: App | None = None
+        links.token = token
+        links.reply, links.hear, links.linked = self._reply, self._hear, self._introduce
+        peers.host.on_key = self._tell_key
+        if sessions is not None:
+            sessions.told = self._tell_sitting
+
+    def beside(self, app: App) -> App:
+        """One application: `app`, and the other hosts for what is theirs."""
+        self._app = app
+
+        def answer(exchange: Exchange) -> Awaitable[object] | None:
+            sought = self._sought(exchange.request)
+            if sought.leads:
+                return self._answered_soon(exchange, app, sought.leads)
+            if sought.place is not None:
+                return self._answered(exchange, app, sought.place, sought.becomes)
+            if sought.becomes is not None:
+                self._tell_key(sought.becomes)
+            return app(exchange)
+
+        return answer
+
+    # Where a request belongs
+
+    def _sought(self, request: Request) -> Sought:
+        door = self._doors.get(request.path.strip("/").split("/")[0])
+        if door is not None:
+            return self._led(door.leads(request))
+        asked = self._reading.asked(request)
+        if asked is None:
+            return HERE
+        if asked.tournament is not None:
+            return HERE if asked.tournament in self._peers.host.tournaments else Sought(asked.tournament)
+        if asked.wanted is not None:
+            return Sought(self._peers.where(asked.wanted), asked.becomes)
+        return self._led(asked.keys)
+
+    def _led(self, found: Iterable[Wanted | str]) -> Sought:
+        leads = tuple(each for each in found if each)
+        unsure = bool(leads) and isinstance(leads[0], str) and self._keys.keys().isdisjoint(leads)
+        return Sought(None, None, leads) if unsure else Sought(self._by(*leads))
+
+    def _by(self, *leads: Wanted | str) -> Place | None:
+        for lead in leads:
+            if isinstance(lead, Wanted):
+                return self._peers.where(lead)
+            host = self._keys.get(lead, OWN)
+            if host == OWN and lead in self._keys:
+                return None
+            if host != OWN and self._links.to(host) is not None:
+                return host
+        return None
+
+    # Having it answered
+
+    async def _answered_soon(self, exchange: Exchange, app: App, leads: Sequence[Wanted | str]) -> None:
+        """A client may be quicker than the host that has just told it a secret."""
+        patience = trio.current_time() + EVERY
+        while self._keys.keys().isdisjoint(leads) and trio.current_time() < patience:  # noqa: ASYNC110
+            await trio.sleep(SOON)
+        await self._answered(exchange, app, self._by(*leads), None)
+
+    async def _answered(self, exchange: Exchange, app: App, place: Place | None, becomes: str | None) -> None:
+        match place:
+            case None:
+                link = None
+            case int():
+                link = self._links.to(place)
+            case str():
+                link = await self._holder(place)
+        if becomes is not None:
+            self._tell_key(becomes, OWN if link is None else link.peer)
+        if link is not None:
+            organiser = exchange.request.headers.get("authorization") == self._bearer
+            await link.ask(exchange, organiser=organiser)
+        elif (pending := app(exchange)) is not None:
+            await pending
+
+    async def _holder(self, tournament: str) -> Link | None:
+        """The link to the host that holds it; None where this one does, or there is none of that name."""
+        patience, looked = trio.current_time() + PATIENCE, False
+        while (link := self._peers.link(tournament)) is None:
+            if tournament in self._peers.host.tournaments:
+                return None
+            if self._peers.there_is(tournament):
+                if trio.current_time() > patience:
+                    raise HttpError(503, LOST, AGAIN)
+                await trio.sleep(LOOK)
+            elif looked:
+                return None
+            else:
+                looked = True
+                await trio.sleep(2 * EVERY)  # if it is new, the next renewal tells of it
+        return link
+
+    def _reply(self, answering: Answering) -> None:
+        guard = self._peers.host.guard
+        if self._app is None:
+            answering.refuse(HttpError(503, LOST, AGAIN))
+        else:
+            guard.start_soon(answering.answer, self._app, guard)
+
+    # What hosts tell each other
+
+    def _hear(self, peer: int, news: News) -> None:
+        match news:
+            case Knows(key=key, host=host):
+                self._remember(key, OWN if host == self._links.host else host)
+            case Sitting(digest=digest, left=left, form_token=form_token) if self._sessions is not None:
+                until = None if left is None else trio.current_time() + left
+                self._sessions.take(digest, None if until is None else Session(until, form_token))
+            case _:
+                pass
+
+    def _introduce(self, link: Link) -> None:
+        for key, host in self._keys.items():
+            if host == OWN:
+                link.say(Knows(key, self._links.host))
+        if self._sessions is not None:
+            for digest, session in self._sessions.open_now():
+                link.say(_sitting(digest, session))
+
+    def _tell_key(self, key: str, host: int = OWN) -> None:
+        self._remember(key, host)
+        for link in self._links.all():
+            link.say(Knows(key, host or self._links.host))
+
+    def _tell_sitting(self, digest: bytes, session: Session | None) -> None:
+        for link in self._links.all():
+            link.say(_sitting(digest, session))
+
+    def _remember(self, key: str, host: int) -> None:
+        self._keys[key] = host
+        self._keys.move_to_end(key)
+        while len(self._keys) > KEYS:
+            self._keys.popitem(last=False)
+
+
+def _sitting(digest: bytes, session: Session | None) -> Sitting:
+    if session is None:
+        return Sitting(digest, None, "")
+    return Sitting(digest, session.until - trio.current_time(), session.form_token)

@@ -1,0 +1,58 @@
+"""What a bot has done, version by version: the answers to `GET /api/bots` and `GET /api/bots/{bot}`."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from msgspec import structs
+
+from server.export.json_views import moment_or_none, rounded
+from server.host.appearances import Index
+from server.host.versions import Rated, Version, versions
+from server.http.head import HttpError
+from server.http.wire import Response, json_response
+from server.protocols.api.call import Look
+from tournament.record import Record
+
+
+async def career(call: Look, name: str) -> Response:
+    """In each game, in the order of their tournaments."""
+    records = [call.seen(each.record) for each in call.view.tournaments.values()]
+    mine = [record for record in records if name in record.entrants]
+    if not mine:
+        raise HttpError(404, f"nobody named {name[:32]!r} was ever here")
+    rated = await call.view.versions.of_games(name, records)
+    work = (partial(_career, name, game, mine, rated[game], call.view.versions.index) for game in rated)
+    games = [await call.view.boards.run(each) for each in work]
+    return json_response(200, {"name": name, "games": games})
+
+
+async def named(call: Look) -> Response:
+    """The same for any name: a path has none with a / in it."""
+    if not (name := call.exchange.request.query.get("name", "")):
+        raise HttpError(400, "expected ?name=…, the name of a bot")
+    return await career(call, name)
+
+
+def _career(name: str, game: str, mine: Sequence[Record], rated: Rated, index: Index) -> dict[str, Any]:
+    theirs = [record for record in mine if record.opened.game == game]
+    shown = [
+        _shown(each) for each in versions(name, [(each, index.find(each, name)) for each in theirs], rated)
+    ]
+    latest = shown[0] if shown else {"version": None, "rating": None, "interval": None}
+    said = [record.affiliations[name] for record in theirs if name in record.affiliations]
+    return {
+        "game": game,
+        "tournaments": [record.name for record in theirs],
+        "affiliation": said[-1] if said else None,
+        **{key: latest[key] for key in ("version", "rating", "interval")},
+        "versions": shown,
+    }
+
+
+def _shown(version: Version) -> dict[str, Any]:
+    return structs.asdict(version) | {
+        "latest": moment_or_none(version.latest),
+        "rating": None if version.rating is None else rounded(version.rating),
+        "interval": None if version.interval is None else [*map(rounded, version.interval)],
+    }

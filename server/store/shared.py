@@ -1,0 +1,136 @@
+"""The journal in a PostgreSQL database that several hosts share, each holding some of the tournaments.
+
+Rows carry the epoch of the lease under which their host holds the tournament, and
+the database refuses any other (`migrations/postgres/0003-hosts.sql`). Hosts commit one
+after the other, so that whoever reads the journal by its numbers misses nothing. The
+number of an entry is given there and then; what tells a host whether an entry of its own
+was written is a ticket, by which it can be written again without harm.
+
+Not here: who holds what. That is `server/peers/`.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+
+import psycopg
+
+from server.store.journal import Jot, Unavailable
+from server.store.postgres import LOCK, Connection, Postgres, columns, latest, write_jots
+from tournament.chain import Heads, heads
+from tournament.entries import Entry
+from tournament.record import called
+from tournament.store import Conflict, Stale
+
+SETTING_UP = LOCK + 1  # the key of the lock that a host holds while it looks after the schema …
+IN_TURN = LOCK + 2  # … and while it writes
+REFUSED = "QT001"  # the code of the error that the database raises for a stale epoch
+
+PAUSE = 1_000  # milliseconds in a transaction: a host that is stopped there must not hold up all others
+
+ENTER = """
+    INSERT INTO journal (number, tournament, at, kind, key, body, salt, epoch, ticket, head, host)
+    SELECT * FROM unnest(
+        %s::bigint[], %s::text[], %s::float8[], %s::text[], %s::text[], %s::text[], %s::text[], %s::bigint[],
+        %s::bigint[], %s::bytea[], %s::bigint[])
+"""
+LAST = "SELECT coalesce(max(number), 0) FROM journal"
+FENCE = "SELECT quintain_fence(%s::text[], %s::bigint[])"
+THERE = """
+    SELECT tournament, kind, body, head FROM journal
+    WHERE (host = %s AND ticket = %s) OR (tournament = %s AND key = %s)
+"""
+
+
+class SharedPostgres(Postgres):
+    """Reads and writes. Others do as well, and nobody does who has the database to himself."""
+
+    host = 0  # which of the hosts this is; written by whoever has registered it
+    reached = 0  # the number of the latest entry that this host has written or seen at its start
+
+    def write(self, rows: Sequence[Entry | Jot]) -> list[bytes]:
+        """The entries' own numbers are this host's tickets."""
+        entries = [row for row in rows if isinstance(row, Entry)]
+        jots = [row for row in rows if isinstance(row, Jot)]
+
+        def transact() -> list[bytes]:
+            if self._writer is None:
+                self._writer = self._back()
+            try:
+                try:
+                    with self._writer.transaction():
+                        found, last = self._write_new(self._writer, entries)
+                        write_jots(self._writer, entries, jots)
+                except psycopg.errors.UniqueViolation:  # some of them are there
+                    with self._writer.transaction():
+                        found, last = self._write_each(self._writer, entries)
+                        write_jots(self._writer, entries, jots)
+            except psycopg.Error as error:
+                if error.sqlstate == REFUSED:
+                    raise Stale(f"{self._where}: {error.diag.message_primary}") from None
+                if isinstance(error, psycopg.errors.IdleInTransactionSessionTimeout):
+                    raise Unavailable("this host was stopped while it wrote") from None
+                raise
+            self.reached = max(self.reached, last)
+            return found
+
+        return self._persistently(transact, self._drop_writer)
+
+    # Within
+
+    def _write_new(self, session: Connection, entries: Sequence[Entry]) -> tuple[list[bytes], int]:
+        """Write all of them; returns the heads and the number of the last. Others wait until the commit."""
+        if not entries:
+            return [], 0
+        session.execute("SELECT pg_advisory_xact_lock(%s)", (IN_TURN,))
+        last = (session.execute(LAST).fetchone() or (0,))[0]
+        found = heads(entries, Heads(partial(latest, session)))
+        rows = [
+            (number, row.tournament, row.when, row.kind, row.key, row.body, row.salt, row.epoch, row.number)
+            for number, row in enumerate(entries, last + 1)
+        ]
+        session.execute(ENTER, [*columns(rows), found, [self.host] * len(rows)])
+        return found, last + len(rows)
+
+    def _write_each(self, session: Connection, entries: Sequence[Entry]) -> tuple[list[bytes], int]:
+        """Write those that are not there; raises `Conflict` where something else is."""
+        found: list[bytes] = []
+        last = 0
+        names = [called(row.tournament) for row in entries]
+        session.execute(FENCE, (names, [row.epoch for row in entries]))  # who is stale contradicts others
+        session.execute("SELECT pg_advisory_xact_lock(%s)", (IN_TURN,))
+        for row in entries:
+            if (head := self._there(session, row)) is None:
+                (head,), last = self._write_new(session, [row])
+            found.append(head)
+        return found, last
+
+    def _there(self, session: Connection, row: Entry) -> bytes | None:
+        there = session.execute(THERE, (self.host, row.number, row.tournament, row.key)).fetchall()
+        for tournament, kind, body, _ in there:
+            if (tournament, kind, body) != (row.tournament, row.kind, row.body):
+                raise Conflict(f"{tournament}: {body} is kept, {row.body} came")
+        return there[0][3] if there else None
+
+    def _locked(self) -> Connection:
+        session = super()._locked()
+        session.execute("SELECT set_config('idle_in_transaction_session_timeout', %s, false)", (str(PAUSE),))
+        return session
+
+    def _lock(self, session: Connection) -> None:
+        if session.execute("SELECT pg_try_advisory_lock_shared(%s)", (LOCK,)).fetchone() != (True,):
+            raise Unavailable("a host that shares it with nobody, without --peers, is using it")
+
+    def _back(self) -> Connection:
+        return self._locked()
+
+    def _set_up(self, session: Connection) -> None:
+        """One host at a time."""
+        session.execute("SELECT pg_advisory_lock(%s)", (SETTING_UP,))
+        try:
+            super()._set_up(session)
+        finally:
+            session.execute("SELECT pg_advisory_unlock(%s)", (SETTING_UP,))
+        self.reached = self.last()
+
+    def _settle_in(self, session: Connection) -> None:
+        """Leases are those of hosts that are here, or were and may come back."""

@@ -1,0 +1,273 @@
+"""A process that plays beside worker 0, which starts it: `python -m server.workers LINK REQUESTS ZERO`.
+
+The first two are descriptors of sockets, the third is what worker 0's clock says when `perf_counter` is 0.
+Not for people: they start `quintain serve`.
+"""
+
+import signal
+import socket
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+from functools import partial
+from math import inf
+from pathlib import Path
+
+import structlog
+import trio
+
+from server import allocator, collector
+from server.export.signing import Signer, known_signer
+from server.host.host import Host
+from server.host.measures import watch_lag
+from server.host.metrics import of_the_host
+from server.host.wire_reader import WireReader
+from server.http.exchange import App
+from server.http.origins import Origins
+from server.http.routes import HttpDoor, routed
+from server.http.wire import Request
+from server.logs import set_up
+from server.net.open_files import room_for_files
+from server.pages.desk.door import DeskDoor
+from server.pages.desk.sessions import Sessions
+from server.pages.door import Pages
+from server.pages.wire import WirePage
+from server.protocols.api.door import Api
+from server.protocols.catalogue import carried, dialects
+from server.protocols.dialect import OverHttp
+from server.show.begin import SameClock
+from server.show.borrowing import Borrowing
+from server.show.conduit import Conduit
+from server.show.draws import Draws
+from server.show.ending import end_with_the_parent
+from server.show.feed import Teller
+from server.store import snapshots
+from server.store.choice import beside
+from server.store.journal import Reader
+from server.store.ledger import READERS
+from server.workers.figures import counted
+from server.workers.messages import (
+    Alone,
+    Begin,
+    Drain,
+    Drained,
+    Hand,
+    Hold,
+    Kept,
+    Key,
+    Ready,
+    Sitting,
+    Status,
+    Stop,
+    Stopped,
+    Tell,
+    ToWorker,
+    Trouble,
+)
+from server.workers.requests import Reading
+from server.workers.serving import Serving
+from server.workers.store import Linked
+from tournament.record import Kept as KeptFact
+from tournament.record import Record
+
+EVERY = 0.5  # seconds between two reports of how things are
+SWITCH = 0.0005  # seconds that a thread waits for a busy event loop, at each of its steps
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+def main(link: int, requests: int, zero: float) -> int:
+    end_with_the_parent()
+    allocator.give_back()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)  # a terminal sends them to all: worker 0 says when to end
+    with socket.socket(fileno=link) as linked, socket.socket(fileno=requests) as lent:
+        trio.run(Process(linked, lent).run, clock=SameClock(zero))
+    return 0
+
+
+class Process:
+    """This process, from what it is told first to the end of the link."""
+
+    def __init__(self, linked: socket.socket, lent: socket.socket) -> None:
+        self._lent = lent
+        self._conduit = Conduit[ToWorker](linked, ToWorker, inf)  # who says something waits for it
+        self._early: list[tuple[ToWorker, int | None]] | None = []  # what came before this was ready
+        self._told = trio.Event()
+        self._begin: Begin | None = None
+        self._working: Working | None = None
+
+    async def run(self) -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._work)
+            await self._conduit.hear(self._take)
+            nursery.cancel_scope.cancel()
+
+    def _take(self, message: ToWorker, descriptor: int | None) -> None:
+        if isinstance(message, Begin):
+            self._begin = message
+            self._told.set()
+        elif isinstance(message, Kept) and self._working is not None:
+            self._working.store.confirm(message)
+        elif self._early is not None:
+            self._early.append((message, descriptor))
+        elif self._working is not None:
+            self._working.take(message, descriptor)
+
+    async def _work(self) -> None:
+        await self._told.wait()
+        if (begin := self._begin) is None:
+            return
+        settings = begin.settings
+        set_up(settings.log_level, settings.log_format, settings.limits.log_lines)
+        with closing(beside(settings, READERS)) as reader:
+            working = self._working = Working(begin, reader, self._conduit, self._lent)
+            async with trio.open_nursery() as nursery:
+                await nursery.start(working.run)
+                early, self._early = self._early, None
+                for message, descriptor in early or ():
+                    working.take(message, descriptor)
+                self._conduit.say(Ready())
+
+
+class Working:
+    """What a worker does, once it knows what it holds."""
+
+    def __init__(self, begin: Begin, reader: Reader, conduit: Conduit[ToWorker], lent: socket.socket) -> None:
+        settings = begin.settings
+        self._begin = begin
+        self._conduit = conduit
+        self._nursery: trio.Nursery | None = None
+        self._telling = trio.CancelScope()
+        self._keys: set[str] = set()  # secrets by which requests find what is here
+        self.store = Linked(conduit.say, reader)
+        self.store.set_trouble(begin.trouble)
+        load = partial(_loaded, reader, Path(settings.data), begin.held)
+        host = self.host = Host(settings.limits, self.store, at_once=settings.matches_at_once, load=load)
+        self._serving = Serving(host, conduit.say, most=room_for_files() - settings.limits.spare_files)
+        self._serving.alone = begin.alone
+        host.abroad, host.lent, host.on_key = self._serving, True, self._know
+        self._teller = Teller(host, lambda: 0)  # worker 0 tells how far the journal goes
+        self._draws = Draws(self._teller)
+        host.elsewhere = self._draws.draw
+        self._spoken = [(dialect, way.serve(host, settings)) for dialect, way in carried(OverHttp)]
+        self._reading = Reading(
+            (door.paths, frozenset(dialect.games or ())) for dialect, door in self._spoken
+        )
+        self._lent = lent
+        self._sessions = None if begin.sitting is None else Sessions()
+        for digest, session in begin.sitting or ():
+            if self._sessions is not None:
+                self._sessions.take(digest, session)
+
+    async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        settings = self._begin.settings
+        async with trio.open_nursery() as self._nursery:
+            await self._nursery.start(self.host.run)
+            app = _application(self.host, self._begin, self._sessions, [door for _, door in self._spoken])
+            borrowing = Borrowing(self._lent, app, self.host.guard, settings.limits, self._is_here)
+            self._nursery.start_soon(borrowing.run)
+            self._nursery.start_soon(watch_lag, self.host.measures.lag)
+            self._nursery.start_soon(self._report)
+            self._nursery.start_soon(_warm_up)
+            collector.calm()
+            sys.setswitchinterval(SWITCH)
+            task_status.started()
+
+    def take(self, message: ToWorker, descriptor: int | None) -> None:
+        match message:
+            case Hand():
+                self._serving.serve(message, descriptor)
+            case Hold():
+                self.host.hold(_record(message))
+            case Alone(games):
+                self._serving.alone = games
+            case Sitting(digest, session):
+                if self._sessions is not None:
+                    self._sessions.take(digest, session)
+            case Trouble(why):
+                self.store.set_trouble(why)
+            case Tell() if descriptor is not None and self._nursery is not None:
+                self._nursery.start_soon(self._tell, descriptor)
+            case Drain() if self._nursery is not None:
+                self._nursery.start_soon(self._drain)
+            case Stop() if self._nursery is not None:
+                self._nursery.start_soon(self._stop)
+            case _:
+                pass
+
+    def _know(self, key: str) -> None:
+        self._keys.add(key)
+        self._conduit.say(Key(key))
+
+    def _is_here(self, request: Request) -> bool:
+        """Whether a request on a connection that was lent is answered here too."""
+        asked = self._reading.asked(request)
+        if asked is None:
+            return False
+        if asked.tournament is not None:
+            return asked.tournament in self.host.tournaments
+        if asked.game is not None:
+            return asked.game in self._serving.alone
+        return asked.wanted is None and any(key in self._keys for key in asked.keys)
+
+    async def _tell(self, descriptor: int) -> None:
+        """Tell a show what happens here, which is the only one that is there now."""
+        self._telling.cancel()
+        with trio.CancelScope() as self._telling:
+            connected = socket.socket(fileno=descriptor)
+            connected.setblocking(False)
+            stream = trio.SocketStream(trio.socket.from_stdlib_socket(connected))
+            async with stream, trio.open_nursery() as nursery:
+                nursery.start_soon(self._draws.hear, stream)
+                await self._teller.tell(stream)
+                nursery.cancel_scope.cancel()
+
+    async def _report(self) -> None:
+        host = self.host
+        while True:
+            figures = counted(of_the_host(host))
+            self._conduit.say(Status(self._teller.seen(), host.timekeeper.moves, figures))
+            await trio.sleep(EVERY)
+
+    async def _drain(self) -> None:
+        await self.host.drain()
+        self._conduit.say(Drained())
+
+    async def _stop(self) -> None:
+        await self.host.stop()
+        self.store.say_moves()
+        self._conduit.say(Stopped())
+
+
+def _application(host: Host, begin: Begin, sessions: Sessions | None, spoken: Sequence[HttpDoor]) -> App:
+    settings, origins = begin.settings, Origins(begin.settings.origins)
+    key: Signer | None = known_signer(Path(settings.data))
+    pages = Pages(host, begin.addresses, key=key and key.public)
+    api = Api(host, begin.token, None, origins, looks=False, signer=key)
+    wires = WirePage(pages, WireReader(host, begin.token))
+    return routed((*spoken, api, wires, DeskDoor(host, pages, sessions, origins)), pages, origins)
+
+
+def _loaded(reader: Reader, folder: Path, held: Sequence[str]) -> tuple[dict[str, Record], list[KeptFact]]:
+    """What this worker holds, as the journal has it."""
+    known = snapshots.folded(reader, folder / snapshots.FILE) if held else snapshots.Folded({}, [])
+    return {name: known.records[name] for name in held if name in known.records}, []
+
+
+def _record(hold: Hold) -> Record:
+    opened, *facts = hold.facts
+    record = Record(hold.name, opened, whole=False, kept_as=hold.kept_as)  # pyright: ignore
+    for fact in facts:
+        record.add(fact)
+    return record
+
+
+async def _warm_up() -> None:
+    for dialect in dialects().values():
+        if dialect.prepare is not None:
+            await trio.to_thread.run_sync(dialect.prepare, abandon_on_cancel=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]), float.fromhex(sys.argv[3])))

@@ -1,0 +1,60 @@
+"""What worker 0 keeps for another worker: facts, in the order in which they are asked for, and moves.
+
+All workers share one journal, with one thread that writes, one numbering, and commits that gather what
+all of them ask for.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from math import inf
+from typing import Any
+
+import trio
+from msgspec import Struct
+
+from server.store.ledger import Call, Ledger
+from server.workers.messages import Jots, Keep, Kept
+from tournament.record import AnyFact, Concluded
+
+Safe = Callable[[str, Sequence[AnyFact]], Awaitable[None]]  # a tournament, as it is kept, and facts of it
+
+
+class Clerk:
+    def __init__(self, ledger: Ledger, say: Callable[[Struct], None], safe: Safe) -> None:
+        """`safe` is called with what is kept, in the order of keeping."""
+        self._ledger = ledger
+        self._say = say
+        self._safe = safe
+        self._send, self._receive = trio.open_memory_channel[tuple[Keep, Call]](inf)  # each is waited for
+        self._playing: dict[str, tuple[list[Any], list[float]]] = {}  # as the ledger looks at them
+
+    def keep(self, asked: Keep) -> None:
+        call = self._ledger.ask(asked.tournament, asked.when, asked.facts)
+        for fact in asked.facts:
+            if isinstance(fact, Concluded):
+                self._playing.pop(fact.match, None)
+        self._send.send_nowait((asked, call))
+
+    def jot(self, jots: Jots) -> None:
+        for each in jots.matches:
+            if (playing := self._playing.get(each.match)) is None:
+                known = each.ply - 1  # are written, from before a restart
+                playing = self._playing[each.match] = [None] * known, [0.0] * known
+                self._ledger.jot(each.match, *playing, known)
+            moves, times = playing
+            moves += each.moves
+            times += each.times
+
+    async def run(self) -> None:
+        """Confirm what is safe, in that order, until `close` was called and all is."""
+        async with self._receive:
+            async for asked, call in self._receive:
+                await call.safe.wait()
+                if call.error is not None:
+                    self._say(Kept(asked.call, (), str(call.error)))
+                else:
+                    self._say(Kept(asked.call, tuple(call.receipts)))
+                    await self._safe(asked.tournament, asked.facts)
+
+    def close(self) -> None:
+        """Nothing more is asked for."""
+        self._send.close()

@@ -1,0 +1,243 @@
+"""Which worker holds which tournament, and where a bot belongs that comes.
+
+Worker 0 decides this for all. It knows the record of every tournament: of those that it holds itself, and of
+the others by the facts that it keeps for them.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import trio
+
+from games.catalogue import catalogue
+from games.game import Game
+from server.host.abroad import Wanted
+from server.host.host import OPEN
+from server.host.names import BadName, checked
+from server.host.roll import Roll
+from tournament.entries import Entry
+from tournament.presence import Missing
+from tournament.record import (
+    AnyFact,
+    Concluded,
+    Dealt,
+    Record,
+    State,
+    Turned,
+)
+from tournament.settling import both
+from tournament.store import Store
+from tournament.tournament import takes_entrants
+
+OWN = 0  # the number of the worker that has the directory
+
+
+class Away:
+    """A tournament that another worker holds, as it is seen from here."""
+
+    def __init__(self, record: Record, worker: int, store: Store) -> None:
+        self.record = record
+        self.worker = worker
+        self.game: Game[Any, Any] = catalogue()[record.opened.game]
+        self.seconds: float | None = None
+        self.awaited: Sequence[Missing] = ()
+        self._store = store
+        self._over = trio.Event()
+
+    @property
+    def matches(self) -> Mapping[str, Any]:
+        """The names of those in play; the matches themselves are there."""
+        return dict.fromkeys(self.record.dealt)
+
+    def eta(self) -> float | None:
+        return self.seconds
+
+    def missing(self) -> Sequence[Missing]:
+        return self.awaited
+
+    async def concluded(self, match: str) -> Concluded:
+        return await self._store.concluded(self.record.kept_as, match)
+
+    async def receipt(self, match: str) -> str:
+        return await self._store.receipt(self.record.kept_as, match)
+
+    async def entries(self, after: int = 0) -> Sequence[Entry]:
+        return await self._store.entries(self.record.kept_as, after)
+
+    async def finished(self) -> None:
+        """Wait until it is over."""
+        while self.record.state is not State.FINISHED:
+            self._over = trio.Event()
+            await self._over.wait()
+
+    def heard(self) -> None:
+        """Facts were added to its record."""
+        if self.record.state is State.FINISHED:
+            self._over.set()
+
+
+class Directory:
+    """An `Abroad`, without the processes: `workers.py` has those."""
+
+    def __init__(self, workers: int, store: Store, together: Iterable[frozenset[str]] = ()) -> None:
+        """Games that are `together` are held by one worker."""
+        self.held: dict[str, Away] = {}
+        self._workers = workers
+        self._store = store
+        self._roll = Roll()
+        self._records: dict[str, tuple[Record, int]] = {}  # by name, in the order of opening
+        self._kept_as: dict[str, Away] = {}
+        self._current: dict[str, dict[str, Record]] = {}  # by game and name: those that are not over
+        self._tables: dict[str, int] = {}  # by game: who is to open it
+        self._together = {game: group for group in together for game in group}
+        self._of_group: dict[frozenset[str], int] = {}
+        self._playing: dict[tuple[str, str], str] = {}  # by game and name: the tournament of its match
+
+    # Who holds what
+
+    def place(self, record: Record) -> Away | None:
+        """Decide who holds a tournament; None: this process."""
+        worker = self._choice(record)
+        self._roll.add(record)
+        self._records[record.name] = record, worker
+        self._sort(record)
+        for number in record.dealt.values():
+            for name in both(record.drawn[number]):
+                self._playing[record.opened.game, name] = record.name
+        if worker == OWN:
+            return None
+        away = self.held[record.name] = self._kept_as[record.kept_as] = Away(record, worker, self._store)
+        return away
+
+    def opens(self, game: str) -> bool:
+        return self.table(game) == OWN
+
+    def table(self, game: str) -> int:
+        """Who holds the open table of a game, or is to open it."""
+        if OPEN + game in self._records:
+            return self._records[OPEN + game][1]
+        if game not in self._tables:
+            self._tables[game] = self._new(game)
+        return self._tables[game]
+
+    def kept_as(self, name: str) -> Away | None:
+        """What is held elsewhere, by the name under which it is kept."""
+        return self._kept_as.get(name)
+
+    def worker(self, tournament: str) -> int:
+        """Who holds it; this process what there is not."""
+        return self._records[tournament][1] if tournament in self._records else OWN
+
+    def of(self, worker: int) -> Iterator[Record]:
+        """What a worker holds."""
+        return (record for record, number in self._records.values() if number == worker)
+
+    def alone(self, worker: int) -> frozenset[str]:
+        """The games of which nobody else holds anything that is not over, nor is to."""
+        holders: dict[str, set[int]] = {}
+        for game, current in self._current.items():
+            if current:
+                holders[game] = {self.table(game), *(self._records[name][1] for name in current)}
+        alone = {game for game, numbers in holders.items() if numbers == {worker}}
+        return frozenset(alone.union(*(group for group, at in self._of_group.items() if at == worker)))
+
+    def _choice(self, record: Record) -> int:
+        game = record.opened.game
+        if record.name == OPEN + game and game in self._tables:
+            return self._tables.pop(game)
+        return OWN if record.state is State.FINISHED and game not in self._together else self._new(game)
+
+    def _new(self, game: str) -> int:
+        """Who is to hold one more tournament of a game."""
+        if (group := self._together.get(game)) is None:
+            return self._least()
+        if group not in self._of_group:
+            self._of_group[group] = self._least()
+        return self._of_group[group]
+
+    def _least(self) -> int:
+        """Who has the least to do: of several, one that does not have the ports and the journal as well."""
+        load = Counter[int]()
+        for record, worker in self._records.values():
+            if record.state is not State.FINISHED:
+                load[worker] += 1 + len(record.entrants)
+        planned = Counter(self._tables.values())
+        return min(range(self._workers), key=lambda each: (load[each], planned[each], each == OWN, each))
+
+    def _sort(self, record: Record) -> None:
+        current = self._current.setdefault(record.opened.game, {})
+        if record.state in (State.FINISHED, State.DELETED):
+            current.pop(record.name, None)
+        else:
+            current.setdefault(record.name, record)
+
+    # What happens there
+
+    async def hear(self, kept_as: str, facts: Sequence[AnyFact]) -> None:
+        """Facts of a tournament that is held elsewhere are safe."""
+        if (away := self._kept_as.get(kept_as)) is None:
+            return
+        for fact in facts:
+            for _ in away.record.adding(fact):
+                await trio.lowlevel.checkpoint()
+            self.told(away, fact)
+        away.heard()
+
+    def told(self, held: Any, fact: AnyFact) -> None:
+        """A fact of a tournament, whoever holds it, is in its record."""
+        record: Record = held.record
+        game = record.opened.game
+        self._roll.hear(record, fact)
+        match fact:
+            case Dealt(pairing=pairing):
+                for name in both(record.drawn[pairing]):
+                    self._playing[game, name] = record.name
+            case Concluded(players=players):
+                for name in players:
+                    if self._playing.get((game, name)) == record.name:
+                        del self._playing[game, name]
+            case Turned():
+                self._sort(record)
+                if record.state is State.DELETED:
+                    self._remove(record)
+            case _:
+                pass
+
+    def _remove(self, record: Record) -> None:
+        if self._records.pop(record.name, None) is None:
+            return
+        self._roll.remove(record)
+        if (away := self.held.pop(record.name, None)) is not None:
+            del self._kept_as[away.record.kept_as]
+
+    # Where a bot belongs
+
+    def where(self, wanted: Wanted) -> int:
+        """The worker that serves a bot."""
+        found = self.place_of(wanted)
+        return OWN if found is None else self.table(wanted.game) if found == "" else self.worker(found)
+
+    def place_of(self, wanted: Wanted) -> str | None:
+        """Where a bot plays: as `Host.tournament_for` finds its place, among the tournaments of all workers.
+
+        "" is the open table, and None is nowhere: that is for worker 0 to say.
+        """
+        game, named = wanted.game, wanted.tournament
+        try:
+            name = checked(wanted.name)
+        except BadName:
+            return None
+        if game not in catalogue():
+            return None
+        if named is not None:
+            return "" if named == OPEN + game else named if named in self._current.get(game, {}) else None
+        if (playing := self._playing.get((game, name))) is not None:
+            return playing
+        for record in self._roll.awaiting(name, game):
+            if name not in record.out:
+                return record.name
+        for record in self._current.get(game, {}).values():
+            if takes_entrants(record) and not record.name.startswith(OPEN):
+                return record.name
+        return ""

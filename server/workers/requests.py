@@ -1,0 +1,120 @@
+"""Where a request belongs: by the tournament that its path names, by a secret that it has, or by its bot.
+
+Dialects over HTTP that play certain games only know a battle, or a game's address, before they know whose
+it is. So all tournaments of such games are held by one worker, and all of these dialects' requests go there.
+"""
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+from msgspec import Struct
+
+from server.host.abroad import Wanted
+from server.host.host import OPEN
+from server.http.wire import Request
+from server.protocols.catalogue import carried
+from server.protocols.dialect import OverHttp
+from server.protocols.house.talk import wanted
+from server.protocols.mcp.door import SESSION
+
+AT_PLACE = frozenset(
+    {"wait", "position", "legal_moves", "move", "resign", "leave"}
+)  # tools of who has joined
+
+
+class Asked(Struct, frozen=True):
+    """What says where a request belongs; the first of these that says something does."""
+
+    tournament: str | None = None
+    keys: tuple[str, ...] = ()  # secrets that some process has made, the surest first
+    wanted: Wanted | None = None  # a bot comes with it …
+    becomes: str | None = None  # … and from then on this secret leads to where it plays
+    game: str | None = None  # one of those that are held together …
+    comes: bool = False  # … and a bot may come with it, to its open table
+
+
+class Arguments(Struct, frozen=True):
+    name: object = None
+    game: object = None
+    tournament: object = None
+    against: object = None
+    token: object = None
+
+
+class Parameters(Struct, frozen=True):
+    name: str = ""
+    arguments: Arguments = Arguments()
+
+
+class Called(Struct, frozen=True):
+    method: str = ""
+    params: Parameters = Parameters()
+
+
+_called = msgspec.json.Decoder(Called)
+
+
+def together() -> list[frozenset[str]]:
+    """Games that are held by one worker, because a dialect over HTTP plays them and no others."""
+    groups: list[frozenset[str]] = []
+    for dialect, _ in carried(OverHttp):
+        if dialect.games is not None:
+            group = frozenset(dialect.games)
+            shared = [each for each in groups if each & group]
+            groups = [each for each in groups if not each & group]
+            groups.append(group.union(*shared))
+    return groups
+
+
+class Reading:
+    """Reads requests for what says where they belong."""
+
+    def __init__(self, doors: Iterable[tuple[Iterable[str], frozenset[str]]]) -> None:
+        """`doors` are the first parts of the paths of dialects, and the games that each plays."""
+        self._games = {
+            part: part if part in games else min(games) for parts, games in doors for part in parts if games
+        }
+
+    def asked(self, request: Request) -> Asked | None:
+        """None: it belongs to nobody in particular."""
+        parts = request.path.strip("/").split("/")
+        match parts:
+            case ["api", "tournaments", name, *_] | ["admin", "tournaments", name, *_]:
+                return Asked(tournament=name)
+            case ["api", "matches", match, *_] | ["matches", match, *_]:
+                return Asked(tournament=match.rpartition("-")[0])
+            case ["play"] if request.method == "POST":
+                found = wanted(request.body)
+                return None if found is None else Asked(wanted=found)
+            case ["play", session, *_]:
+                return Asked(keys=(session,))
+            case ["mcp"]:
+                return _of_model(request)
+            case [part, *_] if part in self._games:
+                return Asked(game=self._games[part], comes=request.method == "POST")
+            case _:
+                return None
+
+
+def _of_model(request: Request) -> Asked | None:
+    session = request.headers.get(SESSION)
+    try:
+        called = _called.decode(request.body or b"{}")
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        called = Called()
+    arguments, tool = called.params.arguments, called.params.name
+    brought = arguments.token if isinstance(arguments.token, str) else None
+    if called.method == "tools/call" and tool == "join":
+        match arguments:
+            case Arguments(name=str() as name, game=str() as game, tournament=str() | None as named):
+                table = named if arguments.against is None else OPEN + game
+                return Asked(wanted=Wanted(name, game, table), becomes=session)
+            case _:
+                return None
+    if request.method == "DELETE" or (called.method == "tools/call" and tool in AT_PLACE):
+        return Asked(keys=tuple(_given(brought, session)))
+    return None
+
+
+def _given(*keys: str | None) -> Iterator[str]:
+    return (key for key in keys if key)

@@ -1,0 +1,94 @@
+"""A worker's side of connections: it serves those that it is handed, and gives them back."""
+
+import math
+import socket
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import Struct
+
+from server.host.abroad import Handed, HeldAbroad, Holder, Piece, Wanted
+from server.host.host import Host
+from server.net.guard import PEER_GONE
+from server.net.outbox import Outbox
+from server.net.sockets import SocketWire, readiness
+from server.protocols import tcp, websocket
+from server.show.conduit import Back, Gone, Known, NoRoom
+from server.workers.messages import Hand
+from tournament.record import Record
+
+Say = Callable[[Struct], None]
+
+
+class Visitor:
+    """Whoever is at the other end, as worker 0 has admitted it."""
+
+    def __init__(self, say: Say, number: int) -> None:
+        self._say = say
+        self._number = number
+
+    def authenticated(self) -> None:
+        self._say(Known(self._number))
+
+
+class Serving:
+    """All connections that a worker has, and where others go: its host's `Abroad`."""
+
+    def __init__(self, host: Host, say: Say, *, most: float = math.inf) -> None:
+        """`most` connections may be here at once."""
+        self.alone: frozenset[str] = frozenset()  # games of which nobody else holds anything
+        self._host = host
+        self._say = say
+        self._most = most
+        self.held: Mapping[str, HeldAbroad] = {}  # nobody asks here for what others hold
+        self._here: dict[object, int] = {}  # wires, by which number worker 0 calls them
+
+    def serve(self, hand: Hand, descriptor: int | None) -> None:
+        if descriptor is None or len(self._here) >= self._most:
+            if descriptor is not None:
+                socket.socket(fileno=descriptor).close()
+            self._say(NoRoom(hand.number))
+            return
+        connected = socket.socket(fileno=descriptor)
+        wire = SocketWire(connected, hand.peer, readiness(), options=())  # worker 0 has set them
+        wire.secure = hand.secure
+        self._here[wire] = hand.number
+        self._host.guard.start_soon(self._attend, hand, wire)
+
+    async def _attend(self, hand: Hand, wire: SocketWire) -> None:
+        host, visitor = self._host, Visitor(self._say, hand.number)
+        try:
+            if hand.door == "tcp":
+                await tcp.Connection(host, wire, visitor, hand.pieces).attend()
+            else:
+                outbox = Outbox(wire, host.guard, host.limits)
+                connection = websocket.Connection(
+                    host, wire, outbox, hand.path, visitor.authenticated, settled=True
+                )
+                await connection.run(hand.pieces)
+        except PEER_GONE:
+            pass  # it has been dealt with
+        finally:
+            wire.close()
+            if self._here.pop(wire, None) is not None:
+                self._say(Gone(hand.number))
+
+    # An `Abroad`: everything that is not here is worker 0's to find
+
+    def holder(self, wanted: Wanted) -> Holder | None:
+        named = wanted.tournament
+        here = named in self._host.tournaments if named else wanted.game in self.alone
+        return None if here else self
+
+    def place(self, record: Record) -> None:
+        """What a worker is told to hold, it holds."""
+
+    def opens(self, game: str) -> bool:
+        return False
+
+    async def take(self, handed: Handed) -> Sequence[Piece]:
+        """Give it back to worker 0, which has a descriptor of its own."""
+        number = self._here.pop(handed.wire, None)
+        if number is not None:
+            handed.wire.close()
+            self._say(Back(number, tuple(handed.pieces)))
+        return ()

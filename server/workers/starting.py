@@ -1,0 +1,28 @@
+"""Starting a process that plays: `python -m server.workers LINK REQUESTS ZERO`.
+
+It is started from the main thread: the kernel ends it with the thread that forked (`server/show/process.py`).
+"""
+
+import socket
+import subprocess
+
+from server.show.begin import zero
+from server.show.process import child_of_ours
+
+Started = tuple["subprocess.Popen[bytes]", socket.socket, socket.socket]
+
+
+def started() -> Started:
+    """A process, and our ends of the link and of the conduit for requests."""
+    link, their_link = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    requests, their_requests = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with their_link, their_requests:
+        theirs = (their_link.fileno(), their_requests.fileno())
+        child = child_of_ours("server.workers", theirs, zero().hex())
+    return child, link, requests
+
+
+def feed_pair() -> tuple[socket.socket, socket.socket]:
+    """Both ends of a feed: of whoever plays, and of show."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    return ours, theirs

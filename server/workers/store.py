@@ -1,0 +1,147 @@
+"""The store of a worker that has no journal of its own: worker 0 keeps for it, and the rest it reads itself.
+
+What is kept is said over a link and safe when that is confirmed. Nothing is queued without bound: whoever
+keeps something waits for it, and moves are not said again before those before them were taken.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import count
+from typing import Any
+
+import trio
+from msgspec import Struct
+
+from server.store import journal
+from server.store.journal import Reader
+from server.store.ledger import READERS, InThread
+from server.workers.messages import Jots, Jotted, Keep, Kept
+from tournament import entries
+from tournament.entries import Entry
+from tournament.record import AnyFact, Concluded
+from tournament.record import Kept as KeptFact
+from tournament.store import Conflict, Story
+
+SOON = 0.1  # seconds between two looks at what was played: worker 0 writes it a little later
+
+Say = Callable[[Struct], None]
+
+
+class Call:
+    """Facts that somebody waits for to be safe."""
+
+    __slots__ = ("answer", "done", "scope")
+
+    def __init__(self, *, patient: bool) -> None:
+        self.done = trio.Event()
+        self.scope = trio.CancelScope(shield=patient)
+        self.answer: Kept | None = None
+
+
+class Playing:
+    """A match in play, and how much of it was said."""
+
+    __slots__ = ("moves", "said", "times")
+
+    def __init__(self, moves: Sequence[Any], times: Sequence[float], said: int) -> None:
+        self.moves = moves
+        self.times = times
+        self.said = said
+
+
+class Linked:
+    """A `Store`."""
+
+    def __init__(self, say: Say, reader: Reader, in_thread: InThread = trio.to_thread.run_sync) -> None:
+        self.trouble = ""
+        self._say = say
+        self._reader = reader
+        self._in_thread = in_thread
+        self._reading = trio.CapacityLimiter(READERS)
+        self._numbers = count()
+        self._calls: dict[int, Call] = {}
+        self._playing: dict[str, Playing] = {}
+        self._listeners: list[Callable[[], None]] = []
+        self._closed = False
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        self._listeners.append(listener)
+
+    @property
+    def waiting(self) -> int:
+        """Calls of `keep` whose facts are not safe yet."""
+        return len(self._calls)
+
+    async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> Sequence[str]:
+        if not facts:
+            return ()
+        number, call = next(self._numbers), Call(patient=not self._closed)
+        self._calls[number] = call
+        self._say(Keep(number, tournament, when, tuple(facts)))
+        try:
+            with call.scope:
+                await call.done.wait()
+        finally:
+            self._calls.pop(number, None)
+        for fact in facts:
+            if isinstance(fact, Concluded):
+                self._playing.pop(fact.match, None)
+        if (answer := call.answer) is None or answer.conflict:
+            raise Conflict("" if answer is None else answer.conflict)
+        return answer.receipts
+
+    def confirm(self, kept: Kept) -> None:
+        """What worker 0 says of a call."""
+        if (call := self._calls.get(kept.call)) is not None:
+            call.answer = kept
+            call.done.set()
+
+    def set_trouble(self, why: str) -> None:
+        if why != self.trouble:
+            self.trouble = why
+            for listener in self._listeners:
+                listener()
+
+    def kept(self) -> Iterable[KeptFact]:
+        return map(entries.kept, self._reader.kept())
+
+    async def concluded(self, tournament: str, match: str) -> Concluded:
+        return await self._read(partial(journal.concluded, self._reader, tournament, match))
+
+    async def receipt(self, tournament: str, match: str) -> str:
+        return await self._read(partial(journal.receipt, self._reader, tournament, match))
+
+    async def entries(self, tournament: str, after: int = 0) -> Sequence[Entry]:
+        return await self._read(partial(journal.entries, self._reader, tournament, after))
+
+    async def _read(self, read: Callable[[], Any]) -> Any:
+        return await self._in_thread(read, limiter=self._reading)
+
+    def jot(self, match: str, moves: Sequence[Any], times: Sequence[float], written: int = 0) -> None:
+        self._playing[match] = Playing(moves, times, written)
+
+    def jotted(self) -> Mapping[str, Story]:
+        return journal.stories(self._reader.jotted())
+
+    async def run(self) -> None:
+        try:
+            while True:
+                await trio.sleep(SOON)
+                self.say_moves()
+        finally:
+            self._closed = True
+            for call in self._calls.values():  # nobody will confirm it: whoever asks may be cancelled now
+                call.scope.shield = False
+
+    def say_moves(self) -> None:
+        """Say what has been played since this was called last."""
+        news: list[Jotted] = []
+        for match, each in self._playing.items():
+            said, played = each.said, len(each.moves)
+            if said < played:
+                news.append(
+                    Jotted(match, said + 1, tuple(each.moves[said:played]), tuple(each.times[said:played]))
+                )
+                each.said = played
+        if news:
+            self._say(Jots(tuple(news)))

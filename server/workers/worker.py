@@ -1,0 +1,248 @@
+"""All that worker 0 has to do with one other worker: its process, its connections and what it is told.
+
+If the process ends, another one is started at once and goes on with its tournaments from the journal, as
+after a restart of the host. Connections that were handed to it end, and bots that can come back do.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import assert_never
+
+import structlog
+import trio
+from msgspec import Struct
+
+from server.host.abroad import Handed, Piece
+from server.net.listening import Admission
+from server.show.conduit import Back, Conduit, Gone, Known, NoRoom
+from server.show.lending import RELAYED, Lending
+from server.show.process import LASTED, PAUSES, ended
+from server.workers.clerk import Clerk
+from server.workers.messages import (
+    Begin,
+    Drain,
+    Drained,
+    FromWorker,
+    Hand,
+    Jots,
+    Keep,
+    Key,
+    Ready,
+    Status,
+    Stop,
+    Stopped,
+    Tell,
+)
+from server.workers.starting import feed_pair, started
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+class Out:
+    """A connection that was handed over, until it is back or has ended."""
+
+    __slots__ = ("back", "done", "handed")
+
+    def __init__(self, handed: Handed) -> None:
+        self.handed = handed
+        self.done = trio.Event()
+        self.back: Sequence[Piece] = ()
+
+
+class Worker:
+    """A `Holder`. It outlives its processes."""
+
+    def __init__(
+        self,
+        number: int,
+        clerk: Callable[[Callable[[Struct], None]], Clerk],
+        know: Callable[[int, str], None],
+        lending: Lending,
+        show: Lending | None,
+        admission: Admission,
+        most: int,
+    ) -> None:
+        """`know` is called with its number and each secret that leads to it, and `show` is the way to the
+        process that shows. Where `most` packets wait for it, no connection is passed on."""
+        self.number = number
+        self.lending = lending  # requests
+        self.status: Status | None = None  # as it was said last
+        self.past: list[Status] = []  # the last words of processes that have ended
+        self._clerk = clerk
+        self._know = know
+        self._show = show
+        self._admission = admission
+        self._most = most
+        self._conduit: Conduit[FromWorker] | None = None  # while there is a process
+        self._keeper: Clerk | None = None
+        self._ready = trio.Event()  # the process is there and has read what it goes on with
+        self._numbers = count()
+        self._out: dict[int, Out] = {}
+        self._drained = trio.Event()
+        self._stopped = trio.Event()
+        self._draining = self._stopping = False
+        self._task_status: trio.TaskStatus[None] | None = None  # until it is told that this has started
+
+    @property
+    def ready(self) -> bool:
+        return self._ready.is_set()
+
+    @property
+    def waiting(self) -> int:
+        """Packets that it has not taken yet."""
+        return 0 if self._conduit is None else self._conduit.waiting
+
+    async def run(
+        self, begin: Callable[[], Begin], task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
+    ) -> None:
+        """Keep a process there until cancelled. It has started when the first is ready, or has failed."""
+        failures, self._task_status = 0, task_status
+        while not self._stopping:
+            begun = trio.current_time()
+            code = await self._one(begin)
+            self._tell_started()
+            if self._stopping:
+                break
+            failures = 1 if trio.current_time() - begun > LASTED else failures + 1
+            pause = PAUSES[min(failures, len(PAUSES)) - 1]
+            log.error("a worker has ended and is started again", worker=self.number, code=code, pause=pause)
+            await trio.sleep(pause)
+        self._drained.set()
+        self._stopped.set()
+
+    async def _one(self, begin: Callable[[], Begin]) -> int:
+        """One process, from its start to its end."""
+        child, link, requests = started()
+        conduit = self._conduit = Conduit[FromWorker](link, FromWorker, self._most)
+        keeper = self._keeper = self._clerk(conduit.say)
+        try:
+            with link, requests:
+                async with trio.open_nursery() as keeping:
+                    keeping.start_soon(keeper.run)
+                    async with trio.open_nursery() as nursery:
+                        conduit.say(begin())
+                        nursery.start_soon(self.lending.connect, requests)
+                        await conduit.hear(self._take)
+                        nursery.cancel_scope.cancel()
+                    self._end_all()
+                    keeper.close()  # what it asked for last is kept before anybody goes on with it
+        finally:
+            self._end_all()
+            with trio.CancelScope(shield=True):
+                await trio.to_thread.run_sync(ended, child)
+        return child.returncode
+
+    def _tell_started(self) -> None:
+        status, self._task_status = self._task_status, None
+        if status is not None:
+            status.started()
+
+    def _end_all(self) -> None:
+        """The process is gone, and with it the connections that it had."""
+        self._conduit = None
+        self._ready = trio.Event()
+        if self.status is not None:
+            self.past.append(self.status)
+            self.status = None
+        for out in tuple(self._out.values()):
+            out.done.set()
+
+    # What is said to it
+
+    def say(self, message: Struct) -> None:
+        if self._conduit is not None:
+            self._conduit.say(message)
+
+    def introduce(self) -> None:
+        """Have it tell show what happens, if both are there."""
+        if self._conduit is None or self._show is None or not self._show.connected or not self.ready:
+            return
+        ours, theirs = feed_pair()
+        self._show.feed(theirs)
+        self._conduit.say(Tell(), ours, give=True)
+
+    async def drain(self) -> None:
+        """Begin nothing there, and wait for what cannot be resumed."""
+        self._draining = True
+        self.say(Drain())
+        await self._drained.wait()
+
+    async def stop(self) -> None:
+        """Have it let go of everything."""
+        self._stopping = True
+        if self._conduit is not None:
+            self.say(Stop())
+            await self._stopped.wait()
+
+    async def take(self, handed: Handed) -> Sequence[Piece]:
+        await self._ready.wait()
+        conduit, files = self._conduit, RELAYED if handed.wire.secure else 0
+        if conduit is None or (files and self._admission.free_files < files):
+            return ()
+        if (passed := handed.wire.let_go()) is None:
+            return ()
+        number, out = next(self._numbers), Out(handed)
+        self._out[number] = out
+        self._admission.files_beside += files
+        wire, pieces = handed.wire, tuple(handed.pieces)
+        conduit.say(Hand(number, handed.door, handed.path, wire.peer, wire.secure, pieces), passed)
+        left: list[Piece] = []
+
+        def read(more: bytes) -> None:
+            left.append((more, wire.arrived))
+
+        try:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(wire.pump, read)
+                await out.done.wait()
+                if out.back and (more := wire.take_back()):
+                    read(more)
+                nursery.cancel_scope.cancel()
+        finally:
+            self._out.pop(number, None)
+            self._admission.files_beside -= files
+        return [*out.back, *left] if out.back else ()
+
+    # What it says
+
+    def hear_now(self) -> None:
+        """Take what it has said already."""
+        if self._conduit is not None:
+            self._conduit.hear_now(self._take)
+
+    def _take(self, message: FromWorker, _: int | None) -> None:
+        match message:
+            case Keep():
+                if self._keeper is not None:
+                    self._keeper.keep(message)
+            case Jots():
+                if self._keeper is not None:
+                    self._keeper.jot(message)
+            case Back(number, pieces):
+                self._done(number, pieces)
+            case Gone(number) | NoRoom(number):
+                self._done(number, ())
+            case Known(number):
+                if (out := self._out.get(number)) is not None:
+                    out.handed.authenticated()
+            case Key(key):
+                self._know(self.number, key)
+            case Status():
+                self.status = message
+            case Ready():
+                self._ready.set()
+                self._tell_started()
+                self.introduce()
+                if self._draining:
+                    self.say(Drain())
+            case Drained():
+                self._drained.set()
+            case Stopped():
+                self._stopped.set()
+            case _:
+                assert_never(message)
+
+    def _done(self, number: int, pieces: Sequence[Piece]) -> None:
+        if (out := self._out.get(number)) is not None:
+            out.back = pieces
+            out.done.set()

@@ -1,0 +1,289 @@
+"""All workers, as worker 0 has them: where bots and requests go, and what all of them come to.
+
+A bot's connection goes to the worker that holds its tournament, and so does a request that names one
+(`requests.py`). Tournaments go to whoever has the least to do, and stay there.
+"""
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+
+import trio
+
+from server.config import Settings
+from server.host.abroad import Handed, HeldAbroad, Holder, Piece, Wanted
+from server.host.exposition import Family
+from server.host.host import OPEN, Host
+from server.http.exchange import App, Exchange
+from server.net.limits import Limits
+from server.net.listening import Admission
+from server.pages.desk.sessions import Session, Sessions
+from server.pages.door import Addresses
+from server.show.lending import Lending
+from server.store.ledger import Ledger
+from server.workers.clerk import Clerk
+from server.workers.directory import OWN, Away, Directory
+from server.workers.figures import added, families
+from server.workers.messages import Alone, Begin, Hold, Sitting, Status, Trouble
+from server.workers.requests import Asked, Reading, together
+from server.workers.worker import Worker
+from tournament.record import AnyFact, Kept, Ordered, Record, Sealed, State, Turned
+
+KEYS = 100_000  # secrets that are remembered: more than sessions can be open
+
+
+class AtTable:
+    """A `Holder` of a bot that is the first at an open table, which is opened for it."""
+
+    def __init__(self, workers: "Workers", worker: Worker, game: str) -> None:
+        self._workers = workers
+        self._worker = worker
+        self._game = game
+
+    async def take(self, handed: Handed) -> Sequence[Piece]:
+        await self._workers.open_table(self._game)
+        return await self._worker.take(handed)
+
+
+class Workers:
+    """An `Abroad`, of the workers other than this."""
+
+    def __init__(
+        self,
+        count: int,
+        host: Host,
+        ledger: Ledger,
+        limits: Limits,
+        admission: Admission,
+        show: Lending | None,
+        reading: Reading,
+    ) -> None:
+        self._host = host
+        self._ledger = ledger
+        self._directory = Directory(count, ledger, together())
+        self._reading = reading
+        self._keys: OrderedDict[str, int] = OrderedDict()  # secrets of requests, and who knows them
+        self._tables = trio.Lock()  # held while one is opened
+        self._told_alone: dict[int, frozenset[str]] = {}
+        self._workers = {
+            number: Worker(
+                number,
+                lambda say: Clerk(ledger, say, self._hear),
+                self._know,
+                Lending(limits, admission),
+                show,
+                admission,
+                limits.lent_waiting,
+            )
+            for number in range(1, count)
+        }
+        host.abroad = self
+        host.on_fact.append(self._told)
+        ledger.listen(self._tell_trouble)
+        if show is not None:
+            show.on_connected = self._introduce
+
+    # An `Abroad`
+
+    @property
+    def held(self) -> Mapping[str, HeldAbroad]:
+        return self._directory.held
+
+    def holder(self, wanted: Wanted) -> Holder | None:
+        number = self._directory.where(wanted)
+        if number == OWN:
+            return None
+        worker = self._workers[number]
+        return AtTable(self, worker, wanted.game) if self._opens_for(wanted) else worker
+
+    def _opens_for(self, wanted: Wanted) -> bool:
+        """Whether it is the first who comes to an open table."""
+        return self._directory.place_of(wanted) == "" and not self._host.has(OPEN + wanted.game)
+
+    def place(self, record: Record) -> Away | None:
+        away = self._directory.place(record)
+        if away is not None:
+            self._workers[away.worker].say(Hold(record.name, record.kept_as, facts_of(record)))
+        self._tell_alone()
+        return away
+
+    def opens(self, game: str) -> bool:
+        return self._directory.opens(game)
+
+    async def open_table(self, game: str) -> None:
+        """Have the table of a game be held by whoever is to."""
+        async with self._tables:
+            if not self._host.has(OPEN + game):
+                record = await self._host.found_table(game)
+                if self.place(record) is None:
+                    self._host.hold(record)
+
+    # Requests
+
+    def beside(self, app: App) -> App:
+        """One application: `app`, and the workers for what is theirs."""
+
+        def answer(exchange: Exchange) -> Awaitable[object] | None:
+            asked = self._reading.asked(exchange.request)
+            number = OWN if asked is None else self._whose(asked)
+            if asked is not None and asked.becomes is not None:
+                self._know(number, asked.becomes)
+            if number == OWN or asked is None:
+                return app(exchange)
+            lending = self._workers[number].lending
+            if (game := self._to_open(asked)) is None:
+                return lending.answer(exchange)
+            return self._lend_when_open(lending, exchange, game)
+
+        return answer
+
+    def _to_open(self, asked: Asked) -> str | None:
+        """The game whose open table is needed, and not there."""
+        if asked.wanted is not None:
+            return asked.wanted.game if self._opens_for(asked.wanted) else None
+        return asked.game if asked.comes and not self._host.has(OPEN + (asked.game or "")) else None
+
+    async def _lend_when_open(self, lending: Lending, exchange: Exchange, game: str) -> None:
+        await self.open_table(game)
+        if (pending := lending.answer(exchange)) is not None:
+            await pending
+
+    def _whose(self, asked: Asked) -> int:
+        if asked.tournament is not None:
+            return self._directory.worker(asked.tournament)
+        if asked.game is not None:
+            return self._directory.table(asked.game)
+        if asked.wanted is not None:
+            return self._directory.where(asked.wanted)
+        for again in (False, True):
+            for key in asked.keys:
+                if key in self._keys:
+                    return self._keys[key]
+            if not again:  # what was said before somebody learned the secret may not be heard yet
+                for worker in self._workers.values():
+                    worker.hear_now()
+        return OWN
+
+    def _know(self, number: int, key: str) -> None:
+        self._keys[key] = number
+        while len(self._keys) > KEYS:
+            self._keys.popitem(last=False)
+
+    # Their processes
+
+    async def run(
+        self,
+        settings: Settings,
+        addresses: Addresses,
+        token: str,
+        sessions: Sessions | None,
+        task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
+    ) -> None:
+        """Keep them there until cancelled; they have started when all are ready."""
+        if sessions is not None:
+            sessions.told = self._tell_sitting
+
+        def begin(number: int) -> Begin:
+            alone = self._told_alone[number] = self._directory.alone(number)
+            held = tuple(record.kept_as for record in self._directory.of(number))
+            sitting = None if sessions is None else tuple(sessions.open_now())
+            return Begin(settings, addresses, token, held, self._ledger.trouble, alone, sitting)
+
+        async with trio.open_nursery() as nursery:
+            async with trio.open_nursery() as starting:
+                for number, worker in self._workers.items():
+                    starting.start_soon(nursery.start, worker.run, partial(begin, number))
+            task_status.started()
+
+    async def drain(self) -> None:
+        """Begin nothing anywhere, and wait for what cannot be resumed."""
+        async with trio.open_nursery() as nursery:
+            for worker in self._workers.values():
+                nursery.start_soon(worker.drain)
+
+    async def stop(self, why: str) -> None:
+        """Have all let go of their tournaments and say goodbye."""
+        async with trio.open_nursery() as nursery:
+            for worker in self._workers.values():
+                worker.lending.drain(why)
+                nursery.start_soon(worker.stop)
+
+    # What they come to
+
+    def not_ready(self) -> str:
+        """Why not everybody can come; "" if everybody can."""
+        missing = [str(number) for number, worker in self._workers.items() if not worker.ready]
+        return f"worker {' and '.join(missing)} is starting" if missing else ""
+
+    @property
+    def waiting(self) -> int:
+        """What they have not taken yet: packets."""
+        return sum(worker.waiting + worker.lending.waiting for worker in self._workers.values())
+
+    @property
+    def moves(self) -> int:
+        return sum(status.moves for status in self._ever())
+
+    def figures(self, own: Iterable[Family]) -> Iterator[Family]:
+        """The host's figures, with theirs added."""
+        now = [families(status) for status in self._now()]
+        past = [families(status) for worker in self._workers.values() for status in worker.past]
+        return added(own, now, past)
+
+    def _now(self) -> Iterator[Status]:
+        return (worker.status for worker in self._workers.values() if worker.status is not None)
+
+    def _ever(self) -> Iterator[Status]:
+        for worker in self._workers.values():
+            yield from worker.past
+            if worker.status is not None:
+                yield worker.status
+
+    # What happens
+
+    def _told(self, held: object, fact: AnyFact) -> None:
+        self._directory.told(held, fact)
+        if isinstance(fact, Turned):
+            self._tell_alone()
+
+    async def _hear(self, kept_as: str, facts: Sequence[AnyFact]) -> None:
+        """Facts that a worker has asked for are safe."""
+        away = self._directory.kept_as(kept_as)
+        for fact in facts:
+            if isinstance(fact, Ordered) and away is not None:
+                self._host.audit.append(Kept(away.record.name, self._host.wall(), fact))
+        await self._directory.hear(kept_as, facts)
+        if any(isinstance(fact, Turned) for fact in facts):
+            self._tell_alone()
+
+    def _tell_alone(self) -> None:
+        """Tell each worker of which games it holds all there is, if that has changed."""
+        for number, worker in self._workers.items():
+            alone = self._directory.alone(number)
+            if alone != self._told_alone.get(number):
+                self._told_alone[number] = alone
+                worker.say(Alone(alone))
+
+    def _tell_sitting(self, digest: bytes, session: Session | None) -> None:
+        for worker in self._workers.values():
+            worker.say(Sitting(digest, session))
+
+    def _tell_trouble(self) -> None:
+        for worker in self._workers.values():
+            worker.say(Trouble(self._ledger.trouble))
+
+    def _introduce(self) -> None:
+        for worker in self._workers.values():
+            worker.introduce()
+
+
+def facts_of(record: Record) -> tuple[AnyFact, ...]:
+    """All facts of a record that is new."""
+    facts: list[AnyFact] = [record.opened]
+    if record.sealed is not None:
+        facts.append(Sealed(record.sealed))
+    if record.chose is not None:
+        facts.append(record.chose)
+    if record.state is State.RUNNING:
+        facts.append(Turned(State.RUNNING))
+    return tuple(facts)

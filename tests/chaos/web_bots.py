@@ -1,0 +1,170 @@
+"""Bots of the old HTTP protocols, who know addresses and nothing else of a host.
+
+When their host is killed they make the same request again: a bot of Hexagon Dots its move
+or its join, a bot of the Arena the one that opens its stream. What they have been told has
+to be a game by the rules afterwards, too.
+"""
+
+import json
+from contextlib import suppress
+from random import Random
+from typing import Any
+
+import trio
+from msgspec import Struct
+
+from games.game import Illegal
+from games.hexagondots import GAME as HEXAGON_DOTS
+from games.tictactoe import GAME as TIC_TAC_TOE
+from tests.chaos.told import Told
+
+AGAIN = 0.02  # seconds until a request is made again
+QUARTER = 0.25  # seconds for which a bot of Hexagon Dots thinks, at least: moves are kept as often
+THINKS = 0.05  # seconds; an Arena bot moves when its stream has been silent for so long
+TABLE = "open-tic-tac-toe"
+LOST = (OSError, trio.BrokenResourceError, trio.ClosedResourceError)
+
+
+class Answer(Struct, frozen=True):
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+def request(method: str, path: str, body: object = None, *headers: str) -> bytes:
+    content = b"" if body is None else json.dumps(body).encode()
+    head = [f"{method} {path} HTTP/1.1", "Host: localhost", f"Content-Length: {len(content)}", *headers]
+    return "\r\n".join([*head, "", ""]).encode() + content
+
+
+async def ask(port: int, content: bytes) -> Answer:
+    """The answer, by whichever host is there; the same request is made until there is one."""
+    while True:
+        with suppress(*LOST):
+            async with await trio.open_tcp_stream("127.0.0.1", port) as stream:
+                await stream.send_all(content)
+                received = b""
+                async for part in stream:
+                    received += part
+                    if (answer := _whole(received)) is not None and answer.status != 503:
+                        return answer
+        await trio.sleep(AGAIN)
+
+
+def _head(received: bytes) -> tuple[int, dict[str, str], bytes] | None:
+    head, over, rest = received.partition(b"\r\n\r\n")
+    if not over:
+        return None
+    first, *lines = head.decode().split("\r\n")
+    headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
+    return int(first.split()[1]), headers, rest
+
+
+def _whole(received: bytes) -> Answer | None:
+    if (found := _head(received)) is None:
+        return None
+    status, headers, rest = found
+    return Answer(status, headers, rest) if len(rest) == int(headers.get("content-length", 0)) else None
+
+
+class DotsBot:
+    def __init__(self, name: str, port: int, told: Told, chance: Random) -> None:
+        self._name = name
+        self._port = port
+        self._told = told
+        self._chance = chance
+
+    async def run(self) -> None:
+        while True:
+            found = await ask(self._port, request("GET", "/match"))
+            game = found.headers["location"]
+            answer = await ask(self._port, request("POST", f"{game}/players", {"name": self._name}))
+            try:
+                await self._play(game, answer)
+            except Illegal as illegal:
+                self._told.verdict.wrong.append(f"{self._name} was told what is no game: {illegal}")
+            await trio.sleep(AGAIN)
+
+    async def _play(self, game: str, answer: Answer) -> None:
+        position = HEXAGON_DOTS.opening({"end": "hexagons"})
+        while answer.status == 200:
+            told = json.loads(answer.body)
+            if "rows" in told and "x-turn-token" not in answer.headers:
+                return  # all of it, at the end: it is void
+            drawn = [line["endpoints"] for line in told["lines"]]
+            position = self._all_of(drawn) if "rows" in told else self._after(position, drawn)
+            if "x-turn-token" not in answer.headers:
+                return
+            await trio.sleep(self._chance.uniform(QUARTER, 2 * QUARTER))
+            line = HEXAGON_DOTS.write(self._chance.choice(list(position.moves())))
+            token = f"X-Turn-Token: {answer.headers['x-turn-token']}"
+            answer = await ask(self._port, request("POST", f"{game}/moves", line, token))
+
+    def _after(self, position: Any, drawn: list[Any]) -> Any:
+        for line in drawn:
+            position = position.play(HEXAGON_DOTS.read(line, position))
+        return position
+
+    def _all_of(self, drawn: list[Any]) -> Any:
+        """A position with these lines, whoever drew them: what can be drawn does not depend on that."""
+        return self._after(HEXAGON_DOTS.opening({"end": "hexagons"}), drawn)
+
+
+class ArenaBot:
+    def __init__(self, name: str, port: int, chance: Random) -> None:
+        self._joins = {"name": name, "token": f"{name}-keeps-this-secret", "tournament": TABLE}
+        self._port = port
+        self._chance = chance
+
+    async def run(self) -> None:
+        while True:
+            answer = await ask(self._port, request("POST", "/tic-tac-toe/join", self._joins))
+            if answer.status == 200:
+                battle = json.loads(answer.body)["battleId"]
+                over = False
+                while not over:
+                    with suppress(*LOST):
+                        over = await self._fight(battle)
+                    await trio.sleep(AGAIN)
+            await trio.sleep(AGAIN)
+
+    async def _fight(self, battle: str) -> bool:
+        """Over one stream; returns whether there is nothing more to come."""
+        async with await trio.open_tcp_stream("127.0.0.1", self._port) as stream:
+            await stream.send_all(request("GET", f"/tic-tac-toe/start/{battle}"))
+            received, moved = b"", 0
+            while True:
+                with trio.move_on_after(THINKS) as silence:
+                    part = await stream.receive_some(65536)
+                    if not part:
+                        return False
+                    received += part
+                if (found := _head(received)) is None:
+                    continue
+                status, _, told = found
+                if status != 200 or b"\r\n0\r\n\r\n" in told or told.startswith(b"0\r\n\r\n"):
+                    return status != 503
+                if silence.cancelled_caught:
+                    moved = await self._move(battle, told, moved)
+
+    async def _move(self, battle: str, told: bytes, moved: int) -> int:
+        """Move, if it is its turn and it has not moved yet; returns how many plies there were then."""
+        events = [
+            json.loads(line.removeprefix(b"data: "))
+            for line in told.split(b"\r\n")
+            if line.startswith(b"data: ") and line.endswith(b"\n\n")
+        ]
+        position, plies = TIC_TAC_TOE.opening({}), 1
+        for event in events[1:]:
+            if "player" not in event:
+                return moved
+            event.pop("player")
+            position, plies = position.play(TIC_TAC_TOE.read(event, position)), plies + 1
+        if not events or TIC_TAC_TOE.seats[position.turn] != events[0]["youAre"] or plies == moved:
+            return moved
+        move = TIC_TAC_TOE.write(self._chance.choice(list(position.moves())))
+        async with await trio.open_tcp_stream("127.0.0.1", self._port) as stream:
+            await stream.send_all(request("POST", f"/tic-tac-toe/play/{battle}", move, "Connection: close"))
+            async for _ in stream:
+                pass
+        return plies

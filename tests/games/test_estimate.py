@@ -1,0 +1,106 @@
+"""Estimates of how well a match was played: against every reply there is, and between brains that differ."""
+
+from random import Random
+from typing import Any
+
+import pytest
+from msgspec import structs
+
+from games import hexagondots, quoridor, santorini, tictactoe
+from games.brains import alphabeta, greedy, random
+from games.estimate import DEPTH, NEAR, SLIP, Estimate, Slip, estimate, in_words
+from games.game import Game
+from tests.games.play import each_game
+
+ESTIMATED = (santorini.GAME, quoridor.GAME, hexagondots.GAME)
+
+
+def match_of(game: Game[Any, Any], brain: Any, seed: int, plies: int = 400) -> list[Any]:
+    """The moves of a match between two of the same."""
+    seats, position, moves = (brain(game, seed), brain(game, seed + 1)), game.start(), list[Any]()
+    while position.outcome is None and len(moves) < plies:
+        move = seats[position.turn](position, lambda: False)
+        moves.append(game.write(move))
+        position = position.play(move)
+    return moves
+
+
+def worth(position: Any, depth: int, seat: int, evaluate: Any) -> float:
+    """What a position is worth to a seat, by trying everything, so many plies deep."""
+    if position.outcome is not None:
+        winner = position.outcome.winner
+        return 0.0 if winner is None else 1.0 if winner == seat else -1.0
+    if depth == 0:
+        return -evaluate(position) if seat else evaluate(position)
+    found = (worth(position.play(move), depth - 1, seat, evaluate) for move in position.moves())
+    return max(found) if position.turn == seat else min(found)
+
+
+def test_it_is_what_trying_everything_says_three_plies_deep() -> None:
+    """In Hexagon Dots on a small board, where no position has so many moves that any is left out."""
+    game, lots = hexagondots.GAME, Random(1)
+    options = {"rows": 3, "cols": 3}
+    position, moves = game.opening(options), list[Any]()
+    kept, had, slips = [0, 0], [0, 0], list[Slip]()
+    while position.outcome is None:
+        seat, move = position.turn, lots.choice(list(position.moves()))
+        after = position.play(move)
+        best = worth(position, DEPTH, seat, game.evaluate)
+        lost = best - worth(after, DEPTH - 1, seat, game.evaluate)
+        had[seat] += best > -1
+        kept[seat] += best > -1 and lost <= NEAR
+        if best > -1 and lost >= SLIP:
+            slips.append(Slip(len(moves), seat, round(lost, 2)))
+        moves.append(game.write(move))
+        position = after
+    assert estimate(game, options, moves) == Estimate(
+        DEPTH, tuple(slips), (kept[0], kept[1]), (had[0], had[1]), 0
+    )
+    assert 0 < sum(kept) < sum(had)
+
+
+@pytest.mark.parametrize("game", ESTIMATED, ids=lambda game: game.name)
+def test_whoever_looks_as_far_as_the_estimate_is_better_than_whoever_draws_lots(game: Any) -> None:
+    plies = 24 if game is quoridor.GAME else 60  # of a match: enough to tell
+    lots = estimate(game, {}, match_of(game, random, 1, plies))
+    looks = estimate(game, {}, match_of(game, lambda game, seed: alphabeta(game, seed, 2), 1, plies))
+    assert lots is not None
+    assert looks is not None
+    assert sum(lots.kept) / sum(lots.had) + 0.1 < sum(looks.kept) / sum(looks.had)
+
+
+def test_a_win_that_is_not_taken_is_a_slip_if_what_is_left_is_not_good_either() -> None:
+    """Of a match of Santorini whose last move wins, if the one that leaves least is made instead."""
+    game = santorini.GAME
+    moves = match_of(game, greedy, 3)
+    before = game.start()
+    for move in moves[:-1]:
+        before = before.play(game.read(move, before))
+    left = {
+        move: worth(after, DEPTH - 1, before.turn, game.evaluate)
+        for move in before.moves()
+        if (after := before.play(move)).outcome is None
+    }
+    worst = min(left, key=left.__getitem__)
+    assert left[worst] <= 1 - SLIP
+    found = estimate(game, {}, [*moves[:-1], game.write(worst)])
+    assert found is not None
+    assert found.slips[-1] == Slip(len(moves) - 1, before.turn, round(1 - left[worst], 2))
+    assert in_words(Slip(16, 0, 0.7), "ann") == "ann may have gone wrong at move 17"
+
+
+def test_it_costs_no_more_than_it_may_and_says_what_it_could_not_grade() -> None:
+    moves = match_of(quoridor.GAME, random, 5, 60)
+    whole, short = estimate(quoridor.GAME, {}, moves), estimate(quoridor.GAME, {}, moves, 20_000)
+    assert whole is not None
+    assert short is not None
+    assert short == estimate(quoridor.GAME, {}, moves, 20_000)
+    assert whole.ungraded < short.ungraded <= len(moves)
+    assert sum(short.had) <= len(moves) - short.ungraded
+
+
+@each_game
+def test_there_is_one_where_there_is_no_solver_and_something_to_go_by(game: Game[Any, Any]) -> None:
+    assert (estimate(game, {}, ()) is None) is (game.solver is not None or game.evaluate is None)
+    assert estimate(structs.replace(game, solver=None, evaluate=None), {}, ()) is None
+    assert estimate(tictactoe.GAME, {}, ("C",)) is None

@@ -1,0 +1,109 @@
+"""What each version of a bot has done: rated as bots of their own, the latest first, and for whoever asks."""
+
+from collections.abc import Sequence
+
+import msgspec
+import trio
+from trio.testing import MockClock
+
+from server.host.appearances import Index
+from server.host.versions import LISTED, Version, called, rated, versions
+from tests.server.pages.sitting import sitting
+from tests.server.protocols.test_api import GAME, office
+from tests.tournament.world import first, play
+from tournament.events import Ending
+from tournament.format import Pairing
+from tournament.record import Concluded, Disqualified, Drew, Entered, Opened, Record, Voided
+
+SCORES = {0: (1.0, 0.0), 1: (0.0, 1.0)}
+
+
+def record(results: Sequence[tuple[str | None, int]], opponent: str = "bob") -> Record:
+    """Matches of ann, in the versions given, and who has won each: 0 is ann."""
+    made = Record("cup", Opened(GAME, "ladder"))
+    for name in ("ann", opponent):
+        made.add(Entered(name))
+    for number, (version, winner) in enumerate(results, 1):
+        made.add(Drew((Pairing(number, number, "ann", opponent),)))
+        made.add(
+            Concluded(
+                *(f"cup-{number}", number, ("ann", opponent), winner, Ending.PLAYED, "so", SCORES[winner]),
+                moves=(number, 1),
+                ended=float(number),
+                versions=(version, None),
+            )
+        )
+    return made
+
+
+def of_ann(*records: Record) -> list[Version]:
+    index = Index()
+    return versions("ann", [(each, index.find(each, "ann")) for each in records], rated(records))
+
+
+def test_every_version_has_its_own_results_and_strength_and_the_latest_is_first() -> None:
+    known = record([(None, 1)] * 4 + [("1", 1)] * 12 + [("2", 0)] * 12 + [("1", 1)])
+    one, two, unsaid = of_ann(known)
+    assert (one.version, one.played, one.points, one.latest) == ("1", 13, 0.0, 29.0)
+    assert (two.version, two.played, two.points, two.wins) == ("2", 12, 12.0, 12)
+    assert (unsaid.version, unsaid.losses) == (None, 4)
+    assert one.rating is not None
+    assert two.rating is not None
+    assert two.rating > one.rating + 200
+
+
+def test_what_counts_no_more_is_in_no_version() -> None:
+    known = record([("1", 0)] * 3 + [("2", 0)])
+    known.add(Voided("cup-4", "a cable", ("ann", "bob"), (1.0, 0.0)))
+    assert [each.version for each in of_ann(known)] == ["1"]
+    known.add(Disqualified("bob", "two in one"))
+    (one,) = of_ann(known)
+    assert (one.played, one.rating) == (3, None)
+
+
+def test_the_matches_of_all_tournaments_of_a_game_count_together() -> None:
+    (one,) = of_ann(record([("1", 0)] * 5), record([("1", 1)] * 3, "cas"))
+    assert (one.played, one.points) == (8, 5.0)
+
+
+def test_versions_of_a_bot_that_names_each_match_anew_are_bounded() -> None:
+    many = of_ann(record([(str(number), 0) for number in range(3 * LISTED)]))
+    assert [each.version for each in many] == [str(3 * LISTED - 1 - number) for number in range(LISTED)]
+
+
+def test_no_name_is_a_name_and_a_version_of_somebody_else() -> None:
+    assert len({called("a", None), called("a", "b"), called("a\nb"[:1], ""), called("ab", None)}) == 3
+
+
+async def test_the_page_of_a_bot_has_a_version_where_one_is_said(autojump_clock: MockClock) -> None:
+    async with sitting() as here:
+        await here.hold(entrants=2)
+        for name, version in (("ann", "<1>"), ("bob", None)):
+            visit = await here.host.arrive(name, GAME, version=version)
+            here.nursery.start_soon(play, visit.player, first)
+        await trio.sleep(100.0)
+        browser = await here.log_in()
+        page = await browser.read("/bots/ann")
+        assert "Latest version: <b>&lt;1&gt;</b>, strength" in page
+        assert "version" not in await browser.read("/bots/bob")
+
+
+async def test_a_bot_is_asked_about_and_its_ratings_are_made_once_for_all(autojump_clock: MockClock) -> None:
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="cup", game=GAME, entrants=3)
+        for name, version in (("ann", "<1>"), ("bob", None), ("c/d", None)):
+            visit = await here.host.arrive(name, GAME, version=version)
+            here.nursery.start_soon(play, visit.player, first)
+        await trio.sleep(100.0)
+        found = await here.read("/api/bots/ann")
+        (career,) = found["games"]
+        assert (found["name"], career["game"], career["tournaments"]) == ("ann", GAME, ["cup"])
+        (version,) = career["versions"]
+        assert (career["version"], version["version"], version["played"]) == ("<1>", "<1>", 2)
+        assert (career["rating"], career["interval"]) == (version["rating"], version["interval"])
+        slashed = await here.read("/api/bots?name=c/d")
+        assert slashed["games"][0]["versions"][0]["version"] is None
+        assert here.host.versions.made == 1
+        assert "expected ?name=" in (await here.read("/api/bots", 400))["error"]
+        assert "nobody named" in (await here.read("/api/bots/eve", 404))["error"]
+        assert msgspec.json.encode(found)

@@ -1,0 +1,56 @@
+"""Two hosts with a link between them in memory, and bots that come in at the one and play at the other."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import trio
+import trio.testing
+
+from server.host.abroad import Handed, Piece
+from server.net.guard import Guard
+from server.net.wire import StreamWire
+from server.peers.channel import There
+from server.peers.link import Link, attended
+from server.peers.messages import Open
+
+Attend = Callable[[There, Open], Awaitable[object]]
+
+
+class Between:
+    """The link, from both ends, and what was handed over."""
+
+    def __init__(self, here: Link, there: Link, guard: Guard, cut: Callable[[], None]) -> None:
+        self.here = here
+        self.there = there
+        self.cut = cut
+        self.authenticated = 0
+        self._guard = guard
+
+    def bot(self, *pieces: Piece) -> trio.abc.Stream:
+        """A bot's own end of its connection, which is handed over after it has said that much."""
+        theirs, ours = trio.testing.memory_stream_pair()
+        wire = StreamWire(ours, self._guard, peer="192.0.2.7")
+
+        def known() -> None:
+            self.authenticated += 1
+
+        self._guard.start_soon(self.here.take, Handed("tcp", wire, "", pieces, known))
+        return theirs
+
+
+@asynccontextmanager
+async def linked(attend: Attend) -> AsyncIterator[Between]:
+    one, other = trio.testing.memory_stream_pair()
+
+    async def nobody(wire: There, opened: Open) -> None:
+        raise AssertionError("no bot comes in there")
+
+    async with trio.open_nursery() as nursery:
+        guard = Guard(nursery)
+        here = Link(one, 1, attended(guard, nobody), dialled=True)
+        there = Link(other, 2, attended(guard, attend), dialled=False)
+        nursery.start_soon(here.run)
+        nursery.start_soon(there.run)
+        yield Between(here, there, guard, lambda: nursery.start_soon(trio.aclose_forcefully, one))
+        nursery.cancel_scope.cancel()
+    assert not guard.caught

@@ -1,0 +1,153 @@
+"""A relayed request, over a link in memory: whole answers, streams, and what ends them early."""
+
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager
+
+import pytest
+import trio
+import trio.testing
+from trio.testing import MockClock
+
+from server.http.exchange import App, Exchange
+from server.http.head import HttpError
+from server.http.service import Http
+from server.http.wire import Response
+from server.net.guard import Guard
+from server.net.limits import Limits
+from server.net.wire import StreamWire
+from server.peers.channel import There
+from server.peers.link import Link
+from server.peers.messages import WINDOW, Open
+
+OWN, THEIRS = "Bearer our-token", "their-token"
+
+
+class Asked:
+    """A client at one host, whose requests an application at the other answers."""
+
+    def __init__(self, client: trio.abc.Stream, here: Link, guard: Guard) -> None:
+        self.client = client
+        self.here = here
+        self.guard = guard
+
+    async def say(self, method: str, path: str, *headers: str) -> None:
+        lines = (f"{method} {path} HTTP/1.1", "Host: localhost", *headers, "", "")
+        await self.client.send_all("\r\n".join(lines).encode())
+
+    async def hear(self, end: bytes) -> bytes:
+        heard = b""
+        while end not in heard and (more := await self.client.receive_some(1 << 16)):
+            heard += more
+        return heard
+
+
+@asynccontextmanager
+async def relayed(app: App) -> AsyncIterator[Asked]:
+    one, other = trio.testing.memory_stream_pair()
+    async with trio.open_nursery() as nursery:
+        guard = Guard(nursery)
+
+        def nobody(wire: There, opened: Open) -> None:
+            raise AssertionError("no bot comes in")
+
+        here = Link(one, 1, nobody, dialled=True)
+        there = Link(
+            other,
+            2,
+            nobody,
+            dialled=False,
+            reply=lambda answering: guard.start_soon(answering.answer, app, guard),
+            token=THEIRS,
+        )
+        nursery.start_soon(here.run)
+        nursery.start_soon(there.run)
+
+        def ask(exchange: Exchange) -> Awaitable[object]:
+            return here.ask(exchange, organiser=exchange.request.headers.get("authorization") == OWN)
+
+        theirs, ours = trio.testing.lockstep_stream_pair()
+        http = Http(ask, guard, Limits())
+        guard.start_soon(http.attend, StreamWire(ours, guard, peer="192.0.2.7"))
+        yield Asked(theirs, here, guard)
+        nursery.cancel_scope.cancel()
+
+
+async def test_an_answer_and_a_refusal_come_back_as_they_were_given(autojump_clock: MockClock) -> None:
+    def app(exchange: Exchange) -> None:
+        if exchange.request.path == "/no":
+            raise HttpError(418, "not here", ("X-Why", "tea"))
+        asked = exchange.request
+        exchange.respond(
+            Response(201, (("X-Path", asked.path),), f"{asked.peer} {asked.query['a']}".encode())
+        )
+
+    async with relayed(app) as asked:
+        await asked.say("GET", "/yes?a=b")
+        answer = await asked.hear(b"192.0.2.7 b")
+        assert answer.startswith(b"HTTP/1.1 201 ")
+        assert b"X-Path: /yes" in answer
+        await asked.say("GET", "/no")
+        answer = await asked.hear(b"not here")
+        assert answer.startswith(b"HTTP/1.1 418 ")
+        assert b"X-Why: tea" in answer
+        assert not asked.guard.caught
+
+
+async def test_an_organiser_of_one_host_is_one_of_the_other_and_nobody_else_is(
+    autojump_clock: MockClock,
+) -> None:
+    def app(exchange: Exchange) -> None:
+        exchange.respond(Response(200, (), exchange.request.headers["authorization"].encode()))
+
+    async with relayed(app) as asked:
+        for given, seen in ((OWN, f"Bearer {THEIRS}"), ("Bearer guess", "Bearer guess")):
+            await asked.say("POST", "/", f"Authorization: {given}", "Content-Length: 0")
+            assert seen.encode() in await asked.hear(seen.encode())
+
+
+async def test_a_stream_goes_on_only_as_its_client_takes_it(autojump_clock: MockClock) -> None:
+    put = 0
+
+    async def app(exchange: Exchange) -> None:
+        nonlocal put
+        chunks = exchange.stream(200)
+        while put < 8 * WINDOW and await chunks.drained():
+            chunks.put(bytes(1 << 14))
+            put += 1 << 14
+        chunks.close()
+
+    async with relayed(app) as asked:
+        await asked.say("GET", "/")
+        await trio.testing.wait_all_tasks_blocked()
+        before = put
+        assert before < 8 * WINDOW
+        assert (await asked.hear(b"\r\n0\r\n\r\n")).endswith(b"\r\n0\r\n\r\n")
+        assert put == 8 * WINDOW
+
+
+@pytest.mark.parametrize("begun", [False, True])
+async def test_a_request_whose_host_is_lost_is_refused_or_cut_off(
+    autojump_clock: MockClock, begun: bool
+) -> None:
+    def app(exchange: Exchange) -> None:
+        if begun:
+            exchange.stream(200).put(b"first")
+
+    async with relayed(app) as asked:
+        await asked.say("GET", "/")
+        if begun:
+            assert b"first" in await asked.hear(b"first")
+        await trio.testing.wait_all_tasks_blocked()
+        await trio.aclose_forcefully(asked.here._stream)
+        rest = await asked.hear(b"second")
+        assert b"0\r\n\r\n" not in rest
+        assert rest == b"" if begun else rest.startswith(b"HTTP/1.1 503 ")
+
+
+async def test_a_client_that_hangs_up_is_gone_there_as_well(autojump_clock: MockClock) -> None:
+    gone = trio.Event()
+    async with relayed(lambda exchange: exchange.on_gone(gone.set)) as asked:
+        await asked.say("GET", "/")
+        await trio.testing.wait_all_tasks_blocked()
+        await asked.client.aclose()
+        await gone.wait()

@@ -1,0 +1,115 @@
+"""Renewing, on a virtual clock: when a host is sure, and what it is told."""
+
+from collections.abc import Callable
+from typing import Any
+
+import trio
+from trio.testing import MockClock
+
+from server.peers.keeping import Keeping
+from server.peers.leases import EVERY, LENGTH, SHORT, Card, Change, Granted, Lease
+from server.store.journal import Unavailable
+
+CARD = Card("127.0.0.1:1", "aa", "", "0")
+
+
+class Registry:
+    """A database with one tournament, which this host holds; or it does not answer."""
+
+    def __init__(self) -> None:
+        self.away = False
+        self.leases = {"cup": Lease(7, 1)}
+        self.changes = 1
+        self.asked: list[float] = []
+
+    def register(self, card: Card) -> int:
+        return 7
+
+    def renew(self, host: int, changes: int, *, willing: bool) -> Granted:
+        self.asked.append(trio.current_time())
+        if self.away:
+            raise Unavailable("it does not answer")
+        return Granted(self.changes, (), None if changes == self.changes else dict(self.leases))
+
+    def open(self, host: int, tournament: str) -> int | None:
+        return None if tournament in self.leases else 5
+
+    def release(self, host: int, tournament: str) -> None:
+        self.leases[tournament] = Lease(None, 1)
+
+    def remove(self, host: int, tournament: str) -> None:
+        del self.leases[tournament]
+
+
+async def here(call: Callable[[], Any], *, limiter: trio.CapacityLimiter) -> Any:
+    await trio.lowlevel.checkpoint()
+    return call()
+
+
+def keeping(registry: Registry) -> tuple[Keeping, list[tuple[float, bool | Change]]]:
+    """And what it tells, with the times."""
+    found = Keeping(registry, here, now=trio.current_time, sleep=trio.sleep)
+    told: list[tuple[float, bool | Change]] = []
+    found.changed = lambda change: told.append((trio.current_time(), change))
+    found.wavered = lambda sure: told.append((trio.current_time(), sure))
+    return found, told
+
+
+async def test_leases_are_renewed_four_times_a_second(autojump_clock: MockClock) -> None:
+    registry = Registry()
+    kept, _ = keeping(registry)
+    async with trio.open_nursery() as nursery:
+        await kept.register(CARD)
+        await nursery.start(kept.run)
+        await trio.sleep(10.1 * EVERY)
+        nursery.cancel_scope.cancel()
+    assert len(registry.asked) == 11
+
+
+async def test_a_host_that_hears_nothing_stops_before_its_leases_lapse_and_goes_on_when_it_hears(
+    autojump_clock: MockClock,
+) -> None:
+    registry = Registry()
+    kept, told = keeping(registry)
+    async with trio.open_nursery() as nursery:
+        await kept.register(CARD)
+        await nursery.start(kept.run)
+        registry.away = True
+        await trio.sleep(3.0)
+        registry.away = False
+        await trio.sleep(1.0)
+        nursery.cancel_scope.cancel()
+    (_, gained), (sure_at, sure), (unsure_at, unsure), (again_at, again) = told
+    assert gained == Change(gained=("cup",))
+    assert (sure, unsure, again) == (True, False, True)
+    assert unsure_at - sure_at == SHORT * LENGTH < LENGTH
+    assert 3.0 <= again_at - sure_at <= 3.0 + EVERY
+
+
+async def test_what_another_host_took_meanwhile_is_told_as_lost_before_the_host_is_sure_again(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a host that goes on for a moment with what is another's."""
+    registry = Registry()
+    kept, told = keeping(registry)
+    async with trio.open_nursery() as nursery:
+        await kept.register(CARD)
+        await nursery.start(kept.run)
+        registry.away = True
+        await trio.sleep(3.0)
+        registry.away, registry.leases, registry.changes = False, {"cup": Lease(8, 2)}, 2
+        await trio.sleep(1.0)
+        nursery.cancel_scope.cancel()
+    assert [what for _, what in told[-2:]] == [Change(lost=("cup",)), True]
+
+
+async def test_a_tournament_that_is_new_is_held_at_once_and_one_that_is_there_is_not(
+    autojump_clock: MockClock,
+) -> None:
+    kept, _ = keeping(Registry())
+    await kept.register(CARD)
+    assert not await kept.open("cup")
+    assert await kept.open("league")
+    assert kept.leases.epoch("league") == 5
+    kept.leases.gone("league")
+    assert kept.leases.epoch("league") < 0

@@ -1,0 +1,66 @@
+"""Leases without a database: what a host may believe, and for how long."""
+
+from server.peers.leases import LENGTH, NOT_HELD, SHORT, Change, Granted, Lease, Leases, Peer
+
+US, THEM = 1, 2
+PEERS = (Peer(US, "a:1", "aa", "", "1"), Peer(THEM, "b:1", "bb", "", "1"))
+
+
+def leases(**held: Lease) -> Leases:
+    """Of a host that was granted these at 0."""
+    found = Leases()
+    found.host = US
+    found.granted(0.0, Granted(1, PEERS, held))
+    return found
+
+
+def test_a_host_is_sure_from_when_it_asked_and_not_from_when_it_was_told() -> None:
+    host = Leases()
+    assert not host.sure(0.0)
+    host.granted(10.0, Granted(1, PEERS, {}))
+    assert host.sure(10.0 + SHORT * LENGTH - 0.001)
+    assert not host.sure(10.0 + SHORT * LENGTH)
+
+
+def test_a_host_stops_before_the_database_lets_others_go_on_even_if_its_clock_is_slow_by_a_twentieth() -> (
+    None
+):
+    assert SHORT * LENGTH / 0.95 < LENGTH
+
+
+def test_an_answer_that_comes_late_takes_nothing_back() -> None:
+    host = leases()
+    host.granted(5.0, Granted(1, PEERS, None))
+    host.granted(4.0, Granted(1, PEERS, None))
+    assert host.sure(5.0 + SHORT * LENGTH - 0.001)
+
+
+def test_what_is_gained_and_lost_is_told_once() -> None:
+    host = leases(cup=Lease(US, 3), league=Lease(THEM, 4))
+    assert dict(host.held) == {"cup": 3}
+    taken = Granted(2, PEERS, {"cup": Lease(THEM, 5), "league": Lease(US, 6)})
+    assert host.granted(1.0, taken) == Change(gained=("league",), lost=("cup",))
+    assert host.granted(1.2, taken) == Change()
+    assert host.granted(1.4, Granted(2, PEERS, None)) == Change()
+
+
+def test_what_was_lost_and_won_again_meanwhile_is_both() -> None:
+    """Catches a host that goes on with what another host has gone on with in between."""
+    host = leases(cup=Lease(US, 3))
+    assert host.granted(9.0, Granted(2, PEERS, {"cup": Lease(US, 5)})) == Change(("cup",), ("cup",))
+    assert host.epoch("cup") == 5
+
+
+def test_what_is_not_held_has_an_epoch_that_no_lease_has() -> None:
+    host = leases(cup=Lease(THEM, 3))
+    assert host.epoch("cup") == host.epoch("league") == NOT_HELD < 0
+    assert host.epoch("") == 0  # what is ordered of the host itself belongs to no tournament
+
+
+def test_a_tournament_is_found_at_its_holder_if_that_is_alive_and_somebody_else() -> None:
+    host = leases(cup=Lease(THEM, 3), league=Lease(US, 4), nobodys=Lease(None, 2))
+    assert host.holder("cup") == PEERS[1]
+    assert host.holder("league") is host.holder("nobodys") is host.holder("other") is None
+    dead = Peer(THEM, "b:1", "bb", "", "1", alive=False)
+    host.granted(1.0, Granted(1, (PEERS[0], dead), None))
+    assert host.holder("cup") is None

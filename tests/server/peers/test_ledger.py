@@ -1,0 +1,85 @@
+"""What a host that shares its database may keep, on a virtual clock."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from server.peers.keeping import Keeping
+from server.peers.ledger import UNSURE, SharedLedger
+from server.store.journal import Jot, Unavailable
+from server.store.shared import SharedPostgres
+from tests.server.peers.test_keeping import CARD, Registry, here
+from tournament.entries import Entry
+from tournament.record import Entered, Opened
+from tournament.tournament import Refusal
+
+OPENED = Opened("tic-tac-toe", "swiss")
+
+
+class Rows:
+    """A database that takes everything, or nothing."""
+
+    def __init__(self) -> None:
+        self.away = False
+        self.epochs: list[int] = []
+
+    def last(self) -> int:
+        return 0
+
+    def write(self, rows: Sequence[Entry | Jot]) -> list[bytes]:
+        if self.away:
+            raise Unavailable("it is away")
+        self.epochs += [row.epoch for row in rows]
+        return [b"" for _ in rows]
+
+
+async def shared(nursery: trio.Nursery) -> tuple[SharedLedger, Rows]:
+    rows, keeping = Rows(), Keeping(Registry(), here, now=trio.current_time, sleep=trio.sleep)
+    await keeping.register(CARD)
+    ledger = SharedLedger(cast("SharedPostgres", rows), keeping, cast("Callable[..., Any]", here))
+    nursery.start_soon(ledger.run)
+    return ledger, rows
+
+
+async def test_a_tournament_is_held_before_it_is_opened_and_one_that_is_there_is_refused(
+    autojump_clock: MockClock,
+) -> None:
+    async with trio.open_nursery() as nursery:
+        ledger, rows = await shared(nursery)
+        await ledger.keep("league", 1.0, [OPENED])
+        await ledger.keep("league~2", 1.0, [Entered("ann")])
+        assert rows.epochs == [5, 5]
+        with pytest.raises(Refusal, match="there is a tournament cup already"):
+            await ledger.keep("cup", 1.0, [OPENED])
+        assert len(rows.epochs) == 2
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_host_is_in_trouble_while_it_is_unsure_and_while_its_store_is(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches trouble that ends because the other trouble does."""
+    async with trio.open_nursery() as nursery:
+        ledger, rows = await shared(nursery)
+        told: list[str] = []
+        ledger.listen(lambda: told.append(ledger.trouble))
+        ledger.waver(False)
+        assert ledger.trouble == UNSURE
+        rows.away = True
+        nursery.start_soon(ledger.keep, "cup", 1.0, [Entered("ann")])
+        await trio.sleep(1.0)
+        assert ledger.trouble == "it is away"
+        ledger.waver(True)
+        assert ledger.trouble == "it is away"
+        ledger.waver(False)
+        rows.away = False
+        ledger.try_again()
+        await trio.sleep(1.0)
+        assert ledger.trouble == UNSURE
+        ledger.waver(True)
+        assert ledger.trouble == ""
+        assert told == [UNSURE, "it is away", UNSURE, ""]
+        nursery.cancel_scope.cancel()

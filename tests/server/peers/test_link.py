@@ -1,0 +1,203 @@
+"""A link in memory, on a virtual clock: what a relayed bot says and hears, in time, and what ends it."""
+
+import pytest
+import trio
+import trio.testing
+from hypothesis import given
+from hypothesis import strategies as st
+from trio.testing import MockClock
+
+from server.host.abroad import Handed
+from server.net.guard import Guard
+from server.net.wire import StreamWire
+from server.peers.channel import There
+from server.peers.link import SILENCE, Link
+from server.peers.messages import (
+    WINDOW,
+    Beat,
+    Closed,
+    Credit,
+    Finished,
+    Known,
+    Message,
+    Open,
+    Said,
+    Say,
+    Unframed,
+    framed,
+)
+from server.peers.stamps import Heard
+from tests.server.peers.relayed import linked
+
+
+async def echo(wire: There, opened: Open) -> None:
+    """Say again whatever comes."""
+    for content, _ in wire.pieces:
+        await wire.send_some(content)
+    wire.known()
+    while content := await wire.receive():
+        while content:
+            content = content[await wire.send_some(content) :]
+    wire.finish()
+
+
+async def whole(stream: trio.abc.ReceiveStream, size: int) -> bytes:
+    found = b""
+    while len(found) < size and (more := await stream.receive_some(1 << 16)):
+        found += more
+    return found
+
+
+async def test_a_relayed_bot_says_and_hears_what_it_would_without_a_relay(autojump_clock: MockClock) -> None:
+    async with linked(echo) as between:
+        bot = between.bot((b"hello\n", 0.0))
+        assert await whole(bot, 6) == b"hello\n"
+        assert between.authenticated == 1
+        sent = bytes(range(256)) * 4096  # several windows
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(bot.send_all, sent)
+            assert await whole(bot, len(sent)) == sent
+        await bot.send_eof()  # type: ignore[attr-defined]
+        assert await bot.receive_some() == b""
+
+
+async def test_the_bots_address_and_path_are_known_there(autojump_clock: MockClock) -> None:
+    seen: list[tuple[str, Open]] = []
+
+    async def attend(wire: There, opened: Open) -> None:
+        seen.append((wire.peer, opened))
+
+    async with linked(attend) as between:
+        bot = between.bot((b"x", 0.0))
+        assert await bot.receive_some() == b""
+    ((peer, opened),) = seen
+    assert (peer, opened.door, opened.path) == ("192.0.2.7", "tcp", "")
+
+
+async def test_a_bots_bytes_arrive_so_long_after_the_prompt_as_it_thought(autojump_clock: MockClock) -> None:
+    """Catches a stamp at the end where the match is: the link keeps both waiting."""
+    arrived: list[float] = []
+
+    async def attend(wire: There, opened: Open) -> None:
+        wire.send_now(b"turn\n")
+        asked = trio.current_time()
+        await wire.receive()
+        arrived.append(wire.arrived - asked)
+
+    one, far = trio.testing.memory_stream_pair()
+    near, other = trio.testing.memory_stream_pair()
+
+    async def slowly(source: trio.abc.ReceiveStream, sink: trio.abc.SendStream, seconds: float) -> None:
+        while content := await source.receive_some(1 << 16):
+            await trio.sleep(seconds)
+            await sink.send_all(content)
+
+    async with trio.open_nursery() as nursery:
+        guard = Guard(nursery)
+        here = Link(one, 1, lambda wire, opened: None, dialled=True)
+        there = Link(other, 2, lambda wire, opened: guard.start_soon(attend, wire, opened), dialled=False)
+        nursery.start_soon(slowly, far, near, 0.3)
+        nursery.start_soon(slowly, near, far, 0.2)
+        nursery.start_soon(here.run)
+        nursery.start_soon(there.run)
+        bot, ours = trio.testing.memory_stream_pair()
+        wire = StreamWire(ours, guard)
+        guard.start_soon(here.take, Handed("tcp", wire, "", [(b"hello", 0.0)], lambda: None))
+        assert await bot.receive_some() == b"turn\n"
+        await trio.sleep(0.25)
+        await bot.send_all(b"move\n")
+        await trio.sleep(0.9)
+        nursery.cancel_scope.cancel()
+    assert arrived == [pytest.approx(0.25)]
+
+
+async def test_a_bot_that_does_not_read_costs_no_more_than_its_window(autojump_clock: MockClock) -> None:
+    sent = 0
+
+    async def attend(wire: There, opened: Open) -> None:
+        nonlocal sent
+        if opened.pieces[0][0] == b"deaf":
+            while True:
+                sent += await wire.send_some(bytes(1000))
+        for _ in range(10 * WINDOW // 1024):
+            await wire.send_some(bytes(1024))
+
+    async with linked(attend) as between:
+        near, far = trio.testing.lockstep_stream_pair()  # takes nothing that nobody reads
+        wire = StreamWire(far, between._guard)
+        between._guard.start_soon(between.here.take, Handed("tcp", wire, "", [(b"deaf", 0.0)], lambda: None))
+        other = between.bot((b"x", 0.0))
+        assert len(await whole(other, 10 * WINDOW)) == 10 * WINDOW  # another is not kept waiting
+        await trio.sleep(10.0)
+        assert 0 < sent <= WINDOW
+        await near.aclose()
+
+
+@pytest.mark.parametrize("what", ["bot hangs up", "link is cut"])
+async def test_the_match_sees_that_a_bot_is_gone(what: str, autojump_clock: MockClock) -> None:
+    ends: list[str] = []
+
+    async def attend(wire: There, opened: Open) -> None:
+        try:
+            while await wire.receive():
+                pass
+            ends.append("end")
+        except trio.BrokenResourceError:
+            ends.append("lost")
+
+    async with linked(attend) as between:
+        bot = between.bot((b"x", 0.0))
+        await trio.sleep(0.1)
+        if what == "bot hangs up":
+            await bot.aclose()
+        else:
+            between.cut()
+            assert await bot.receive_some() == b"", "and the bot, which may come back, sees it too"
+        await trio.sleep(0.1)
+        assert len(ends) == 1
+
+
+async def test_a_link_on_which_nothing_is_heard_is_cut(autojump_clock: MockClock) -> None:
+    one, other = trio.testing.memory_stream_pair()
+    link = Link(one, 1, lambda wire, opened: None, dialled=True)
+    with trio.fail_after(2 * SILENCE):
+        await link.run()
+    del other
+
+
+async def test_a_host_that_talks_nonsense_loses_its_link_and_nothing_else(autojump_clock: MockClock) -> None:
+    for nonsense in (
+        b"\xff\xff\xff\xff",
+        b"\x00\x00\x00\x01\xc1",
+        framed(Open(1, "tcp", "", "", ())),  # a number that is this side's to give
+        framed(Open(2, "tcp", "", "", ())) * 2,
+    ):
+        one, other = trio.testing.memory_stream_pair()
+        link = Link(one, 1, lambda wire, opened: None, dialled=True)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(link.run)
+            await other.send_all(nonsense)
+            with trio.fail_after(SILENCE / 2):
+                while await other.receive_some():
+                    pass
+
+
+@given(st.data())
+def test_any_split_of_the_bytes_gives_the_same_messages(data: st.DataObject) -> None:
+    said = [
+        Open(1, "websocket", "/play", "192.0.2.7", ((b"hello", Heard(0, 0.5)),)),
+        Said(1, b"move", Heard(7, 0.25)),
+        Say(1, b""),
+        Credit(2, 100),
+        Known(3),
+        Finished(4),
+        Closed(5),
+        Beat(),
+    ]
+    content = b"".join(map(framed, said))
+    unframed, found, start = Unframed(), list[Message](), 0
+    while start < len(content):
+        end = data.draw(st.integers(start + 1, len(content)))
+        found += unframed.receive(content[start:end])
+        start = end
+    assert found == said

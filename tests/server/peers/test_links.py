@@ -1,0 +1,82 @@
+"""Links between hosts on real sockets: one to each, encrypted, and only between hosts of the database."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+import trio
+from msgspec.structs import replace
+from structlog.testing import capture_logs
+
+from server.exits import ConfigError
+from server.peers import identity
+from server.peers.channel import There
+from server.peers.leases import Peer
+from server.peers.links import Links, listening
+from server.peers.messages import Open
+from tests.hang import HANG
+
+ONE, OTHER, STRANGER = identity.made(), identity.made(), identity.made()
+
+
+def served(wire: There, opened: Open) -> None:
+    raise AssertionError("nobody is relayed here")
+
+
+@asynccontextmanager
+async def hosts(*peers: tuple[identity.Identity, Peer | None]) -> AsyncIterator[list[Links]]:
+    """Each with what it proves to be, and what the database says of it; None: as it is."""
+    async with trio.open_nursery() as nursery:
+        known: list[Peer] = []
+        found: list[Links] = []
+        for number, (own, said) in enumerate(peers, 1):
+            listeners = await listening("127.0.0.1:0")
+            address = f"127.0.0.1:{listeners[0].socket.getsockname()[1]}"
+            peer = said or Peer(number, "", own.fingerprint, own.certificate, "0")
+            known.append(replace(peer, address=address))
+            links = Links(own, lambda number=number: [each for each in known if each.id != number], served)
+            links.host = number
+            found.append(links)
+            nursery.start_soon(links.run, listeners)
+        yield found
+        nursery.cancel_scope.cancel()
+
+
+async def until_linked(one: Links, peer: int) -> None:
+    with trio.fail_after(HANG):
+        while one.to(peer) is None:  # noqa: ASYNC110 - nobody tells
+            await trio.sleep(0.01)
+
+
+async def test_every_two_hosts_have_one_link() -> None:
+    async with hosts((ONE, None), (OTHER, None), (STRANGER, None)) as found:
+        for links in found:
+            for peer in {1, 2, 3} - {links.host}:
+                await until_linked(links, peer)
+            assert links.to(links.host) is None
+
+
+async def test_who_has_another_certificate_than_the_database_says_is_refused() -> None:
+    """Both by the one that dials, who comes later, and by the one that is dialled."""
+    for posing in (1, 2):
+        said = Peer(posing, "", OTHER.fingerprint, OTHER.certificate, "0")
+        pair = ((STRANGER, said), (ONE, None)) if posing == 1 else ((ONE, None), (STRANGER, said))
+        with capture_logs() as logs, trio.fail_after(HANG):
+            async with hosts(*pair) as found:
+                while sum("refused" in each["event"] for each in logs) < 3:  # noqa: ASYNC110 - nobody tells
+                    await trio.sleep(0.01)
+                assert found[2 - posing].to(posing) is None
+
+
+@pytest.mark.parametrize(
+    "address", ["", "8000", "127.0.0.1", "127.0.0.1:no", "127.0.0.1:70000", "192.0.2.1:0"]
+)
+async def test_an_address_where_nobody_can_listen_is_said_in_a_line(address: str) -> None:
+    with pytest.raises(ConfigError, match=r"^peers: [^\n]+$"):
+        await listening(address)
+
+
+def test_every_identity_is_another_and_its_key_is_not_in_its_certificate() -> None:
+    assert len({each.fingerprint for each in (ONE, OTHER, STRANGER)}) == 3
+    assert "PRIVATE" in ONE.key
+    assert "PRIVATE" not in ONE.certificate

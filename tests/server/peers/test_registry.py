@@ -1,0 +1,191 @@
+"""Hosts and leases in a real database: who gets what, when somebody is silent."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+
+import psycopg
+import pytest
+
+from server.peers.leases import LENGTH, Card, Granted
+from server.peers.registry import CHANGED, LAPSED, RENEW, TAKE, PostgresRegistry
+from server.store.journal import Unavailable
+from server.store.postgres import Postgres
+from tests.hang import HANG
+from tests.server.store.postgresql import Server
+from tournament.entries import Entry
+
+pytestmark = pytest.mark.slow
+
+CARD = Card("127.0.0.1:1", "aa", "", "0")
+
+
+@pytest.fixture
+def url(server: Server) -> str:
+    url = server.database()
+    Postgres(url).close()
+    return url
+
+
+@pytest.fixture
+def join(url: str) -> Iterator[Callable[[], tuple[PostgresRegistry, int]]]:
+    """Registers one more host, each with a session of its own."""
+    with ExitStack() as stack:
+
+        def join() -> tuple[PostgresRegistry, int]:
+            registry = stack.enter_context(closing(PostgresRegistry(url)))
+            return registry, registry.register(CARD)
+
+        yield join
+
+
+def held(granted: Granted, host: int) -> set[str]:
+    assert granted.leases is not None
+    return {name for name, lease in granted.leases.items() if lease.host == host}
+
+
+def silence(url: str, host: int) -> None:
+    """As if it had not been heard of for a minute."""
+    with psycopg.connect(url) as session:
+        session.execute("UPDATE hosts SET expiry = expiry - interval '1 minute' WHERE id = %s", (host,))
+
+
+def test_a_new_tournament_is_one_hosts_alone(join: Callable[[], tuple[PostgresRegistry, int]]) -> None:
+    (one, first), (other, second) = join(), join()
+    epoch = one.open(first, "cup")
+    assert epoch is not None
+    assert other.open(second, "cup") is None
+    assert held(other.renew(second, -1, willing=True), first) == {"cup"}
+    one.remove(first, "cup")
+    again = other.open(second, "cup")
+    assert again is not None
+    assert again > epoch
+
+
+def test_nobody_takes_what_a_host_holds_that_renews(join: Callable[[], tuple[PostgresRegistry, int]]) -> None:
+    (one, first), (other, second) = join(), join()
+    one.open(first, "cup")
+    one.renew(first, -1, willing=True)
+    assert held(other.renew(second, -1, willing=True), second) == set()
+
+
+def test_the_tournaments_of_a_host_that_is_silent_are_shared_out_under_greater_epochs(
+    url: str, join: Callable[[], tuple[PostgresRegistry, int]]
+) -> None:
+    (one, first), (other, second), (third_one, third) = join(), join(), join()
+    names = {f"cup-{number}" for number in range(5)}
+    epochs = [one.open(first, name) for name in names]
+    silence(url, first)
+    mine, theirs = (
+        registry.renew(host, -1, willing=True) for registry, host in ((other, second), (third_one, third))
+    )
+    shares = held(mine, second), held(theirs, third)
+    assert shares[0] | shares[1] == names
+    assert sorted(map(len, shares)) == [2, 3]
+    assert theirs.leases is not None
+    assert min(lease.epoch for lease in theirs.leases.values()) > max(each for each in epochs if each)
+    assert held(one.renew(first, -1, willing=True), first) == set(), "it learns that it has lost them"
+
+
+def test_a_host_that_was_silent_and_that_nobody_has_robbed_goes_on(
+    url: str, join: Callable[[], tuple[PostgresRegistry, int]]
+) -> None:
+    registry, host = join()
+    epoch = registry.open(host, "cup")
+    silence(url, host)
+    granted = registry.renew(host, -1, willing=True)
+    assert granted.leases is not None
+    assert granted.leases["cup"].epoch == epoch
+
+
+def test_leases_are_read_again_only_when_they_have_changed(
+    join: Callable[[], tuple[PostgresRegistry, int]],
+) -> None:
+    (one, first), (other, second) = join(), join()
+    known = other.renew(second, -1, willing=True).changes
+    assert other.renew(second, known, willing=True).leases is None
+    one.open(first, "cup")
+    assert held(other.renew(second, known, willing=True), first) == {"cup"}
+
+
+def test_a_host_that_drains_takes_nothing_and_gives_what_it_has(
+    join: Callable[[], tuple[PostgresRegistry, int]],
+) -> None:
+    (one, first), (other, second) = join(), join()
+    one.open(first, "cup")
+    one.release(first, "cup")
+    granted = one.renew(first, -1, willing=False)
+    assert held(granted, first) == set()
+    assert [peer.draining for peer in granted.peers] == [True, False]
+    assert held(other.renew(second, -1, willing=True), second) == {"cup"}
+
+
+def test_a_host_that_renews_while_another_takes_from_it_waits_and_sees_it(
+    url: str, join: Callable[[], tuple[PostgresRegistry, int]]
+) -> None:
+    """Catches a renewal that believes what was so before: two hosts would hold one tournament."""
+    registry, host = join()
+    registry.open(host, "cup")
+    silence(url, host)
+    with psycopg.connect(url) as taking:
+        lapsed = [row[0] for row in taking.execute(LAPSED)]
+        taking.execute(TAKE, (99, lapsed, 10))
+        taking.execute(CHANGED, (lapsed,))
+        with pytest.raises(Unavailable):  # it is kept waiting for longer than it waits
+            registry.renew(host, -1, willing=True)
+        taking.commit()
+    assert held(registry.renew(host, -1, willing=True), host) == set()
+
+
+def test_what_one_host_had_alone_is_adopted_but_for_what_is_deleted(url: str) -> None:
+    with closing(Postgres(url)) as alone:
+        alone.write(
+            [
+                Entry(1, "cup", 1.0, "opened", "opened", "{}"),
+                Entry(2, "old", 1.0, "opened", "opened", "{}"),
+                Entry(3, "old", 1.0, "turned", None, '{"type":"turned","state":"deleted"}'),
+                Entry(4, "new", 1.0, "opened", "opened", "{}"),
+                Entry(5, "new", 1.0, "turned", None, '{"type":"turned","state":"deleted"}'),
+                Entry(6, "new~2", 1.0, "opened", "opened", "{}"),
+            ]
+        )
+    with closing(PostgresRegistry(url)) as registry:
+        host = registry.register(CARD)
+        assert held(registry.renew(host, -1, willing=True), host) == {"cup", "new"}
+
+
+def test_leases_lapse_by_the_clock_of_the_database_and_no_sooner(
+    join: Callable[[], tuple[PostgresRegistry, int]],
+) -> None:
+    (one, first), (other, second) = join(), join()
+    one.open(first, "cup")
+    one.renew(first, -1, willing=True)
+    begun = time.monotonic()
+    while held(other.renew(second, -1, willing=True), second) == set():
+        assert time.monotonic() - begun < HANG
+    assert time.monotonic() - begun > LENGTH / 2
+
+
+def test_a_host_that_the_database_does_not_know_is_told_so(
+    join: Callable[[], tuple[PostgresRegistry, int]],
+) -> None:
+    registry, _ = join()
+    with pytest.raises(Unavailable, match="knows no host 99"):
+        registry.renew(99, -1, willing=True)
+
+
+def test_a_host_that_is_stopped_while_it_renews_keeps_nobody_from_taking_over(
+    url: str, join: Callable[[], tuple[PostgresRegistry, int]]
+) -> None:
+    """Catches a row that stays locked for as long as nobody ends the transaction."""
+    (one, first), (other, second) = join(), join()
+    one.open(first, "cup")
+    assert one._session is not None
+    one._session.execute("BEGIN")
+    one._session.execute(RENEW, (False, LENGTH, first))
+    begun = time.monotonic()
+    while held(other.renew(second, -1, willing=True), second) == set():
+        assert time.monotonic() - begun < HANG
+    with pytest.raises(Unavailable):
+        one.renew(first, -1, willing=True)
+    assert held(one.renew(first, -1, willing=True), first) == set()

@@ -1,0 +1,252 @@
+"""Two hosts on one database, as their users start them: bots at either, and each request at the next."""
+
+import http.client
+import json
+import random
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager
+from http.client import HTTPMessage
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.chaos.bots import connect_4
+from tests.games.test_against_oracles import ORACLES
+from tests.hang import HANG, wait_for
+from tests.oracles import OPEN
+from tests.server.run import quintain
+from tests.server.served import Served
+from tests.server.store.postgresql import Server
+from tests.server.test_matrix import Http, Tcp, Websocket, open_tournament, play
+
+pytestmark = pytest.mark.slow
+
+SHARED = ("--show", "1", "--peers", "127.0.0.1:0", "--store")
+
+
+@pytest.fixture
+def hosts(server: Server, tmp_path: Path) -> Iterator[list[Served]]:
+    url = server.database()
+    with ExitStack() as stack:
+        found: list[Served] = []
+        for name in ("one", "other"):
+            folder = tmp_path / name
+            folder.mkdir()
+            found.append(Served(folder, *SHARED, url))
+            stack.callback(found[-1].kill)
+        yield found
+
+
+class Roaming:
+    """A client each of whose requests comes to the next host."""
+
+    def __init__(self, hosts: Sequence[Served]) -> None:
+        self._hosts = cycle(hosts)
+
+    def ask(self, method: str, path: str, body: object = None, **headers: str) -> tuple[HTTPMessage, bytes]:
+        with self.begun(method, path, body, **headers) as answer:
+            return answer.headers, answer.read()
+
+    @contextmanager
+    def begun(
+        self, method: str, path: str, body: object = None, **headers: str
+    ) -> Iterator[http.client.HTTPResponse]:
+        connection = http.client.HTTPConnection("127.0.0.1", next(self._hosts).http, timeout=HANG)
+        content = None if body is None else json.dumps(body)
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        with closing(connection):
+            connection.request(method, path, content, named)
+            with closing(connection.getresponse()) as answer:
+                assert answer.status < 300, (path, answer.read())
+                yield answer
+
+
+class RoamingHttp(Http):
+    """Long polls of a session, each at the next host."""
+
+    def __init__(self, hosts: Sequence[Served]) -> None:
+        super().__init__(hosts[0])
+        self.close()
+        self._roaming = Roaming(hosts)
+
+    def _ask(self, method: str, path: str, body: str | None = None) -> Any:
+        content = None if body is None else json.loads(body)
+        return json.loads(self._roaming.ask(method, path, content)[1])
+
+
+def play_arena(hosts: Sequence[Served], name: str, tournament: str) -> None:
+    """Tic-Tac-Toe over the Arena's protocol."""
+    roaming, lots, oracle = Roaming(hosts), random.Random(name), ORACLES["tic-tac-toe"]()
+    joined = json.loads(roaming.ask("POST", "/tic-tac-toe/join", {"name": name, "tournament": tournament})[1])
+    battle, mine, ply = joined["battleId"], 0, 0
+    free = ["NW", "N", "NE", "W", "C", "E", "SW", "S", "SE"]
+    with roaming.begun("GET", f"/tic-tac-toe/start/{battle}") as events:
+        for line in filter(bytes.strip, events):
+            match json.loads(line.removeprefix(b"data: ")):
+                case {"youAre": side}:
+                    mine = "OX".index(side)
+                case {"player": _, "position": field}:
+                    free.remove(field)
+                    oracle, ply = oracle.play(field), ply + 1
+                case _:
+                    continue
+            if ply % 2 == mine and free and oracle.winner == OPEN:
+                move = {"action": "putSymbol", "position": lots.choice(free)}
+                roaming.ask("POST", f"/tic-tac-toe/play/{battle}", move)
+
+
+def play_hexagon_dots(hosts: Sequence[Served], name: str) -> None:
+    roaming, lots, oracle = Roaming(hosts), random.Random(name), ORACLES["hexagon-dots"]()
+    found, _ = roaming.ask("GET", "/match")
+    at = found["Location"]
+    headers, content = roaming.ask("POST", f"{at}/players", {"name": name})
+    while (token := headers["X-Turn-Token"]) is not None:
+        told = json.loads(content)
+        if "rows" in told:
+            oracle = ORACLES["hexagon-dots"]()
+        for line in told["lines"]:
+            oracle = oracle.play(" ".join(f"{end['row']},{end['col']}" for end in line["endpoints"]))
+        move = lots.choice(sorted(oracle.moves()))
+        points = [dict(zip(("row", "col"), map(int, end.split(",")), strict=True)) for end in move.split()]
+        headers, content = roaming.ask("POST", f"{at}/moves", points, X_Turn_Token=token)
+
+
+def play_model(hosts: Sequence[Served], name: str, tournament: str) -> None:
+    """Connect-4 over the Model Context Protocol, in a session that remembers the token."""
+    roaming, lots, session = Roaming(hosts), random.Random(name), dict[str, str]()
+
+    def say(method: str, **params: Any) -> tuple[HTTPMessage, dict[str, Any]]:
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        headers, content = roaming.ask("POST", "/mcp", message, MCP_Protocol_Version="2025-11-25", **session)
+        return headers, json.loads(content)["result"]
+
+    def call(tool: str, **arguments: Any) -> dict[str, Any]:
+        return say("tools/call", name=tool, arguments=arguments)[1]["structuredContent"]
+
+    about = {"name": name, "version": "1"}
+    begun, _ = say("initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo=about)
+    session["Mcp_Session_Id"] = begun["Mcp-Session-Id"]
+    told = call("join", name=name, game="connect-4", tournament=tournament)
+    while told["type"] != "end":
+        told = call("wait", seconds=5)
+        if told["type"] == "turn":
+            told = call("move", move=connect_4(told["state"], lots))
+
+
+def everybody(hosts: list[Served]) -> dict[str, tuple[str, list[Callable[[], object]]]]:
+    one, other = hosts
+    return {
+        "sockets": (
+            "connect-4",
+            [
+                lambda: play(Tcp(one), "tcp", "sockets", "connect-4"),
+                lambda: play(Websocket(other), "websocket", "sockets", "connect-4"),
+            ],
+        ),
+        "polls": (
+            "santorini",
+            [
+                lambda: play(RoamingHttp(hosts), "polls", "polls", "santorini"),
+                lambda: play(Tcp(other), "lines", "polls", "santorini"),
+            ],
+        ),
+        "models": (
+            "connect-4",
+            [
+                lambda: play_model(hosts, "model", "models"),
+                lambda: play(Tcp(one), "opponent", "models", "connect-4"),
+            ],
+        ),
+        "arena": (
+            "tic-tac-toe",
+            [
+                lambda: play_arena(hosts, "ann", "arena"),
+                lambda: play_arena(hosts[::-1], "bob", "arena"),
+            ],
+        ),
+        "dots": (
+            "hexagon-dots",
+            [lambda: play_hexagon_dots(hosts, "ann"), lambda: play_hexagon_dots(hosts[::-1], "bob")],
+        ),
+    }
+
+
+def order(host: Served, tournament: str, what: str) -> int:
+    """With the token of that very host."""
+    token = (host.data / "organiser-token").read_text().strip()
+    return host.ask(
+        f"POST /api/tournaments/{tournament}/{what} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+        f"Authorization: Bearer {token}\r\nContent-Length: 2\r\n\r\n{{}}"
+    )[0]
+
+
+def test_bots_of_all_protocols_play_and_orders_are_taken_whichever_host_they_come_to(
+    hosts: list[Served],
+) -> None:
+    cups = everybody(hosts)
+    for held, (name, (game, _)) in zip(cycle(hosts), cups.items(), strict=False):
+        open_tournament(held, name, game)
+        for host in hosts:
+            wait_for(
+                lambda host=host, name=name: host.get(f"/api/tournaments/{name}")[1]["holder"], "its holder"
+            )
+            assert order(host, name, "freeze") == order(host, name, "unfreeze") == 200
+    with ThreadPoolExecutor(2 * len(cups)) as threads:
+        for end in [threads.submit(bot) for _, bots in cups.values() for bot in bots]:
+            end.result(HANG)
+    one, other = hosts
+    for name in cups:
+        for host in hosts:
+            wait_for(
+                lambda host=host, name=name: host.get(f"/api/tournaments/{name}")[1]["state"] == "finished",
+                name,
+            )
+        standings = [host.get(f"/api/tournaments/{name}/standings")[1]["rows"] for host in hosts]
+        assert standings[0] == standings[1]
+        assert sum(row["points"] for row in standings[0]) == 1
+        (match,) = one.get(f"/api/tournaments/{name}/matches")[1]["matches"]
+        assert match["ending"] == "played"
+        assert one.get(f"/api/matches/{match['match']}") == other.get(f"/api/matches/{match['match']}")
+        holders = {host.get(f"/api/tournaments/{name}")[1]["holder"] for host in hosts}
+        listed = [(each["address"], each["alive"]) for each in one.get("/api/hosts")[1]["hosts"]]
+        assert len(holders) == 1
+        assert len(listed) == 2
+        assert (holders.pop(), True) in listed
+    for host in hosts:
+        host.process.send_signal(signal.SIGTERM)
+        assert host.end()[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("flags", "word"),
+    [
+        (("--show", "1", "--peers", "127.0.0.1:0"), "PostgreSQL"),
+        (("--advertise", "127.0.0.1:7000"), "peers"),
+        ((*SHARED, "postgresql://nowhere/none", "--workers", "2"), "workers"),
+        (("--peers", "127.0.0.1:0", "--show", "0", "--store", "postgresql://nowhere/none"), "show"),
+        (("--show", "1", "--peers", "0.0.0.0:0", "--store", "postgresql://nowhere/none"), "advertise"),
+        (("--peers", "here", "--store", "postgresql://nowhere/none"), "ADDRESS:PORT"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
+)
+def test_what_peers_cannot_be_with_is_refused_in_one_line(
+    tmp_path: Path, flags: tuple[str, ...], word: str
+) -> None:
+    code, out, errors = quintain("serve", *flags, folder=tmp_path)
+    assert (code, out, errors.count("\n")) == (2, "", 1), errors
+    assert word in errors
+
+
+def test_hosts_share_a_database_only_with_hosts_that_do_as_well(server: Server, tmp_path: Path) -> None:
+    ports = ("--tcp", "0", "--websocket", "0", "--http", "0", "--data", "another")
+    for first, second in ((SHARED, ("--store",)), (("--store",), SHARED)):
+        url = server.database()
+        host = Served(tmp_path, *first, url)
+        code, out, errors = quintain("serve", *ports, *second, url, folder=tmp_path)
+        host.kill()
+        assert (code, out) == (2, "")
+        assert "is using it" in errors.splitlines()[-1]

@@ -1,0 +1,13 @@
+"""What a host leaves behind that stops in the middle of matches, before the last moves were kept."""
+
+from tournament.store import Memory
+
+
+class Late(Memory):
+    """The same as another store, but without the last moves of each match in play: so many are `lost`."""
+
+    def __init__(self, store: Memory, lost: int = 0) -> None:
+        super().__init__(store.kept())
+        for match, (moves, times) in store.jotted().items():
+            count = len(moves) - lost
+            self.jot(match, list(moves[:count]), list(times[:count]))

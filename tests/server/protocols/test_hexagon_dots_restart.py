@@ -1,0 +1,236 @@
+"""Bots of Hexagon Dots whose host stops in the middle of their game, and starts again."""
+
+from collections.abc import Mapping
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from tests.server.protocols.interrupted import Late
+from tests.server.protocols.table import OPEN, SIDES, Dots, Table, drawn, results, said, table
+from tournament.events import CUT_SHORT, Ending
+from tournament.store import Memory
+
+CUP = {"tournament": "cup", "game": "hexagon-dots", "format": "round-robin", "entrants": "2"}
+OTHER = [{"row": 1, "col": 0}, {"row": 1, "col": 1}]  # a line that is none of the sides
+GRACE = 30.0
+
+
+class Bot(Dots):
+    """A bot that knows its last request, and makes it again over a new connection."""
+
+    last: tuple[object, str] | None = None  # a line and its token; None: it has joined
+
+    async def move(self, line: object, token: str | None = None) -> None:
+        self.last = line, self.token if token is None else token
+        await super().move(line, token)
+
+    async def again(self) -> None:
+        if self.last is None:
+            await self.join(self.game)
+        else:
+            await self.move(*self.last)
+
+
+class Left:
+    """A game that was being played when its host stopped, of which the last lines may be lost."""
+
+    def __init__(self, store: Memory, bots: tuple[Bot, Bot], plies: int) -> None:
+        self.store = store
+        self.plies = plies
+        self._bots = bots
+
+    def bots(self, here: Table) -> tuple[Bot, Bot]:
+        """Whoever has to move, and whoever waits, with all they know, at another host."""
+        moved: list[Bot] = []
+        for before in self._bots:
+            bot = Bot(here.server.connect, before.name)
+            bot.game, bot.token, bot.last = before.game, before.token, before.last
+            bot.lines, bot.hexagons = [*before.lines], [*before.hexagons]
+            moved.append(bot)
+        mover, waiting = moved
+        return mover, waiting
+
+
+async def left(plies: int, lost: int = 0, settings: Mapping[str, str] | None = None) -> Left:
+    """Whoever has to move has been told so."""
+    store = Memory()
+    async with table(settings or {}, store=store) as here:
+        bots = [Bot(here.server.connect, name) for name in ("ann", "bob")]
+        game = await here.made(5, 5)
+        for bot in bots:
+            await bot.join(game)
+        (match,) = [match for each in here.host.tournaments.values() for match in each.matches.values()]
+        mover, waiting = sorted(bots, key=lambda bot: match.names.index(bot.name))
+        await mover.turn()
+        for number in range(plies):
+            await trio.sleep(1.0)
+            await mover.move(SIDES[number])
+            mover, waiting = waiting, mover
+            await mover.turn()
+    return Left(Late(store, lost), (mover, waiting), plies)
+
+
+async def play_on(here: Table, mover: Bot, waiting: Bot, plies: int, tournament: str = OPEN) -> None:
+    """All sides, and then a violation. Both were told everything, once."""
+    for number in range(plies, len(SIDES)):
+        await mover.move(SIDES[number])
+        if number < len(SIDES) - 1:
+            mover, waiting = waiting, mover
+        await mover.turn()
+    await mover.move(SIDES[0])
+    await waiting.end()
+    assert waiting.lines == mover.lines == SIDES
+    assert len(waiting.hexagons) == len(mover.hexagons) == 1
+    (match,) = results(here, tournament)
+    assert (match.ending, list(match.moves)) == (Ending.ILLEGAL, SIDES)
+
+
+@pytest.mark.parametrize("settings", [{}, CUP], ids=["an open table", "a tournament"])
+@pytest.mark.parametrize("plies", [1, 2, 4, 5])
+async def test_a_game_goes_on_by_the_requests_that_its_bots_would_have_made(
+    plies: int, settings: Mapping[str, str], autojump_clock: MockClock
+) -> None:
+    """Whoever waits makes its request again, and whoever is to move just moves."""
+    kept = await left(plies, settings=settings)
+    async with table(settings, store=kept.store) as here:
+        mover, waiting = kept.bots(here)
+        await waiting.again()
+        assert await waiting.heard() is None
+        await trio.sleep(GRACE - 1.0)
+        assert drawn(await here.read(mover.game)) == sorted(SIDES[:plies], key=str)
+        await play_on(here, mover, waiting, plies, settings.get("tournament", OPEN))
+
+
+@pytest.mark.parametrize("plies", [2, 4])
+async def test_whoever_has_its_answer_already_is_given_it_again(
+    plies: int, autojump_clock: MockClock
+) -> None:
+    """Byte for byte, with the token that it has."""
+    kept = await left(plies)
+    async with table(store=kept.store) as here:
+        mover, waiting = kept.bots(here)
+        token, known = mover.token, [*mover.lines]
+        mover.lines = known[: plies - 2]
+        await mover.again()
+        await mover.turn()
+        assert (mover.token, mover.lines) == (token, known)
+        await waiting.again()
+        await play_on(here, mover, waiting, plies)
+
+
+@pytest.mark.parametrize("plies", [2, 3])
+async def test_a_move_that_was_told_and_not_kept_is_made_by_the_repeated_request(
+    plies: int, autojump_clock: MockClock
+) -> None:
+    """In whatever order the two come back: whoever knows of the move waits until it is there again."""
+    for mover_first in (True, False):
+        kept = await left(plies, lost=1)
+        async with table(store=kept.store) as here:
+            mover, waiting = kept.bots(here)
+            if not mover_first:
+                await waiting.again()
+            await mover.move(SIDES[plies])
+            if mover_first:
+                assert await mover.heard() is None
+                await waiting.again()
+            await waiting.turn()
+            await play_on(here, waiting, mover, plies + 1)
+
+
+async def test_a_move_that_is_not_made_again_makes_the_game_void(autojump_clock: MockClock) -> None:
+    """A bot adds up what it is told, so it cannot be told that a line is not there."""
+    kept = await left(3, lost=1)
+    async with table(store=kept.store) as here:
+        mover, waiting = kept.bots(here)
+        await mover.move(SIDES[3])
+        assert waiting.last is not None
+        await waiting.move(OTHER, waiting.last[1])
+        for bot in (mover, waiting):
+            answer = await bot.told()
+            assert (answer.status, said(answer)["state"]) == (200, "completed")
+        (match,) = results(here)
+        assert match.ending is Ending.VOID
+        assert match.why == f"{CUT_SHORT}, and {mover.name} had been told of a move that was not kept"
+
+
+async def test_whoever_is_to_move_and_knows_more_than_was_kept_makes_the_game_void(
+    autojump_clock: MockClock,
+) -> None:
+    kept = await left(4, lost=2)
+    async with table(store=kept.store) as here:
+        mover, waiting = kept.bots(here)
+        await mover.move(SIDES[4])
+        answer = await mover.told()
+        assert (answer.status, said(answer)["state"]) == (200, "completed")
+        assert drawn(said(answer)) == sorted(SIDES[:2], key=str)
+        await waiting.again()
+        assert (await waiting.told()).status == 410
+
+
+async def test_a_bot_that_has_forgotten_everything_joins_again(autojump_clock: MockClock) -> None:
+    """It is told the whole game, so nothing that it knew is in the way."""
+    kept = await left(4, lost=2)
+    async with table(store=kept.store) as here:
+        bots = kept.bots(here)
+        for bot in bots:
+            await bot.join(bot.game)
+        mover, waiting = bots
+        await mover.turn()
+        assert mover.lines == sorted(SIDES[:2], key=str)
+        mover.lines = SIDES[:2]
+        await mover.move(SIDES[2])
+        await waiting.turn()
+        waiting.lines = SIDES[:3]
+        await play_on(here, waiting, mover, 3)
+
+
+async def test_a_game_goes_on_however_often_the_host_is_started_again(autojump_clock: MockClock) -> None:
+    kept = await left(1)
+    for plies in (1, 2, 3, 4):
+        async with table(store=kept.store) as here:
+            mover, waiting = kept.bots(here)
+            await waiting.again()
+            await mover.move(SIDES[plies])
+            await waiting.turn()
+            kept = Left(Late(kept.store), (waiting, mover), plies + 1)
+    async with table(store=kept.store) as here:
+        mover, waiting = kept.bots(here)
+        await waiting.again()
+        await play_on(here, mover, waiting, 5)
+
+
+async def test_tokens_of_others_and_other_moves_change_nothing(autojump_clock: MockClock) -> None:
+    kept = await left(3)
+    async with table(store=kept.store) as here:
+        mover, waiting = kept.bots(here)
+        assert waiting.last is not None
+        stranger = Bot(here.server.connect, "eve")
+        stranger.game = mover.game
+        flipped = "A" if mover.token[-1] != "A" else "B"
+        for line, token in [(SIDES[3], mover.token[:-1] + flipped), (SIDES[3], ""), (SIDES[3], "é")]:
+            await stranger.move(line, token)
+            assert (await stranger.told()).status in (400, 403)
+        await stranger.move(OTHER, waiting.last[1])
+        assert (await stranger.told()).body == b"this token has been used for another move"
+        await stranger.join(mover.game)
+        assert (await stranger.told()).status == 410
+        await waiting.again()
+        await play_on(here, mover, waiting, 3)
+
+
+async def test_if_somebody_does_not_come_back_the_game_is_void(autojump_clock: MockClock) -> None:
+    kept = await left(3)
+    async with table(store=kept.store) as here:
+        mover, waiting = kept.bots(here)
+        await waiting.again()
+        await trio.sleep(GRACE + 1.0)
+        await waiting.end()
+        (match,) = results(here)
+        assert (match.ending, match.why) == (
+            Ending.VOID,
+            f"{CUT_SHORT}, and {mover.name} did not come back",
+        )
+        await mover.move(SIDES[3])
+        assert (await mover.told()).status == 410
+        assert not list(here.host.lobby.players()), "nobody is there any more"

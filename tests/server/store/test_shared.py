@@ -1,0 +1,191 @@
+"""A database that hosts share: what it refuses, and what it keeps once."""
+
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+
+import psycopg
+import pytest
+
+from server.exits import ConfigError
+from server.store.journal import Jot, Unavailable
+from server.store.postgres import Postgres
+from server.store.shared import SharedPostgres
+from tests.server.store.postgresql import Server
+from tournament.chain import START, heads
+from tournament.entries import Entry
+from tournament.store import Conflict, Stale
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def url(server: Server) -> str:
+    return server.database()
+
+
+@pytest.fixture
+def hosts(url: str) -> Iterator[tuple[SharedPostgres, SharedPostgres]]:
+    """Two, of which the first holds the cup, with epoch 1."""
+    with ExitStack() as stack:
+        first, second = (stack.enter_context(closing(SharedPostgres(url))) for _ in range(2))
+        first.host, second.host = 1, 2
+        take(url, "cup", 1, 1)
+        yield first, second
+
+
+def take(url: str, tournament: str, host: int, epoch: int) -> None:
+    with psycopg.connect(url) as session:
+        session.execute(
+            "INSERT INTO leases VALUES (%s, %s, %s) ON CONFLICT (tournament) DO UPDATE"
+            " SET host = excluded.host, epoch = excluded.epoch",
+            (tournament, host, epoch),
+        )
+
+
+def entry(ticket: int, epoch: int, key: str | None = None, tournament: str = "cup") -> Entry:
+    return Entry(ticket, tournament, 1.0, "entered", key, f'{{"ticket":{ticket}}}', epoch=epoch)
+
+
+def test_what_carries_a_stale_epoch_is_refused_and_nothing_of_it_is_kept(
+    url: str, hosts: tuple[SharedPostgres, SharedPostgres]
+) -> None:
+    zombie, holder = hosts
+    zombie.write([entry(1, epoch=1)])
+    take(url, "cup", 2, 2)
+    for rows in (
+        [entry(2, epoch=1)],
+        [entry(2, epoch=0)],
+        [entry(2, epoch=-1)],
+        [entry(2, epoch=3)],
+        [Jot("cup-1", 1, "[]", "[]", epoch=1)],
+        [Jot("cup-1.2", 1, "[]", "[]")],
+        [entry(2, epoch=2), Jot("cup-1", 1, "[]", "[]", epoch=1)],
+        [entry(2, epoch=1, tournament="cup~2")],
+    ):
+        with pytest.raises(Stale, match=r"another host holds cup$"):
+            zombie.write(rows)
+    holder.write([entry(1, epoch=2), Jot("cup-1", 1, '["C"]', "[1]", epoch=2)])
+    with pytest.raises(Stale):
+        zombie.write([Jot("cup-1", 1, '["N"]', "[1]", epoch=1)])
+    assert [each.body for each in holder.kept()] == ['{"ticket":1}'] * 2
+    assert [each.moves for each in holder.jotted()] == ['["C"]']
+
+
+def test_a_lease_cannot_be_taken_between_a_write_and_its_commit(
+    url: str, hosts: tuple[SharedPostgres, SharedPostgres]
+) -> None:
+    """Catches a look at the lease that locks nothing: the taker would commit in between."""
+    with psycopg.connect(url) as writing, psycopg.connect(url, autocommit=True) as taking:
+        writing.execute(
+            "INSERT INTO journal (number, tournament, at, kind, body, epoch)"
+            " VALUES (1, 'cup', 1, 'x', '{}', 1)"
+        )
+        found = taking.execute("SELECT tournament FROM leases FOR UPDATE SKIP LOCKED").fetchall()
+        assert found == []
+        writing.commit()
+        assert taking.execute("SELECT tournament FROM leases FOR UPDATE SKIP LOCKED").fetchall() == [("cup",)]
+
+
+def test_hosts_number_what_they_write_in_the_order_of_their_commits(
+    url: str, hosts: tuple[SharedPostgres, SharedPostgres]
+) -> None:
+    """Catches numbers given in advance: a reader would pass one that is committed later."""
+    take(url, "league", 2, 2)
+    seen: list[int] = []
+
+    def write(host: SharedPostgres, tournament: str, epoch: int) -> None:
+        for ticket in range(1, 31):
+            host.write([entry(ticket, epoch, tournament=tournament)])
+
+    writing = [
+        threading.Thread(target=write, args=each)
+        for each in zip(hosts, ("cup", "league"), (1, 2), strict=True)
+    ]
+    for each in writing:
+        each.start()
+    while any(each.is_alive() for each in writing):
+        seen += [row.number for row in hosts[0].kept(max(seen, default=0))]
+    seen += [row.number for row in hosts[0].kept(max(seen, default=0))]
+    assert seen == list(range(1, 61))
+    for tournament in ("cup", "league"):
+        own = [row for row in hosts[0].kept() if row.tournament == tournament]
+        expected = heads(own, {tournament: START})[-1]
+        (more,) = hosts[0 if tournament == "cup" else 1].write(
+            [entry(31, 1 + (tournament != "cup"), tournament=tournament)]
+        )
+        assert more == heads([entry(31, 0, tournament=tournament)], {tournament: expected})[0]
+
+
+def test_what_a_host_writes_again_because_it_does_not_know_is_there_once(
+    url: str, hosts: tuple[SharedPostgres, SharedPostgres]
+) -> None:
+    first, second = hosts
+    take(url, "league", 2, 2)
+    (head,) = first.write([entry(1, 1)])
+    second.write([entry(1, 2, tournament="league")])  # the same ticket, and another host's
+    assert first.write([entry(1, 1), entry(2, 1, "entered ann")])[0] == head
+    again = first.write([entry(1, 1), entry(2, 1, "entered ann"), entry(3, 1)])
+    assert again[0] == head
+    assert len(set(again)) == 3
+    assert len(list(first.kept(0, "cup"))) == 3
+    with pytest.raises(Conflict):
+        first.write([entry(3, 1, tournament="other")])
+
+
+def test_a_host_that_shares_and_one_that_does_not_refuse_each_other(url: str) -> None:
+    with closing(SharedPostgres(url)):
+        with pytest.raises(ConfigError, match=r"another host is using it$"):
+            Postgres(url)
+        with closing(SharedPostgres(url)):
+            pass
+    with (
+        closing(Postgres(url)),
+        pytest.raises(ConfigError, match=r"a host that shares it with nobody, without --peers, is using it$"),
+    ):
+        SharedPostgres(url)
+
+
+def test_a_host_alone_is_bound_by_no_lease_and_a_zombie_of_before_is_refused(
+    server: Server, url: str
+) -> None:
+    zombie = SharedPostgres(url)
+    zombie.host = 1
+    take(url, "cup", 1, 7)
+    zombie.write([entry(1, 7)])
+    server.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'quintain'"
+    )
+    with closing(Postgres(url)) as alone:
+        alone.write([entry(alone.last() + 1, 0)])
+        with pytest.raises(Unavailable, match=re.escape("without --peers")):
+            zombie.write([entry(2, 7)])
+    with pytest.raises(Stale):
+        zombie.write([entry(2, 7)])
+    zombie.close()
+
+
+def test_a_host_that_is_stopped_while_it_writes_keeps_nobody_from_writing(
+    url: str, hosts: tuple[SharedPostgres, SharedPostgres]
+) -> None:
+    """Catches a turn to write that nobody ends."""
+    stopped, other = hosts
+    take(url, "league", 2, 2)
+    assert stopped._writer is not None
+    stopped._writer.execute("BEGIN")
+    stopped._write_new(stopped._writer, [entry(1, 1)])
+    other.write([entry(1, 2, tournament="league")])
+    stopped.write([entry(1, 1)])
+    assert [row.tournament for row in other.kept()] == ["league", "cup"]
+
+
+def test_a_zombie_that_contradicts_the_holder_is_told_that_it_is_none(
+    url: str, hosts: tuple[SharedPostgres, SharedPostgres]
+) -> None:
+    """And not that facts contradict each other, which is a fault of the host's."""
+    zombie, holder = hosts
+    take(url, "cup", 2, 2)
+    holder.write([entry(1, 2, "concluded cup-1")])
+    with pytest.raises(Stale):
+        zombie.write([entry(2, 1, "concluded cup-1")])

@@ -1,0 +1,10 @@
+"""Records of tournaments, as some facts make them."""
+
+from tournament.record import AnyFact, Opened, Record
+
+
+def record(name: str, *facts: AnyFact, game: str = "connect-4", format: str = "round-robin") -> Record:
+    found = Record(name, Opened(game, format))
+    for fact in facts:
+        found.add(fact)
+    return found

@@ -1,0 +1,154 @@
+"""Who holds what, and where a bot belongs."""
+
+import pytest
+import trio
+import trio.testing
+
+from server.host.abroad import Wanted
+from server.host.exposition import Family, Sample
+from server.host.histogram import Histogram
+from server.workers.directory import OWN, Directory
+from server.workers.figures import added
+from tests.server.workers.records import record
+from tournament.format import Pairing
+from tournament.record import Dealt, Drew, Entered, Record, State, Turned, Withdrew
+from tournament.store import Memory
+
+GAME = "connect-4"
+CUPS = ("one", "two", "three", "four")
+
+
+def directory(workers: int = 3, together: tuple[frozenset[str], ...] = ()) -> Directory:
+    return Directory(workers, Memory(), together)
+
+
+def where(held: Directory, name: str, tournament: str | None = None, game: str = GAME) -> int:
+    return held.where(Wanted(name, game, tournament))
+
+
+def test_tournaments_are_spread_over_all_workers_before_one_has_two() -> None:
+    held = directory()
+    for name in CUPS[:3]:
+        held.place(record(name))
+    assert sorted(map(held.worker, CUPS[:3])) == [0, 1, 2]
+
+
+def test_who_has_many_entrants_has_much_to_do() -> None:
+    held = directory(2)
+    large = record("one", *(Entered(f"bot-{number}") for number in range(10)))
+    held.place(large)
+    for name in CUPS[1:]:
+        held.place(record(name))
+    assert {held.worker(name) for name in CUPS[1:]} == {1 - held.worker("one")}
+
+
+def test_what_this_process_holds_is_not_held_elsewhere() -> None:
+    held = directory(2)
+    away = [held.place(record(name)) for name in CUPS]
+    for name, each in zip(CUPS, away, strict=True):
+        assert (each is None) == (held.worker(name) == OWN) == (name not in held.held)
+
+
+def test_games_that_belong_together_are_held_by_one_worker() -> None:
+    held = directory(4, (frozenset({"quoridor", "tic-tac-toe"}),))
+    for name, game in zip(CUPS, ("quoridor", "tic-tac-toe") * 2, strict=True):
+        held.place(record(name, game=game))
+    assert len({held.worker(name) for name in CUPS} | {held.table("quoridor")}) == 1
+
+
+def test_a_bot_goes_to_the_tournament_that_it_names() -> None:
+    held = directory()
+    for name in CUPS:
+        held.place(record(name))
+    assert [where(held, "ann", name) for name in CUPS] == [held.worker(name) for name in CUPS]
+
+
+def test_a_bot_that_names_none_goes_where_it_is_awaited_else_where_it_may_enter_else_to_the_table() -> None:
+    held = directory()
+    held.place(record("one", Entered("ann"), Turned(State.RUNNING)))
+    held.place(record("two"))
+    assert where(held, "ann") == held.worker("one")
+    assert where(held, "bob") == held.worker("two")
+    assert where(held, "bob", game="santorini") == held.table("santorini")
+
+
+def test_whoever_is_out_is_awaited_there_no_more() -> None:
+    held = directory()
+    held.place(
+        record("one", Entered("ann"), Entered("bob"), Turned(State.RUNNING), Withdrew("ann", annulled=False))
+    )
+    assert held.place_of(Wanted("ann", GAME, None)) == ""
+
+
+@pytest.mark.parametrize("name", ["", "\x00", "x" * 100])
+def test_a_name_that_nobody_may_have_is_refused_by_this_process(name: str) -> None:
+    held = directory()
+    held.place(record("one"))
+    assert where(held, name) == OWN
+
+
+def test_where_there_is_no_such_tournament_or_game_this_process_says_so() -> None:
+    held = directory()
+    assert where(held, "ann", "nowhere") == where(held, "ann", game="chess") == OWN
+
+
+async def test_whoever_plays_goes_back_to_its_match_though_another_tournament_takes_entrants() -> None:
+    held = directory(2)
+    table = record("open-connect-4", Turned(State.RUNNING), format="open")
+    away = held.place(table)
+    assert away is not None
+    held.place(record("two"))
+    pairing = Pairing(1, 1, "ann", "bob")
+    await held.hear(away.record.kept_as, [Drew((pairing,)), Dealt("open-connect-4-1", 1)])
+    assert where(held, "ann") == held.worker("open-connect-4")
+    assert where(held, "eve") == held.worker("two")
+
+
+async def test_a_tournament_that_is_deleted_is_held_by_nobody() -> None:
+    held = directory(2)
+    away = held.place(record("one"))
+    assert away is not None
+    await held.hear("one", [Turned(State.DELETED)])
+    assert held.held == {}
+    assert held.place_of(Wanted("ann", GAME, "one")) is None
+
+
+async def test_whoever_waits_for_an_end_elsewhere_learns_of_it() -> None:
+    held = directory(2)
+    away = held.place(record("one"))
+    assert away is not None
+    with trio.fail_after(5):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(away.finished)
+            await trio.testing.wait_all_tasks_blocked()
+            await held.hear("one", [Turned(State.RUNNING), Turned(State.FINISHED)])
+
+
+def test_who_alone_holds_all_of_a_game_and_is_to_open_its_table_is_told() -> None:
+    held = directory(2)
+    held.place(record("one"))
+    own, other = held.worker("one"), 1 - held.worker("one")
+    held._tables[GAME] = own
+    assert GAME in held.alone(own)
+    held.place(record("two"))
+    assert held.worker("two") == other
+    assert GAME not in held.alone(own) | held.alone(other)
+
+
+def test_figures_add_up_and_counters_outlive_their_process() -> None:
+    def family(kind: str, value: float | Histogram) -> Family:
+        return Family(f"a_{kind}", kind, "", (Sample(value, {"game": "go"}),))  # pyright: ignore
+
+    one, two = Histogram(), Histogram()
+    one.observe(0.001)
+    two.observe(3.0)
+    own = [family("counter", 1), family("gauge", 10), family("histogram", one)]
+    other = [family("counter", 2), family("gauge", 20), family("histogram", two)]
+    now = {each.kind: each.samples[0].value for each in added(own, [other], [other])}
+    assert (now["counter"], now["gauge"]) == (5, 30)
+    histogram = now["histogram"]
+    assert isinstance(histogram, Histogram)
+    assert histogram.up_to()[-1] == 3
+
+
+def unused(found: Record) -> None: ...

@@ -1,0 +1,169 @@
+"""What a door hands over: a connection whose bot plays elsewhere goes there with all that was read of it."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import pytest
+import trio
+from hypothesis import given
+from hypothesis import strategies as st
+from trio.testing import MockClock
+
+from server.host.abroad import Handed, HeldAbroad, Piece, Wanted
+from server.host.host import Host
+from server.net.frames import PING, TEXT, Close, Frames, Ping, framed, masked, repeated
+from server.net.limits import Limits
+from server.protocols import tcp, websocket
+from tests.server.ends import FrameEnd, in_memory
+from tournament.record import Record
+
+HELLO = '{"type":"hello","name":"ann","game":"connect-4"}'
+
+
+class Elsewhere:
+    """An `Abroad` whose one holder keeps what it is handed, and may give it back."""
+
+    def __init__(self, gives_back: bool = False) -> None:
+        self.held: Mapping[str, HeldAbroad] = {}
+        self.wanted: list[Wanted] = []
+        self.handed: list[Handed] = []
+        self.taken = trio.Event()
+        self._gives_back = gives_back
+
+    def holder(self, wanted: Wanted) -> "Elsewhere | None":
+        self.wanted.append(wanted)
+        return None if self._gives_back and self.handed else self
+
+    def place(self, record: Record) -> None: ...
+
+    def opens(self, game: str) -> bool:
+        return True
+
+    async def take(self, handed: Handed) -> Sequence[Piece]:
+        self.handed.append(handed)
+        self.taken.set()
+        return handed.pieces if self._gives_back else ()
+
+    @property
+    def read(self) -> bytes:
+        return b"".join(piece for piece, _ in self.handed[0].pieces)
+
+
+async def running(nursery: trio.Nursery, abroad: Elsewhere) -> Host:
+    host = Host()
+    await nursery.start(host.run)
+    host.abroad = abroad
+    return host
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        (HELLO, Wanted("ann", "connect-4", None)),
+        (
+            '{"type":"hello","name":"ann","game":"santorini","tournament":"cup"}',
+            Wanted("ann", "santorini", "cup"),
+        ),
+        (
+            '{"type":"hello","name":"ann","game":"santorini","against":"bob"}',
+            Wanted("ann", "santorini", "open-santorini"),
+        ),
+        ("ann", Wanted("ann", "santorini", None)),
+        ('"ann"', Wanted("ann", "santorini", None)),
+    ],
+)
+async def test_a_first_line_says_where_its_bot_wants_to_play(
+    said: str, wanted: Wanted, autojump_clock: MockClock
+) -> None:
+    async with trio.open_nursery() as nursery:
+        abroad = Elsewhere()
+        end = await in_memory(await running(nursery, abroad), tcp.attend)()
+        await end.say(f"{said}\nmore\nand more, with no")
+        await abroad.taken.wait()
+        assert abroad.wanted == [wanted]
+        assert abroad.read.startswith(f"{said}\nmore\n".encode())
+        assert await end.hear() is None
+        nursery.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("said", ['{"type":"hello","name":"ann","game":"chess"}', "{", "GET / HTTP/1.1"])
+async def test_what_is_no_sensible_hello_is_answered_here(said: str, autojump_clock: MockClock) -> None:
+    async with trio.open_nursery() as nursery:
+        abroad = Elsewhere()
+        end = await in_memory(await running(nursery, abroad), tcp.attend)()
+        await end.say(said)
+        assert await end.hear()
+        assert abroad.wanted == []
+        nursery.cancel_scope.cancel()
+
+
+async def test_what_comes_back_is_served_from_where_it_was(autojump_clock: MockClock) -> None:
+    async with trio.open_nursery() as nursery:
+        abroad = Elsewhere(gives_back=True)
+        end = await in_memory(await running(nursery, abroad), tcp.attend)()
+        await end.say(HELLO)
+        assert '"welcome"' in (await end.hear() or "")
+        assert len(abroad.handed) == 1
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_bot_that_says_hello_again_may_play_elsewhere(autojump_clock: MockClock) -> None:
+    async with trio.open_nursery() as nursery:
+        abroad = Elsewhere()
+        host = await running(nursery, abroad)
+        host.abroad = None
+        end = await in_memory(host, tcp.attend)()
+        await end.say(HELLO)
+        assert '"welcome"' in (await end.hear() or "")
+        host.abroad = abroad
+        await end.say('{"type":"state"}')
+        assert '"refused"' in (await end.hear() or "")
+        assert abroad.handed == []
+        await end.say(HELLO)
+        await abroad.taken.wait()
+        assert not [player for player in host.lobby.players("connect-4") if player.present]
+        nursery.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize(("path", "said"), [("/play", HELLO), ("/", '{"type":"start","id":"ann"}')])
+async def test_a_websocket_is_handed_over_after_its_handshake(
+    path: str, said: str, autojump_clock: MockClock
+) -> None:
+    async with trio.open_nursery() as nursery:
+        abroad = Elsewhere()
+        connect = in_memory(await running(nursery, abroad), websocket.attend, partial(FrameEnd, path=path))
+        end = await connect()
+        assert isinstance(end, FrameEnd)
+        await end.shake_hands()
+        await end.say(said)
+        await abroad.taken.wait()
+        assert abroad.wanted == [Wanted("ann", "connect-4", None)]
+        assert [*Frames(Limits()).receive(abroad.read)] == [said.encode()]
+        assert abroad.handed[0].path == path
+        nursery.cancel_scope.cancel()
+
+
+@given(
+    messages=st.lists(
+        st.one_of(st.binary(max_size=300), st.builds(Ping, st.binary(max_size=100))), min_size=1
+    ),
+    cut=st.integers(min_value=0),
+    parts=st.integers(min_value=1, max_value=3),
+)
+def test_whoever_goes_on_with_frames_reads_the_same_messages(
+    messages: list[bytes | Ping], cut: int, parts: int
+) -> None:
+    sent = b"".join(map(repeated, messages)) + masked(b"be", TEXT, final=False)
+    sent += masked(b"gun", 0, final=True)
+    at = cut % (len(sent) + 1)
+    first = Frames(Limits())
+    before = [*first.receive(sent[:at])]
+    after = [*Frames(Limits()).receive(first.unread + sent[at:])]
+    assert [*before, *after] == [*messages, b"begun"]
+
+
+def test_a_frame_is_masked_as_a_client_does_it() -> None:
+    for size in (0, 125, 126, 65_535):
+        assert [*Frames(Limits()).receive(masked(b"x" * size))] == [b"x" * size]
+    assert [*Frames(Limits()).receive(repeated(Close(1000, "bye")))] == [Close(1000, "bye")]
+    assert framed(b"", PING) != masked(b"", PING)

@@ -1,0 +1,193 @@
+"""A worker's store: what it asks worker 0 to keep is kept once, in order, and safe when that is confirmed."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+import trio
+from msgspec import Struct
+from trio.testing import MockClock
+
+from server.store.ledger import RETRY, Ledger
+from server.store.sqlite import Sqlite
+from server.workers.clerk import Clerk
+from server.workers.messages import FromWorker, Jots, Keep, ToWorker
+from server.workers.store import SOON, Linked
+from tests.crashes.world import at_once
+from tests.server.store.faults import Faulty
+from tournament.events import Ending
+from tournament.record import AnyFact, Concluded, Dealt, Entered, Opened
+from tournament.store import Conflict
+
+OPENED = Opened("tic-tac-toe", "round-robin")
+WON = Concluded("cup-1", 1, ("ann", "bob"), 0, Ending.PLAYED, "three in a row", (1.0, 0.0), ("NW",), (0.5,))
+
+
+class Link:
+    """Messages both ways, each after a while, in the order in which they were said; until it is cut."""
+
+    def __init__(self, seed: int) -> None:
+        self._chance = Random(seed)
+        self.cut = False
+
+    async def carry(
+        self, channel: trio.MemoryReceiveChannel[bytes], kind: Any, take: Callable[[Any], None]
+    ) -> None:
+        async for content in channel:
+            await trio.sleep(self._chance.choice((0.0, 0.001, 0.05)))
+            if not self.cut:
+                take(msgspec.msgpack.decode(content, type=kind))
+
+
+class Both:
+    """Worker 0's ledger, and a worker's store at the other end of a link."""
+
+    def __init__(self, engine: Faulty, seed: int = 0) -> None:
+        self.engine = engine
+        self.link = Link(seed)
+        self.told: list[AnyFact] = []
+        self.ledger = Ledger(engine, at_once)
+        there, self._there = trio.open_memory_channel[bytes](1000)
+        back, self._back = trio.open_memory_channel[bytes](1000)
+        self.store = Linked(self._say(there), engine, at_once)
+        self.clerk = Clerk(self.ledger, self._say(back), self._safe)
+
+    def _say(self, channel: trio.MemorySendChannel[bytes]) -> Callable[[Struct], None]:
+        return lambda message: channel.send_nowait(msgspec.msgpack.encode(message))
+
+    async def _safe(self, tournament: str, facts: Any) -> None:
+        self.told += facts
+
+    def _asked(self, message: Keep | Jots) -> None:
+        if isinstance(message, Keep):
+            self.clerk.keep(message)
+        else:
+            self.clerk.jot(message)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[trio.Nursery]:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self.ledger.run)
+            nursery.start_soon(self.clerk.run)
+            nursery.start_soon(self.link.carry, self._there, FromWorker, self._asked)
+            nursery.start_soon(self.link.carry, self._back, ToWorker, self.store.confirm)
+            yield nursery
+            nursery.cancel_scope.cancel()
+
+
+@pytest.fixture
+def both(tmp_path: Path) -> Both:
+    return Both(Faulty(Sqlite(tmp_path / "quintain.sqlite")))
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Faulty:
+    return Faulty(Sqlite(tmp_path / "quintain.sqlite"))
+
+
+@pytest.mark.parametrize("seed", range(5))
+async def test_facts_are_kept_once_and_told_in_the_order_of_asking(
+    engine: Faulty, autojump_clock: MockClock, seed: int
+) -> None:
+    both = Both(engine, seed)
+    facts = [OPENED, *(Entered(f"bot-{number}") for number in range(30))]
+    async with both.running(), trio.open_nursery() as nursery:
+        for fact in facts:
+            nursery.start_soon(both.store.keep, "cup", 1.0, [fact])
+    kept = [each.fact for each in both.ledger.kept()]
+    assert kept == both.told
+    assert len(kept) == len(facts)
+    assert all(fact in kept for fact in facts)
+
+
+async def test_a_receipt_is_the_one_that_the_journal_has(both: Both, autojump_clock: MockClock) -> None:
+    async with both.running():
+        await both.store.keep("cup", 1.0, [OPENED, Entered("ann"), Entered("bob")])
+        receipts = await both.store.keep("cup", 2.0, [WON])
+        assert [*receipts] == [await both.ledger.receipt("cup", "cup-1")]
+        assert await both.store.receipt("cup", "cup-1") == receipts[0]
+        assert (await both.store.concluded("cup", "cup-1")).moves == ("NW",)
+
+
+async def test_nothing_is_confirmed_while_nothing_can_be_kept(both: Both, autojump_clock: MockClock) -> None:
+    async with both.running() as nursery:
+        both.engine.times = 3
+        done = trio.Event()
+
+        async def keep() -> None:
+            await both.store.keep("cup", 1.0, [OPENED])
+            done.set()
+
+        nursery.start_soon(keep)
+        await trio.sleep(2.5 * RETRY)
+        assert not done.is_set()
+        await done.wait()
+    assert both.told == [OPENED]
+
+
+async def test_a_contradiction_is_told_to_whoever_asked(both: Both, autojump_clock: MockClock) -> None:
+    async with both.running():
+        await both.store.keep("cup", 1.0, [OPENED])
+        with pytest.raises(Conflict):
+            await both.store.keep("cup", 1.0, [Opened("connect-4", "swiss")])
+        await both.store.keep("cup", 1.0, [Entered("ann")])
+    assert both.told == [OPENED, Entered("ann")]
+
+
+async def test_moves_reach_the_journal_and_go_with_the_end_of_their_match(
+    both: Both, autojump_clock: MockClock
+) -> None:
+    moves: list[Any] = []
+    times: list[float] = []
+    async with both.running() as nursery:
+        nursery.start_soon(both.store.run)
+        await both.store.keep("cup", 1.0, [OPENED, Dealt("cup-1", 1)])
+        both.store.jot("cup-1", moves, times)
+        for number, move in enumerate(("NW", "N", "C"), 1):
+            moves.append(move)
+            times.append(0.5)
+            await trio.sleep(SOON + 1.0)
+            assert both.store.jotted() == {"cup-1": (tuple(moves), tuple(times))}, number
+        await both.store.keep("cup", 2.0, [WON])
+        await trio.sleep(1.0)
+        assert both.store.jotted() == {}
+
+
+async def test_after_a_restart_moves_follow_those_that_are_written(
+    both: Both, autojump_clock: MockClock
+) -> None:
+    moves, times = ["NW", "N"], [0.5, 0.5]
+    async with both.running() as nursery:
+        nursery.start_soon(both.store.run)
+        both.store.jot("cup-1", moves, times)
+        await trio.sleep(1.0)
+    again = Both(both.engine)
+    async with again.running() as nursery:
+        nursery.start_soon(again.store.run)
+        again.store.jot("cup-1", moves, times, 2)
+        moves.append("C")
+        times.append(0.25)
+        await trio.sleep(1.0)
+        assert again.store.jotted() == {"cup-1": (("NW", "N", "C"), (0.5, 0.5, 0.25))}
+
+
+async def test_when_the_link_is_cut_nobody_waits_for_ever(both: Both, autojump_clock: MockClock) -> None:
+    async with both.running() as nursery:
+        nursery.start_soon(both.store.run)
+        nursery.start_soon(both.store.keep, "cup", 1.0, [OPENED])
+        both.link.cut = True
+        await trio.sleep(1.0)
+    assert both.told == []
+    assert [each.fact for each in both.ledger.kept()] in ([], [OPENED])
+
+
+async def test_trouble_is_told_once_and_its_end_too(both: Both) -> None:
+    heard: list[str] = []
+    both.store.listen(lambda: heard.append(both.store.trouble))
+    for why in ("the disk is full", "the disk is full", ""):
+        both.store.set_trouble(why)
+    assert heard == ["the disk is full", ""]

@@ -1,0 +1,81 @@
+"""By what a request is known that belongs to one of several processes."""
+
+import json
+from typing import Any
+
+import pytest
+
+from server.host.abroad import Wanted
+from server.http.wire import Request
+from server.protocols.catalogue import dialects
+from server.workers.requests import Asked, Reading, together
+
+DOORS = [
+    (("tic-tac-toe", "quoridor", "evaluations"), frozenset({"tic-tac-toe", "quoridor"})),
+    (("", "g", "match", "games"), frozenset({"hexagon-dots"})),
+    (("play",), frozenset[str]()),
+]
+HELLO = {"type": "hello", "name": "ann", "game": "connect-4"}
+
+
+def asked(method: str, path: str, body: Any = None, **headers: str) -> Asked | None:
+    content = b"" if body is None else json.dumps(body).encode()
+    return Reading(DOORS).asked(Request(method, path, {}, headers, content, "", 0.0, secure=False))
+
+
+def tool(name: str, /, **arguments: Any) -> dict[str, Any]:
+    return {"method": "tools/call", "params": {"name": name, "arguments": arguments}}
+
+
+@pytest.mark.parametrize(
+    ("path", "tournament"),
+    [
+        ("/api/tournaments/cup/pause", "cup"),
+        ("/admin/tournaments/cup/void", "cup"),
+        ("/api/matches/my-cup-12/wire", "my-cup"),
+        ("/matches/open-connect-4-7.2/wire", "open-connect-4"),
+    ],
+)
+def test_a_path_names_a_tournament_or_a_match_of_it(path: str, tournament: str) -> None:
+    assert asked("POST", path) == Asked(tournament=tournament)
+
+
+def test_a_hello_says_where_its_bot_plays_and_then_its_session_does() -> None:
+    assert asked("POST", "/play", HELLO) == Asked(wanted=Wanted("ann", "connect-4", None))
+    assert asked("POST", "/play", {"type": "bye"}) is None
+    assert asked("GET", "/play/secret") == Asked(keys=("secret",))
+
+
+def test_dialects_that_play_certain_games_alone_belong_where_these_are() -> None:
+    assert asked("POST", "/quoridor/join") == Asked(game="quoridor", comes=True)
+    assert asked("GET", "/evaluations/run") == Asked(game="quoridor")
+    assert asked("GET", "/g/1f2e") == asked("GET", "/") == Asked(game="hexagon-dots")
+
+
+def test_a_model_is_known_by_its_token_or_session_and_comes_by_joining() -> None:
+    session = {"mcp-session-id": "secret"}
+    joins = tool("join", name="ann", game="connect-4", tournament="cup")
+    wanted = Wanted("ann", "connect-4", "cup")
+    assert asked("POST", "/mcp", joins, **session) == Asked(wanted=wanted, becomes="secret")
+    assert asked("POST", "/mcp", tool("move", move="3"), **session) == Asked(keys=("secret",))
+    assert asked("POST", "/mcp", tool("move", move="3", token="t"), **session) == Asked(keys=("t", "secret"))
+    assert asked("POST", "/mcp", tool("tournaments"), **session) is None
+
+
+@pytest.mark.parametrize("body", ["no object", [], {"method": 1}, {"params": {"arguments": []}}])
+def test_what_no_model_should_say_belongs_to_nobody(body: Any) -> None:
+    assert asked("POST", "/mcp", body) is None
+
+
+@pytest.mark.parametrize("path", ["/", "/api/tournaments", "/healthz", "/api/events", "/somewhere"])
+def test_everything_else_belongs_to_nobody(path: str) -> None:
+    assert asked("GET", path) is None or path == "/"
+
+
+def test_games_are_together_that_one_dialect_over_http_plays_alone() -> None:
+    groups = together()
+    for dialect in ("arena", "hexagon-dots"):
+        games = dialects()[dialect].games
+        assert games is not None
+        assert sum(frozenset(games) <= group for group in groups) == 1
+    assert sum(map(len, groups)) == len(frozenset().union(*groups))

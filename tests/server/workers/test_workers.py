@@ -1,0 +1,203 @@
+"""Several processes that play, as their users meet them: real processes, sockets and bots."""
+
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import urllib.request
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.hang import HANG, wait_for
+from tests.server.run import quintain
+from tests.server.served import Served
+from tests.server.test_matrix import TRANSPORTS, open_tournament, play
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="only there connections can be passed on"),
+]
+
+CUPS = {
+    "one": ("connect-4", "tcp", "websocket"),
+    "two": ("connect-4", "http", "tcp"),
+    "three": ("santorini", "websocket", "http"),
+    "four": ("tic-tac-toe", "http", "http"),
+}
+
+
+class Host(Served):
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, "--workers", "2", "--show", "1")
+        self.token = (self.data / "organiser-token").read_text().strip()
+
+    @property
+    def worker(self) -> int:
+        """The process of the worker that is not this."""
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        return next(
+            int(each)
+            for each in children
+            if b"server.workers" in Path(f"/proc/{each}/cmdline").read_bytes().split(b"\0")
+        )
+
+    def order(self, tournament: str, order: str, **body: Any) -> tuple[int, Any]:
+        content = json.dumps(body)
+        return self.ask(
+            f"POST /api/tournaments/{tournament}/{order} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+            f"Authorization: Bearer {self.token}\r\nContent-Length: {len(content)}\r\n\r\n{content}"
+        )
+
+    def figure(self, name: str) -> float:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.http}/metrics") as answer:
+            lines = answer.read().decode().splitlines()
+        return sum(float(line.split()[1]) for line in lines if line.startswith((f"{name} ", f"{name}{{")))
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[Host]:
+    served = Host(tmp_path)
+    yield served
+    served.kill()
+
+
+def test_tournaments_are_played_in_both_and_shown_ordered_and_counted_as_one(host: Host) -> None:
+    for name, (game, *_) in CUPS.items():
+        open_tournament(host, name, game)
+        assert host.order(name, "freeze")[0] == 200
+        assert host.order(name, "unfreeze")[0] == 200
+    with ThreadPoolExecutor(2 * len(CUPS)) as threads:
+        bots = {
+            name: [
+                threads.submit(play, TRANSPORTS[transport](host), f"{seat}.{name}", name, game)
+                for seat, transport in zip("ab", transports, strict=True)
+            ]
+            for name, (game, *transports) in CUPS.items()
+        }
+        ends = {name: [bot.result(HANG) for bot in pair] for name, pair in bots.items()}
+    plies = 0
+    for name, (one, other) in ends.items():
+        assert one == other
+        wait_for(lambda name=name: host.get(f"/api/tournaments/{name}")[1]["state"] == "finished", name)
+        record = host.get(f"/api/matches/{one[0]['match']}")[1]
+        assert (record["ending"], record["why"]) == ("played", one[0]["why"])
+        plies += len(record["moves"])
+    wait_for(lambda: host.figure("quintain_moves_total") == plies, "the figures of both")
+    assert host.figure("quintain_matches_over_total") == len(CUPS)
+    assert host.order("one", "delete")[0] == 200
+    open_tournament(host, "one", "connect-4")
+    host.process.send_signal(signal.SIGTERM)
+    assert host.end()[0] == 0
+
+
+def test_when_a_worker_is_killed_its_matches_go_on_and_those_of_others_notice_nothing(host: Host) -> None:
+    cups = ("one", "two")
+    for name in cups:
+        open_tournament(host, name, "connect-4")
+    seats = {f"{seat}.{name}": Seated(host, f"{seat}.{name}", name) for name in cups for seat in "ab"}
+    for seat in seats.values():
+        seat.until("turn")
+    for _ in range(2):
+        for name in cups:
+            next(seat for seat in (seats[f"a.{name}"], seats[f"b.{name}"]) if seat.is_asked).move()
+        for seat in seats.values():
+            seat.until("turn")
+    os.kill(host.worker, signal.SIGKILL)
+    wait_for(lambda: sum(seat.is_lost for seat in seats.values()) == 2, "the end of two connections")
+    lost = {name for name, seat in seats.items() if seat.is_lost}
+    assert lost in ({"a.one", "b.one"}, {"a.two", "b.two"})
+    for name in lost:
+        seats[name].come_back()
+    for name in lost:
+        seats[name].until("turn")
+    with ThreadPoolExecutor(len(seats)) as threads:
+        ends = dict(zip(seats, threads.map(Seated.play_on, seats.values()), strict=True))
+    for name in cups:
+        assert ends[f"a.{name}"] == ends[f"b.{name}"]
+        assert ends[f"a.{name}"]["ending"] == "played"
+        wait_for(lambda name=name: host.get(f"/api/tournaments/{name}")[1]["state"] == "finished", name)
+        matches = host.get(f"/api/tournaments/{name}/matches")[1]["matches"]
+        assert [(each["match"], each["ending"], each["plies"]) for each in matches] == [
+            (f"{name}-1", "played", 7)
+        ]
+
+
+def test_several_workers_without_the_process_that_shows_are_refused_in_one_line(tmp_path: Path) -> None:
+    code, out, errors = quintain("serve", "--workers", "2", "--show", "0", folder=tmp_path)
+    assert (code, out, errors.count("\n")) == (2, "", 1)
+    assert "workers" in errors
+
+
+class Seated:
+    """A bot of the house protocol over TCP that plays Connect-4 from left to right, and comes back."""
+
+    def __init__(self, host: Host, name: str, tournament: str) -> None:
+        self._host = host
+        self._hello = {"type": "hello", "name": name, "game": "connect-4", "tournament": tournament}
+        self._hello["token"] = f"{name}-keeps-this-secret"
+        self._you = ""
+        self._last: dict[str, Any] = {}
+        self._connect()
+
+    def _connect(self) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", self._host.tcp), HANG)
+        self._lines = self._socket.makefile("rw")
+        self._say(self._hello)
+
+    def _say(self, message: dict[str, Any]) -> None:
+        self._lines.write(json.dumps(message) + "\n")
+        self._lines.flush()
+
+    def hear(self) -> dict[str, Any]:
+        message = json.loads(self._lines.readline())
+        match message["type"]:
+            case "begin":
+                self._you = message["you"]
+            case _:
+                pass
+        self._last = message
+        return message
+
+    def until(self, kind: str) -> None:
+        while self.hear()["type"] != kind:
+            pass
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the connection has ended, where nothing else is to come."""
+        readable, _, _ = select.select([self._socket], [], [], 0)
+        return bool(readable) and self._socket.recv(1, socket.MSG_PEEK) == b""
+
+    @property
+    def is_asked(self) -> bool:
+        return self._last["type"] == "turn" and self._last["turn"] == self._you
+
+    def move(self) -> None:
+        """Whoever begins gets four in the first column."""
+        asked = self._last
+        move = asked["ply"] % 2
+        self._say({"type": "move", "match": asked["match"], "ply": asked["ply"], "move": move})
+
+    def come_back(self) -> None:
+        self._close()
+        self._connect()
+
+    def play_on(self) -> dict[str, Any]:
+        """To the end of the match."""
+        message = self._last
+        while message["type"] != "end":
+            if self.is_asked:
+                self.move()
+            message = self.hear()
+        self._close()
+        return {key: message[key] for key in ("match", "winner", "ending", "why")}
+
+    def _close(self) -> None:
+        self._lines.close()
+        self._socket.close()

@@ -1,0 +1,48 @@
+"""Several hosts, simulated, in the suite: some seeds, that one decides everything, and that bugs are found.
+
+`python -m tests.simulation.cluster` has the rest of the seeds.
+"""
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.simulation.cluster.plan import KINDS, draw
+from tests.simulation.cluster.planted import BUGS, seeds_until_found
+from tests.simulation.cluster.world import simulate
+from tests.simulation.planted import Patches
+
+CHUNK = 50
+CHUNKS = [range(first, first + CHUNK) for first in range(1, 201, CHUNK)]  # so that workers share the work
+ENOUGH = range(1, 201)  # seeds in which a planted bug has to show
+
+
+def test_a_plan_covers_what_it_is_for() -> None:
+    plans = [draw(seed) for seed in range(1, 201)]
+    assert {trouble.what for plan in plans for trouble in plan.troubles} == set(KINDS)
+    assert {len(plan.rates) for plan in plans} == {2, 3, 4}
+    assert any(len(plan.troubles) == 1 and plan.troubles[0].what == "kill" for plan in plans)
+
+
+@pytest.mark.parametrize("seeds", CHUNKS, ids=lambda seeds: f"{seeds[0]}-{seeds[-1]}")
+def test_nothing_is_lost_doubled_or_held_twice(seeds: range) -> None:
+    results = taken = 0
+    for seed in seeds:
+        report = simulate(draw(seed))
+        assert not report.complaints, f"python -m tests.simulation.cluster --seeds {seed}"
+        results += report.results
+        taken += report.taken
+    assert results > 10 * len(seeds)
+    assert taken > len(seeds) / 2
+
+
+def test_a_seed_decides_everything() -> None:
+    one, other = simulate(draw(2)), simulate(draw(2))
+    assert one.trace == other.trace
+    assert one.trace
+    assert one.trace != simulate(draw(3)).trace
+
+
+@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.__name__)
+def test_a_planted_bug_is_found(bug: Callable[[], Patches]) -> None:
+    assert seeds_until_found(bug, ENOUGH) is not None

@@ -1,0 +1,252 @@
+"""Rounds by the clock: none begins before its time or before the last is over, also after a restart."""
+
+from collections.abc import Mapping, Sequence
+from math import inf
+from typing import Any
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from games.game import Pace
+from tests.tournament.world import Behaviour, World, first, play
+from tournament.events import Ending
+from tournament.format import Pairing
+from tournament.record import Concluded, Dealt, Drew, Entered, Opened, Record, RoundBegan, State, Turned
+from tournament.rounds import begins_at, coming, objection, planned
+from tournament.store import Memory
+from tournament.waiting import START, Waiting
+
+NAMES = ("ann", "bob", "cas", "dee")
+FORMATS = ("round-robin", "double-round-robin", "swiss", "knockout", "gauntlet")
+MINUTE = 60.0
+
+
+def rounds_of(here: World) -> dict[int, list[float]]:
+    """When the matches of each round were dealt, by the store."""
+    drawn: Mapping[int, Pairing] = here.tournament.record.drawn
+    found: dict[int, list[float]] = {}
+    for kept in here.store.kept():
+        if isinstance(kept.fact, Dealt):
+            found.setdefault(drawn[kept.fact.pairing].round, []).append(kept.when)
+    return found
+
+
+def ends_of(here: World) -> dict[int, float]:
+    """When the last match of each round was over."""
+    drawn = here.tournament.record.drawn
+    return {
+        drawn[kept.fact.pairing].round: kept.when
+        for kept in here.store.kept()
+        if isinstance(kept.fact, Concluded)
+    }
+
+
+async def hold(
+    opened: Opened,
+    seconds: float,
+    behaviours: Mapping[str, Behaviour] | None = None,
+    store: Memory | None = None,
+    names: Sequence[str] = NAMES,
+) -> World:
+    """Hold it for so long, or until it is over; with a store that has it, go on with it."""
+    here = World(opened, store)
+    if store is None:
+        await here.store.keep("cup", trio.current_time(), [opened])
+    with trio.move_on_after(seconds):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(here.timekeeper.run)
+            for name in names:
+                await here.tournament.enter(name)
+                nursery.start_soon(play, here.come(name), (behaviours or {}).get(name, first))
+            nursery.start_soon(here.tournament.run)
+            if here.tournament.record.state is State.REGISTERING and opened.start is None:
+                await here.desk.start()
+            await here.tournament.finished()
+            nursery.cancel_scope.cancel()
+    return here
+
+
+@pytest.mark.parametrize("format", FORMATS)
+async def test_no_round_begins_before_its_time(format: str, autojump_clock: MockClock) -> None:
+    begin = trio.current_time()
+    here = await hold(Opened("tic-tac-toe", format, round_every=5 * MINUTE), inf)
+    rounds = rounds_of(here)
+    assert here.tournament.record.state is State.FINISHED
+    assert len(rounds) >= 2
+    for round, dealt in rounds.items():
+        due = begin + (round - 1) * 5 * MINUTE
+        assert due - 1.0 <= min(dealt)  # the plan is in whole seconds
+        assert max(dealt) <= due + 2 * MINUTE
+
+
+async def test_a_round_that_is_late_delays_the_next_and_no_other(autojump_clock: MockClock) -> None:
+    """The last match of round 1 takes until after the time of round 2."""
+
+    async def slow_at_first(seat: Any) -> None:
+        if trio.current_time() < begin + MINUTE:
+            await trio.sleep(begin + 1.5 * MINUTE - trio.current_time())
+        await first(seat)
+
+    begin = trio.current_time()
+    times = tuple(begin + n * MINUTE for n in range(3))
+    opened = Opened("tic-tac-toe", "round-robin", pace=Pace(bank=300.0), rounds_at=times)
+    here = await hold(opened, inf, {"ann": slow_at_first}, names=(*NAMES, "eve", "fay"))
+    rounds, ends = rounds_of(here), ends_of(here)
+    assert times[1] < ends[1] <= min(rounds[2]) < ends[1] + 1.0
+    assert min(rounds[3]) == pytest.approx(max(times[2], ends[2]), abs=1.0)
+
+
+async def test_a_restart_between_two_rounds_keeps_the_plan(autojump_clock: MockClock) -> None:
+    opened, begin = Opened("tic-tac-toe", "swiss", round_every=5 * MINUTE), trio.current_time()
+    before = await hold(opened, 7 * MINUTE)
+    assert before.tournament.record.round == 2
+    after = await hold(opened, inf, store=before.store)
+    assert after.tournament.record.state is State.FINISHED
+    third = min(rounds_of(after)[3])
+    assert third == pytest.approx(begin + 10 * MINUTE, abs=1.0)
+
+
+async def test_a_swiss_round_is_drawn_when_it_begins_among_those_who_are_left(
+    autojump_clock: MockClock,
+) -> None:
+    here = World(Opened("tic-tac-toe", "swiss", round_every=5 * MINUTE))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(here.timekeeper.run)
+        for name in NAMES:
+            await here.tournament.enter(name)
+            nursery.start_soon(play, here.come(name), first)
+        nursery.start_soon(here.tournament.run)
+        await here.desk.start()
+        await trio.sleep(4 * MINUTE)
+        record = here.tournament.record
+        assert {pairing.round for pairing in record.drawn.values()} == {1}
+        assert record.state is State.RUNNING
+        await here.desk.withdraw("ann")
+        await here.tournament.finished()
+        nursery.cancel_scope.cancel()
+    later = [pairing for pairing in record.drawn.values() if pairing.round > 1]
+    assert later
+    assert not any("ann" in pairing.names for pairing in later)
+
+
+async def test_nobody_is_waited_for_between_rounds(autojump_clock: MockClock) -> None:
+    """An entrant that goes after its match and is back for the next has missed nothing."""
+    here = World(Opened("tic-tac-toe", "round-robin", absent="settle", round_every=5 * MINUTE))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(here.timekeeper.run)
+        for name in NAMES[:2]:
+            await here.tournament.enter(name)
+        await here.tournament.enter("cas")
+        players = {name: here.come(name) for name in NAMES[:3]}
+        for player in players.values():
+            nursery.start_soon(play, player, first)
+        nursery.start_soon(here.tournament.run)
+        await here.desk.start()
+        await trio.sleep(2 * MINUTE)
+        for player in players.values():
+            player.away()
+        await trio.sleep(2 * MINUTE)
+        for name in players:
+            nursery.start_soon(play, here.come(name), first)
+            players[name].retire()
+        await here.tournament.finished()
+        nursery.cancel_scope.cancel()
+    assert all(fact.ending is Ending.PLAYED for fact in here.concluded())
+
+
+async def test_the_forecast_knows_when_the_last_round_begins(autojump_clock: MockClock) -> None:
+    for format in ("round-robin", "swiss"):
+        begin = trio.current_time()
+        here = World(Opened("tic-tac-toe", format, round_every=10 * MINUTE))
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(here.timekeeper.run)
+            for name in NAMES:
+                await here.tournament.enter(name)
+                nursery.start_soon(play, here.come(name), first)
+            nursery.start_soon(here.tournament.run)
+            await here.desk.start()
+            await trio.sleep(2 * MINUTE)
+            forecast, asked = here.tournament.eta(), trio.current_time()
+            await here.tournament.finished()
+            took = trio.current_time() - begin
+            nursery.cancel_scope.cancel()
+        assert took > 20 * MINUTE
+        assert forecast is not None
+        assert asked - begin + forecast == pytest.approx(took, rel=0.05)
+
+
+def record(opened: Opened, entrants: int = 4) -> Record:
+    known = Record("cup", opened)
+    for number in range(entrants):
+        known.add(Entered(f"bot-{number}"))
+    return known
+
+
+@pytest.mark.parametrize(
+    ("format", "rounds"), [("round-robin", 3), ("double-round-robin", 6), ("knockout", 2)]
+)
+def test_the_plan_has_a_time_for_every_round(format: str, rounds: int) -> None:
+    known = record(Opened("tic-tac-toe", format, start_at=1000.0, round_every=60.0))
+    assert [*planned(known)] == [(n + 1, 1000.0 + 60.0 * n) for n in range(rounds)]
+    known.add(Turned(State.RUNNING))
+    known.add(RoundBegan(1, 1003.7))
+    assert coming(known) == (2, 1063.0)
+    assert begins_at(known, 3) == 1123.0
+
+
+def test_rounds_beyond_the_last_time_begin_when_the_one_before_is_over() -> None:
+    known = record(Opened("tic-tac-toe", "round-robin", rounds_at=(1000.0, 2000.0)))
+    assert known.opened.start == 1000.0
+    assert [*planned(known)] == [(1, 1000.0), (2, 2000.0)]
+    assert begins_at(known, 3) == -inf
+
+
+def test_without_a_clock_no_round_waits_for_another() -> None:
+    known = record(Opened("tic-tac-toe", "swiss"))
+    assert known.round is coming(known) is None
+    assert [*planned(known)] == []
+
+
+@pytest.mark.parametrize(
+    ("opened", "why"),
+    [
+        (Opened("tic-tac-toe", "ladder", round_every=60.0), "has no rounds"),
+        (Opened("tic-tac-toe", "decide", round_every=60.0), "has no rounds"),
+        (Opened("tic-tac-toe", "swiss", round_every=60.0, rounds_at=(1.0,)), "not both"),
+        (Opened("tic-tac-toe", "swiss", round_every=0.0), "more than 0 seconds"),
+        (Opened("tic-tac-toe", "swiss", round_every=1e12), "366 days"),
+        (Opened("tic-tac-toe", "swiss", rounds_at=()), "1 to 1000 times"),
+        (Opened("tic-tac-toe", "swiss", rounds_at=(2.0, 2.0)), "later than the one before"),
+        (Opened("tic-tac-toe", "swiss", rounds_at=(2.0, 3.0), start_at=2.5), "before start_at"),
+        (Opened("tic-tac-toe", "swiss", check_in=60.0), "expected start_at"),
+        (Opened("tic-tac-toe", "swiss", check_in=0.0, start_at=1.0), "more than 0 seconds"),
+        (Opened("tic-tac-toe", "ladder", check_in=1.0, start_at=1.0), "nobody checks in"),
+    ],
+)
+def test_times_that_make_no_sense_are_refused_with_what_was_expected(opened: Opened, why: str) -> None:
+    assert why in objection(opened)
+
+
+def test_what_begins_later_is_there_and_found_by_nobody() -> None:
+    open = Waiting(begun=1)
+    for number, names in enumerate((("ann", "bob"), ("ann", "cas"), ("bob", "cas")), 1):
+        open.add(Pairing(number, number, *names))
+    assert list(open) == [1, 2, 3]
+    assert (open.due, open.later) == (1, {2: 1, 3: 1})
+    assert [open.count(name) for name in ("ann", "bob", "cas")] == [1, 1, 0]
+    everybody = {"ann", "bob", "cas"}
+    assert [each.number for each in open.meetings(everybody, dict.fromkeys(everybody, START))] == [1]
+    open.discard(3)
+    assert (list(open), open.due, open.later) == ([1, 2], 1, {2: 1})
+    open.begin(2)
+    assert (open.due, open.later, open.count("cas")) == (2, {}, 1)
+    assert [each.number for each in open.of("ann")] == [1, 2]
+
+
+def test_a_copy_of_what_waits_is_its_own() -> None:
+    known = record(Opened("tic-tac-toe", "round-robin", round_every=60.0))
+    known.add(Drew((Pairing(1, 1, "bot-0", "bot-1"), Pairing(2, 2, "bot-0", "bot-2"))))
+    ahead = known.after(RoundBegan(1, 1.0), RoundBegan(2, 2.0))
+    assert (known.open.due, ahead.open.due) == (0, 2)
+    assert (known.round, ahead.round) == (0, 2)

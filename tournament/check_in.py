@@ -1,0 +1,28 @@
+"""Checking in: who has shown, before a tournament starts by itself, that it will play.
+
+Entrants check in by being here, or by an organiser's word, for some time before the start. Whoever has
+not is not drawn. A tournament that its organiser starts by hand takes everybody who has entered.
+"""
+
+from msgspec import UNSET
+
+from tournament.record import NoShow, Opened, Record
+
+
+def opens_at(opened: Opened) -> float | None:
+    """The wall time from which entrants check in by being here; None: nobody checks in."""
+    if opened.check_in is UNSET or opened.start is None:
+        return None
+    return opened.start - opened.check_in
+
+
+def unchecked(record: Record) -> list[str]:
+    """The entrants who are still to check in, in the order of entry."""
+    if record.opened.check_in is UNSET:
+        return []
+    return [name for name in record.entrants if name not in record.checked_in and name not in record.out]
+
+
+def no_shows(record: Record) -> list[NoShow]:
+    """What has to be kept when it starts by itself: who is not drawn."""
+    return [NoShow(name) for name in unchecked(record)]

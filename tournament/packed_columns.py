@@ -1,0 +1,64 @@
+"""The columns of a table as data, for its snapshot: bytes, as they are in memory, and the texts.
+
+They can be read where numbers are as large and as they are ordered as where they were
+written; `unpack` says where that is not so.
+"""
+
+import sys
+from array import array
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from tournament.columns import Columns
+from tournament.record import Concluded
+
+LAYOUT = f"{sys.byteorder} {' '.join(f'{code}{array(code).itemsize}' for code in 'Idq')}"
+
+
+class Packed(Struct, frozen=True, array_like=True):
+    layout: str
+    columns: list[bytes]
+    texts: list[str]
+    options: dict[int, Mapping[str, Any]]
+    byes: list[int]
+    latest: list[Concluded]
+    counted: int
+
+
+def packed(columns: Columns[Concluded]) -> Packed:
+    return Packed(
+        LAYOUT,
+        [bytes(column) for column in _columns(columns)],
+        [*columns.texts],
+        dict(columns.options),
+        [*columns.byes],
+        [*columns.latest.values()],
+        columns.counted,
+    )
+
+
+def unpack(content: Packed, columns: Columns[Concluded]) -> None:
+    """Fill empty columns; raises `ValueError` for those of another machine."""
+    if content.layout != LAYOUT:
+        raise ValueError("its numbers are those of another machine")
+    for column, each in zip(_columns(columns), content.columns, strict=True):
+        if isinstance(column, bytearray):
+            column += each
+        else:
+            column.frombytes(each)
+    for text in content.texts:
+        columns.texts.number(text)
+    columns.options.update(content.options)
+    columns.byes += content.byes
+    columns.latest.update((match.match, match) for match in content.latest)
+    columns.counted = content.counted
+
+
+def _columns(columns: Columns[Concluded]) -> Iterator["array[Any] | bytearray"]:
+    """All of them, in an order that stays."""
+    yield from (columns.first, columns.second, columns.round, *columns.versions)
+    yield from (columns.flags, columns.winners, columns.endings, columns.faults)
+    yield from (columns.began_at, columns.ended_at, columns.why, columns.plies, columns.digests)
+    yield from (columns.ended, columns.decided)

@@ -1,0 +1,91 @@
+"""Rounds by the clock: when each of them may begin, and which times make no sense.
+
+A round begins at its time, if the one before is over; else as soon as that is over. Times are a plan
+that does not shift: a round that begins late moves none of those after it. Without times of their own,
+which is the usual, rounds do not wait for one another at all.
+
+These are pure functions; the tournament looks at the clock and keeps the fact that a round has begun.
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise, takewhile
+from math import floor, inf
+
+from msgspec import UNSET
+
+from tournament.format import formats
+from tournament.record import Opened, Record, State
+
+MOST = 1_000  # times of rounds that somebody may write down
+LONGEST = 366 * 86_400.0  # seconds between two rounds, or for which entrants check in
+
+
+def begins_at(record: Record, round: int) -> float:
+    """The wall time before which a round does not begin; -inf where it has none, or none yet."""
+    opened = record.opened
+    if opened.rounds_at is not UNSET:
+        return opened.rounds_at[round - 1] if round <= len(opened.rounds_at) else -inf
+    if opened.round_every is UNSET:
+        return -inf
+    # The host is always a little late: what people are told is a round time.
+    first = opened.start if record.first_round_at is None else floor(record.first_round_at)
+    if first is None:
+        return -inf
+    return first + (round - 1) * opened.round_every
+
+
+def rounds_of(record: Record) -> int:
+    """How many rounds it has with those who have entered, or are to; 0 where nobody knows."""
+    opened, format = record.opened, record.format
+    entrants = len(record.entrants) - len(record.out)
+    if record.state is State.REGISTERING:
+        entrants = max(entrants, opened.entrants or 0)
+    last = record.drawn.get(record.last_drawn)
+    drawn = 0 if last is None else last.round
+    if format.rounds is not None:
+        return drawn or format.rounds(entrants, opened.terms)
+    if format.plan is not None and entrants >= format.entrants:
+        return max(drawn, len(format.plan(entrants, opened.terms)))
+    return drawn
+
+
+def planned(record: Record) -> Iterator[tuple[int, float]]:
+    """The rounds whose times are known, with these, in their order."""
+    if record.opened.by_the_clock:
+        known = rounds_of(record) or len(record.opened.rounds_at or ())
+        times = ((round, begins_at(record, round)) for round in range(1, min(known, MOST) + 1))
+        yield from takewhile(lambda each: each[1] > -inf, times)
+
+
+def coming(record: Record) -> tuple[int, float] | None:
+    """The next round that begins at a time, and that time; None if there is none."""
+    if record.round is None or record.state is State.FINISHED:
+        return None
+    return next((each for each in planned(record) if each[0] > record.round), None)
+
+
+def objection(opened: Opened) -> str:
+    """Why rounds, or checking in, cannot be held like that; empty, if they can."""
+    times, every, start = opened.rounds_at, opened.round_every, opened.start
+    format = formats()[opened.format]
+    if opened.by_the_clock and (format.endless or format.decides):
+        return f"a {opened.format} has no rounds that could begin by the clock"
+    if times is not UNSET and every is not UNSET:
+        return "expected rounds_at or round_every, not both"
+    if times is not UNSET:
+        if not 0 < len(times) <= MOST:
+            return f"rounds_at: expected 1 to {MOST} times, not {len(times)}"
+        if any(one >= other for one, other in pairwise(times)):
+            return "rounds_at: expected times of which each is later than the one before"
+        if start is not None and times[0] < start:
+            return "rounds_at: the first round begins before start_at"
+    if every is not UNSET and not 0 < every <= LONGEST:
+        return f"round_every: expected more than 0 seconds and at most 366 days, not {every:g}"
+    if opened.check_in is not UNSET:
+        if format.endless:
+            return f"a {opened.format} has no end: whoever is here plays, and nobody checks in"
+        if start is None:
+            return "check_in: expected start_at, or rounds_at, as well: entrants check in before that"
+        if not 0 < opened.check_in <= LONGEST:
+            return f"check_in: expected more than 0 seconds and at most 366 days, not {opened.check_in:g}"
+    return ""
