@@ -58,7 +58,6 @@ ELSEWHERE = {
     "server/workers/serving.py": "server/workers/test_workers.py",
     "server/workers/starting.py": "server/workers/test_workers.py",
     "server/workers/store.py": "server/workers/test_link.py",
-    "server/workers/worker.py": "server/workers/test_workers.py",
     # Hosts that share a database
     "server/peers/abroad.py": "server/peers/test_hosts.py",
     "server/peers/channel.py": "server/peers/test_link.py",

@@ -140,7 +140,8 @@ class Worker:
     def _end_all(self) -> None:
         """The process is gone, and with it the connections that it had."""
         self._conduit = None
-        self._ready = trio.Event()
+        if self._ready.is_set():  # else somebody waits for this one already
+            self._ready = trio.Event()
         if self.status is not None:
             self.past.append(self.status)
             self.status = None
