@@ -85,4 +85,5 @@ async def test_a_client_in_use_is_not_cut_by_hang_ups_however_many_and_plays_on(
                 opponents.start_soon(hang_up, client, connect, pause)
     told = sum((client.told for client in clients), Counter[str]())
     assert told["Only start messages allowed in current state"] > CLIENTS * HANG_UPS, "they were out of step"
-    assert told["Not your turn"] > 0
+    # One that thinks hears of the hang-up while it does, and hardly ever has a move on its way by then.
+    assert told["Not your turn"] > 0 or thinks
