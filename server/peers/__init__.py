@@ -8,6 +8,6 @@
     requests                   which host answers a request
     peering                    all of it together
 
-May import: `store`, `host`, `net`, `http`, `export.json_views`, `protocols.tcp`, `protocols.websocket`,
+May import: `store`, `host`, `net`, `http`, `export.json_views`, `protocols.handed`,
 `protocols.dialect`, `pages.desk`, `workers.directory`, `workers.requests` and `exits`.
 """

@@ -13,7 +13,6 @@ from server.exits import ConfigError
 from server.export.json_views import moment
 from server.host.host import Host
 from server.http.routes import HttpDoor
-from server.net.outbox import Outbox
 from server.pages.desk.sessions import Sessions
 from server.peers import identity
 from server.peers.abroad import Peers
@@ -26,7 +25,7 @@ from server.peers.links import Links, listening
 from server.peers.messages import Open
 from server.peers.registry import PostgresRegistry
 from server.peers.requests import Relayed
-from server.protocols import tcp, websocket
+from server.protocols import handed
 from server.store.journal import Unavailable
 from server.store.shared import SharedPostgres
 
@@ -146,12 +145,4 @@ class Peering:
 
 async def _attend(host: Host, wire: There, opened: Open) -> None:
     """Serve a bot that has come in at another host."""
-    visitor = Visitor(wire)
-    if opened.door == "tcp":
-        await tcp.Connection(host, wire, visitor, wire.pieces).attend()
-    else:
-        outbox = Outbox(wire, host.guard, host.limits)
-        connection = websocket.Connection(
-            host, wire, outbox, opened.path, visitor.authenticated, settled=True
-        )
-        await connection.run(wire.pieces)
+    await handed.attend(host, wire, Visitor(wire), opened.door, opened.path, wire.pieces)

@@ -9,9 +9,8 @@ from msgspec import Struct
 from server.host.abroad import Handed, HeldAbroad, Holder, Piece, Wanted
 from server.host.host import Host
 from server.net.guard import PEER_GONE
-from server.net.outbox import Outbox
 from server.net.sockets import SocketWire, readiness
-from server.protocols import tcp, websocket
+from server.protocols import handed
 from server.show.conduit import Back, Gone, Known, NoRoom
 from server.workers.messages import Hand
 from tournament.record import Record
@@ -57,14 +56,7 @@ class Serving:
     async def _attend(self, hand: Hand, wire: SocketWire) -> None:
         host, visitor = self._host, Visitor(self._say, hand.number)
         try:
-            if hand.door == "tcp":
-                await tcp.Connection(host, wire, visitor, hand.pieces).attend()
-            else:
-                outbox = Outbox(wire, host.guard, host.limits)
-                connection = websocket.Connection(
-                    host, wire, outbox, hand.path, visitor.authenticated, settled=True
-                )
-                await connection.run(hand.pieces)
+            await handed.attend(host, wire, visitor, hand.door, hand.path, hand.pieces)
         except PEER_GONE:
             pass  # it has been dealt with
         finally:

@@ -1,0 +1,27 @@
+"""Serving a connection that another process has handed over, whichever door it came in by."""
+
+from collections.abc import Sequence
+
+from server.host.abroad import Piece
+from server.host.host import Host
+from server.net.outbox import Outbox
+from server.net.wire import Wire
+from server.protocols import tcp, websocket
+from server.protocols.dialect import Known
+
+
+async def attend(
+    host: Host,
+    wire: Wire,
+    visitor: Known,
+    door: str,
+    path: str,
+    pieces: Sequence[Piece],
+) -> None:
+    """Serve it to its end, from the `pieces` that were read of it on."""
+    if door == "tcp":
+        await tcp.Connection(host, wire, visitor, pieces).attend()
+    else:
+        outbox = Outbox(wire, host.guard, host.limits)
+        connection = websocket.Connection(host, wire, outbox, path, visitor.authenticated, settled=True)
+        await connection.run(pieces)
