@@ -142,13 +142,13 @@ class Peers:
 
     async def run(self) -> None:
         """Follow the others and take over from them, until cancelled; raises `Stale` if they did from us."""
-        self._keeping.willing = True
         while True:
+            self._keeping.willing = not self.host.draining
             if self._lost:
                 raise Stale(f"other hosts have taken over {', '.join(self._lost)}, and this one ends")
             try:
                 await self._follow()
-                while self._gained:
+                while self._gained and not self.host.draining:
                     await self._take_up(self._gained[0])
                     self._gained.pop(0)
                 while self._deleted:
@@ -251,6 +251,8 @@ class Peers:
             await self._keeping.remove(name)  # its host has died before it was opened, or when it was deleted
             return
         await self._ledger.look_at_moves()
+        if self.host.draining:
+            return  # it has begun to stop meanwhile, and gives this up with the others
         log.info("taken over", tournament=name, matches=len(record.dealt))
         self._directory.replace(record)
         self.host.hold(record)

@@ -21,12 +21,14 @@ class Registry:
         self.leases = {"cup": Lease(7, 1)}
         self.changes = 1
         self.asked: list[float] = []
+        self.willing: list[bool] = []
 
     def register(self, card: Card) -> int:
         return 7
 
     def renew(self, host: int, changes: int, *, willing: bool) -> Granted:
         self.asked.append(trio.current_time())
+        self.willing.append(willing)
         if self.away:
             raise Unavailable("it does not answer")
         return Granted(self.changes, (), None if changes == self.changes else dict(self.leases))

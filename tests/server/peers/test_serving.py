@@ -218,7 +218,8 @@ def test_bots_of_all_protocols_play_and_orders_are_taken_whichever_host_they_com
         assert (holders.pop(), True) in listed
     for host in hosts:
         host.process.send_signal(signal.SIGTERM)
-        assert host.end()[0] == 0
+        code, _, errors = host.end()
+        assert code == 0, errors
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,75 @@
+"""What a host does with tournaments that it has come to hold, on a virtual clock."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, cast
+
+import trio
+from trio.testing import MockClock
+
+from server.host.host import Host
+from server.peers.abroad import Peers
+from server.peers.keeping import Keeping
+from server.peers.leases import EVERY, Lease
+from server.peers.ledger import SharedLedger
+from server.store.journal import Jot
+from server.store.shared import SharedPostgres
+from tests.server.peers.test_keeping import CARD, Registry, here
+from tests.server.peers.test_ledger import Rows
+from tournament import entries
+from tournament.entries import Entry
+from tournament.record import AnyFact, Opened, State, Turned
+
+FACTS: tuple[AnyFact, ...] = (Opened("tic-tac-toe", "round-robin"), Turned(State.RUNNING))
+
+
+class Journal(Rows):
+    """In which another host has opened a tournament and begun it."""
+
+    def kept(self, after: int = 0, tournament: str | None = None) -> Iterable[Entry]:
+        rows = (entries.entry(number, "cup", 0.0, fact, 1) for number, fact in enumerate(FACTS, 1))
+        return [row for row in rows if row.number > after]
+
+    def jotted(self) -> Iterable[Jot]:
+        return ()
+
+
+async def sharing(nursery: trio.Nursery, registry: Registry) -> tuple[Host, Peers]:
+    """A host that runs, and is told of its leases."""
+    rows, keeping = Journal(), Keeping(registry, here, now=trio.current_time, sleep=trio.sleep)
+    await keeping.register(CARD)
+    ledger = SharedLedger(cast("SharedPostgres", rows), keeping, cast("Callable[..., Any]", here))
+    peers = Peers(keeping, ledger, cast("SharedPostgres", rows), lambda _: None, cast("Any", here))
+    host = Host(store=ledger, wall=trio.current_time, load=peers.load, whole=False)
+    peers.serve(host)
+    await nursery.start(keeping.run)
+    await nursery.start(host.run)
+    nursery.start_soon(peers.run)
+    return host, peers
+
+
+async def test_what_another_host_gave_up_is_taken_up(autojump_clock: MockClock) -> None:
+    registry = Registry()
+    registry.leases = {}
+    async with trio.open_nursery() as nursery:
+        host, _ = await sharing(nursery, registry)
+        registry.leases, registry.changes = {"cup": Lease(7, 2)}, 2
+        await trio.sleep(2 * EVERY)
+        assert [*host.tournaments] == ["cup"]
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_host_that_stops_takes_up_nothing_more_and_is_not_willing_to(
+    autojump_clock: MockClock,
+) -> None:
+    registry = Registry()
+    registry.leases = {}
+    async with trio.open_nursery() as nursery:
+        host, peers = await sharing(nursery, registry)
+        await host.stop()
+        registry.leases, registry.changes = {"cup": Lease(7, 2)}, 2
+        await trio.sleep(2 * EVERY)
+        assert registry.willing[-1] is False
+        assert not host.tournaments
+        await peers.give_up()
+        assert registry.leases["cup"].host is None
+        nursery.cancel_scope.cancel()
