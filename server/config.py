@@ -38,6 +38,7 @@ WebhookEvent = Literal[
     "tournament.paused",
     "tournament.resumed",
     "tournament.ended",
+    "round.begun",
     "match.ended",
     "match.voided",
 ]

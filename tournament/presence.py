@@ -11,6 +11,7 @@ from math import inf
 import trio
 from msgspec import Struct, structs
 
+from tournament import rounds
 from tournament.absences import Absences
 from tournament.format import Entrant, Pairing
 from tournament.lobby import Lobby
@@ -149,11 +150,12 @@ class Presence:
         self._catch_up()
         record = self._record
         soon = record.state is State.REGISTERING
+        between = not (record.open.due or record.dealt) and rounds.coming(record) is not None
         return {
             name: since
             for name, since in self._absent.items()
             if name not in record.out
-            and (name not in record.checked_in if soon else record.open.count(name) > 0)
+            and (name not in record.checked_in if soon else between or record.open.count(name) > 0)
         }
 
     def wait_left(self, name: str, pairings: int) -> float:

@@ -13,9 +13,10 @@ from server.export.json_views import moment
 from tournament import entries
 from tournament.chain import leaf
 from tournament.entries import Entry
-from tournament.record import Concluded, Opened, State, Turned, Voided
+from tournament.record import Concluded, Opened, RoundBegan, State, Turned, Voided
 
-KINDS = frozenset(map(entries.kind, (Opened, Turned, Concluded, Voided)))  # of facts that anything is told of
+TOLD = (Opened, Turned, RoundBegan, Concluded, Voided)
+KINDS = frozenset(map(entries.kind, TOLD))  # of facts that anything is told of
 ID = 32  # hexadecimal digits
 
 
@@ -28,6 +29,7 @@ class Told(Struct, frozen=True):
     tournament: str
     game: str
     format: str | UnsetType = UNSET
+    round: int | UnsetType = UNSET
     match: str | UnsetType = UNSET
     players: tuple[str, str] | UnsetType = UNSET
     winner: int | UnsetType | None = UNSET
@@ -54,6 +56,8 @@ def told(entry: Entry, game: str, begun: Callable[[], bool]) -> Told | None:
             return event("tournament.paused")
         case Turned(state=State.FINISHED):
             return event("tournament.ended")
+        case RoundBegan(round=round):
+            return event("round.begun", round=round)
         case Concluded():
             return event(
                 "match.ended",

@@ -209,6 +209,15 @@ def test_every_page_fits_and_can_be_looked_at(browser: Browser, arena: Served, l
             page.screenshot(path=PICTURES / f"{name.replace(' ', '-')}-{look}.png", full_page=whole)
 
 
+def test_a_projector_shows_a_single_board_as_large_as_it_can(browser: Browser, arena: Served) -> None:
+    with visitor(browser, arena.http) as spectator:
+        board = spectator.open("/wall").locator(".card .board").first
+        expect(board).to_be_visible()
+        box = board.bounding_box()
+        assert box is not None
+        assert box["height"] > 0.6 * LOOKS["light"]["viewport"]["height"]
+
+
 def test_no_name_and_no_reason_runs_a_script(browser: Browser, hostile: int) -> None:
     assert len(set(PAYLOADS)) >= 200
     with visitor(browser, hostile) as spectator:

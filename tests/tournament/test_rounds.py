@@ -155,6 +155,25 @@ async def test_nobody_is_waited_for_between_rounds(autojump_clock: MockClock) ->
     assert all(fact.ending is Ending.PLAYED for fact in here.concluded())
 
 
+async def test_between_rounds_it_is_told_who_is_missing_for_the_next(autojump_clock: MockClock) -> None:
+    here = World(Opened("tic-tac-toe", "round-robin", round_every=10 * MINUTE, absent="settle"))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(here.timekeeper.run)
+        for name in NAMES:
+            await here.tournament.enter(name)
+        players = [here.come(name) for name in NAMES]
+        for player in players:
+            nursery.start_soon(play, player, first)
+        nursery.start_soon(here.tournament.run)
+        await here.desk.start()
+        await trio.sleep(5 * MINUTE)
+        assert here.tournament.record.round == 1
+        assert not here.tournament.missing()
+        players[0].away()
+        assert [each.name for each in here.tournament.missing()] == ["ann"]
+        nursery.cancel_scope.cancel()
+
+
 async def test_the_forecast_knows_when_the_last_round_begins(autojump_clock: MockClock) -> None:
     for format in ("round-robin", "swiss"):
         begin = trio.current_time()

@@ -10,7 +10,7 @@ from server.webhooks.told import told
 from tests.server.store.test_laws import EVERY_KIND
 from tournament import entries
 from tournament.events import Ending, Fault
-from tournament.record import AnyFact, Concluded, Opened, State, Turned, Voided
+from tournament.record import AnyFact, Concluded, Opened, RoundBegan, State, Turned, Voided
 
 WON = Concluded(
     "cup-1", 1, ("ann", "bob"), 0, Ending.TIME, "bob ran out of time", (1.0, 0.0), fault=Fault.BOT
@@ -40,6 +40,12 @@ def test_a_match_is_told_with_its_players_and_why_it_ended() -> None:
     }
 
 
+def test_a_round_is_told_with_its_number() -> None:
+    found = of(RoundBegan(2, 1_767_225_600.0))
+    assert found is not None
+    assert found["round"] == 2
+
+
 @pytest.mark.parametrize(
     ("fact", "begun", "type"),
     [
@@ -48,6 +54,7 @@ def test_a_match_is_told_with_its_players_and_why_it_ended() -> None:
         (Turned(State.PAUSED), True, "tournament.paused"),
         (Turned(State.RUNNING), True, "tournament.resumed"),
         (Turned(State.FINISHED), True, "tournament.ended"),
+        (RoundBegan(2, 1_767_225_600.0), True, "round.begun"),
         (Voided("cup-1", "a cable"), True, "match.voided"),
     ],
 )
@@ -69,5 +76,5 @@ def test_the_same_entry_has_the_same_id_and_another_one_another() -> None:
 
 @pytest.mark.parametrize("fact", EVERY_KIND, ids=entries.kind)
 def test_of_anything_else_nothing_is_told(fact: AnyFact) -> None:
-    told_of = isinstance(fact, Opened | Turned | Concluded | Voided)
+    told_of = isinstance(fact, Opened | Turned | RoundBegan | Concluded | Voided)
     assert (of(fact) is not None) == (told_of and fact != Turned(State.REGISTERING))
