@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from server.peers.peering import Peering  # psycopg, which it needs, is an extra
 
 SOON_READ = 200_000  # entries of a journal that show has read within some seconds
+PRINTING = 2.0  # seconds for standings, when somebody wants the host to stop
 LINGER = 1.0  # seconds for bots to take in how it ended before their connections go
 SWITCH = 0.0005  # seconds that the thread which writes waits for a busy event loop, at each of its steps
 DONE, INTERRUPTED = 0, 130  # exit codes
@@ -237,8 +238,9 @@ async def _serve(
                     watching.start_soon(telling.keep_shown, lambda: host.known, played, output.show)
                 code = await _until_the_end(host, workers, until_done, signals, settings.grace)
                 watching.cancel_scope.cancel()
-            _print_standings(host, until_done, as_json)
-            if not host.draining:  # there is time, and whoever polls has yet to ask how it ended
+            over = not host.draining  # what it was started for; else somebody wants it to stop
+            if over:  # there is time, and whoever polls has yet to ask how it ended
+                await _print_standings(host, until_done, as_json)
                 with trio.move_on_after(LINGER):
                     await _until_all_are_gone(admission)
             with trio.move_on_after(LINGER):
@@ -251,6 +253,11 @@ async def _serve(
                 if show is not None:
                     show.lending.drain(STOPPING)
                 await _until_all_are_gone(admission)
+            if not over:
+                with trio.move_on_after(PRINTING) as in_time:
+                    await _print_standings(host, until_done, as_json)
+                if in_time.cancelled_caught:
+                    log.warning("the standings are too long to print now", see="quintain standings NAME")
         nursery.cancel_scope.cancel()
         return code
     return DONE  # pragma: no cover - a cancelled nursery ends above
@@ -378,9 +385,11 @@ async def _warm_up(*, rates: bool) -> None:
         await trio.to_thread.run_sync(import_module, "numpy", abandon_on_cancel=True)
 
 
-def _print_standings(host: Host, until_done: str | None, as_json: bool) -> None:
+async def _print_standings(host: Host, until_done: str | None, as_json: bool) -> None:
     for tournament in _worth_telling(host, until_done):
-        print(report(tournament.record, as_json=as_json), flush=True)  # noqa: T201
+        told = partial(report, tournament.record, as_json=as_json)
+        text = await trio.to_thread.run_sync(told, abandon_on_cancel=True)  # with many names it takes long
+        print(text, flush=True)  # noqa: T201
 
 
 def _worth_telling(host: Host, until_done: str | None) -> Iterable[Held]:
