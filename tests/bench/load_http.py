@@ -28,6 +28,10 @@ AT_ONCE = 50  # games of Hexagon Dots that are made before anybody has joined on
 Answers = Mapping[tuple[object, ...], list[bytes]]
 
 
+class Gone(Exception):
+    """A bot's game is over, because this process had too little of the machine to move in time."""
+
+
 def answers(name: str, count: int, write: Callable[[Any], object], told: Callable[[Any], object]) -> Answers:
     """What may be answered to the moves so far, as a bot is told of them."""
     found = defaultdict[tuple[object, ...], list[bytes]](list)
@@ -71,6 +75,8 @@ class Connection:
             head, ended, body = self._rest.partition(b"\r\n\r\n")
             if not ended:
                 return
+            if head.startswith(b"HTTP/1.1 410 "):
+                raise Gone(f"a bot was too slow: {body.decode()}")
             if not head.startswith(b"HTTP/1.1 20"):
                 raise RuntimeError(f"a bot that plays by the rules was told {self._rest!r}")
             found = LENGTH.search(head)

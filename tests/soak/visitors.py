@@ -19,7 +19,7 @@ from msgspec.json import decode, encode
 from games import quoridor
 from tests.bench import load_tcp, load_websocket, memory
 from tests.bench.crowd import Crowd, Silence
-from tests.bench.load_http import WALLS, ArenaBot, HexagonBot
+from tests.bench.load_http import WALLS, ArenaBot, Gone, HexagonBot
 from tests.bench.server import Server
 from tests.chaos.bots import PLAYS
 
@@ -147,7 +147,8 @@ class Waves:
             self._crowd, self._until = Crowd(self._server.address(self._dialect.door), PATIENCE), now + STAY
             self._dialect.gather(self._crowd, islice(self._names, TOGETHER))
         before = self._crowd.moves
-        with suppress(Silence):  # bots that others have left in the middle of a match wait for a while
+        # Bots that others have left in the middle of a match wait for a while; one that was too slow, for the next wave.
+        with suppress(Silence, Gone):
             self._crowd.play(seconds)
         self.moves += self._crowd.moves - before
 
