@@ -46,6 +46,10 @@ ELSEWHERE = {
     "server/protocols/api/bots.py": "server/host/test_versions.py",
     "server/host/grouping.py": "server/protocols/test_groups.py",
     "server/commands/kept_tournament.py": "server/test_commands_host.py",
+    "tournament/facts.py": "tournament/test_record.py",
+    "tournament/folding.py": "tournament/test_record.py",
+    "tournament/match_names.py": "tournament/test_record.py",
+    "tournament/results.py": "tournament/test_record.py",
     "tournament/forecast.py": "simulation/test_events.py",
     "tournament/settling.py": "server/test_resume.py",
     "tournament/store.py": "tournament/test_tournament.py",
@@ -60,7 +64,6 @@ ELSEWHERE = {
     "server/workers/starting.py": "server/workers/test_workers.py",
     "server/workers/store.py": "server/workers/test_link.py",
     # Hosts that share a database
-    "server/peers/abroad.py": "server/peers/test_hosts.py",
     "server/peers/channel.py": "server/peers/test_link.py",
     "server/peers/identity.py": "server/peers/test_links.py",
     "server/peers/messages.py": "server/peers/test_link.py",

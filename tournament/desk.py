@@ -10,7 +10,7 @@ from collections.abc import Callable
 import trio
 from msgspec import UNSET, Struct
 
-from tournament.record import (
+from tournament.facts import (
     Admitted,
     AnyFact,
     CheckedIn,
@@ -20,13 +20,13 @@ from tournament.record import (
     Entered,
     Froze,
     Ordered,
-    Record,
     Released,
     State,
     Turned,
     Voided,
     Withdrew,
 )
+from tournament.record import Record
 from tournament.standings import Row
 from tournament.tournament import Refusal, Tournament
 
@@ -257,5 +257,5 @@ class Desk:
 def annulled(record: Record, name: str) -> bool:
     """Whether the results of an entrant that withdraws now are annulled."""
     expected = sum(name in pairing.names for pairing in record.drawn.values())
-    played = sum(name in result.pairing.names for result in record.results())
+    played = sum(name in result.pairing.names for result in record.results.remembered())
     return record.format.annuls and 2 * played < expected

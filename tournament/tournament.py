@@ -24,15 +24,7 @@ from tournament.causes import moved_by
 from tournament.check_in import no_shows, opens_at
 from tournament.entries import Entry
 from tournament.events import NOBODY, Ended, Ending
-from tournament.forecast import Forecast
-from tournament.format import Entrant, Pairing
-from tournament.kinds import with_the_house
-from tournament.lobby import Lobby
-from tournament.match import Match
-from tournament.pairing.drawing import last_round, numbered
-from tournament.player import GRACE, Player, Seat
-from tournament.presence import Missing, Presence, whoever_came_for
-from tournament.record import (
+from tournament.facts import (
     UNSAID,
     Abridged,
     AnyFact,
@@ -41,12 +33,20 @@ from tournament.record import (
     Dealt,
     Drew,
     Entered,
-    Record,
     RoundBegan,
     Seated,
     State,
     Turned,
 )
+from tournament.forecast import Forecast
+from tournament.format import Entrant, Pairing
+from tournament.kinds import with_the_house
+from tournament.lobby import Lobby
+from tournament.match import Match
+from tournament.pairing.drawing import last_round, numbered
+from tournament.player import GRACE, Player, Seat
+from tournament.presence import Missing, Presence, whoever_came_for
+from tournament.record import Record
 from tournament.rounds import begins_at
 from tournament.sealing import revealed
 from tournament.settling import both, cut_short, score, settled, unplayed, whole_micros

@@ -41,27 +41,15 @@ from server.net.guard import Guard
 from server.net.limits import Limits
 from server.net.sockets import readiness
 from tournament.desk import NOTHING, About, Desk
+from tournament.facts import HOST, AnyFact, Claimed, Kept, Opened, Ordered, Seated, State, Turned
+from tournament.folding import called, fold, kept_as
 from tournament.format import Terms, formats
 from tournament.kinds import Kind
 from tournament.lobby import Lobby
 from tournament.match import Match
 from tournament.pairing.decide import aim_objection
 from tournament.player import Player
-from tournament.record import (
-    HOST,
-    AnyFact,
-    Claimed,
-    Kept,
-    Opened,
-    Ordered,
-    Record,
-    Seated,
-    State,
-    Turned,
-    called,
-    fold,
-    kept_as,
-)
+from tournament.record import Record
 from tournament.rounds import objection as clock_objection
 from tournament.sealing import sealed
 from tournament.store import Memory, Store

@@ -17,15 +17,9 @@ from server.host.host import OPEN
 from server.host.names import BadName, checked
 from server.host.roll import Roll
 from tournament.entries import Entry
+from tournament.facts import AnyFact, Concluded, Dealt, State, Turned
 from tournament.presence import Missing
-from tournament.record import (
-    AnyFact,
-    Concluded,
-    Dealt,
-    Record,
-    State,
-    Turned,
-)
+from tournament.record import Record
 from tournament.settling import both
 from tournament.store import Store
 from tournament.tournament import takes_entrants

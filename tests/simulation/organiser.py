@@ -14,7 +14,8 @@ import trio
 from tests.simulation.disk import Crashed
 from tests.simulation.plan import Act, Contest, options
 from tournament.desk import Desk
-from tournament.record import Opened, Record, State, Turned
+from tournament.facts import Opened, State, Turned
+from tournament.record import Record
 from tournament.timekeeper import TOLERANCE
 from tournament.tournament import Refusal, Tournament
 

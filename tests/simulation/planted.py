@@ -11,7 +11,7 @@ from typing import Any
 
 import trio
 
-import tournament.record
+import tournament.results
 import tournament.timekeeper
 from tests.simulation.plan import draw
 from tests.simulation.world import Report, simulate
@@ -19,13 +19,13 @@ from tournament.absences import Absences
 from tournament.clock import Clock
 from tournament.desk import Desk
 from tournament.events import Ended
+from tournament.facts import AnyFact
 from tournament.format import Result
 from tournament.lobby import Lobby
 from tournament.match import Match
 from tournament.pairing import round_robin
 from tournament.player import GRACE, Player, Seat
 from tournament.presence import Presence
-from tournament.record import AnyFact
 from tournament.settling import unplayed
 from tournament.timekeeper import Timekeeper
 from tournament.tournament import Tournament
@@ -91,14 +91,14 @@ def side_balance_off_by_one() -> Patches:
 
 def annulled_games_count() -> Patches:
     """What somebody played who withdrew in time still counts for the others."""
-    adjusted = tournament.record.adjusted
+    adjusted = tournament.results.adjusted
 
     def unannulled(
         results: Sequence[Result], annulled: Collection[str], disqualified: Collection[str]
     ) -> list[Result]:
         return adjusted(results, (), disqualified)
 
-    return {(tournament.record, "adjusted"): unannulled}
+    return {(tournament.results, "adjusted"): unannulled}
 
 
 def announced_before_safe() -> Patches:

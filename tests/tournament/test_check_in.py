@@ -8,7 +8,9 @@ import trio
 from trio.testing import MockClock
 
 from tests.tournament.world import World, first, play
-from tournament.record import Entered, NoShow, Opened, Record, State, Turned, fold
+from tournament.facts import Entered, NoShow, Opened, State, Turned
+from tournament.folding import fold
+from tournament.record import Record
 from tournament.tournament import Refusal
 
 MINUTE = 60.0

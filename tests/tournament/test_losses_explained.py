@@ -10,8 +10,8 @@ from games.game import Illegal
 from tests.tournament.world import World, first, play, silent, table, world
 from tournament import causes, entries
 from tournament.events import HOST_FAILED, AnyEvent, Ending, Fault
+from tournament.facts import Concluded
 from tournament.player import Seat
-from tournament.record import Concluded
 from tournament.tournament import Tournament
 
 EPOCH = 1_760_000_000.0

@@ -8,7 +8,7 @@ from typing import Any
 
 from games.game import Pace
 from server.host.tournament_settings import TournamentSettings
-from tournament.record import Absent
+from tournament.facts import Absent
 from tournament.tournament import Refusal
 
 EMPTY: Mapping[str, str] = {

@@ -17,7 +17,7 @@ from server.protocols.api.call import Call
 from server.protocols.api.reading import summary
 from tournament import tournament as live
 from tournament.desk import NOTHING, About, Desk
-from tournament.record import AnyFact
+from tournament.facts import AnyFact
 from tournament.tournament import Tournament
 
 

@@ -10,7 +10,7 @@ from server.host.host import Host
 from server.host.reception import Unwelcome, Visit
 from tests.server.host.test_host import GAME, come, running
 from tournament.desk import Desk
-from tournament.record import Claimed, Opened, Seated, State
+from tournament.facts import Claimed, Opened, Seated, State
 from tournament.store import Memory
 from tournament.tournament import Refusal
 

@@ -13,7 +13,7 @@ from server.store.journal import Jot, Unavailable
 from server.store.shared import SharedPostgres
 from tests.server.peers.test_keeping import CARD, Registry, here
 from tournament.entries import Entry
-from tournament.record import Entered, Opened
+from tournament.facts import Entered, Opened
 from tournament.tournament import Refusal
 
 OPENED = Opened("tic-tac-toe", "swiss")

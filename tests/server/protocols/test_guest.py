@@ -27,8 +27,8 @@ from tests.server.protocols.lists import (
 from tests.server.protocols.room import Room
 from tests.server.web import Client
 from tournament.events import Ending
+from tournament.facts import Concluded, State, Turned
 from tournament.player import GRACE
-from tournament.record import Concluded, State, Turned
 from tournament.store import Memory
 
 OWN = "a-token-of-ones-own"

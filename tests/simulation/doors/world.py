@@ -19,7 +19,8 @@ from tests.simulation.doors.web import Client
 from tests.simulation.ledger import Ledger
 from tests.simulation.world import Report, run
 from tournament.events import Ending, absences
-from tournament.record import Concluded, Dealt, fold
+from tournament.facts import Concluded, Dealt
+from tournament.folding import fold
 from tournament.tournament import Refusal
 
 ENTERED = 30.0  # virtual seconds after which everybody is entered, whether they have come or not
