@@ -20,9 +20,9 @@ from tournament.entries import Entry
 from tournament.facts import AnyFact, Concluded, Dealt, State, Turned
 from tournament.presence import Missing
 from tournament.record import Record
+from tournament.refusals import takes_entrants
 from tournament.settling import both
 from tournament.store import Store
-from tournament.tournament import takes_entrants
 
 OWN = 0  # the number of the worker that has the directory
 

@@ -25,9 +25,9 @@ from tournament.desk import Desk
 from tournament.events import Ending
 from tournament.facts import Abridged, Concluded, Opened, Ordered, State, Turned
 from tournament.format import Terms
+from tournament.refusals import Refusal
 from tournament.settling import CUT_SHORT
 from tournament.timekeeper import Timekeeper
-from tournament.tournament import Refusal
 
 GAME = "tic-tac-toe"
 TOKEN = "a token of sixteen characters"

@@ -18,8 +18,8 @@ from tournament.facts import AnyFact, Concluded, Opened, State, Turned
 from tournament.folding import fold
 from tournament.match import Match
 from tournament.player import GRACE, Seat
+from tournament.refusals import Refusal
 from tournament.timekeeper import BEAT, LATE, Timekeeper
-from tournament.tournament import Refusal
 
 GAME = catalogue()["tic-tac-toe"]
 SLOW = 1.0  # seconds that the store takes

@@ -12,7 +12,7 @@ from tournament.absences import AGAIN, MISSES, SLOWER, Absences
 from tournament.events import Ending
 from tournament.facts import Concluded, Opened, State, Turned
 from tournament.format import Pairing
-from tournament.tournament import Refusal
+from tournament.refusals import Refusal
 from tournament.waiting import Waiting
 
 GRACE = 30.0

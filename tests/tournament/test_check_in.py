@@ -11,7 +11,7 @@ from tests.tournament.world import World, first, play
 from tournament.facts import Entered, NoShow, Opened, State, Turned
 from tournament.folding import fold
 from tournament.record import Record
-from tournament.tournament import Refusal
+from tournament.refusals import Refusal
 
 MINUTE = 60.0
 CHECK_IN = 10 * MINUTE

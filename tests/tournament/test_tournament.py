@@ -17,9 +17,9 @@ from tournament.facts import Concluded, Drew, Opened, State
 from tournament.format import Terms
 from tournament.match import Match
 from tournament.player import Seat
+from tournament.refusals import Refusal
 from tournament.settling import whole_micros
 from tournament.store import Memory
-from tournament.tournament import Refusal
 
 FOUR = dict.fromkeys(("ann", "bob", "cas", "dee"), first)
 

@@ -17,7 +17,7 @@ from tournament.desk import AFFILIATION, CONTACT, About
 from tournament.entries import entry, public
 from tournament.facts import Described, Entered, Opened
 from tournament.record import Record
-from tournament.tournament import Refusal
+from tournament.refusals import Refusal
 
 STRANGE = "=<b>ETH</b> & Co."
 SECRET = "ann@example.org"

@@ -15,9 +15,10 @@ from tests.tournament.world import first, play
 from tournament.facts import AnyFact, Concluded, Opened, State
 from tournament.format import Terms
 from tournament.match import Match
+from tournament.refusals import Refusal
 from tournament.store import Memory
 from tournament.timekeeper import Timekeeper
-from tournament.tournament import Refusal, Tournament
+from tournament.tournament import Tournament
 
 GAME = "tic-tac-toe"
 

@@ -14,7 +14,7 @@ from server.store.shared import SharedPostgres
 from tests.server.peers.test_keeping import CARD, Registry, here
 from tournament.entries import Entry
 from tournament.facts import Entered, Opened
-from tournament.tournament import Refusal
+from tournament.refusals import Refusal
 
 OPENED = Opened("tic-tac-toe", "swiss")
 
