@@ -21,7 +21,7 @@ from server.http.origins import Origins
 from server.net.hosts import Hosts
 from server.net.limits import Limits
 from server.net.proxies import Proxies
-from tournament.tournament import Refusal
+from tournament.refusals import Refusal
 
 FILE = "quintain.toml"
 PREFIX = "QUINTAIN_"

@@ -63,9 +63,9 @@ from server.store.sqlite import backups, warn_of_faults
 from server.webhooks.delivery import deliver
 from server.workers.requests import Reading
 from server.workers.workers import Workers
-from tournament.record import State
+from tournament.facts import State
+from tournament.refusals import Refusal
 from tournament.store import Stale
-from tournament.tournament import Refusal
 
 if TYPE_CHECKING:
     from server.peers.peering import Peering  # psycopg, which it needs, is an extra

@@ -6,7 +6,8 @@ not is not drawn. A tournament that its organiser starts by hand takes everybody
 
 from msgspec import UNSET
 
-from tournament.record import NoShow, Opened, Record
+from tournament.facts import NoShow, Opened
+from tournament.record import Record
 
 
 def opens_at(opened: Opened) -> float | None:

@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 class Over(Protocol):
-    """A match that is over: `tournament.record.Concluded`, which reads this file."""
+    """A match that is over: `tournament.facts.Concluded`, which reads this file."""
 
     @property
     def match(self) -> str: ...

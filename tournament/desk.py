@@ -10,7 +10,7 @@ from collections.abc import Callable
 import trio
 from msgspec import UNSET, Struct
 
-from tournament.record import (
+from tournament.facts import (
     Admitted,
     AnyFact,
     CheckedIn,
@@ -20,15 +20,16 @@ from tournament.record import (
     Entered,
     Froze,
     Ordered,
-    Record,
     Released,
     State,
     Turned,
     Voided,
     Withdrew,
 )
+from tournament.record import Record
+from tournament.refusals import Refusal, expect_room
 from tournament.standings import Row
-from tournament.tournament import Refusal, Tournament
+from tournament.tournament import Tournament
 
 AFFILIATION = 64  # characters: it stands beside a name in tables
 CONTACT = 200  # characters: an address, and perhaps a telephone number
@@ -110,7 +111,7 @@ class Desk:
                 raise Refusal(f"{record.name} has not begun: whoever comes enters; invite whoever is to come")
             if name in record.entrants and name not in record.no_shows:
                 raise Refusal(f"{name} is an entrant of {record.name} already")
-            self._tournament.expect_room(late=True)
+            expect_room(record, late=True)
             entered = Admitted(name) if name in record.no_shows else Entered(name)
             await self._keep("enter", name, [entered, *self._described(name, about)])
 
@@ -143,7 +144,7 @@ class Desk:
             if record.format.endless:
                 raise Refusal(f"{record.name} has no end: whoever comes takes part, and nobody is invited")
             if name not in record.entrants:
-                self._tournament.expect_room(late=True)
+                expect_room(record, late=True)
             elif record.state is State.FINISHED:
                 raise Refusal(f"{record.name} is over")
             else:
@@ -257,5 +258,5 @@ class Desk:
 def annulled(record: Record, name: str) -> bool:
     """Whether the results of an entrant that withdraws now are annulled."""
     expected = sum(name in pairing.names for pairing in record.drawn.values())
-    played = sum(name in result.pairing.names for result in record.results())
+    played = sum(name in result.pairing.names for result in record.results.remembered())
     return record.format.annuls and 2 * played < expected

@@ -11,8 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Struct, structs
 
-from tournament.record import (
-    PIECE,
+from tournament.facts import (
     AnyFact,
     Chose,
     Claimed,
@@ -29,6 +28,7 @@ from tournament.record import (
     Seated,
     Voided,
 )
+from tournament.record import PIECE
 
 MICRO = 1_000_000  # microseconds in a second
 PAGE = 2_000  # entries that are read at a time

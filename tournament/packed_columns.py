@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from tournament.columns import Columns
-from tournament.record import Concluded
+from tournament.facts import Concluded
 
 LAYOUT = f"{sys.byteorder} {' '.join(f'{code}{array(code).itemsize}' for code in 'Idq')}"
 

@@ -13,21 +13,11 @@ from msgspec import Struct, structs
 
 from tournament import rounds
 from tournament.absences import Absences
+from tournament.facts import Admitted, AnyFact, Concluded, Drew, Entered, RoundBegan, State, Turned, Voided
 from tournament.format import Entrant, Pairing
 from tournament.lobby import Lobby
 from tournament.player import Player
-from tournament.record import (
-    Admitted,
-    AnyFact,
-    Concluded,
-    Drew,
-    Entered,
-    Record,
-    RoundBegan,
-    State,
-    Turned,
-    Voided,
-)
+from tournament.record import Record
 from tournament.timekeeper import Timekeeper
 from tournament.waiting import START, Sought
 

@@ -7,309 +7,53 @@ after a crash is folding what was kept.
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from copy import copy
-from enum import StrEnum
 from math import inf
 from sys import intern
-from typing import Any, Literal
+from typing import Any
 
-from msgspec import UNSET, Struct, UnsetType, field, structs
+from msgspec import UNSET, structs
 
-from games.game import Pace
-from tournament.causes import Cause
-from tournament.columns import CameTo, Columns, Counted, Decisions, Drawn, Endings, Matches
-from tournament.events import NOBODY, Ending, Fault, absences
-from tournament.format import Entrant, Format, Pairing, Result, Score, Terms, formats, moves_digest
-from tournament.history import History
-from tournament.kinds import BOTS, Kinds
-from tournament.latest import Latest
-from tournament.notes import Notes
-from tournament.standings import Row, adjusted, standings
-from tournament.tally import Tallies, table
+from tournament.columns import Columns, Drawn, Endings, Matches
+from tournament.events import NOBODY, Ending, absences
+from tournament.facts import (
+    Abridged,
+    Admitted,
+    AnyFact,
+    CheckedIn,
+    Chose,
+    Claimed,
+    Concluded,
+    Dealt,
+    Described,
+    Disqualified,
+    Drew,
+    Entered,
+    Froze,
+    NoShow,
+    Opened,
+    Ordered,
+    Released,
+    Revealed,
+    RoundBegan,
+    Sealed,
+    Seated,
+    SmallFact,
+    State,
+    Turned,
+    Voided,
+    Withdrew,
+    played_out,
+)
+from tournament.format import Entrant, Format, Pairing, Result, Terms, formats, moves_digest
+from tournament.match_names import named, parsed
+from tournament.results import Results
+from tournament.standings import Row
 from tournament.waiting import Waiting
 
-
-class State(StrEnum):
-    REGISTERING = "registering"
-    RUNNING = "running"
-    PAUSED = "paused"
-    FINISHED = "finished"
-    DELETED = "deleted"  # by its organiser, and shown to nobody: its name is free again
-
-
-Sides = tuple[float | None, float | None]  # of both seats; None: not known
-UNKNOWN: Sides = (None, None)
-UNSAID: tuple[str | None, str | None] = (None, None)
-Absent = Literal["wait", "settle"]  # what a tournament does about an entrant that does not come
-
-
-class Fact(Struct, frozen=True):
-    """One thing that happened to a tournament, or that somebody decided about it."""
-
-
-class Opened(Fact, frozen=True, tag="opened"):
-    """There is a tournament."""
-
-    game: str
-    format: str
-    entrants: int | None = (
-        None  # it starts by itself with so many, and takes no more; None: somebody starts it
-    )
-    terms: Terms = Terms()
-    options: Mapping[str, Any] = {}  # of the game
-    pace: Pace | None = None  # None: the game's own
-    # What is not set is not written, so journals from before these fields have the same letters as ever.
-    absent: Absent | UnsetType = UNSET  # UNSET: "wait"
-    start_at: float | UnsetType = UNSET  # wall time at which it starts by itself
-    group: str | UnsetType = UNSET  # the name that it shares with others that belong together
-    rounds_at: tuple[float, ...] | UnsetType = UNSET  # wall times before which rounds do not begin
-    round_every: float | UnsetType = UNSET  # seconds from the beginning of one round to that of the next
-    check_in: float | UnsetType = UNSET  # seconds before its start from which entrants check in
-
-    @property
-    def settles(self) -> bool:
-        """Whether somebody who stays away loses its matches without being waited for each time."""
-        return self.absent == "settle"
-
-    @property
-    def start(self) -> float | None:
-        """The wall time at which it starts by itself; unless it is said, that of the first round."""
-        if self.start_at is not UNSET:
-            return self.start_at
-        return self.rounds_at[0] if self.rounds_at else None
-
-    @property
-    def by_the_clock(self) -> bool:
-        """Whether its rounds wait for one another, and for times of their own."""
-        return self.rounds_at is not UNSET or self.round_every is not UNSET
-
-    @property
-    def belongs(self) -> str | None:
-        """The name of its group."""
-        return None if self.group is UNSET else self.group
-
-
-class Entered(Fact, frozen=True, tag="entered"):
-    name: str
-    rating: float | None = None
-
-
-class Turned(Fact, frozen=True, tag="turned"):
-    """The tournament went into another state."""
-
-    state: State
-
-
-class Drew(Fact, frozen=True, tag="drew"):
-    pairings: tuple[Pairing, ...]
-
-
-class RoundBegan(Fact, frozen=True, tag="round-began"):
-    """The pairings of a round can be played from now on, where rounds begin by the clock."""
-
-    round: int
-    at: float  # wall time
-
-
-class CheckedIn(Fact, frozen=True, tag="checked-in"):
-    """An entrant was here when entrants checked in, or an organiser says that it will play."""
-
-    name: str
-
-
-class NoShow(Fact, frozen=True, tag="no-show"):
-    """An entrant had not checked in when the tournament began: it is not drawn."""
-
-    name: str
-
-
-class Admitted(Fact, frozen=True, tag="admitted"):
-    """An entrant that had not checked in takes part after all."""
-
-    name: str
-
-
-class Described(Fact, frozen=True, tag="described"):
-    """Whose an entrant is, as its organiser says. The last such fact counts."""
-
-    name: str
-    affiliation: str = ""  # for everybody to see
-    contact: str = ""  # nobody but the organiser sees it
-
-
-class Dealt(Fact, frozen=True, tag="dealt"):
-    """A match is about to begin. Without a `Concluded` of that name it goes on, or it was cut short."""
-
-    match: str
-    pairing: int
-    options: Mapping[str, Any] | None = None  # of the game; None: the tournament's own
-    keys: tuple[str, str] | None = None  # digests of what both come back with; None: somebody cannot
-    # How their dialects find both again, in the dialects' words. "" here is a player that comes back by its
-    # key alone, and "" there one that comes back in this way alone.
-    ways_back: tuple[str, str] | UnsetType = UNSET
-
-
-class Concluded(Fact, frozen=True, tag="concluded", omit_defaults=True):
-    """A match is over. There is one of each name, and it never changes.
-
-    Fields with a factory are always written, the others only where they say something: so a fact has
-    the same letters as before there were the latter.
-    """
-
-    match: str
-    pairing: int
-    players: tuple[str, str]
-    winner: int | None
-    ending: Ending
-    why: str
-    score: Score | None  # None: counts for nothing, and is played again
-    moves: tuple[Any, ...] = field(default_factory=lambda: ())  # as the game writes them
-    times: tuple[int | float, ...] = field(default_factory=lambda: ())  # seconds spent on each
-    # Of the game; None: the tournament's own.
-    options: Mapping[str, Any] | None = field(default_factory=lambda: None)
-    began: float | None = None  # wall time, as all of these; None: before the host was started, or not known
-    ended: float | None = None
-    fault: Fault | None = None  # whose fault it is that it was not played; None: nobody's, or not known
-    cause: tuple[Cause, ...] = ()  # what led to the end, oldest first
-    thought: Sides = UNKNOWN  # seconds that the bots say they have spent …
-    network: Sides = UNKNOWN  # … and those that their moves took longer than that
-    versions: tuple[str | None, str | None] = UNSAID  # of the bots, if they say so
-    kinds: Kinds = BOTS  # of the players
-    notes: Notes = ()  # that they have made of their moves
-
-    @property
-    def plies(self) -> int:
-        return len(self.moves)
-
-
-class Abridged(Concluded, frozen=True):
-    """A match that is long over, as a `Record` remembers it: the store has its moves, times and causes."""
-
-    length: int = 0
-
-    @property
-    def plies(self) -> int:
-        return self.length
-
-
-class Withdrew(Fact, frozen=True, tag="withdrew"):
-    name: str
-    annulled: bool  # what it has played counts no more
-
-
-class Disqualified(Fact, frozen=True, tag="disqualified"):
-    name: str
-    why: str
-
-
-class Voided(Fact, frozen=True, tag="voided", omit_defaults=True):
-    """A match that was played counts no more and is played again."""
-
-    match: str
-    why: str
-    players: tuple[str, str] | None = None  # whose it was …
-    score: Score | None = None  # … and what it counted, for a record that has forgotten it
-
-
-class Claimed(Fact, frozen=True, tag="claimed"):
-    """A name belongs to the bot that has the token with this digest. The last claim counts."""
-
-    name: str
-    digest: str  # SHA-256, in hexadecimal
-    invited: bool = False  # by an organiser, before it has come
-
-
-class Seated(Fact, frozen=True, tag="seated"):
-    """Until the tournament is over, a name belongs to the bot that comes by this door from this address.
-
-    It came without a token. The last such fact counts. Nobody but the organiser is shown the address.
-    """
-
-    name: str
-    door: str
-    address: str
-
-
-class Released(Fact, frozen=True, tag="released"):
-    """An organiser gave a seat up: the name belongs to whichever bot comes next under it."""
-
-    name: str
-
-
-class Froze(Fact, frozen=True, tag="froze"):
-    """From now on the public is shown the standings as they are now; or, if not `on`, as they change."""
-
-    on: bool
-
-
-class Ordered(Fact, frozen=True, tag="ordered"):
-    """An organiser did something: kept together with the facts that came of it."""
-
-    by: str
-    action: str
-    detail: str = ""
-
-
-class Sealed(Fact, frozen=True, tag="sealed"):
-    """The host has chosen a seed for the drawing of lots, and says only this of it until the draw."""
-
-    commitment: str  # SHA-256 of the seed, a blank and a salt, in hexadecimal
-
-
-class Chose(Fact, frozen=True, tag="chose"):
-    """What was sealed, for the host alone."""
-
-    seed: int
-    salt: str
-
-
-class Revealed(Fact, frozen=True, tag="revealed"):
-    """What was sealed, for everybody: nobody enters any more before the draw."""
-
-    seed: int
-    salt: str
-
-
-class Kept(Struct, frozen=True):
-    """A fact as it stands in a store."""
-
-    tournament: str
-    when: float  # wall time, for people to read; nothing is decided by it
-    fact: "AnyFact"
-
-
-SmallFact = (
-    Opened
-    | Entered
-    | Turned
-    | Dealt
-    | Concluded
-    | Withdrew
-    | Disqualified
-    | Voided
-    | Claimed
-    | Seated
-    | Released
-    | Froze
-    | Ordered
-    | Sealed
-    | Chose
-    | Revealed
-    | RoundBegan
-    | CheckedIn
-    | NoShow
-    | Admitted
-    | Described
-)
-AnyFact = SmallFact | Drew
-ANEW = "~"  # between a name that was used before and a number, in a store; no name has it
-HOST = ""  # in place of a tournament's name: what was ordered of the host itself
 PIECE = 1000  # pairings that are added to a record at a time
-BYE: Score = (1.0, 0.0)
-AGAIN = 50  # forgotten matches that are added up again, where that is needed, with each that ends
 WHOLE = 1000  # matches whose moves a record remembers: those that people look at
-NOTHING: Score = (0.0, 0.0)  # of a pairing that is closed without having been decided
 
 
 class Record:
@@ -339,9 +83,8 @@ class Record:
         self.disqualified: set[str] = set()
         self.arrivals = 0  # goes up whenever somebody enters, is out, or is described otherwise
         self.drawn: MutableMapping[int, Pairing] = {}
-        self.matches: MutableMapping[
-            str, Concluded
-        ] = {}  # in the order of their ends, as far as they are remembered
+        # In the order of their ends, as far as they are remembered
+        self.matches: MutableMapping[str, Concluded] = {}
         self.ended = 0  # matches that are over, remembered or not
         self.voided: set[str] = set()
         self.claims: dict[str, str] = {}  # by name: the digest of the token that it belongs to
@@ -360,20 +103,12 @@ class Record:
         self.affiliations: dict[str, str] = {}  # of entrants of whom that is known …
         self.contacts: dict[str, str] = {}  # … and how to reach whoever answers for them
         self.attempts: dict[int, int] = {}  # of each pairing: matches begun or forfeited
-        self.counted: MutableMapping[int, str] = {}  # of each pairing: the match that counts now
-        self.came_to: MutableMapping[int, Result] = {}  # of each pairing: what that came to
-        self.latest = Latest() if self.format.endless else None  # of both
-        self.missed_pairings: dict[
-            int, frozenset[str]
-        ] = {}  # who was gone, so that one is to be played again
+        self.missed_pairings: dict[int, frozenset[str]] = {}  # played again, because these were gone
         self.recent: deque[str] = deque()  # the latest matches
-        # For whoever follows them by index: nothing in these lists ever changes.
-        self.endings: list[str] | Endings = []  # of a whole record: the matches that are over, in that order
-        # Of a whole record, or of one that has an end: what counts; a number takes back what its pairing
-        # came to.
-        self.decisions: list[Result | int] | Decisions = []
-        self.history = History()  # pairings that are over and not remembered …
-        self.tallies = Tallies()  # … and what these add up to
+        # Of a whole record: the matches that are over, in that order. For whoever follows it by index:
+        # nothing in it ever changes.
+        self.endings: list[str] | Endings = []
+        self.results = Results(self.format, forgets=self.format.endless and not whole)
         self.last_drawn = 0  # the number of the latest pairing
         self._columns: Columns[Concluded] | None = None  # that hold much of this, where it is too much
         if whole and self.format.endless:
@@ -387,8 +122,8 @@ class Record:
     def _remember_in(self, columns: Columns[Concluded]) -> None:
         self._columns = columns
         self.drawn, self.matches = Drawn(columns), Matches[Concluded](columns)
-        self.counted, self.came_to = Counted(columns), CameTo(columns)
-        self.endings, self.decisions = Endings(columns), Decisions(columns)
+        self.endings = Endings(columns)
+        self.results.remember_in(columns)
 
     # What is known
 
@@ -434,11 +169,11 @@ class Record:
                 self._remove(name)
                 if annulled:
                     self.annulled.add(name)
-                    self._add_up_again(name)
+                    self.results.add_up_again(name)
             case Disqualified(name=name):
                 self._remove(name)
                 self.disqualified.add(name)
-                self._add_up_again(name)
+                self.results.add_up_again(name)
             case Claimed(name=name, digest=digest, invited=invited):
                 self.claims[name] = digest
                 self.seats.pop(name, None)
@@ -483,38 +218,21 @@ class Record:
         match = fact.match
         if not self.is_over(match):
             raise ValueError(f"{match} was voided, and no match of that name is over")
-        number = self.matches[match].pairing if match in self.matches else self._parsed(match)[0]
-        if self.counted.get(number) == match:
-            del self.counted[number], self.came_to[number]
-            if not self._forgets_results:
-                self.decisions.append(number)
+        number = self.matches[match].pairing if match in self.matches else parsed(self.name, match)[0]
+        if self.results.counted.get(number) == match:
+            self.results.take_back(number)
             self._reopen(number)
-        elif self._forgets_results and match not in self.matches and match not in self.voided:
-            self._void_forgotten(number)
+        elif self.results.forgets and match not in self.matches and match not in self.voided:
+            self.results.take_back_forgotten(number)
         self.voided.add(match)
-
-    def _void_forgotten(self, number: int) -> None:
-        if self.history.take_back(number):
-            self.tallies.restart()
-        if self.latest is not None:
-            for result in [each for each in self.latest.results if each.pairing.number == number]:
-                self.latest.decide(Result(result.pairing, NOTHING, played=False))
-
-    def _add_up_again(self, name: str) -> None:
-        """What somebody has played counts otherwise than before."""
-        if name in self.history:
-            self.tallies.restart()
 
     def _draw(self, drawn: Pairing) -> None:
         second = None if drawn.second is None else intern(drawn.second)
         pairing = Pairing(drawn.number, drawn.round, intern(drawn.first), second)
         self.drawn[pairing.number] = pairing
         self.last_drawn = pairing.number
-        if self.latest is not None:
-            self.latest.draw(pairing)
-        if pairing.second is None:
-            self._decide(Result(pairing, BYE, played=False))
-        else:
+        self.results.draw(pairing)
+        if pairing.second is not None:
             self.open.add(pairing)
 
     def _conclude(self, fact: Concluded) -> None:
@@ -541,9 +259,9 @@ class Record:
         if fact.score is None:
             self._reopen(fact.pairing)
         else:
-            self.counted[fact.pairing] = fact.match
             pairing = self.drawn[fact.pairing]
-            self._decide(Result(pairing, fact.score, played_out(fact), moves_digest(fact.moves)))
+            result = Result(pairing, fact.score, played_out(fact), moves_digest(fact.moves))
+            self.results.count(result, fact.match)
 
     def _forget(self, match: str) -> None:
         """It is one of the latest no more."""
@@ -554,27 +272,14 @@ class Record:
             self.matches[match] = _abridged(self.matches[match], self.drawn)
             return
         number = self.matches.pop(match).pairing
-        if self._forgets_results:
-            result = self.came_to.pop(number)
-            self.history.add(result, counts=self.counted.pop(number, None) is not None)
-            self.tallies.follow(self.history, self.annulled, self.disqualified, AGAIN)
+        if self.results.forgets:
+            self.results.forget(number, self.annulled, self.disqualified)
             del self.drawn[number]
-
-    @property
-    def _forgets_results(self) -> bool:
-        return self.format.endless and not self.whole
-
-    def _decide(self, result: Result) -> None:
-        self.came_to[result.pairing.number] = result
-        if not self._forgets_results and self.counts(result):
-            self.decisions.append(result)
-        if self.latest is not None:
-            self.latest.decide(result)
 
     def _reopen(self, number: int) -> None:
         """A pairing has to be played again; or is decided as 0–0, if the format never plays one again."""
         if self.format.endless:
-            self._decide(Result(self.drawn[number], NOTHING, played=False))
+            self.results.close(self.drawn[number])
         else:
             self.open.add(self.drawn[number])
 
@@ -587,7 +292,7 @@ class Record:
         """What would be known after those facts as well; this record stays as it is."""
         preview = copy(self)
         for name, value in vars(self).items():
-            if isinstance(value, dict | set | list | deque | Latest | Waiting | History | Tallies):
+            if isinstance(value, dict | set | list | deque | Waiting | Results):
                 setattr(preview, name, copy(value))  # pyright: ignore[reportUnknownArgumentType]
         if self._columns is not None:
             preview._remember_in(copy(self._columns))
@@ -614,7 +319,7 @@ class Record:
             return True
         if self.whole or match in self.dealt:
             return False
-        number, attempt = self._parsed(match)
+        number, attempt = parsed(self.name, match)
         if number in self.drawn:
             return 0 < attempt <= self.attempts.get(number, 0)
         return attempt == 1 and 0 < number <= self.last_drawn
@@ -623,7 +328,7 @@ class Record:
         """Of a match that is over; nobody, if it is forgotten."""
         if (known := self.matches.get(match)) is not None:
             return known.players
-        pairing = self.drawn.get(self._parsed(match)[0])
+        pairing = self.drawn.get(parsed(self.name, match)[0])
         return () if pairing is None else pairing.names
 
     @property
@@ -640,50 +345,36 @@ class Record:
     @property
     def pairings(self) -> int:
         """How many were drawn."""
-        return len(self.history) + len(self.drawn)
+        return len(self.results.history) + len(self.drawn)
 
     @property
     def decided(self) -> int:
         """How many of these are decided."""
-        return len(self.history) + len(self.came_to)
+        return len(self.results.history) + len(self.results.came_to)
 
     @property
     def version(self) -> int:
         """Goes up with everything that changes the standings, where decisions are remembered."""
-        return self.arrivals + len(self.decisions)
-
-    def counts(self, result: Result) -> bool:
-        """Whether what a pairing came to counts for the standings, before withdrawals."""
-        return result.pairing.number in self.counted or _bye(result)
+        return self.arrivals + len(self.results.decisions)
 
     def match_of(self, number: int) -> str | None:
         """The match that counts for a pairing, or else the first that did not, as far as it is remembered."""
-        names = (self._named(number, attempt) for attempt in range(1, self.attempts.get(number, 1) + 1))
-        return self.counted.get(number) or next((name for name in names if name in self.matches), None)
-
-    def results(self) -> list[Result]:
-        """What has been decided, in that order, as far as it is remembered."""
-        return list(self.came_to.values())
+        names = (named(self.name, number, attempt) for attempt in range(1, self.attempts.get(number, 1) + 1))
+        counted = self.results.counted.get(number)
+        return counted or next((name for name in names if name in self.matches), None)
 
     def past(self) -> tuple[Sequence[Pairing], Sequence[Result]]:
         """What a format is given: all that was drawn and decided; if it never ends, the latest of that."""
-        if self.latest is not None:
-            return self.latest, self.latest.results
-        return list(self.drawn.values()), self.results()
+        if (latest := self.results.latest) is not None:
+            return latest, latest.results
+        return list(self.drawn.values()), self.results.remembered()
 
     def adjusted(self) -> list[Result]:
         """The remembered results that count for the standings, after withdrawals and disqualifications."""
-        decided = [result for result in self.came_to.values() if self.counts(result)]
-        return adjusted(decided, self.annulled, self.disqualified)
+        return self.results.adjusted(self.annulled, self.disqualified)
 
     def standings(self) -> list[Row]:
-        entrants = list(self.entrants.values())
-        if not self.history:
-            return standings(entrants, self.adjusted(), self.format.order)
-        tallies = copy(self.tallies)
-        tallies.follow(self.history, self.annulled, self.disqualified)
-        tallies.count(self.adjusted())
-        return table(entrants, tallies, self.format.order)
+        return self.results.standings(list(self.entrants.values()), self.annulled, self.disqualified)
 
     def options(self, fact: Dealt | Concluded) -> Mapping[str, Any]:
         """The options of the game in that match."""
@@ -691,32 +382,11 @@ class Record:
 
     def match_name(self, number: int) -> str:
         """The name of a pairing's next match: `friday-12`, and if it is to be played again, `friday-12.2`."""
-        return self._named(number, self.attempts.get(number, 0) + 1)
+        return named(self.name, number, self.attempts.get(number, 0) + 1)
 
     def missed(self, number: int) -> frozenset[str]:
         """Who was gone when a pairing was due, or before both had moved: each is forgiven that once."""
         return self.missed_pairings.get(number, frozenset())
-
-    def _named(self, number: int, attempt: int) -> str:
-        return f"{self.name}-{number}" if attempt == 1 else f"{self.name}-{number}.{attempt}"
-
-    def _parsed(self, match: str) -> tuple[int, int]:
-        """Of which pairing a match is, and which of its matches, by its name; (0, 0) if it is no match's."""
-        number, _, attempt = match.removeprefix(f"{self.name}-").partition(".")
-        if number.isdecimal() and (attempt or "1").isdecimal():
-            found = int(number), int(attempt or 1)
-            if match == self._named(*found):
-                return found
-        return 0, 0
-
-
-def played_out(fact: Concluded) -> bool:
-    """Whether a match says anything of strength: nobody lost it on time or by staying away before moving.
-
-    In every game the second is to move after one move.
-    """
-    unmoved = fact.winner == 0 and fact.plies < 2 and fact.ending in (Ending.TIME, Ending.LEFT)
-    return fact.plies > 0 and not unmoved
 
 
 def _abridged(fact: Concluded, drawn: Mapping[int, Pairing]) -> Abridged:
@@ -745,47 +415,3 @@ def _note(known: dict[str, str], name: str, text: str) -> None:
         known[name] = text
     else:
         known.pop(name, None)
-
-
-def _bye(result: Result) -> bool:
-    return result.pairing.second is None
-
-
-def kept_as(name: str, earlier: int) -> str:
-    """The name under which a store has a tournament, of as many `earlier` ones of that name."""
-    return f"{name}{ANEW}{earlier + 1}" if earlier else name
-
-
-def called(kept_as: str) -> str:
-    """The name of a tournament that a store has under that."""
-    return kept_as.partition(ANEW)[0]
-
-
-def _husk(deleted: Record) -> Record:
-    """All that needs to be known of it: that its name in the store is taken."""
-    husk = Record(deleted.name, deleted.opened, whole=deleted.whole, kept_as=deleted.kept_as)
-    husk.state = State.DELETED
-    return husk
-
-
-def fold(
-    kept: Iterable[Kept],
-    records: dict[str, Record] | None = None,
-    *,
-    whole: bool = True,
-) -> dict[str, Record]:
-    """Every tournament, by the name under which it is kept; `records` are what came of earlier facts."""
-    records = {} if records is None else records
-    for entry in kept:
-        name = entry.tournament
-        if name == HOST:
-            continue
-        if name in records:
-            records[name].add(entry.fact)
-            if records[name].state is State.DELETED:
-                records[name] = _husk(records[name])
-        elif isinstance(entry.fact, Opened):
-            records[name] = Record(called(name), entry.fact, whole=whole, kept_as=name)
-        else:
-            raise ValueError(f"{name} has facts from before it was opened")
-    return records

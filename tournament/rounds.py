@@ -13,8 +13,9 @@ from math import floor, inf
 
 from msgspec import UNSET
 
+from tournament.facts import Opened, State
 from tournament.format import formats
-from tournament.record import Opened, Record, State
+from tournament.record import Record
 
 MOST = 1_000  # times of rounds that somebody may write down
 LONGEST = 366 * 86_400.0  # seconds between two rounds, or for which entrants check in

@@ -48,7 +48,7 @@ def _decision(record: Record) -> Decision | None:
     """What has been decided, of a tournament that ends when that is enough: by what its format is given."""
     if not record.format.decides:
         return None
-    return decided_by(list(record.entrants.values()), record.results(), record.opened.terms)
+    return decided_by(list(record.entrants.values()), record.results.remembered(), record.opened.terms)
 
 
 class ScoreSheet:
@@ -85,7 +85,7 @@ class ScoreSheet:
         return self._known[1]
 
     def _catch_up(self, record: Record) -> None:
-        last = len(record.decisions)  # of whom all have entered by now
+        last = len(record.results.decisions)  # of whom all have entered by now
         out = frozenset(record.annulled), frozenset(record.disqualified)
         if out != self._out or self._taken_back(record, last):
             self._read, self._out = 0, out
@@ -118,7 +118,7 @@ class ScoreSheet:
 
     def _decisions(self, record: Record, last: int) -> Iterator[Result | int]:
         for start in range(self._read, last, PIECE):
-            yield from record.decisions[start : min(start + PIECE, last)]
+            yield from record.results.decisions[start : min(start + PIECE, last)]
 
     def _crossed(self, names: Sequence[str]) -> Mapping[str, Mapping[str, Sequence[Entry]]]:
         first = names[:CROSSED]

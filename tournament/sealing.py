@@ -7,7 +7,7 @@ and nobody may choose it who knows the names: it is shown later, and its hash at
 import secrets
 from hashlib import sha256
 
-from tournament.record import Chose, Revealed, Sealed
+from tournament.facts import Chose, Revealed, Sealed
 
 BITS = 48  # of a seed: any program can read such a number from JSON
 SALT = 16  # bytes that nobody guesses

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping
 from tournament.causes import Absent
 from tournament.entries import MICRO
 from tournament.events import CUT_SHORT, NOBODY, Ended, Ending, Fault
+from tournament.facts import Concluded
 from tournament.format import Pairing, Score
-from tournament.record import Concluded, Record
+from tournament.record import Record
 from tournament.store import Story
 
 POINTS: Mapping[int | None, Score] = {0: (1.0, 0.0), 1: (0.0, 1.0), None: (0.0, 0.0)}

@@ -15,11 +15,13 @@ from typing import Any
 from msgspec import Struct
 
 from tournament.events import Ending
+from tournament.facts import Abridged, Chose, Concluded, Opened, Revealed, Seated, State
+from tournament.folding import called
 from tournament.format import Entrant, Pairing, Result, Score
 from tournament.history import History
 from tournament.latest import Latest
 from tournament.packed_columns import Packed, packed, unpack
-from tournament.record import Abridged, Chose, Concluded, Opened, Record, Revealed, Seated, State, called
+from tournament.record import Record
 from tournament.tally import Tallies, Tally
 from tournament.waiting import Waiting
 
@@ -96,7 +98,7 @@ def taken(record: Record) -> Snapshot:
     def came(result: Result) -> Came:
         return met(result.pairing), *result.score, result.played, result.digest
 
-    latest, history = record.latest, record.history
+    latest, history = record.results.latest, record.results.history
     frozen = record.frozen
     return Snapshot(
         name=record.kept_as,
@@ -120,12 +122,12 @@ def taken(record: Record) -> Snapshot:
         ways_back=dict(record.ways_back),
         open=list(record.open),
         attempts=dict(record.attempts),
-        counted={} if columns else dict(record.counted),
-        came_to=[] if columns else [came(result) for result in record.came_to.values()],
+        counted={} if columns else dict(record.results.counted),
+        came_to=[] if columns else [came(result) for result in record.results.came_to.values()],
         missed=dict(record.missed_pairings),
         history=(list(history.names), history.packed(), set(history.taken_back), dict(history.strays)),
-        tallies=dict(record.tallies.of),
-        tallied=record.tallies.read,
+        tallies=dict(record.results.tallies.of),
+        tallied=record.results.tallies.read,
         last_drawn=record.last_drawn,
         latest=([], []) if latest is None else ([met(p) for p in latest], [came(r) for r in latest.results]),
         facts=record.facts,
@@ -174,7 +176,7 @@ def restored(snapshot: Snapshot) -> Record:
     else:
         record.drawn = {met[0]: pairing(met) for met in snapshot.drawn}
         record.matches = {over[0]: _match(over) for over in snapshot.matches}
-        record.counted = snapshot.counted
+        record.results.counted = snapshot.counted
     record.recent = deque(snapshot.recent)
     record.ended, record.voided = snapshot.ended, snapshot.voided
     record.claims, record.invited = snapshot.claims, snapshot.invited
@@ -187,16 +189,17 @@ def restored(snapshot: Snapshot) -> Record:
     record.checked_in, record.no_shows = snapshot.checked_in, snapshot.no_shows
     record.affiliations, record.contacts = snapshot.affiliations, snapshot.contacts
     record.attempts = snapshot.attempts
+    known = record.results
     if not whole:
-        record.came_to = {each.pairing.number: each for each in results(snapshot.came_to, record.drawn)}
+        known.came_to = {each.pairing.number: each for each in results(snapshot.came_to, record.drawn)}
     if not record.format.endless:
-        record.decisions = [each for each in record.came_to.values() if record.counts(each)]
+        known.decisions = [each for each in known.came_to.values() if known.counts(each)]
     record.missed_pairings, record.last_drawn = snapshot.missed, snapshot.last_drawn
-    record.history = History.unpacked(*snapshot.history)
-    record.tallies = Tallies(snapshot.tallies, snapshot.tallied)
-    if record.latest is not None:
+    known.history = History.unpacked(*snapshot.history)
+    known.tallies = Tallies(snapshot.tallies, snapshot.tallied)
+    if known.latest is not None:
         drawn = [record.drawn.get(met[0]) or pairing(met) for met in snapshot.latest[0]]
-        record.latest = Latest(drawn, results(snapshot.latest[1], record.drawn))
+        known.latest = Latest(drawn, results(snapshot.latest[1], record.drawn))
     if snapshot.frozen is not None:
         record.frozen = restored(snapshot.frozen)
         record.frozen.frozen = record.frozen

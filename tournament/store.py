@@ -17,7 +17,7 @@ import trio
 
 from tournament.chain import START, heads
 from tournament.entries import PAGE, Entry, concluded_key, entry, unique
-from tournament.record import AnyFact, Concluded, Kept
+from tournament.facts import AnyFact, Concluded, Kept
 
 Story = tuple[tuple[Any, ...], tuple[float, ...]]  # moves as the game writes them; seconds spent on each
 

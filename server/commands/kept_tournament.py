@@ -8,7 +8,8 @@ from server.exits import Failure
 from server.export.json_views import entrants_shown, tournament_summed
 from server.store.choice import beside
 from tournament import entries
-from tournament.record import State, fold
+from tournament.facts import State
+from tournament.folding import fold
 
 
 def kept_tournament(data: Path, name: str) -> dict[str, Any]:

@@ -4,8 +4,9 @@ from typing import Any
 
 from server.export.match_text import ReadMatch
 from server.export.verify_match import ending_objections, replayed
+from tournament.facts import Drew, Entered
 from tournament.format import Pairing, formats
-from tournament.record import Drew, Entered, Record
+from tournament.record import Record
 
 
 def checked(match: ReadMatch) -> tuple[dict[str, Any], list[str]]:

@@ -20,7 +20,8 @@ from games.game import BadOption, Illegal, Pace, typed
 from server.export.json_views import causes_shown, match_shown, moment
 from server.export.words import LAST, before_move, in_words
 from tournament.events import Ended, Ending
-from tournament.record import Concluded, Opened, Record
+from tournament.facts import Concluded, Opened
+from tournament.record import Record
 from tournament.settling import score
 
 FIRST_LINE = "quintain match 1"  # what the file is, and the version of its form

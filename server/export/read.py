@@ -15,10 +15,10 @@ from msgspec import Struct
 from games.game import Pace, quoted
 from tournament.causes import Cause
 from tournament.events import Ending, Fault
+from tournament.facts import UNKNOWN, UNSAID, Absent, AnyFact, Kept, Sides, State
 from tournament.format import Score, Terms
 from tournament.kinds import BOTS, Kinds
 from tournament.notes import Notes
-from tournament.record import UNKNOWN, UNSAID, Absent, AnyFact, Kept, Sides, State
 
 LONGEST = 64 * 1024 * 1024  # bytes of a line: the standings of a hundred thousand entrants have fewer
 

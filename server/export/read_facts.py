@@ -16,8 +16,7 @@ from server.export.read import (
 )
 from tournament import entries
 from tournament.entries import Entry, unique
-from tournament.format import Pairing
-from tournament.record import (
+from tournament.facts import (
     AnyFact,
     Concluded,
     Described,
@@ -32,6 +31,7 @@ from tournament.record import (
     Turned,
     Withdrew,
 )
+from tournament.format import Pairing
 
 
 class Link(Struct, frozen=True):

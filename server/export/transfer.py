@@ -24,8 +24,10 @@ from server.export.write_facts import fact_line
 from server.store.journal import Engine, Reader
 from tournament import entries
 from tournament.entries import Entry
+from tournament.facts import HOST, Concluded, Kept, Opened
+from tournament.folding import ANEW, called
 from tournament.format import formats
-from tournament.record import ANEW, HOST, Concluded, Kept, Opened, Record, called
+from tournament.record import Record
 
 BATCH = 5_000  # entries of a transaction
 WHENCE = "an import takes what `quintain export` has written, and not what the API gives everybody"

@@ -104,7 +104,7 @@ def _both(result: Result, ranks: Mapping[str, int]) -> Iterable[tuple[str, str]]
 def _header(record: Record, columns: Mapping[int, Column], order: Sequence[Column]) -> Iterable[str]:
     began: dict[Column, float] = {}
     ended: list[float] = []
-    for number, match in record.counted.items():
+    for number, match in record.results.counted.items():
         over = record.matches[match]
         if over.began is not None:
             began[columns[number]] = min(over.began, began.get(columns[number], over.began))

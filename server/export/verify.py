@@ -28,8 +28,9 @@ from server.export.verify_facts import can_be_added, decided, is_over, objection
 from server.export.verify_lines import differences
 from server.export.verify_match import ending_objections, options_objection, replayed
 from tournament.entries import PRIVATE
+from tournament.facts import AnyFact, Concluded, Opened, State
 from tournament.format import formats
-from tournament.record import AnyFact, Concluded, Opened, Record, State
+from tournament.record import Record
 
 SET_BACK = 1.0  # seconds by which a wall clock may be set right between two facts
 ROUNDS = 10_000  # more than any tournament has: a format that is asked for more would never return

@@ -16,8 +16,8 @@ from games.game import Illegal, Pace, quoted
 from tournament.causes import FIRST, LATEST, SENT, Late, Refused
 from tournament.clock import Clock
 from tournament.events import Ending, Fault
+from tournament.facts import Concluded
 from tournament.match import Match
-from tournament.record import Concluded
 
 SLACK = 1e-6  # seconds: what a time is rounded by, for each of those that are added up
 ROUNDED = 0.002  # seconds: moments are kept to the millisecond

@@ -11,8 +11,7 @@ from msgspec import UNSET
 from games.game import quoted
 from server.export.verify_match import options_objection
 from tournament.desk import annulled
-from tournament.format import Pairing
-from tournament.record import (
+from tournament.facts import (
     Admitted,
     AnyFact,
     CheckedIn,
@@ -28,7 +27,6 @@ from tournament.record import (
     NoShow,
     Opened,
     Ordered,
-    Record,
     Released,
     Revealed,
     RoundBegan,
@@ -39,6 +37,8 @@ from tournament.record import (
     Voided,
     Withdrew,
 )
+from tournament.format import Pairing
+from tournament.record import Record
 from tournament.sealing import commitment
 
 TURNS = {

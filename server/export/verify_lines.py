@@ -10,7 +10,8 @@ from games.game import quoted
 from server.export.json_views import plain_rows
 from server.export.read import EntrantLine, Finding, Line, MatchLine, PairingLine, Section, StandingsLine
 from server.export.write import export
-from tournament.record import Concluded, Record
+from tournament.facts import Concluded
+from tournament.record import Record
 
 ELO = 0.1 + 1e-9  # ratings are rounded to a tenth, and machines differ in the last digit
 FINE = 1e-9  # other figures, relatively and absolutely

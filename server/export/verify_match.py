@@ -11,10 +11,10 @@ from games.catalogue import catalogue
 from games.game import BadOption, Game, Illegal, Pace, quoted
 from tournament.clock import Clock
 from tournament.events import Ended, Ending, Fault
+from tournament.facts import Concluded, Opened
 from tournament.format import formats
 from tournament.kinds import with_the_house
 from tournament.match import Match, OutOfTurn
-from tournament.record import Concluded, Opened
 from tournament.settling import score
 
 SLACK = 1e-6  # seconds: what adding up floats may come to

@@ -20,7 +20,8 @@ from server.export.json_views import (
 from server.export.signing import Signer
 from server.export.write_facts import FactLines
 from tournament.entries import Entry
-from tournament.record import Concluded, Record
+from tournament.facts import Concluded
+from tournament.record import Record
 
 
 def export(

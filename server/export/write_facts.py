@@ -12,7 +12,7 @@ from msgspec import structs
 from server.export.signing import ALGORITHM, UNSIGNED, Signer
 from tournament.chain import START, leaf, linked, seal
 from tournament.entries import Entry, body, fact, public
-from tournament.record import AnyFact, Concluded
+from tournament.facts import AnyFact, Concluded
 
 
 class FactLines:

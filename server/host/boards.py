@@ -15,7 +15,8 @@ from weakref import WeakKeyDictionary
 import trio
 
 from server.net.guard import Guard
-from tournament.record import Record, State
+from tournament.facts import State
+from tournament.record import Record
 from tournament.score_sheet import Board, ScoreSheet
 
 EVERY = 1.0  # seconds between the beginnings of two computations of a board, at the least

@@ -2,7 +2,7 @@
 
 from games.game import quoted
 from tournament.desk import AFFILIATION, CONTACT, About
-from tournament.tournament import Refusal
+from tournament.refusals import Refusal
 
 
 def about(affiliation: str | None, contact: str | None) -> About:

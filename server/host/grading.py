@@ -17,7 +17,8 @@ from games.estimate import Estimate
 from games.perfect import Grades, share
 from server.host.thinker import COMMAND, Busy, Failed, Thinker
 from server.net.guard import Guard
-from tournament.record import Concluded, Record
+from tournament.facts import Concluded
+from tournament.record import Record
 
 LAST = "19"  # how nice the child is: nobody waits for it
 WAIT = 2.0  # seconds that somebody waits for the grades of a match

@@ -41,32 +41,22 @@ from server.net.guard import Guard
 from server.net.limits import Limits
 from server.net.sockets import readiness
 from tournament.desk import NOTHING, About, Desk
+from tournament.draws import Elsewhere, draw_here
+from tournament.facts import HOST, AnyFact, Claimed, Kept, Opened, Ordered, Seated, State, Turned
+from tournament.folding import called, fold, kept_as
 from tournament.format import Terms, formats
 from tournament.kinds import Kind
 from tournament.lobby import Lobby
 from tournament.match import Match
 from tournament.pairing.decide import aim_objection
 from tournament.player import Player
-from tournament.record import (
-    HOST,
-    AnyFact,
-    Claimed,
-    Kept,
-    Opened,
-    Ordered,
-    Record,
-    Seated,
-    State,
-    Turned,
-    called,
-    fold,
-    kept_as,
-)
+from tournament.record import Record
+from tournament.refusals import Refusal, expect_not_out, takes_entrants
 from tournament.rounds import objection as clock_objection
 from tournament.sealing import sealed
 from tournament.store import Memory, Store
 from tournament.timekeeper import Timekeeper
-from tournament.tournament import Elsewhere, Refusal, Tournament, draw_here
+from tournament.tournament import Tournament
 
 NAME = re.compile(
     r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"
@@ -117,17 +107,6 @@ def check(name: str, opened: Opened) -> None:
 def _by_name(order: Kept) -> Kept:
     """With the tournament's own name, under which the journal may not have it."""
     return structs.replace(order, tournament=called(order.tournament))
-
-
-def _expect_not_out(record: Record, name: str) -> None:
-    if record.format.endless or name not in record.out:
-        return
-    if name in record.disqualified:
-        raise Refusal(f"{name} was disqualified from {record.name}: ask its organiser why")
-    if name in record.no_shows:
-        why = f"{name} had not checked in to {record.name} when that began, and is not drawn"
-        raise Refusal(f"{why}: its organiser can still let you in" if record.format.late else why)
-    raise Refusal(f"{name} was withdrawn from {record.name}: ask its organiser why")
 
 
 class Host:
@@ -476,14 +455,14 @@ class Host:
         current = self._current.get(game, {})
         if wanted is not None:
             if wanted in current:
-                _expect_not_out(current[wanted].record, name)
+                expect_not_out(current[wanted].record, name)
                 return current[wanted]
             raise Refusal(f"there is no tournament {wanted!r} of {game} that is not over")
         for record in self.roll.awaiting(name, game):
             if name not in record.out:
                 return self.tournaments[record.name]
         for each in current.values():
-            if each.takes_entrants and not each.record.name.startswith(OPEN):
+            if takes_entrants(each.record) and not each.record.name.startswith(OPEN):
                 return each
         return None
 

@@ -14,7 +14,7 @@ from server.net.listening import Attend, Visitor
 from server.net.sockets import readiness
 from server.net.wire import Wire
 from tournament.events import Ending
-from tournament.record import AnyFact, Concluded, Voided
+from tournament.facts import AnyFact, Concluded, Voided
 
 NOBODYS = "none"  # instead of a fault: an organiser voided the match, or nobody was there yet
 EVERY = 0.05  # seconds between two looks at how late the event loop is

@@ -12,7 +12,7 @@ from server.host.exposition import Family, Sample, exposition, single
 from server.host.host import Host
 from server.host.measures import NOBODYS
 from tournament.events import Ending, Fault
-from tournament.record import State
+from tournament.facts import State
 
 FAULTS = (*(fault.value for fault in Fault), NOBODYS)
 

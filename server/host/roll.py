@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from itertools import count
 
 from server.host.names import key
-from tournament.record import AnyFact, Claimed, Entered, Record, Released, Seated, State
+from tournament.facts import AnyFact, Claimed, Entered, Released, Seated, State
+from tournament.record import Record
 
 Named = tuple[str, str]  # the game, and a name or the key of one
 

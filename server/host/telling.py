@@ -10,18 +10,18 @@ import structlog
 import trio
 
 from server.host.view import Held
-from tournament.record import (
+from tournament.facts import (
     AnyFact,
     Concluded,
     Disqualified,
     NoShow,
-    Record,
     RoundBegan,
     State,
     Turned,
     Voided,
     Withdrew,
 )
+from tournament.record import Record
 
 SHOWN = 3  # names of bots that are missing, in a line that has to be short
 MINUTE = 60.0

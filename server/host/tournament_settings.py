@@ -12,9 +12,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from games.game import Pace
 from server.host.durations import BadDuration, seconds
+from tournament.facts import Absent, Opened
 from tournament.format import Aim, Format, Terms, formats
-from tournament.record import Absent, Opened
-from tournament.tournament import Refusal
+from tournament.refusals import Refusal
 
 Duration = float | str  # seconds, or "10m" and the like
 

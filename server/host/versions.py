@@ -134,8 +134,8 @@ def backwards(records: Sequence[Record]) -> Iterator[tuple[Record, Result]]:
     """The results that say something of strength, the latest first."""
     for record in reversed(records):
         taken_back = set[int]()
-        for end in range(len(record.decisions), 0, -PIECE):
-            for each in reversed(record.decisions[max(0, end - PIECE) : end]):
+        for end in range(len(record.results.decisions), 0, -PIECE):
+            for each in reversed(record.results.decisions[max(0, end - PIECE) : end]):
                 if isinstance(each, int):
                     taken_back.add(each)
                 elif each.pairing.number in taken_back:
@@ -193,7 +193,7 @@ def _is_out(record: Record, result: Result) -> bool:
 
 def _of_versions(record: Record, result: Result) -> Result:
     """The result, between versions of bots."""
-    match = record.counted.get(result.pairing.number)
+    match = record.results.counted.get(result.pairing.number)
     said = (None, None) if match is None else record.matches[match].versions
     first, second = (called(*each) for each in zip(result.pairing.names, said, strict=True))
     pairing = type(result.pairing)(result.pairing.number, result.pairing.round, first, second)

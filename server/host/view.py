@@ -16,9 +16,10 @@ from server.host.grading import Grader
 from server.host.versions import Versions
 from server.net.guard import Guard
 from tournament.entries import Entry
+from tournament.facts import AnyFact, Concluded
 from tournament.match import Match
 from tournament.presence import Missing
-from tournament.record import AnyFact, Concluded, Record
+from tournament.record import Record
 
 
 class Here(Struct, frozen=True):

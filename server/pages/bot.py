@@ -17,7 +17,8 @@ from server.host.appearances import Index
 from server.host.versions import OWN, Rated, Version, backwards, versions
 from server.pages import drawings, formatting
 from server.pages.paging import page_of
-from tournament.record import Concluded, Record
+from tournament.facts import Concluded
+from tournament.record import Record
 from tournament.skill import ELO, NEW, Skill, after, in_elo
 
 RATED = 20_000  # matches of a game, the latest, that a rating is followed through

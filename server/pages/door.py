@@ -47,7 +47,8 @@ from server.pages.projector import ProjectorLook
 from server.pages.story import Story
 from server.pages.tournament import PLACES as BOARDS
 from server.pages.tournament import TournamentLook
-from tournament.record import Concluded, Record
+from tournament.facts import Concluded
+from tournament.record import Record
 
 FIRST = frozenset(
     {"tournaments", "matches", "bots", "embed", "static", "live", "protocols", "wall", "groups"}

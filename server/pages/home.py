@@ -13,7 +13,8 @@ from server.pages import formatting, match, tables
 from server.pages.board_grid import Wall
 from server.pages.rendering import part
 from server.pages.story import Story
-from tournament.record import AnyFact, Concluded, Record, State
+from tournament.facts import AnyFact, Concluded, State
+from tournament.record import Record
 
 PLACES = 8  # boards side by side: all of them together are some thousand elements
 MOST = 30  # tournaments that are listed: those that go on, then the latest that are over

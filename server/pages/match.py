@@ -19,10 +19,11 @@ from server.pages.clock_graph import clock_graph
 from server.pages.rendering import part
 from server.pages.story import Ply, Story
 from tournament.events import Ending
+from tournament.facts import Concluded
 from tournament.kinds import Kind
 from tournament.match import Match
 from tournament.notes import Note
-from tournament.record import Concluded, Record
+from tournament.record import Record
 
 Causes = Sequence[Mapping[str, Any]]  # as the API has them
 

@@ -19,7 +19,7 @@ from server.pages import home, tables
 from server.pages.board_grid import Wall
 from server.pages.rendering import part
 from tournament import rounds
-from tournament.record import State
+from tournament.facts import State
 from tournament.standings import Row
 
 PLACES = 6  # boards

@@ -18,9 +18,10 @@ from games.game import Game
 from server.export.json_views import causes_shown
 from tournament.causes import moved_by
 from tournament.events import Ended, Moved
+from tournament.facts import Concluded
 from tournament.match import Match
 from tournament.notes import Note
-from tournament.record import Concluded, Record
+from tournament.record import Record
 
 LARGE = 800  # elements of a drawing: what has more is shown as a picture, which is one element of the page
 

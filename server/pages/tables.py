@@ -17,8 +17,9 @@ from server.export.json_views import PRECISION
 from server.pages import drawings, formatting
 from server.pages.paging import page_of
 from tournament.check_in import opens_at
+from tournament.facts import State
 from tournament.format import Pairing
-from tournament.record import Record, State
+from tournament.record import Record
 from tournament.rounds import coming
 from tournament.score_sheet import ALL_CROSSED, Board
 from tournament.standings import CRITERIA, Row
@@ -199,7 +200,7 @@ def meetings(record: Record, pairings: Sequence[Pairing]) -> list[Meeting]:
 
 
 def _meeting(record: Record, pairing: Pairing, live: str | None) -> Meeting:
-    result, name = record.public.came_to.get(pairing.number), record.match_of(pairing.number)
+    result, name = record.public.results.came_to.get(pairing.number), record.match_of(pairing.number)
     return Meeting(
         pairing.number,
         pairing.round,

@@ -23,7 +23,9 @@ from server.store.ledger import InThread
 from server.workers.directory import OWN, Away, Directory
 from tournament import entries
 from tournament.entries import Entry
-from tournament.record import HOST, AnyFact, Kept, Opened, Ordered, Record, State, called, fold
+from tournament.facts import HOST, AnyFact, Kept, Opened, Ordered, State
+from tournament.folding import called, fold
+from tournament.record import Record
 from tournament.store import Stale
 
 NOBODY = -1  # holds it just now

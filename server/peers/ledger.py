@@ -13,9 +13,10 @@ from server.peers.keeping import Keeping
 from server.store.journal import Unavailable
 from server.store.ledger import InThread, Ledger
 from server.store.shared import SharedPostgres
-from tournament.record import AnyFact, Opened, called
+from tournament.facts import AnyFact, Opened
+from tournament.folding import called
+from tournament.refusals import Refusal
 from tournament.store import Story
-from tournament.tournament import Refusal
 
 UNSURE = "the leases of this host cannot be renewed: another host may go on with its tournaments"
 

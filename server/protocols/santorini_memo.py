@@ -25,9 +25,9 @@ from server.protocols.common.encode_once import Once
 from server.protocols.common.states import State
 from server.protocols.dialect import Channel, Dialect, OverTcp
 from tournament.events import AnyEvent, Began, Ended, Incident, Moved, Refused, absences
+from tournament.facts import AnyFact
 from tournament.match import Match, OutOfTurn
 from tournament.player import Seat
-from tournament.record import AnyFact
 
 USUAL = Limits()
 DOOR = GAME = "santorini"  # whoever says no more than a name has come to play this

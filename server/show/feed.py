@@ -23,10 +23,10 @@ from server.host.host import OPEN, Host
 from server.host.view import Held, Here
 from tournament.clock import ClockState
 from tournament.events import AnyEvent, Refused
+from tournament.facts import State
 from tournament.format import Pairing
 from tournament.match import Match
 from tournament.presence import Missing
-from tournament.record import State
 
 TICK = 0.05  # seconds between two looks at what has happened: nobody sees more than twenty pictures a second
 STATE = 10  # ticks between two looks at the rest

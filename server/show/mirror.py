@@ -28,9 +28,11 @@ from server.store.journal import Reader, Unavailable
 from server.store.ledger import InThread
 from tournament import entries
 from tournament.entries import Entry
+from tournament.facts import HOST, Concluded, Dealt, Kept, Opened, State
+from tournament.folding import called, fold
 from tournament.format import Pairing
 from tournament.presence import Missing
-from tournament.record import HOST, Concluded, Dealt, Kept, Opened, Record, State, called, fold
+from tournament.record import Record
 from tournament.settling import both
 
 AT_ONCE = 2_000  # entries that are read and decoded in a thread at a time …

@@ -13,8 +13,8 @@ from games.game import Quoted
 from tournament.causes import moved_by
 from tournament.clock import ClockState
 from tournament.events import AnyEvent, Began, Ended, Moved, Refused
+from tournament.facts import Concluded
 from tournament.match import Match
-from tournament.record import Concluded
 
 News = tuple[int, Sequence[AnyEvent], ClockState | None]
 

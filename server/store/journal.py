@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from tournament.entries import PAGE, Entry, fact
-from tournament.record import Concluded
+from tournament.facts import Concluded
 from tournament.store import Story
 
 

@@ -20,7 +20,8 @@ from server.store import journal
 from server.store.journal import Engine, Unavailable
 from tournament import entries
 from tournament.entries import Entry
-from tournament.record import AnyFact, Concluded, Kept, called
+from tournament.facts import AnyFact, Concluded, Kept
+from tournament.folding import called
 from tournament.store import Conflict, Stale, Story
 
 RETRY = 5.0  # seconds until what could not be kept is tried again

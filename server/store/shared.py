@@ -18,7 +18,7 @@ from server.store.journal import Jot, Unavailable
 from server.store.postgres import LOCK, Connection, Postgres, columns, latest, write_jots
 from tournament.chain import Heads, heads
 from tournament.entries import Entry
-from tournament.record import called
+from tournament.folding import called
 from tournament.store import Conflict, Stale
 
 SETTING_UP = LOCK + 1  # the key of the lock that a host holds while it looks after the schema …

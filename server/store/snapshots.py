@@ -21,7 +21,9 @@ from msgspec import Struct
 from server.store.journal import Reader, Unavailable
 from tournament import entries
 from tournament.entries import Entry
-from tournament.record import Kept, Ordered, Record, fold
+from tournament.facts import Kept, Ordered
+from tournament.folding import fold
+from tournament.record import Record
 from tournament.snapshot import VERSION, Snapshot, restored, taken
 
 FILE = "snapshot"

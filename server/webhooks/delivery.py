@@ -22,7 +22,7 @@ from server.webhooks.positions import FILE, Positions
 from server.webhooks.posting import Post, Undelivered, post
 from server.webhooks.told import told
 from tournament import entries
-from tournament.record import Opened, State, Turned
+from tournament.facts import Opened, State, Turned
 
 LOOK = 1.0  # seconds between two looks whether there is something new
 AT_A_TIME = 200  # entries that are read

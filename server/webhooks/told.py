@@ -13,7 +13,7 @@ from server.export.json_views import moment
 from tournament import entries
 from tournament.chain import leaf
 from tournament.entries import Entry
-from tournament.record import Concluded, Opened, RoundBegan, State, Turned, Voided
+from tournament.facts import Concluded, Opened, RoundBegan, State, Turned, Voided
 
 TOLD = (Opened, Turned, RoundBegan, Concluded, Voided)
 KINDS = frozenset(map(entries.kind, TOLD))  # of facts that anything is told of

@@ -67,7 +67,7 @@ from server.workers.messages import (
 from server.workers.requests import Reading
 from server.workers.serving import Serving
 from server.workers.store import Linked
-from tournament.record import Kept as KeptFact
+from tournament.facts import Kept as KeptFact
 from tournament.record import Record
 
 EVERY = 0.5  # seconds between two reports of how things are

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from server.store.ledger import Call, Ledger
 from server.workers.messages import Jots, Keep, Kept
-from tournament.record import AnyFact, Concluded
+from tournament.facts import AnyFact, Concluded
 
 Safe = Callable[[str, Sequence[AnyFact]], Awaitable[None]]  # a tournament, as it is kept, and facts of it
 

@@ -17,18 +17,12 @@ from server.host.host import OPEN
 from server.host.names import BadName, checked
 from server.host.roll import Roll
 from tournament.entries import Entry
+from tournament.facts import AnyFact, Concluded, Dealt, State, Turned
 from tournament.presence import Missing
-from tournament.record import (
-    AnyFact,
-    Concluded,
-    Dealt,
-    Record,
-    State,
-    Turned,
-)
+from tournament.record import Record
+from tournament.refusals import takes_entrants
 from tournament.settling import both
 from tournament.store import Store
-from tournament.tournament import takes_entrants
 
 OWN = 0  # the number of the worker that has the directory
 

@@ -13,7 +13,7 @@ from server.pages.desk.sessions import Session
 from server.pages.door import Addresses
 from server.show.conduit import Back, Gone, Known, NoRoom
 from server.show.feed import Seen
-from tournament.record import AnyFact
+from tournament.facts import AnyFact
 
 Piece = tuple[bytes, float]
 

@@ -18,8 +18,8 @@ from server.store.ledger import READERS, InThread
 from server.workers.messages import Jots, Jotted, Keep, Kept
 from tournament import entries
 from tournament.entries import Entry
-from tournament.record import AnyFact, Concluded
-from tournament.record import Kept as KeptFact
+from tournament.facts import AnyFact, Concluded
+from tournament.facts import Kept as KeptFact
 from tournament.store import Conflict, Story
 
 SOON = 0.1  # seconds between two looks at what was played: worker 0 writes it a little later

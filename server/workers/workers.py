@@ -27,7 +27,8 @@ from server.workers.figures import added, families
 from server.workers.messages import Alone, Begin, Hold, Sitting, Status, Trouble
 from server.workers.requests import Asked, Reading, together
 from server.workers.worker import Worker
-from tournament.record import AnyFact, Kept, Ordered, Record, Sealed, State, Turned
+from tournament.facts import AnyFact, Kept, Ordered, Sealed, State, Turned
+from tournament.record import Record
 
 KEYS = 100_000  # secrets that are remembered: more than sessions can be open
 

@@ -28,8 +28,8 @@ from server.store.ledger import Ledger
 from server.store.sqlite import Sqlite
 from tournament import entries
 from tournament.events import Ending
+from tournament.facts import AnyFact, Concluded, Dealt, Drew, Entered, Opened, State, Turned
 from tournament.format import Pairing
-from tournament.record import AnyFact, Concluded, Dealt, Drew, Entered, Opened, State, Turned
 
 MATCHES, NAMES = 2_000_000, 20_000
 TIMES = 3

@@ -25,8 +25,8 @@ from server.store.ledger import Ledger
 from server.store.sqlite import Sqlite
 from tournament.entries import entry
 from tournament.events import Ended, Ending
+from tournament.facts import Concluded
 from tournament.player import Player, Seat
-from tournament.record import Concluded
 
 AT_ONCE = 64  # matches in play
 MATCHES = 4000  # through the store, in a round

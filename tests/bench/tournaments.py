@@ -27,12 +27,13 @@ from server.store.ledger import Ledger
 from server.store.sqlite import Sqlite
 from tests.tournament.holding import Held, field, toss
 from tournament.events import AnyEvent
+from tournament.facts import AnyFact, Concluded, Dealt, Entered, Opened, State, Turned
 from tournament.format import Pairing, Result, Terms, formats, moves_digest
 from tournament.latest import MEMORY
 from tournament.lobby import Lobby
 from tournament.player import Seat
 from tournament.ratings import bradley_terry
-from tournament.record import AnyFact, Concluded, Dealt, Entered, Opened, Record, State, Turned
+from tournament.record import Record
 from tournament.timekeeper import Timekeeper
 from tournament.tournament import Tournament
 

@@ -16,8 +16,8 @@ from server.pages.door import Addresses, Pages
 from server.protocols.api.door import Api
 from tests.tournament.world import first, play
 from tournament.events import Ending
+from tournament.facts import AnyFact, Concluded, Drew, Entered, Kept, Opened, State, Turned
 from tournament.format import Pairing
-from tournament.record import AnyFact, Concluded, Drew, Entered, Kept, Opened, State, Turned
 from tournament.store import Memory
 
 GAME = "tic-tac-toe"

@@ -29,7 +29,7 @@ from tests.chaos.web_bots import ArenaBot, DotsBot
 from tests.server.served import ROOT
 from tests.server.store.postgresql import Server
 from tournament import entries
-from tournament.record import fold
+from tournament.folding import fold
 
 LIVES = 50  # of one record
 LIFE = 0.5  # seconds at most from being ready to the end

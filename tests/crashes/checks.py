@@ -8,8 +8,9 @@ from server.store.ledger import Ledger
 from server.store.sqlite import Sqlite
 from tests.crashes.world import FILE, NAME, Contest, Disk, Outcome, Told, World
 from tournament.events import Ended, Ending
+from tournament.facts import Concluded, Drew, Kept
+from tournament.folding import fold
 from tournament.format import formats
-from tournament.record import Concluded, Drew, Kept, fold
 from tournament.settling import CUT_SHORT
 
 

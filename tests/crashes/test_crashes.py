@@ -13,7 +13,7 @@ from tests.crashes.checks import check, every_disk, gone_on, journal, nothing_to
 from tests.crashes.world import FAST, Contest, Disk, World
 from tournament.chain import START
 from tournament.entries import Entry
-from tournament.record import Concluded
+from tournament.facts import Concluded
 
 SEEDS = range(1, 9)  # some twenty crashes; the command has a thousand
 

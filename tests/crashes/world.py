@@ -25,9 +25,10 @@ from server.store.sqlite import Sqlite
 from tests.deterministic import take_turns_by
 from tournament.desk import Desk
 from tournament.events import Ended
+from tournament.facts import AnyFact, Kept, Opened, State
 from tournament.format import Terms, formats
 from tournament.player import Player, Seat
-from tournament.record import AnyFact, Kept, Opened, Record, State
+from tournament.record import Record
 from tournament.timekeeper import Timekeeper
 from tournament.tournament import Tournament
 

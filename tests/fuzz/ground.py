@@ -30,8 +30,8 @@ from tests.fuzz.stranger import Pack, Stranger, said_its_last
 from tests.server.transcripts import at_once
 from tests.server.windowed import End, Weather, windowed_pair
 from tournament.events import Ending, absences
+from tournament.facts import Concluded, Opened
 from tournament.player import Player
-from tournament.record import Concluded, Opened
 from tournament.timekeeper import Timekeeper
 
 STARTS = 20.0  # virtual seconds in which the sessions of a batch begin

@@ -17,9 +17,9 @@ from server.protocols.common.attendance import Attendance
 from server.protocols.common.states import State
 from server.protocols.dialect import Channel, Dialect, OverTcp
 from tournament.events import AnyEvent, Began, Ended, Moved, Refused
+from tournament.facts import AnyFact
 from tournament.match import OutOfTurn
 from tournament.player import Seat
-from tournament.record import AnyFact
 from tournament.tournament import Tournament
 
 HELLO = re.compile(r"PLAY (\S+) AS (.+)")

@@ -15,7 +15,7 @@ from tests.crashes.world import FILE, at_once
 from tests.deterministic import take_turns_by
 from tests.powercuts.disk import Connection, Disk, PowerCut, unanswered
 from tests.server.store.test_laws import PLAYED
-from tournament.record import AnyFact, Concluded, Dealt
+from tournament.facts import AnyFact, Concluded, Dealt
 
 KEEPERS = 8  # who keep at once
 ROUNDS = 60  # matches that each of them has to keep, if there is power

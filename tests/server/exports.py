@@ -15,7 +15,8 @@ from tests.deterministic import take_turns_by
 from tests.simulation.plan import draw
 from tests.simulation.world import World
 from tournament.entries import entry
-from tournament.record import Concluded, Kept, fold
+from tournament.facts import Concluded, Kept
+from tournament.folding import fold
 
 
 @cache

@@ -10,8 +10,8 @@ from games.game import Pace
 from server.config import Backups, Settings, settings, with_tournament
 from server.exits import ConfigError
 from server.host.tournament_settings import TournamentSettings
+from tournament.facts import Opened
 from tournament.format import Terms
-from tournament.record import Opened
 
 WHOLE = """
 bind = "0.0.0.0"

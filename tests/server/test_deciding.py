@@ -13,8 +13,9 @@ from server.programs.report import rendered
 from tests.server.protocols.test_api import GAME, office
 from tests.tournament.test_score_sheet import event, play
 from tournament.events import Ending
+from tournament.facts import Concluded, Drew, Entered, Opened
 from tournament.format import Aim, Pairing, Terms
-from tournament.record import Concluded, Drew, Entered, Opened, Record
+from tournament.record import Record
 from tournament.score_sheet import board_of
 
 NAMES = ("ada", "bob", "cyd")

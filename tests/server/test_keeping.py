@@ -28,8 +28,8 @@ from tests.server.store.postgresql import Server
 from tests.server.store.postgresql import running as running_postgresql
 from tournament import entries
 from tournament.entries import Entry
-from tournament.record import Claimed, Kept, Ordered, Turned
-from tournament.record import State as Stage
+from tournament.facts import Claimed, Kept, Ordered, Turned
+from tournament.facts import State as Stage
 
 pytestmark = pytest.mark.slow
 

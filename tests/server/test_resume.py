@@ -23,11 +23,11 @@ from tests.tournament.world import first, play, silent
 from tournament import record
 from tournament.desk import Desk
 from tournament.events import Ending
+from tournament.facts import Abridged, Concluded, Opened, Ordered, State, Turned
 from tournament.format import Terms
-from tournament.record import Abridged, Concluded, Opened, Ordered, State, Turned
+from tournament.refusals import Refusal
 from tournament.settling import CUT_SHORT
 from tournament.timekeeper import Timekeeper
-from tournament.tournament import Refusal
 
 GAME = "tic-tac-toe"
 TOKEN = "a token of sixteen characters"

@@ -44,8 +44,8 @@ from server.host.thinker import Failed
 from server.net.limits import Limits
 from tests.hang import HANG
 from tests.server.ends import Connect, End
+from tournament.facts import Opened
 from tournament.format import Terms
-from tournament.record import Opened
 from tournament.store import Store
 from tournament.timekeeper import Timekeeper
 

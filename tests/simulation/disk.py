@@ -12,7 +12,7 @@ from random import Random
 import trio
 
 from tournament.entries import Entry
-from tournament.record import AnyFact, Concluded, Disqualified, Kept, Withdrew
+from tournament.facts import AnyFact, Concluded, Disqualified, Kept, Withdrew
 from tournament.store import Memory, Story
 
 GROUP = 1 / 256  # seconds between two commits of a group

@@ -16,10 +16,11 @@ from trio.testing import MockClock
 from games.catalogue import catalogue
 from games.game import Pace
 from tests.deterministic import take_turns_by
+from tournament.facts import Absent, Concluded, Opened, State, Turned
 from tournament.format import Terms
 from tournament.lobby import Lobby
 from tournament.player import Player, Seat
-from tournament.record import Absent, Concluded, Opened, Record, State, Turned
+from tournament.record import Record
 from tournament.store import Memory
 from tournament.timekeeper import Timekeeper
 from tournament.tournament import Tournament

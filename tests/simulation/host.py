@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING
 import trio
 
 from tests.simulation.disk import Session
+from tournament.facts import State
+from tournament.folding import fold
 from tournament.lobby import Lobby
 from tournament.player import Player
-from tournament.record import Record, State, fold
+from tournament.record import Record
 from tournament.timekeeper import Timekeeper
 from tournament.tournament import Tournament
 

@@ -9,8 +9,7 @@ from math import inf
 
 from tests.simulation.plan import Contest
 from tournament.events import Ending
-from tournament.format import Pairing, formats
-from tournament.record import (
+from tournament.facts import (
     AnyFact,
     Concluded,
     Dealt,
@@ -23,6 +22,7 @@ from tournament.record import (
     Voided,
     Withdrew,
 )
+from tournament.format import Pairing, formats
 
 TURNS = {
     (State.REGISTERING, State.RUNNING),

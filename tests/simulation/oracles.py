@@ -14,9 +14,10 @@ from tests.simulation.ledger import Ledger
 from tests.simulation.plan import Contest
 from tests.simulation.sheet import EXACT
 from tournament.events import Ending
+from tournament.facts import Concluded, State
 from tournament.format import Pairing
 from tournament.lobby import Lobby
-from tournament.record import WHOLE, Concluded, Record, State
+from tournament.record import WHOLE, Record
 from tournament.tournament import Tournament
 
 Options = Mapping[str, object]
@@ -36,7 +37,7 @@ def added_up(ledger: Ledger, live: Record, kept: Record) -> Iterator[str]:
         for place, (better, worse) in enumerate(pairwise(rows), 2):
             if worse.rank not in (better.rank, place) or (by_points and worse.points > better.points):
                 yield f"{worse} comes after {better}"
-    known, all_of_it = dict(live.came_to), dict(kept.came_to)
+    known, all_of_it = dict(live.results.came_to), dict(kept.results.came_to)
     if known != {number: result for number, result in all_of_it.items() if number in known}:
         yield f"what is known differs from what is kept: {known} from {all_of_it}"
     if len(known) != len(all_of_it) and not (live.format.endless and len(known) == WHOLE):
@@ -172,7 +173,7 @@ def idle(tournament: Tournament, at_once: int | None, lobby: Lobby) -> Iterator[
             yield f"nobody deals {pairing}"
     if not record.format.endless:
         entrants, drawn = list(record.entrants.values()), list(record.drawn.values())
-        if could := record.format.draw(entrants, drawn, record.results(), record.opened.terms):
+        if could := record.format.draw(entrants, drawn, record.results.remembered(), record.opened.terms):
             yield f"nobody draws {could}"
 
 

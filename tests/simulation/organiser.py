@@ -14,9 +14,11 @@ import trio
 from tests.simulation.disk import Crashed
 from tests.simulation.plan import Act, Contest, options
 from tournament.desk import Desk
-from tournament.record import Opened, Record, State, Turned
+from tournament.facts import Opened, State, Turned
+from tournament.record import Record
+from tournament.refusals import Refusal
 from tournament.timekeeper import TOLERANCE
-from tournament.tournament import Refusal, Tournament
+from tournament.tournament import Tournament
 
 if TYPE_CHECKING:
     from tests.simulation.host import Host

@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from games.game import Pace
 from tests.simulation.bots import HARMLESS, THINKING, VICES, Nature
+from tournament.facts import Absent
 from tournament.format import Terms
-from tournament.record import Absent
 
 GAMES: Mapping[str, int] = {
     "tic-tac-toe": 50,

@@ -11,21 +11,23 @@ from typing import Any
 
 import trio
 
-import tournament.record
+import tournament.results
 import tournament.timekeeper
 from tests.simulation.plan import draw
 from tests.simulation.world import Report, simulate
 from tournament.absences import Absences
 from tournament.clock import Clock
+from tournament.concluding import Concluding
 from tournament.desk import Desk
 from tournament.events import Ended
+from tournament.facts import AnyFact
 from tournament.format import Result
+from tournament.keeping import Keeper
 from tournament.lobby import Lobby
 from tournament.match import Match
 from tournament.pairing import round_robin
 from tournament.player import GRACE, Player, Seat
 from tournament.presence import Presence
-from tournament.record import AnyFact
 from tournament.settling import unplayed
 from tournament.timekeeper import Timekeeper
 from tournament.tournament import Tournament
@@ -91,26 +93,26 @@ def side_balance_off_by_one() -> Patches:
 
 def annulled_games_count() -> Patches:
     """What somebody played who withdrew in time still counts for the others."""
-    adjusted = tournament.record.adjusted
+    adjusted = tournament.results.adjusted
 
     def unannulled(
         results: Sequence[Result], annulled: Collection[str], disqualified: Collection[str]
     ) -> list[Result]:
         return adjusted(results, (), disqualified)
 
-    return {(tournament.record, "adjusted"): unannulled}
+    return {(tournament.results, "adjusted"): unannulled}
 
 
 def announced_before_safe() -> Patches:
     """The result is told first and kept then."""
-    conclude = Tournament._conclude
+    conclude = Concluding._conclude
 
-    async def announce(self: Tournament) -> None:
+    async def announce(self: Concluding) -> None:
         for match in self._verdicts:
             match.announce()
         await conclude(self)
 
-    return {(Tournament, "_conclude"): announce}
+    return {(Concluding, "_conclude"): announce}
 
 
 def stall_is_not_credited() -> Patches:
@@ -148,17 +150,14 @@ def an_old_absence_counts() -> Patches:
 def known_in_the_order_of_waking() -> Patches:
     """What is kept is made known by whichever task the scheduler wakes first."""
 
-    async def keep(self: Tournament, *facts: AnyFact) -> Sequence[str]:
-        if not facts:
-            return ()
-        receipts = await self._store.keep(self.record.name, self._wall(), facts)
+    async def keep(self: Keeper, *facts: AnyFact) -> Sequence[str]:
+        receipts = await self._store.keep(self._record.name, self._wall(), facts)
         for fact in facts:
-            self.record.add(fact)
-            self._told(fact)
-        self.wake()
+            self._record.add(fact)
+            self._added(fact)
         return receipts
 
-    return {(Tournament, "keep"): keep}
+    return {(Keeper, "keep"): keep}
 
 
 def decisions_overlap() -> Patches:

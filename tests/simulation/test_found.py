@@ -14,11 +14,12 @@ from games.game import Pace
 from tests.simulation.disk import Disk, Session
 from tests.tournament.world import World, first, play, silent
 from tournament.events import Ending
+from tournament.facts import AnyFact, Concluded, Opened, State, Turned
+from tournament.folding import fold
 from tournament.match import Match
 from tournament.player import GRACE, Seat
-from tournament.record import AnyFact, Concluded, Opened, State, Turned, fold
+from tournament.refusals import Refusal
 from tournament.timekeeper import BEAT, LATE, Timekeeper
-from tournament.tournament import Refusal
 
 GAME = catalogue()["tic-tac-toe"]
 SLOW = 1.0  # seconds that the store takes
@@ -211,7 +212,7 @@ async def test_what_is_known_is_in_the_order_of_the_store(autojump_clock: MockCl
         await trio.sleep(2 * SLOW)
         known, kept = here.tournament.record, fold(here.store.kept())["cup"]
         assert list(known.matches) == list(kept.matches)
-        assert known.results() == kept.results()
+        assert known.results.remembered() == kept.results.remembered()
         nursery.cancel_scope.cancel()
 
 

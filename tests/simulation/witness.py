@@ -13,9 +13,10 @@ from tests.simulation import oracles
 from tests.simulation.ledger import Ledger
 from tests.simulation.sheet import Sheet
 from tournament.events import NOBODY, AnyEvent, Ended, Ending
+from tournament.facts import AnyFact, Concluded, Drew
+from tournament.folding import fold
 from tournament.match import Match
 from tournament.player import Seat
-from tournament.record import AnyFact, Concluded, Drew, fold
 from tournament.settling import CUT_SHORT
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from tests.simulation.host import Host
 from tests.simulation.organiser import Organiser, fate
 from tests.simulation.plan import Act, Plan
 from tests.simulation.witness import Witness
-from tournament.record import State
+from tournament.facts import State
 
 BOUND = 50_000.0  # virtual seconds in which all has to be over
 DOWN = 100.0  # virtual seconds that a host may take to start again

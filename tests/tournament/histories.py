@@ -3,8 +3,7 @@
 from random import Random
 
 from tournament.events import NOBODY, Ending
-from tournament.format import Pairing
-from tournament.record import (
+from tournament.facts import (
     AnyFact,
     Claimed,
     Concluded,
@@ -14,13 +13,14 @@ from tournament.record import (
     Entered,
     Froze,
     Opened,
-    Record,
     Seated,
     State,
     Turned,
     Voided,
     Withdrew,
 )
+from tournament.format import Pairing
+from tournament.record import Record
 
 NAMES = tuple("abcdefgh")
 SCORES = {0: (1.0, 0.0), 1: (0.0, 1.0), None: (0.5, 0.5)}

@@ -10,9 +10,9 @@ from tests.steps import steps_taken
 from tests.tournament.world import World, first, play
 from tournament.absences import AGAIN, MISSES, SLOWER, Absences
 from tournament.events import Ending
+from tournament.facts import Concluded, Opened, State, Turned
 from tournament.format import Pairing
-from tournament.record import Concluded, Opened, State, Turned
-from tournament.tournament import Refusal
+from tournament.refusals import Refusal
 from tournament.waiting import Waiting
 
 GRACE = 30.0

@@ -5,8 +5,9 @@ import trio
 from trio.testing import MockClock
 
 from tests.tournament.world import World, first, play, silent, table
+from tournament.facts import Concluded, Dealt
+from tournament.folding import fold
 from tournament.player import Player
-from tournament.record import Concluded, Dealt, fold
 from tournament.store import Memory
 
 SMALL = {"rows": 3, "cols": 3}

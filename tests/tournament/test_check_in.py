@@ -8,8 +8,10 @@ import trio
 from trio.testing import MockClock
 
 from tests.tournament.world import World, first, play
-from tournament.record import Entered, NoShow, Opened, Record, State, Turned, fold
-from tournament.tournament import Refusal
+from tournament.facts import Entered, NoShow, Opened, State, Turned
+from tournament.folding import fold
+from tournament.record import Record
+from tournament.refusals import Refusal
 
 MINUTE = 60.0
 CHECK_IN = 10 * MINUTE

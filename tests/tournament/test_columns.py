@@ -13,8 +13,9 @@ from msgspec import structs
 from tests.tournament.histories import history
 from tests.tournament.test_tally import forgetful
 from tournament.events import Ending, Fault
+from tournament.facts import AnyFact, Concluded, Dealt, Drew, Entered, Opened, Voided
 from tournament.format import Pairing, formats
-from tournament.record import AnyFact, Concluded, Dealt, Drew, Entered, Opened, Record, Voided
+from tournament.record import Record
 
 ENDLESS = [format.name for format in formats().values() if format.endless]
 seeds = st.integers(0, 2**32 - 1)
@@ -60,16 +61,16 @@ def said(record: Record) -> list[object]:
     return [
         dict(record.drawn),
         [*record.matches.items()],
-        dict(record.counted),
-        dict(record.came_to),
+        dict(record.results.counted),
+        dict(record.results.came_to),
         [*record.endings],
-        [*record.decisions],
-        record.decisions[2:5],
+        [*record.results.decisions],
+        record.results.decisions[2:5],
         record.adjusted(),
         record.standings(),
-        [*map(len, (record.drawn, record.matches, record.counted, record.came_to))],
-        [*map(len, (record.endings, record.decisions))],
-        [(record.drawn.get(number), record.came_to.get(number)) for number in numbers],
+        [*map(len, (record.drawn, record.matches, record.results.counted, record.results.came_to))],
+        [*map(len, (record.endings, record.results.decisions))],
+        [(record.drawn.get(number), record.results.came_to.get(number)) for number in numbers],
         [record.match_of(number) for number in numbers],
         [f"cup-{number}" in record.matches for number in numbers],
         record.version,

@@ -10,9 +10,9 @@ from games.catalogue import catalogue
 from games.game import Illegal, Pace
 from tests.tournament.world import World, first, play, silent
 from tournament.events import CUT_SHORT, Began, Ending, Moved
+from tournament.facts import Opened, State, Turned
 from tournament.match import Match
 from tournament.player import Player
-from tournament.record import Opened, State, Turned
 from tournament.store import Memory
 
 NAMES = ("ann", "bob")

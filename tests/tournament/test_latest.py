@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tournament.events import Ending
+from tournament.facts import AnyFact, Concluded, Dealt, Drew, Entered, Opened, Voided
 from tournament.format import Pairing, Result
 from tournament.latest import MEMORY, Latest
 from tournament.pairing.drawing import unfinished
-from tournament.record import AnyFact, Concluded, Dealt, Drew, Entered, Opened, Record, Voided
+from tournament.record import Record
 
 NAMES = tuple("abcdef")
 seeds = st.integers(0, 2**32 - 1)
@@ -60,7 +61,7 @@ def concluded(record: Record, match: str, number: int, random: Random) -> Conclu
 def looked_up(record: Record) -> tuple[list[Pairing], list[Result]]:
     """The latest, found by going through all that is known."""
     drawn = list(record.drawn.values())[-MEMORY:]
-    results = {result.pairing.number: result for result in record.results()}
+    results = {result.pairing.number: result for result in record.results.remembered()}
     return drawn, [results[pairing.number] for pairing in drawn if pairing.number in results]
 
 

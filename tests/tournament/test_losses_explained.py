@@ -10,9 +10,9 @@ from games.game import Illegal
 from tests.tournament.world import World, first, play, silent, table, world
 from tournament import causes, entries
 from tournament.events import HOST_FAILED, AnyEvent, Ending, Fault
+from tournament.facts import Concluded
+from tournament.in_play import InPlay
 from tournament.player import Seat
-from tournament.record import Concluded
-from tournament.tournament import Tournament
 
 EPOCH = 1_760_000_000.0
 
@@ -20,7 +20,7 @@ EPOCH = 1_760_000_000.0
 @pytest.fixture
 def a_wall_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """Has tournaments believe that it is 2025, and not the beginning of 1970."""
-    monkeypatch.setattr(Tournament, "_epoch", lambda tournament: EPOCH)
+    monkeypatch.setattr(InPlay, "epoch", lambda play: EPOCH)
 
 
 async def refused_and_silent(seat: Seat) -> None:

@@ -5,9 +5,9 @@ import pytest
 
 from games.catalogue import catalogue
 from tournament.events import Ending
+from tournament.facts import Concluded
 from tournament.match import Match
 from tournament.notes import FIGURE, MOST, Note, Notebook, Noted, size
-from tournament.record import Concluded
 
 NOTES: tuple[Note, ...] = ("a fork", {"tokens": 120, "score": -0.5})
 

@@ -2,10 +2,11 @@
 
 from math import inf
 
+from tournament.facts import Entered, Opened, Withdrew
 from tournament.format import Entrant
 from tournament.lobby import Lobby
 from tournament.presence import Presence
-from tournament.record import Entered, Opened, Record, Withdrew
+from tournament.record import Record
 from tournament.timekeeper import Timekeeper
 
 

@@ -11,8 +11,9 @@ from trio.testing import MockClock
 from games.game import Pace
 from tests.tournament.world import Behaviour, World, first, play
 from tournament.events import Ending
+from tournament.facts import Concluded, Dealt, Drew, Entered, Opened, RoundBegan, State, Turned
 from tournament.format import Pairing
-from tournament.record import Concluded, Dealt, Drew, Entered, Opened, Record, RoundBegan, State, Turned
+from tournament.record import Record
 from tournament.rounds import begins_at, coming, objection, planned
 from tournament.store import Memory
 from tournament.waiting import START, Waiting

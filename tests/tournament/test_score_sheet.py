@@ -6,17 +6,9 @@ from random import Random
 import pytest
 
 from tournament.events import Ending
+from tournament.facts import Concluded, Disqualified, Drew, Entered, Opened, Voided, Withdrew
 from tournament.format import Pairing, formats
-from tournament.record import (
-    Concluded,
-    Disqualified,
-    Drew,
-    Entered,
-    Opened,
-    Record,
-    Voided,
-    Withdrew,
-)
+from tournament.record import Record
 from tournament.score_sheet import ALL_CROSSED, CROSSED, LATEST, NEAREST, ScoreSheet, board_of
 
 NAMES = tuple(f"bot {number}" for number in range(8))
@@ -88,9 +80,9 @@ def test_every_change_of_the_table_is_another_version_and_nothing_else_is() -> N
 def test_a_preview_leaves_the_lists_that_are_followed_as_they_are() -> None:
     random, record = Random(2), event("round-robin")
     match = play(record, random, *NAMES[:2])
-    decisions, endings = list(record.decisions), list(record.endings)
-    assert record.after(Voided(match, "a fault")).decisions != decisions
-    assert (record.decisions, record.endings) == (decisions, endings)
+    decisions, endings = list(record.results.decisions), list(record.endings)
+    assert record.after(Voided(match, "a fault")).results.decisions != decisions
+    assert (record.results.decisions, record.endings) == (decisions, endings)
 
 
 def test_of_many_entrants_only_matches_against_the_nearest_are_crossed() -> None:
@@ -112,6 +104,7 @@ def test_of_many_entrants_only_matches_against_the_nearest_are_crossed() -> None
             assert widths == [CROSSED - 1] * CROSSED
         for row, cells in board.crossed.items():
             for column, entries in cells.items():
-                met = [each for each in record.came_to.values() if {*each.pairing.names} == {row, column}]
+                came_to = record.results.came_to.values()
+                met = [each for each in came_to if {*each.pairing.names} == {row, column}]
                 assert [entry.number for entry in entries] == [each.pairing.number for each in met]
     assert LATEST > CROSSED

@@ -14,11 +14,11 @@ from tests.tournament.test_ratings import NAMES, SCORES, game, never, often, spl
 from tournament import sampling
 from tournament.circles import circles
 from tournament.events import Ending
+from tournament.facts import Concluded, played_out
 from tournament.format import Pairing, Result, moves_digest
 from tournament.meetings import Meetings
 from tournament.posterior import ADVANTAGE, ELO, LEAN, SPREADS, Model, games_of
 from tournament.ratings import Ratings, duplicates
-from tournament.record import Concluded, played_out
 from tournament.strength import RANKED, Strengths, strengths
 
 few_games = st.lists(

@@ -9,10 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tournament.record
+import tournament.results
 from tests.tournament.histories import history
 from tournament.events import Ending
+from tournament.facts import AnyFact, Concluded, Disqualified, Opened, Voided
 from tournament.format import formats
-from tournament.record import AnyFact, Concluded, Disqualified, Opened, Record, Voided
+from tournament.record import Record
 from tournament.tally import VALUES
 
 FEW = 5  # matches that are remembered here
@@ -26,7 +28,7 @@ def forgetful(again: int = 1) -> Generator[None]:
     """A record remembers few matches, and adds up few `again` with each that ends."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tournament.record, "WHOLE", FEW)
-        patch.setattr(tournament.record, "AGAIN", again)
+        patch.setattr(tournament.results, "AGAIN", again)
         yield
 
 
@@ -91,9 +93,9 @@ def test_where_there_is_an_end_nothing_that_counts_is_forgotten(seed: int, steps
     with forgetful():
         one, other = (of(opened, facts, whole=whole) for whole in (True, False))
         assert other.standings() == one.standings()
-        assert (other.past(), other.results(), other.adjusted()) == (
+        assert (other.past(), other.results.remembered(), other.adjusted()) == (
             one.past(),
-            one.results(),
+            one.results.remembered(),
             one.adjusted(),
         )
 
@@ -128,7 +130,7 @@ def test_what_is_forgotten_is_not_there_any_more() -> None:
     opened, facts = history("open", Random(1), 2000)
     with forgetful():
         record = of(opened, facts, whole=False)
-    kept = [record.drawn, record.matches, record.came_to, record.counted, record.attempts]
+    kept = [record.drawn, record.matches, record.results.came_to, record.results.counted, record.attempts]
     assert max(map(len, kept)) <= FEW + len(record.open) + len(record.dealt)
     assert record.ended > 100 * FEW / 2
 

@@ -13,13 +13,13 @@ from games.catalogue import catalogue
 from games.game import Pace
 from tests.tournament.world import World, first, leaves, play, silent, world
 from tournament.events import NOBODY, Ended, Ending
+from tournament.facts import Concluded, Drew, Opened, State
 from tournament.format import Terms
 from tournament.match import Match
 from tournament.player import Seat
-from tournament.record import Concluded, Drew, Opened, State
+from tournament.refusals import Refusal
 from tournament.settling import whole_micros
 from tournament.store import Memory
-from tournament.tournament import Refusal
 
 FOUR = dict.fromkeys(("ann", "bob", "cas", "dee"), first)
 
@@ -419,7 +419,7 @@ async def test_every_format_comes_to_an_end(autojump_clock: MockClock, format: s
     async with world(dict.fromkeys("abcdefg", first), format=format) as here:
         await here.tournament.run()
     assert here.tournament.record.state is State.FINISHED
-    assert here.tournament.record.results()
+    assert here.tournament.record.results.remembered()
 
 
 async def test_it_is_not_over_after_a_round_of_nothing_but_byes(autojump_clock: MockClock) -> None:

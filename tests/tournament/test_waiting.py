@@ -13,12 +13,13 @@ from trio.testing import MockClock
 
 from tests.steps import steps_taken
 from tournament.events import Ending
+from tournament.facts import AnyFact, Concluded, Dealt, Drew, Entered, Opened, Voided
 from tournament.format import Pairing
 from tournament.lobby import Lobby
 from tournament.pairing.round_robin import table
 from tournament.player import Player
 from tournament.presence import Presence
-from tournament.record import AnyFact, Concluded, Dealt, Drew, Entered, Opened, Record, Voided
+from tournament.record import Record
 from tournament.timekeeper import Timekeeper
 from tournament.waiting import START, Waiting
 

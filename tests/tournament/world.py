@@ -11,10 +11,12 @@ from games.catalogue import catalogue
 from games.game import Illegal
 from tournament.desk import Desk
 from tournament.events import Ended
+from tournament.facts import AnyFact, Concluded, Opened, State, Turned
+from tournament.folding import fold
 from tournament.format import Terms
 from tournament.lobby import Lobby
 from tournament.player import Player, Seat
-from tournament.record import AnyFact, Concluded, Opened, Record, State, Turned, fold
+from tournament.record import Record
 from tournament.store import Memory
 from tournament.timekeeper import Timekeeper
 from tournament.tournament import Tournament

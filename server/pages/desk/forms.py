@@ -8,8 +8,8 @@ from typing import Any
 
 from games.game import Pace
 from server.host.tournament_settings import TournamentSettings
-from tournament.record import Absent
-from tournament.tournament import Refusal
+from tournament.facts import Absent
+from tournament.refusals import Refusal
 
 EMPTY: Mapping[str, str] = {
     "name": "",

@@ -25,11 +25,13 @@ from server.pages.paging import page_of
 from tournament.check_in import opens_at
 from tournament.desk import AFFILIATION, CONTACT, Desk
 from tournament.events import Ending
+from tournament.facts import AnyFact, State
 from tournament.format import formats
-from tournament.record import AnyFact, Record, State
+from tournament.record import Record
+from tournament.refusals import Refusal
 from tournament.rounds import coming
 from tournament.score_sheet import board_of
-from tournament.tournament import Refusal, Tournament
+from tournament.tournament import Tournament
 
 PAGE = 100  # orders on a page of the audit
 LATELY = 8  # orders on the page of a tournament

@@ -14,9 +14,9 @@ from msgspec import Struct
 from games.game import Pace
 from tournament.across import Across
 from tournament.events import Ending, Fault
+from tournament.facts import State
 from tournament.kinds import Kind
 from tournament.notes import Noted
-from tournament.record import State
 
 JSON, CSV, LINES = "application/json", "text/csv", "application/x-ndjson"
 STREAM, TEXT = "text/event-stream", "text/plain"

@@ -15,7 +15,7 @@ import trio
 from server.export.json_views import moment, row_on_board
 from server.host.boards import EVERY, NoBoard
 from server.host.view import Held, View
-from tournament.record import State
+from tournament.facts import State
 from tournament.score_sheet import Board
 
 ROWS = 100  # in one event

@@ -16,7 +16,8 @@ from server.export.json_views import moment
 from server.host.view import Held
 from server.http.wire import Response
 from server.protocols.api.call import Look
-from tournament.record import Concluded, Record
+from tournament.facts import Concluded
+from tournament.record import Record
 from tournament.rounds import planned, rounds_of
 
 ATOM = "application/atom+xml; charset=utf-8"

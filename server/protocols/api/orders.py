@@ -15,9 +15,9 @@ from server.http.head import HttpError
 from server.http.wire import Response, json_response
 from server.protocols.api.call import Call
 from server.protocols.api.reading import summary
-from tournament import tournament as live
+from tournament import refusals
 from tournament.desk import NOTHING, About, Desk
-from tournament.record import AnyFact
+from tournament.facts import AnyFact
 from tournament.tournament import Tournament
 
 
@@ -37,7 +37,7 @@ class Order(Struct, frozen=True, forbid_unknown_fields=True):
 async def hold(call: Call, settings: TournamentSettings) -> Response:
     try:
         tournament = await call.host.found(settings.name, settings.opened(), call.by)
-    except live.Refusal as refusal:
+    except refusals.Refusal as refusal:
         raise HttpError(409 if call.host.has(settings.name) else 400, str(refusal)) from None
     location = ("Location", f"/api/tournaments/{settings.name}")
     return json_response(201, summary(tournament), location)
@@ -143,7 +143,7 @@ def as_conflict() -> Generator[None]:
     """Answer with a conflict to what the tournament refuses."""
     try:
         yield
-    except live.Refusal as refusal:
+    except refusals.Refusal as refusal:
         raise HttpError(409, str(refusal)) from None
 
 
@@ -156,7 +156,7 @@ def _named(order: Order, who: str) -> str:
 def _about(order: Order) -> About:
     try:
         return about(order.affiliation, order.contact)
-    except live.Refusal as refusal:
+    except refusals.Refusal as refusal:
         raise HttpError(400, str(refusal)) from None
 
 

@@ -22,8 +22,9 @@ from server.http.exchange import Chunks, Exchange
 from server.protocols.api.changes import Changes
 from tournament.causes import moved_by
 from tournament.events import AnyEvent, Began, Ended, Moved, Refused
+from tournament.facts import AnyFact, Concluded, Disqualified, Froze, Voided, Withdrew
 from tournament.match import Match
-from tournament.record import AnyFact, Concluded, Disqualified, Froze, Record, Voided, Withdrew
+from tournament.record import Record
 
 HEADERS = (
     ("Content-Type", "text/event-stream"),

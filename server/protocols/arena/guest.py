@@ -32,8 +32,8 @@ from server.protocols.arena.invitations import Invitations
 from server.protocols.arena.messages import PRIVATE
 from server.protocols.common.attendance import Attendance
 from server.protocols.common.states import State as Attending
+from tournament.facts import AnyFact, State
 from tournament.player import GRACE, Seat
-from tournament.record import AnyFact, State
 
 DOOR = "arena"
 UNTOLD = 1000  # bots that are away and have yet to hear that their tournament is over

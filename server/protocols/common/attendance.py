@@ -23,9 +23,9 @@ from server.net.guard import is_ours
 from server.protocols.common.states import TABLE, Happening, Impossible, State
 from server.protocols.common.talk_budget import TalkBudget
 from server.protocols.common.tournament_end import when_over
+from tournament.facts import AnyFact
 from tournament.log import Follower, Tell
 from tournament.player import GRACE, Seat
-from tournament.record import AnyFact
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 

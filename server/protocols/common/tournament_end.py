@@ -9,7 +9,7 @@ from functools import partial
 
 from server.host.host import OPEN, Host
 from server.host.view import Held, Told
-from tournament.record import AnyFact, State, Turned
+from tournament.facts import AnyFact, State, Turned
 
 
 def when_over(host: Host, tournament: str, tell: Told) -> Callable[[], None]:

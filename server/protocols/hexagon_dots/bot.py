@@ -34,9 +34,9 @@ from server.protocols.hexagon_dots.gate import Gate, Guest
 from server.protocols.hexagon_dots.messages import delta, standing, whole
 from server.protocols.hexagon_dots.tokens import Known, Tokens, begins_with
 from tournament.events import AnyEvent, Began, Ended, Ending, Moved, Refused
+from tournament.facts import AnyFact
 from tournament.match import Match, OutOfTurn
 from tournament.player import Seat
-from tournament.record import AnyFact
 
 USED = "this token has been used for another move"
 PLAIN = (("Content-Type", "text/plain; charset=utf-8"), ("X-Content-Type-Options", "nosniff"))

@@ -37,9 +37,10 @@ from server.protocols.house.messages import (
 )
 from tournament import events
 from tournament.events import AnyEvent
+from tournament.facts import AnyFact
 from tournament.match import OutOfTurn
 from tournament.player import Seat
-from tournament.record import AnyFact, Record
+from tournament.record import Record
 from tournament.score_sheet import Board
 
 DOOR = "house"

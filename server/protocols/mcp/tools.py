@@ -21,7 +21,7 @@ from server.protocols.mcp import words
 from server.protocols.mcp.place import WAITING, Place
 from server.protocols.mcp.places import Full, Places
 from server.protocols.mcp.sessions import Session
-from tournament.record import State
+from tournament.facts import State
 
 LISTED = 100  # tournaments, or rows of standings: what fits in a prompt
 

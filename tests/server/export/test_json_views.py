@@ -2,8 +2,9 @@
 
 from server.export.json_views import match_shown, rows
 from tournament.events import Ending
+from tournament.facts import Concluded, Drew, Entered, Opened, Voided
 from tournament.format import Pairing
-from tournament.record import Concluded, Drew, Entered, Opened, Record, Voided
+from tournament.record import Record
 
 PLAYED = Concluded(
     "cup-1", 1, ("ann", "bob"), 1, Ending.PLAYED, "X has three in a row", (0.0, 1.0), ("C", "N"), (0.5, 0.25)

@@ -14,8 +14,9 @@ from server.export.match_import import checked
 from server.export.match_text import BadText, read, text
 from tournament.causes import Refused
 from tournament.events import Ending
+from tournament.facts import Concluded, Drew, Entered, Opened
 from tournament.format import Pairing
-from tournament.record import Concluded, Drew, Entered, Opened, Record
+from tournament.record import Record
 
 GAMES = [pytest.param(game, id=game.name) for game in catalogue().values()]
 NAMES = ("ann", 'b"o|b: #1')

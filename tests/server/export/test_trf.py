@@ -16,8 +16,9 @@ from server.export.trf import NotInTrf, trf
 from tests.hang import HANG
 from tests.tournament.holding import Held, field, toss
 from tournament.events import Ending
+from tournament.facts import Concluded, Disqualified, Drew, Entered, Opened, Withdrew
 from tournament.format import Entrant, Terms, formats
-from tournament.record import Concluded, Disqualified, Drew, Entered, Opened, Record, Withdrew
+from tournament.record import Record
 
 CHECKER = "BBP_PAIRINGS"  # the variable with the path of bbpPairings, where it is not on the PATH
 DAY = 1_767_225_600.0  # 2026-01-01

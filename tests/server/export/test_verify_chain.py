@@ -16,7 +16,8 @@ from tests.server.exports import exported, simulated, text
 from tests.server.run import quintain
 from tournament.chain import START, leaf, linked, shown_leaf
 from tournament.events import Ending
-from tournament.record import Claimed, Concluded, Kept, Ordered, Withdrew, fold
+from tournament.facts import Claimed, Concluded, Kept, Ordered, Withdrew
+from tournament.folding import fold
 
 KEY = Signer(bytes(range(32)))
 

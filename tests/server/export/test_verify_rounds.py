@@ -14,7 +14,8 @@ from server.export.verify import verify
 from server.host.descriptions import about
 from tests.server.exports import exported, text
 from tests.tournament.world import World, first, play
-from tournament.record import CheckedIn, Entered, Kept, NoShow, Opened, RoundBegan, fold
+from tournament.facts import CheckedIn, Entered, Kept, NoShow, Opened, RoundBegan
+from tournament.folding import fold
 
 CONTACT = "ann@example.org"
 

@@ -12,7 +12,8 @@ from trio.testing import MockClock
 from server.host.boards import EVERY, WAIT, Boards, NoBoard
 from server.net.guard import Guard
 from tests.tournament.test_score_sheet import NAMES, event, play
-from tournament.record import Froze, Record
+from tournament.facts import Froze
+from tournament.record import Record
 from tournament.score_sheet import board_of
 
 

@@ -15,8 +15,9 @@ from tests.server.protocols.test_api import GAME, TOKEN, office
 from tests.server.web import get
 from tournament.desk import AFFILIATION, CONTACT, About
 from tournament.entries import entry, public
-from tournament.record import Described, Entered, Opened, Record
-from tournament.tournament import Refusal
+from tournament.facts import Described, Entered, Opened
+from tournament.record import Record
+from tournament.refusals import Refusal
 
 STRANGE = "=<b>ETH</b> & Co."
 SECRET = "ann@example.org"

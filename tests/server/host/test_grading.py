@@ -24,8 +24,9 @@ from server.net.guard import Guard
 from tests.hang import HANG
 from tests.server.pages.gallery import Gallery, gallery
 from tournament.events import Ending
+from tournament.facts import Concluded, Drew, Entered, Opened, Voided
 from tournament.format import Pairing
-from tournament.record import Concluded, Drew, Entered, Opened, Record, Voided
+from tournament.record import Record
 
 MOVES = ("C", "N", "E", "W", "SW", "NE", "NW", "SE", "S")  # both have thrown something away
 FOUND = grades(GAME, {}, MOVES)

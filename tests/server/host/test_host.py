@@ -12,12 +12,13 @@ from trio.testing import MockClock
 from server.host.host import Host
 from server.host.reception import Unwelcome, Visit
 from tests.tournament.world import first, play
+from tournament.facts import AnyFact, Concluded, Opened, State
 from tournament.format import Terms
 from tournament.match import Match
-from tournament.record import AnyFact, Concluded, Opened, State
+from tournament.refusals import Refusal
 from tournament.store import Memory
 from tournament.timekeeper import Timekeeper
-from tournament.tournament import Refusal, Tournament
+from tournament.tournament import Tournament
 
 GAME = "tic-tac-toe"
 

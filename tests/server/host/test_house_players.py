@@ -12,8 +12,8 @@ from server.host.thinker import Busy, Failed
 from tests.server.host.inside import Inside
 from tests.server.protocols.fours import DISCONNECTED, END, Bot, ignored, place, play_on, table
 from tournament.events import Ending
+from tournament.facts import AnyFact
 from tournament.match import Match
-from tournament.record import AnyFact
 from tournament.store import Memory
 
 

@@ -15,7 +15,7 @@ from tests.lacking import lacking
 from tests.server.exposition import Figures, read
 from tests.server.protocols.room import room
 from tournament.events import Ending, Fault
-from tournament.record import Concluded, Voided
+from tournament.facts import Concluded, Voided
 
 GAME = "tic-tac-toe"
 HEARD: Any = {"capture_stdout": True, "capture_stderr": True}

@@ -22,8 +22,9 @@ from tests.server.protocols.room import Guest, Room, room
 from tournament.causes import Disconnected, Refused, Returned
 from tournament.entries import entry
 from tournament.events import Ending
+from tournament.facts import Concluded
 from tournament.kinds import BOTS, Kind
-from tournament.record import Concluded, Record
+from tournament.record import Record
 from tournament.store import Memory
 
 GAMES = sorted(catalogue())

@@ -3,7 +3,8 @@
 import pytest
 
 from server.host.roll import Roll
-from tournament.record import AnyFact, Claimed, Entered, Opened, Record, Released, Seated, State, Turned
+from tournament.facts import AnyFact, Claimed, Entered, Opened, Released, Seated, State, Turned
+from tournament.record import Record
 
 GAME = "tic-tac-toe"
 SEATED = Seated("ann", "santorini", "192.0.2.1")

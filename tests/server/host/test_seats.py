@@ -10,9 +10,9 @@ from server.host.host import Host
 from server.host.reception import Unwelcome, Visit
 from tests.server.host.test_host import GAME, come, running
 from tournament.desk import Desk
-from tournament.record import Claimed, Opened, Seated, State
+from tournament.facts import Claimed, Opened, Seated, State
+from tournament.refusals import Refusal
 from tournament.store import Memory
-from tournament.tournament import Refusal
 
 HOME, DOOR, TOKEN = "192.0.2.1", "santorini", "a token of sixteen and more"
 OURS: dict[str, Any] = {"keeps": False, "peer": HOME, "door": DOOR}

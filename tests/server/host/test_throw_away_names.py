@@ -15,7 +15,7 @@ from tests.effort import tries
 from tests.server.exports import exported, text
 from tests.server.host.test_host import GAME, come, running
 from tests.steps import steps_taken
-from tournament.record import Concluded, Dealt, Entered, Opened, State
+from tournament.facts import Concluded, Dealt, Entered, Opened, State
 from tournament.store import Memory
 
 TABLE = f"open-{GAME}"

@@ -12,8 +12,9 @@ from tests.server.pages.sitting import sitting
 from tests.server.protocols.test_api import GAME, office
 from tests.tournament.world import first, play
 from tournament.events import Ending
+from tournament.facts import Concluded, Disqualified, Drew, Entered, Opened, Voided
 from tournament.format import Pairing
-from tournament.record import Concluded, Disqualified, Drew, Entered, Opened, Record, Voided
+from tournament.record import Record
 
 SCORES = {0: (1.0, 0.0), 1: (0.0, 1.0)}
 

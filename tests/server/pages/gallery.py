@@ -23,8 +23,8 @@ from tests.server.transcripts import at_once, hosting
 from tests.server.web import Answer, Client, Server, get, serving
 from tests.server.windowed import Weather
 from tests.tournament.world import Behaviour, first, play
+from tournament.facts import Opened
 from tournament.format import Terms
-from tournament.record import Opened
 from tournament.tournament import Tournament
 
 GAME = "tic-tac-toe"

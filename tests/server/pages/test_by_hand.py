@@ -15,8 +15,9 @@ from server.pages import by_hand, rendering
 from server.pages.door import shows
 from server.pages.story import Story
 from tests.games.play import playout
+from tournament.facts import Opened
 from tournament.match import Match
-from tournament.record import Opened, Record
+from tournament.record import Record
 
 games = pytest.mark.parametrize("game", catalogue().values(), ids=list(catalogue()))
 

@@ -14,7 +14,8 @@ from tests.server.exports import exported, text
 from tests.server.pages.sitting import Browser, Sitting, sitting
 from tests.tournament.world import first, play, silent
 from tournament.desk import Desk
-from tournament.record import Ordered, State, fold
+from tournament.facts import Ordered, State
+from tournament.folding import fold
 from tournament.store import Memory
 
 ROW = re.compile(r"<tr(?P<class>[^>]*)>(?P<cells>.*?)</tr>", re.DOTALL)
@@ -196,7 +197,7 @@ async def test_frozen_standings_stand_still_for_the_public_and_move_at_the_desk(
         await here.come("ann", "bob", "cas")
         await trio.sleep(20.0)
         browser, record = await here.log_in(), here.host.tournaments["cup"].record
-        assert 0 < len(record.results()) < len(record.drawn)
+        assert 0 < len(record.results.remembered()) < len(record.drawn)
         address = "/api/tournaments/cup/standings"
         then = (await here.api("GET", address, token=None))["rows"]
         path = "/admin/tournaments/cup/freeze"

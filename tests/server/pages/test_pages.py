@@ -20,8 +20,8 @@ from tests.server.web import get, serving
 from tests.tournament.world import silent
 from tournament.desk import Desk
 from tournament.events import Ending
+from tournament.facts import Abridged, AnyFact, Concluded, Drew, Entered, State, Turned
 from tournament.format import Pairing
-from tournament.record import Abridged, AnyFact, Concluded, Drew, Entered, State, Turned
 
 HEADERS = {
     "x-content-type-options": "nosniff",

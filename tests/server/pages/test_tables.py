@@ -15,8 +15,9 @@ from server.pages.tournament import parts_of, stamp
 from tests.server.pages.gallery import Gallery, gallery
 from tests.steps import steps_taken
 from tests.tournament.test_score_sheet import event, play
+from tournament.facts import Dealt, Drew, Entered, Froze, Voided
 from tournament.format import Pairing
-from tournament.record import Dealt, Drew, Entered, Froze, Record, Voided
+from tournament.record import Record
 from tournament.score_sheet import ALL_CROSSED, ScoreSheet
 
 NAMED = re.compile(r'<th scope="row"><a[^>]*>([^<]*)</a>')

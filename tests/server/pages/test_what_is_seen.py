@@ -8,7 +8,7 @@ from trio.testing import MockClock
 from server.pages import formatting, home
 from tests.server.pages.gallery import GAME, Gallery, gallery
 from tournament.events import Ending
-from tournament.record import Concluded
+from tournament.facts import Concluded
 from tournament.skill import in_elo
 
 TIME = re.compile(r'<time datetime="(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)" data-local="\w+">[^<]+</time>')

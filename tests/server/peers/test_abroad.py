@@ -17,7 +17,7 @@ from tests.server.peers.test_keeping import CARD, Registry, here
 from tests.server.peers.test_ledger import Rows
 from tournament import entries
 from tournament.entries import Entry
-from tournament.record import AnyFact, Opened, State, Turned
+from tournament.facts import AnyFact, Opened, State, Turned
 
 FACTS: tuple[AnyFact, ...] = (Opened("tic-tac-toe", "round-robin"), Turned(State.RUNNING))
 

@@ -26,7 +26,8 @@ from tests.server.exports import exported
 from tests.server.served import READY, ROOT
 from tests.server.store.postgresql import Server
 from tournament import entries
-from tournament.record import State, fold
+from tournament.facts import State
+from tournament.folding import fold
 
 pytestmark = pytest.mark.slow
 

@@ -13,8 +13,8 @@ from server.store.journal import Jot, Unavailable
 from server.store.shared import SharedPostgres
 from tests.server.peers.test_keeping import CARD, Registry, here
 from tournament.entries import Entry
-from tournament.record import Entered, Opened
-from tournament.tournament import Refusal
+from tournament.facts import Entered, Opened
+from tournament.refusals import Refusal
 
 OPENED = Opened("tic-tac-toe", "swiss")
 

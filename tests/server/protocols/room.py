@@ -15,7 +15,7 @@ from server.protocols.tcp import attend
 from tests.server.ends import LineEnd, in_memory
 from tests.server.transcripts import Bot, hosting
 from tests.server.windowed import End, Weather
-from tournament.record import AnyFact, Entered, Opened
+from tournament.facts import AnyFact, Entered, Opened
 from tournament.store import Memory, Store
 
 FLAT = [[0] * 6] * 6  # Santorini before anything is built

@@ -19,8 +19,8 @@ from server.protocols.house.sessions import HouseHttp
 from tests.server.transcripts import hosting
 from tests.server.web import Answer, Client, Server, serving
 from tests.server.windowed import Weather
+from tournament.facts import AnyFact, Concluded
 from tournament.match import Match
-from tournament.record import AnyFact, Concluded
 from tournament.store import Memory, Store
 
 FORM = "application/x-www-form-urlencoded"  # what clients in use say of their JSON

@@ -23,7 +23,7 @@ from tests.server.transcripts import hosting
 from tests.server.web import Answer, Client, Server, get, serving
 from tests.server.windowed import Weather
 from tests.tournament.world import first, play
-from tournament.record import Entered
+from tournament.facts import Entered
 
 GAME = "tic-tac-toe"
 TOKEN = "the organiser's own"

@@ -14,7 +14,8 @@ from server.protocols.api.changes import ROWS, changed
 from server.protocols.api.paging import MOST
 from tests.server.protocols.test_api import GAME, Office, events, office
 from tests.tournament.test_score_sheet import NAMES, event, play
-from tournament.record import Entered, Froze, Opened, Record, Withdrew
+from tournament.facts import Entered, Froze, Opened, Withdrew
+from tournament.record import Record
 from tournament.score_sheet import board_of
 
 

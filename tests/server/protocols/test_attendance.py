@@ -17,10 +17,10 @@ from server.protocols.common.attendance import Attendance
 from server.protocols.common.states import TABLE, Happening, Impossible, State
 from tests.server.protocols.room import SlowToEnter
 from tests.server.transcripts import hosting
-from tournament import record
+from tournament import facts
 from tournament.events import AnyEvent, Began, Ended, Moved
+from tournament.facts import AnyFact, Turned
 from tournament.player import Seat
-from tournament.record import AnyFact, Turned
 from tournament.tournament import Tournament
 
 GAME = "tic-tac-toe"
@@ -288,8 +288,8 @@ async def test_the_end_of_its_tournament_is_told_once_to_whoever_is_in_and_to_no
 
         def end() -> None:
             for tell in tuple(host.on_fact):
-                tell(host.tournaments["cup"], Turned(record.State.RUNNING))
-                tell(host.tournaments["cup"], Turned(record.State.FINISHED))
+                tell(host.tournaments["cup"], Turned(facts.State.RUNNING))
+                tell(host.tournaments["cup"], Turned(facts.State.FINISHED))
 
         end()
         assert ann.told.count("cup is over") == (Happening.TOURNAMENT_OVER in TABLE[state])

@@ -29,7 +29,7 @@ from tests.server.protocols.fours import (
 )
 from tournament.desk import Desk
 from tournament.events import Ending
-from tournament.record import State
+from tournament.facts import State
 
 CUP = {"tournament": "cup", "game": "connect-4", "format": "round-robin"}
 

@@ -25,11 +25,11 @@ from server.protocols.dialect import Channel, Speak, Talk
 from tests.server.doors import Page, Stream, in_memory_with, memory
 from tests.server.protocols.overheard import every_transcript, from_zero, listen_in, places
 from tests.server.transcripts import Stage, Transcript, replay, staged
-from tournament import record
+from tournament import facts
 from tournament.desk import Desk
+from tournament.folding import fold
 from tournament.match import Match
 from tournament.player import Player
-from tournament.record import fold
 from tournament.tournament import Tournament
 
 A_WHILE = 60.0  # seconds after which a bot that is away has lost its match
@@ -200,7 +200,7 @@ async def lose_a_connection(host: Host, stage: Stage, witness: Witness, speaker:
 async def end_all_tournaments(host: Host, stage: Stage, witness: Witness, speaker: str) -> None:
     """By putting everybody out; open tables never end."""
     for tournament in tuple(host.tournaments.values()):
-        if tournament.record.state is record.State.RUNNING and not tournament.record.format.endless:
+        if tournament.record.state is facts.State.RUNNING and not tournament.record.format.endless:
             for name in [name for name, each in tournament.record.entrants.items() if not each.gone]:
                 await Desk(tournament).disqualify(name, "this is the end")
             await tournament.finished()

@@ -12,8 +12,9 @@ from server.export.match_text import read
 from server.protocols.api.feeds import LATEST, atom, calendar
 from tests.server.protocols.test_api import GAME, office
 from tournament.events import Ending
+from tournament.facts import Concluded, Drew, Entered, Opened
 from tournament.format import Pairing
-from tournament.record import Concluded, Drew, Entered, Opened, Record
+from tournament.record import Record
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 STRANGE = "<ann & b\x0cob>"

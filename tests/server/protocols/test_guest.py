@@ -27,8 +27,8 @@ from tests.server.protocols.lists import (
 from tests.server.protocols.room import Room
 from tests.server.web import Client
 from tournament.events import Ending
+from tournament.facts import Concluded, State, Turned
 from tournament.player import GRACE
-from tournament.record import Concluded, State, Turned
 from tournament.store import Memory
 
 OWN = "a-token-of-ones-own"
@@ -214,7 +214,7 @@ async def test_who_waits_hears_of_the_end_at_once(autojump_clock: MockClock) -> 
 async def test_who_joins_again_while_its_tournament_ends_hears_of_that(autojump_clock: MockClock) -> None:
     """Between the last result and the end of the tournament the store is asked, and time passes."""
     async with lists(CUP) as here:
-        here.host.tournaments["cup"]._store = Slow()
+        here.host.tournaments["cup"]._keeper._store = Slow()
         clients = [await here.join(name, token=OWN + name) for name in ("ann", "bob")]
         await trio.sleep(5.0)
         ann, bob = [Fighter(here, await answered(client)) for client in clients]
@@ -256,7 +256,7 @@ async def test_of_two_that_arrive_with_one_token_the_second_stays(autojump_clock
 async def test_of_two_that_join_again_with_one_token_the_second_stays(autojump_clock: MockClock) -> None:
     """Both want to go on from the open table to a tournament, which takes a moment."""
     async with lists(CUP) as here:
-        here.host.tournaments["cup"]._store = Slow()
+        here.host.tournaments["cup"]._keeper._store = Slow()
         await here.host.table("tic-tac-toe")
         waiting = await here.join("ann", token=OWN, tournament="open-tic-tac-toe")
         first, second = [await here.join("ann", token=OWN, tournament="cup") for _ in range(2)]
@@ -274,7 +274,7 @@ async def test_who_joins_again_while_its_match_is_dealt_has_its_clock_wait(autoj
         await here.host.table("tic-tac-toe")
         await here.join("ann", token=OWN, tournament="open-tic-tac-toe")
         for tournament in here.host.tournaments.values():
-            tournament._store = Slow()
+            tournament._keeper._store = Slow()
         bob = await here.join("bob", tournament="open-tic-tac-toe")
         await trio.sleep(0.3)
         again = await here.join("ann", token=OWN, tournament="cup")
@@ -296,7 +296,7 @@ async def test_who_hangs_up_while_its_match_is_dealt_may_come_back_for_a_while(
 ) -> None:
     async with lists(CUP) as here:
         ann = await here.join("ann", token=OWN)
-        here.host.tournaments["cup"]._store = Slow()
+        here.host.tournaments["cup"]._keeper._store = Slow()
         bob = await here.join("bob")
         await trio.sleep(1.7)
         assert await here.waits(ann), "the match is not dealt yet"
@@ -661,7 +661,7 @@ async def test_who_has_gone_elsewhere_while_it_is_called_has_its_clock_running(
 
 async def test_who_comes_here_while_it_arrives_elsewhere_stays_here(autojump_clock: MockClock) -> None:
     async with lists(CUP) as here:
-        here.host.tournaments["cup"]._store = Slow()
+        here.host.tournaments["cup"]._keeper._store = Slow()
         elsewhere = await Room(here.host, here.nursery).hello("ann", token=OWN)
         ann = await here.join("ann", token=OWN)
         await trio.sleep(2.0)
@@ -680,7 +680,7 @@ async def test_a_command_that_is_being_decided_is_answered_all_the_same(autojump
         ann, bob = [Fighter(here, await answered(client)) for client in clients]
         for fighter in (ann, bob):
             await fighter.start()
-        here.host.tournaments["cup"]._store = Slow()
+        here.host.tournaments["cup"]._keeper._store = Slow()
         deciding = here.send(f"/tic-tac-toe/play/{ann.battle}", {"action": FLIP})
         await trio.sleep(0.1)
         assert await here.waits(deciding)

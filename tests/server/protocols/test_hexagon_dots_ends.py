@@ -30,8 +30,8 @@ from tests.server.protocols.table import (
     table,
 )
 from tournament.events import Ending
+from tournament.facts import Opened
 from tournament.match import Match
-from tournament.record import Opened
 
 FOUND = {"rows": 5, "cols": 5, "end": "hexagons"}  # by `GET /match`
 CHOICES = 'end has to be "lines" or "hexagons", not '

@@ -51,7 +51,7 @@ from tests.server.web import Client
 from tests.server.windowed import Weather
 from tournament.desk import Desk
 from tournament.events import Ending
-from tournament.record import Dealt, Entered, Opened, State, Turned
+from tournament.facts import Dealt, Entered, Opened, State, Turned
 
 CUP = {"tournament": "cup", "game": "hexagon-dots", "format": "round-robin"}
 GONE = "the game is over: "

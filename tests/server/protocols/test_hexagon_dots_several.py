@@ -20,7 +20,8 @@ from tests.server.protocols.table import (
     table,
 )
 from tournament.events import Ending
-from tournament.record import Entered, Opened, fold
+from tournament.facts import Entered, Opened
+from tournament.folding import fold
 
 HERE = b"the name ann is taken: somebody is here under it"
 TWICE = b"the name ann is taken: somebody is in this game under it"

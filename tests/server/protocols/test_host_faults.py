@@ -13,7 +13,7 @@ from server.protocols.hexagon_dots.bot import Bot
 from tests.server.protocols.lists import lists
 from tests.server.protocols.table import SIDES, said, table
 from tournament.events import HOST_FAILED, Ending, Fault
-from tournament.record import Concluded
+from tournament.facts import Concluded
 
 FAULT = b'{"error":"the fault is this host\'s, and it is logged"}'
 

@@ -23,7 +23,7 @@ from server.protocols.house.talk import House
 from tests.server.cutting import cut, places
 from tests.server.protocols.room import Guest, Room, room
 from tests.server.windowed import Weather
-from tournament.record import State
+from tournament.facts import State
 
 SCHEMA = Path(__file__).parents[3] / "docs/protocols/house.schema.json"
 FIELDS = ("NW", "N", "NE", "W", "C", "E", "SW", "S", "SE")

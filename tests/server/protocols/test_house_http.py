@@ -30,7 +30,7 @@ from tests.server.transcripts import Bot
 from tests.server.web import Answer, Client
 from tests.server.windowed import Weather
 from tournament.events import Ending
-from tournament.record import Entered, Opened, State
+from tournament.facts import Entered, Opened, State
 
 GAME = "tic-tac-toe"
 CUP = {"tournament": "cup", "game": GAME, "format": "round-robin", "entrants": "2"}

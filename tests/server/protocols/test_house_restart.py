@@ -10,7 +10,7 @@ from trio.testing import MockClock
 from tests.server.protocols.interrupted import Late
 from tests.server.protocols.room import Guest, Room, room
 from tournament.events import CUT_SHORT, Ending
-from tournament.record import Concluded
+from tournament.facts import Concluded
 from tournament.store import Memory
 
 CUP = {"tournament": "cup", "game": "connect-4", "format": "round-robin", "entrants": "2"}

@@ -23,8 +23,8 @@ from server.protocols.catalogue import carried
 from server.protocols.dialect import OverHttp
 from tests.hang import HANG
 from tests.server.transcripts import hosting
+from tournament.facts import Opened, State
 from tournament.format import Terms
-from tournament.record import Opened, State
 
 NAMES = ("ann", "bob", "cid", "dot", "eve")
 ROUNDS = 2

@@ -18,7 +18,8 @@ from server.protocols.dialect import Channel, Speak, Talk
 from tests.server.doors import Page, memory, pages
 from tests.server.protocols.overheard import from_zero, listen_in, places
 from tests.server.transcripts import Transcript, staged
-from tournament.record import Record, Seated, State
+from tournament.facts import Seated, State
+from tournament.record import Record
 
 ELSEWHERE = "198.51.100.7"
 TOKEN = "a token of somebody else's"

@@ -24,8 +24,8 @@ from tests.server.ends import Connect, End, in_memory, over_sockets
 from tests.server.protocols.room import FLAT, Guest, Room, SlowToEnter, room
 from tests.server.transcripts import hosting
 from tests.server.windowed import Weather
+from tournament.facts import State
 from tournament.match import Match
-from tournament.record import State
 
 EMPTY = ["placeWorker", "Ann", FLAT, ["Ann", []], ["Bob", []]]
 ONE_PLACED = ["placeWorker", "Bob", FLAT, ["Ann", [0, 0]], ["Bob", []]]

@@ -6,7 +6,7 @@ from server.host.view import Told
 from server.protocols.common.tournament_end import when_over
 from tests.server.protocols.lists import CUP
 from tests.server.transcripts import hosting
-from tournament.record import AnyFact, State, Turned
+from tournament.facts import AnyFact, State, Turned
 from tournament.tournament import Tournament
 
 

@@ -12,8 +12,9 @@ from server.show.draws import Drawing, Draws
 from server.show.feed import Draw
 from tests.hang import HANG
 from tests.server.show.test_mirror import CUP, Stage, mirrored
+from tournament.facts import Opened
 from tournament.format import Pairing
-from tournament.record import Opened, Record
+from tournament.record import Record
 
 SWISS = Opened("connect-4", "swiss")
 

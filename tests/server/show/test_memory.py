@@ -7,8 +7,9 @@ import pytest
 from server.pages.bot import Index
 from tests.soak.soak import KEPT
 from tournament.events import Ending
+from tournament.facts import AnyFact, Concluded, Dealt, Drew, Entered, Opened
 from tournament.format import Pairing
-from tournament.record import AnyFact, Concluded, Dealt, Drew, Entered, Opened, Record
+from tournament.record import Record
 from tournament.score_sheet import ScoreSheet
 
 NAMES = "abcdefgh"

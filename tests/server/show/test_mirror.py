@@ -18,9 +18,10 @@ from server.store.ledger import Ledger
 from server.store.sqlite import Sqlite, SqliteReader
 from tests.crashes.world import at_once
 from tournament.events import Moved, Refused
+from tournament.facts import Opened, State
 from tournament.format import Terms
 from tournament.player import Player
-from tournament.record import Opened, Record, State
+from tournament.record import Record
 from tournament.timekeeper import Timekeeper
 from tournament.tournament import Tournament
 
@@ -109,7 +110,7 @@ def known(record: Record) -> object:
     return (
         record.state,
         list(record.entrants),
-        record.results(),
+        record.results.remembered(),
         record.standings(),
         dict(record.dealt),
         list(record.open),

@@ -18,7 +18,8 @@ from tests.server.store.shelves import SHELVES, Shelf, postgres
 from tests.server.store.test_laws import EVERY_KIND, LOST, OPENED, PLAYED, WON
 from tournament.chain import START, Heads, heads
 from tournament.entries import PRIVATE, Entry, body, entry, fact, kept, public
-from tournament.record import Claimed, Dealt, Entered, Ordered, Seated, Voided, fold
+from tournament.facts import Claimed, Dealt, Entered, Ordered, Seated, Voided
+from tournament.folding import fold
 from tournament.store import Conflict
 
 OLD = Path(__file__).parent / "journals" / "schema-1.sqlite"

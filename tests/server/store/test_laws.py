@@ -9,8 +9,7 @@ import trio
 from games.game import Pace
 from tests.server.store.shelves import SHELVES, Shelf, postgres
 from tournament.events import Ending
-from tournament.format import Pairing, Terms
-from tournament.record import (
+from tournament.facts import (
     Admitted,
     AnyFact,
     CheckedIn,
@@ -37,6 +36,7 @@ from tournament.record import (
     Voided,
     Withdrew,
 )
+from tournament.format import Pairing, Terms
 from tournament.store import Conflict, Memory
 
 OPENED = Opened("tic-tac-toe", "round-robin", 2)

@@ -19,7 +19,7 @@ from tests.crashes.world import FAST, Contest, World, at_once
 from tests.server.store.faults import Faulty
 from tournament.entries import Entry
 from tournament.events import Ending
-from tournament.record import AnyFact, Concluded, Entered, Kept, State, Turned
+from tournament.facts import AnyFact, Concluded, Entered, Kept, State, Turned
 from tournament.store import Stale
 
 PAUSED = Turned(State.PAUSED)

@@ -13,7 +13,9 @@ import msgspec
 from server.export.json_views import rows
 from tournament import entries
 from tournament.events import Ending
-from tournament.record import Concluded, Kept, Record, fold
+from tournament.facts import Concluded, Kept
+from tournament.folding import fold
+from tournament.record import Record
 
 FOLDER = Path(__file__).parent / "journals"
 

@@ -15,7 +15,7 @@ from server.store.choice import beside, opened
 from server.store.data_folder import JOURNAL, prepared
 from server.store.private import create, make_folder, tighten
 from tournament.entries import entry
-from tournament.record import Entered
+from tournament.facts import Entered
 
 
 @pytest.fixture(autouse=True)

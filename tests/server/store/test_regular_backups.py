@@ -14,7 +14,7 @@ from server.config import Backups
 from server.store.regular_backups import PREFIX, RETRY, Damaged, RegularBackups, verified
 from server.store.sqlite import Sqlite, SqliteReader
 from tournament import entries
-from tournament.record import Entered
+from tournament.facts import Entered
 
 DAY = 86400.0
 BEGAN = 1_700_000_000.0

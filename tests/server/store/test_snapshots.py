@@ -14,7 +14,7 @@ from tests.tournament.test_columns import said as shown
 from tests.tournament.test_snapshot import known
 from tests.tournament.test_tally import forgetful
 from tournament import entries
-from tournament.record import HOST, AnyFact, Ordered
+from tournament.facts import HOST, AnyFact, Ordered
 from tournament.tally import Tallies
 
 TABLES = {"open-a": "open", "open-b": "ladder", "cup": "round-robin"}
@@ -121,7 +121,7 @@ def test_a_new_one_is_taken_when_much_has_been_written_and_no_sooner(engine: Sql
 def lies(known: Folded) -> None:
     """What it says is not so: had it been believed, somebody would notice."""
     for record in known.records.values():
-        record.tallies = Tallies()
+        record.results.tallies = Tallies()
         record.ended += 1
 
 

@@ -17,8 +17,9 @@ from server.store.sqlite import MIGRATIONS, Connection, Sqlite, connected
 from tests.server.store.test_laws import EVERY_KIND, PLAYED, WON
 from tournament import entries
 from tournament.entries import Entry
+from tournament.facts import Concluded, Drew, Entered, Kept
 from tournament.format import Pairing
-from tournament.record import PIECE, Concluded, Drew, Entered, Kept
+from tournament.record import PIECE
 from tournament.store import Conflict
 
 LONG = "x" * 100_000

@@ -20,7 +20,7 @@ from server.webhooks.positions import FILE, Positions, key
 from server.webhooks.posting import Undelivered
 from tournament import entries
 from tournament.events import Ending
-from tournament.record import AnyFact, Concluded, Entered, Opened, State, Turned
+from tournament.facts import AnyFact, Concluded, Entered, Opened, State, Turned
 
 ONE, OTHER = "https://one.example/secret-path", "https://other.example/"
 OPENED = Opened("connect-4", "swiss")

@@ -10,7 +10,7 @@ from server.webhooks.told import told
 from tests.server.store.test_laws import EVERY_KIND
 from tournament import entries
 from tournament.events import Ending, Fault
-from tournament.record import AnyFact, Concluded, Opened, RoundBegan, State, Turned, Voided
+from tournament.facts import AnyFact, Concluded, Opened, RoundBegan, State, Turned, Voided
 
 WON = Concluded(
     "cup-1", 1, ("ann", "bob"), 0, Ending.TIME, "bob ran out of time", (1.0, 0.0), fault=Fault.BOT

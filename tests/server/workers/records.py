@@ -1,6 +1,7 @@
 """Records of tournaments, as some facts make them."""
 
-from tournament.record import AnyFact, Opened, Record
+from tournament.facts import AnyFact, Opened
+from tournament.record import Record
 
 
 def record(name: str, *facts: AnyFact, game: str = "connect-4", format: str = "round-robin") -> Record:

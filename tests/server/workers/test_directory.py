@@ -10,8 +10,9 @@ from server.host.histogram import Histogram
 from server.workers.directory import OWN, Directory
 from server.workers.figures import added
 from tests.server.workers.records import record
+from tournament.facts import Dealt, Drew, Entered, State, Turned, Withdrew
 from tournament.format import Pairing
-from tournament.record import Dealt, Drew, Entered, Record, State, Turned, Withdrew
+from tournament.record import Record
 from tournament.store import Memory
 
 GAME = "connect-4"

@@ -20,7 +20,7 @@ from server.workers.store import SOON, Linked
 from tests.crashes.world import at_once
 from tests.server.store.faults import Faulty
 from tournament.events import Ending
-from tournament.record import AnyFact, Concluded, Dealt, Entered, Opened
+from tournament.facts import AnyFact, Concluded, Dealt, Entered, Opened
 from tournament.store import Conflict
 
 OPENED = Opened("tic-tac-toe", "round-robin")

@@ -8,7 +8,7 @@ from server.peers.leases import LENGTH, Card, Granted, Lease, Peer
 from server.store.journal import Jot, Unavailable, over
 from tournament.chain import START, heads
 from tournament.entries import Entry
-from tournament.record import called
+from tournament.folding import called
 from tournament.store import Conflict, Stale
 
 

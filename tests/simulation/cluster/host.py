@@ -16,7 +16,7 @@ from server.store.ledger import Ledger
 from tests.simulation.cluster.database import Database, Session
 from tournament import entries
 from tournament.events import Ending
-from tournament.record import Concluded, Dealt
+from tournament.facts import Concluded, Dealt
 from tournament.store import Conflict, Stale
 
 TIMEOUT = 0.9  # seconds until a host gives up on an answer

@@ -21,7 +21,7 @@ from tests.simulation.cluster.database import Database
 from tests.simulation.cluster.host import Host
 from tests.simulation.cluster.plan import CALM, LONGEST, TROUBLED, Plan, Trouble
 from tournament.entries import fact
-from tournament.record import Concluded
+from tournament.facts import Concluded
 
 RESUMED = 2.0  # seconds after a host's death, and after the last trouble, until everything is played
 END = CALM + TROUBLED + LONGEST + RESUMED + 1.0

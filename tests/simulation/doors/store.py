@@ -5,7 +5,7 @@ from random import Random
 
 import trio
 
-from tournament.record import AnyFact
+from tournament.facts import AnyFact
 from tournament.store import Memory
 
 

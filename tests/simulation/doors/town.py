@@ -29,8 +29,8 @@ from tests.server.windowed import End, windowed_pair
 from tests.simulation.doors import talk
 from tests.simulation.doors.plan import Plan
 from tests.simulation.doors.store import Unhurried
+from tournament.facts import AnyFact, Claimed, Dealt, Kept, Opened, State
 from tournament.match import Match
-from tournament.record import AnyFact, Claimed, Dealt, Kept, Opened, State
 from tournament.timekeeper import Timekeeper
 from tournament.tournament import Tournament
 

@@ -19,8 +19,9 @@ from tests.simulation.doors.web import Client
 from tests.simulation.ledger import Ledger
 from tests.simulation.world import Report, run
 from tournament.events import Ending, absences
-from tournament.record import Concluded, Dealt, fold
-from tournament.tournament import Refusal
+from tournament.facts import Concluded, Dealt
+from tournament.folding import fold
+from tournament.refusals import Refusal
 
 ENTERED = 30.0  # virtual seconds after which everybody is entered, whether they have come or not
 BOUND = 50_000.0  # … in which a tournament has to be over

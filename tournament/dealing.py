@@ -1,0 +1,120 @@
+"""Dealing: which matches begin now, and between whom. What is dealt is kept before it begins.
+
+Nobody plays two matches at once, and there are never more in play than the host allows.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain, islice
+from typing import Any
+
+from tournament.events import NOBODY, Ended, Ending
+from tournament.facts import Concluded, Dealt, Drew
+from tournament.format import Pairing
+from tournament.in_play import Both, InPlay, dealt
+from tournament.keeping import Keep
+from tournament.pairing.drawing import last_round, numbered
+from tournament.player import Player
+from tournament.presence import Presence, whoever_came_for
+from tournament.record import Record
+from tournament.settling import both, unplayed
+
+AT_A_TIME = 50  # matches that begin, or pairings that are settled, before others get their turn
+
+
+class Dealing:
+    def __init__(
+        self,
+        record: Record,
+        presence: Presence,
+        play: InPlay,
+        keep: Keep,
+        at_once: float,
+        wall: Callable[[], float],
+    ) -> None:
+        """`at_once` bounds the matches in play."""
+        self._record = record
+        self._presence = presence
+        self._play = play
+        self._keep = keep
+        self._at_once = at_once
+        self._wall = wall
+        self._challenges: deque[tuple[Player, Player, Mapping[str, Any] | None]] = deque()
+
+    @property
+    def room(self) -> float:
+        """How many more matches can be played at once."""
+        return self._at_once - len(self._play.matches)
+
+    def challenge(self, first: Player, second: Player, options: Mapping[str, Any] | None) -> None:
+        """Have two meet who have agreed to, `first` in seat 0, and nobody else meanwhile."""
+        first.reserved = second.reserved = True
+        self._challenges.append((first, second, options))
+
+    def drop_challenges(self) -> None:
+        """Nothing comes of these any more."""
+        while self._challenges:
+            for player in self._challenges.popleft()[:2]:
+                player.free()
+
+    async def take_up(self) -> None:
+        """Begin the matches that players agreed on, in that order."""
+        taken = [self._challenges.popleft() for _ in range(int(min(len(self._challenges), self.room)))]
+        if taken:
+            known, _ = self._record.past()
+            rounds = ([(first.name, second.name)] for first, second, _ in taken)
+            drawn = numbered(known, rounds, last_round(known) + 1)
+            facts = [
+                dealt(self._record.match_name(pairing.number), pairing.number, options, (first, second))
+                for pairing, (first, second, options) in zip(drawn, taken, strict=True)
+            ]
+            await self._keep(Drew(tuple(drawn)), *facts)
+            for fact, (first, second, _) in zip(facts, taken, strict=True):
+                self._play.begin(fact, (first, second))
+
+    async def deal(self) -> None:
+        """Begin the matches that both players are free for, in the order of drawing: the first of them."""
+        room = int(min(max(self.room, 0), AT_A_TIME))
+        await self._begin_all([], islice(self._presence.meetings(), room))
+
+    async def deal_at_once(self, drawn: Sequence[Pairing]) -> None:
+        """Begin what a format without an end has drawn: of that nothing is put off.
+
+        New pairings are kept together with the matches dealt from them, which halves the store's work.
+        """
+        idle: dict[str, list[Player]] = {}
+        for player in self._presence.idle():
+            idle.setdefault(player.name, []).append(player)
+        meetings: list[tuple[Pairing, Both]] = []
+        stale: list[Pairing] = []
+        for pairing in chain(self._record.open.values(), drawn):
+            if len(meetings) >= self.room:
+                break
+            first, second = both(pairing)
+            if first in idle and second in idle:
+                players = (
+                    whoever_came_for(second, idle.pop(first)),
+                    whoever_came_for(first, idle.pop(second)),
+                )
+                meetings.append((pairing, players))
+            else:
+                stale.append(pairing)  # drawn for somebody who has gone away since
+        nobody = Ended(round(self._wall(), 3), None, Ending.VOID, NOBODY)
+        void = [unplayed(self._record, pairing, nobody, None) for pairing in stale]
+        await self._begin_all([Drew(tuple(drawn))] if drawn else [], meetings, void)
+
+    async def _begin_all(
+        self,
+        drew: Sequence[Drew],
+        meetings: Iterable[tuple[Pairing, Both]],
+        void: Sequence[Concluded] = (),
+    ) -> None:
+        deals: list[tuple[Dealt, Both]] = []
+        for pairing, players in meetings:
+            players[0].reserved = players[1].reserved = True
+            options = players[0].options or players[1].options
+            name = self._record.match_name(pairing.number)
+            deals.append((dealt(name, pairing.number, options, players), players))
+        await self._keep(*drew, *(fact for fact, _ in deals), *void)
+        for fact, players in deals:
+            self._play.begin(fact, players)

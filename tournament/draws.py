@@ -1,0 +1,50 @@
+"""What a format adds to a tournament. It is asked only when its answer can have changed."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+
+from tournament.format import Pairing
+from tournament.presence import Presence
+from tournament.record import Record
+
+Elsewhere = Callable[[Record, Callable[[], Sequence[Pairing]]], Awaitable[Sequence[Pairing]]]
+
+FEW = 30  # entrants: a draw of so many is over at once
+
+
+async def draw_here(record: Record, draw: Callable[[], Sequence[Pairing]]) -> Sequence[Pairing]:
+    """Draw here and now."""
+    return draw()
+
+
+class Draws:
+    def __init__(self, record: Record, presence: Presence, elsewhere: Elsewhere) -> None:
+        """What takes a format long is drawn `elsewhere`, where it holds up nobody."""
+        self._record = record
+        self._presence = presence
+        self._elsewhere = elsewhere
+        self._asked: tuple[int, int] | None = None  # what there was when it was last asked: arrivals, matches
+        self._put_off: Sequence[Pairing] = ()  # what it then said, of a round that is not to begin yet
+
+    def put_off(self, drawn: Sequence[Pairing]) -> None:
+        """Draw this again as long as nothing changes: it is not kept before its round begins."""
+        self._put_off = drawn
+
+    async def drawn(self) -> Sequence[Pairing]:
+        """What the format adds now."""
+        record = self._record
+        if record.format.endless:
+            if len(self._presence.idle()) < 2:
+                return ()
+            return record.format.draw(self._presence.here(), *record.past(), record.terms)
+        now = record.arrivals, record.ended if record.format.midway else 0
+        if now == self._asked and (record.open or record.dealt):
+            self._put_off = ()
+            return ()
+        if now == self._asked and self._put_off:
+            return self._put_off
+        self._asked = now
+        entrants = list(record.entrants.values())
+        draw = partial(record.format.draw, entrants, *record.past(), record.terms)
+        here = len(entrants) <= FEW and not record.format.decides
+        return draw() if here else await self._elsewhere(record, draw)

@@ -1,0 +1,303 @@
+"""Facts: each thing that happened to a tournament, or that somebody decided about it, as a store keeps it.
+
+They are what is written down, in order; what they add up to is a `Record` (`record.py`).
+A fact has the same letters for ever: what is added to one later is written only where it says something.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, Literal
+
+from msgspec import UNSET, Struct, UnsetType, field
+
+from games.game import Pace
+from tournament.causes import Cause
+from tournament.events import Ending, Fault
+from tournament.format import Pairing, Score, Terms
+from tournament.kinds import BOTS, Kinds
+from tournament.notes import Notes
+
+
+class State(StrEnum):
+    REGISTERING = "registering"
+    RUNNING = "running"
+    PAUSED = "paused"
+    FINISHED = "finished"
+    DELETED = "deleted"  # by its organiser, and shown to nobody: its name is free again
+
+
+Sides = tuple[float | None, float | None]  # of both seats; None: not known
+UNKNOWN: Sides = (None, None)
+UNSAID: tuple[str | None, str | None] = (None, None)
+Absent = Literal["wait", "settle"]  # what a tournament does about an entrant that does not come
+
+
+class Fact(Struct, frozen=True):
+    """One thing that happened to a tournament, or that somebody decided about it."""
+
+
+class Opened(Fact, frozen=True, tag="opened"):
+    """There is a tournament."""
+
+    game: str
+    format: str
+    entrants: int | None = (
+        None  # it starts by itself with so many, and takes no more; None: somebody starts it
+    )
+    terms: Terms = Terms()
+    options: Mapping[str, Any] = {}  # of the game
+    pace: Pace | None = None  # None: the game's own
+    # What is not set is not written, so journals from before these fields have the same letters as ever.
+    absent: Absent | UnsetType = UNSET  # UNSET: "wait"
+    start_at: float | UnsetType = UNSET  # wall time at which it starts by itself
+    group: str | UnsetType = UNSET  # the name that it shares with others that belong together
+    rounds_at: tuple[float, ...] | UnsetType = UNSET  # wall times before which rounds do not begin
+    round_every: float | UnsetType = UNSET  # seconds from the beginning of one round to that of the next
+    check_in: float | UnsetType = UNSET  # seconds before its start from which entrants check in
+
+    @property
+    def settles(self) -> bool:
+        """Whether somebody who stays away loses its matches without being waited for each time."""
+        return self.absent == "settle"
+
+    @property
+    def start(self) -> float | None:
+        """The wall time at which it starts by itself; unless it is said, that of the first round."""
+        if self.start_at is not UNSET:
+            return self.start_at
+        return self.rounds_at[0] if self.rounds_at else None
+
+    @property
+    def by_the_clock(self) -> bool:
+        """Whether its rounds wait for one another, and for times of their own."""
+        return self.rounds_at is not UNSET or self.round_every is not UNSET
+
+    @property
+    def belongs(self) -> str | None:
+        """The name of its group."""
+        return None if self.group is UNSET else self.group
+
+
+class Entered(Fact, frozen=True, tag="entered"):
+    name: str
+    rating: float | None = None
+
+
+class Turned(Fact, frozen=True, tag="turned"):
+    """The tournament went into another state."""
+
+    state: State
+
+
+class Drew(Fact, frozen=True, tag="drew"):
+    pairings: tuple[Pairing, ...]
+
+
+class RoundBegan(Fact, frozen=True, tag="round-began"):
+    """The pairings of a round can be played from now on, where rounds begin by the clock."""
+
+    round: int
+    at: float  # wall time
+
+
+class CheckedIn(Fact, frozen=True, tag="checked-in"):
+    """An entrant was here when entrants checked in, or an organiser says that it will play."""
+
+    name: str
+
+
+class NoShow(Fact, frozen=True, tag="no-show"):
+    """An entrant had not checked in when the tournament began: it is not drawn."""
+
+    name: str
+
+
+class Admitted(Fact, frozen=True, tag="admitted"):
+    """An entrant that had not checked in takes part after all."""
+
+    name: str
+
+
+class Described(Fact, frozen=True, tag="described"):
+    """Whose an entrant is, as its organiser says. The last such fact counts."""
+
+    name: str
+    affiliation: str = ""  # for everybody to see
+    contact: str = ""  # nobody but the organiser sees it
+
+
+class Dealt(Fact, frozen=True, tag="dealt"):
+    """A match is about to begin. Without a `Concluded` of that name it goes on, or it was cut short."""
+
+    match: str
+    pairing: int
+    options: Mapping[str, Any] | None = None  # of the game; None: the tournament's own
+    keys: tuple[str, str] | None = None  # digests of what both come back with; None: somebody cannot
+    # How their dialects find both again, in the dialects' words. "" here is a player that comes back by its
+    # key alone, and "" there one that comes back in this way alone.
+    ways_back: tuple[str, str] | UnsetType = UNSET
+
+
+class Concluded(Fact, frozen=True, tag="concluded", omit_defaults=True):
+    """A match is over. There is one of each name, and it never changes.
+
+    Fields with a factory are always written, the others only where they say something: so a fact has
+    the same letters as before there were the latter.
+    """
+
+    match: str
+    pairing: int
+    players: tuple[str, str]
+    winner: int | None
+    ending: Ending
+    why: str
+    score: Score | None  # None: counts for nothing, and is played again
+    moves: tuple[Any, ...] = field(default_factory=lambda: ())  # as the game writes them
+    times: tuple[int | float, ...] = field(default_factory=lambda: ())  # seconds spent on each
+    # Of the game; None: the tournament's own.
+    options: Mapping[str, Any] | None = field(default_factory=lambda: None)
+    began: float | None = None  # wall time, as all of these; None: before the host was started, or not known
+    ended: float | None = None
+    fault: Fault | None = None  # whose fault it is that it was not played; None: nobody's, or not known
+    cause: tuple[Cause, ...] = ()  # what led to the end, oldest first
+    thought: Sides = UNKNOWN  # seconds that the bots say they have spent …
+    network: Sides = UNKNOWN  # … and those that their moves took longer than that
+    versions: tuple[str | None, str | None] = UNSAID  # of the bots, if they say so
+    kinds: Kinds = BOTS  # of the players
+    notes: Notes = ()  # that they have made of their moves
+
+    @property
+    def plies(self) -> int:
+        return len(self.moves)
+
+
+class Abridged(Concluded, frozen=True):
+    """A match that is long over, as a `Record` remembers it: the store has its moves, times and causes."""
+
+    length: int = 0
+
+    @property
+    def plies(self) -> int:
+        return self.length
+
+
+class Withdrew(Fact, frozen=True, tag="withdrew"):
+    name: str
+    annulled: bool  # what it has played counts no more
+
+
+class Disqualified(Fact, frozen=True, tag="disqualified"):
+    name: str
+    why: str
+
+
+class Voided(Fact, frozen=True, tag="voided", omit_defaults=True):
+    """A match that was played counts no more and is played again."""
+
+    match: str
+    why: str
+    players: tuple[str, str] | None = None  # whose it was …
+    score: Score | None = None  # … and what it counted, for a record that has forgotten it
+
+
+class Claimed(Fact, frozen=True, tag="claimed"):
+    """A name belongs to the bot that has the token with this digest. The last claim counts."""
+
+    name: str
+    digest: str  # SHA-256, in hexadecimal
+    invited: bool = False  # by an organiser, before it has come
+
+
+class Seated(Fact, frozen=True, tag="seated"):
+    """Until the tournament is over, a name belongs to the bot that comes by this door from this address.
+
+    It came without a token. The last such fact counts. Nobody but the organiser is shown the address.
+    """
+
+    name: str
+    door: str
+    address: str
+
+
+class Released(Fact, frozen=True, tag="released"):
+    """An organiser gave a seat up: the name belongs to whichever bot comes next under it."""
+
+    name: str
+
+
+class Froze(Fact, frozen=True, tag="froze"):
+    """From now on the public is shown the standings as they are now; or, if not `on`, as they change."""
+
+    on: bool
+
+
+class Ordered(Fact, frozen=True, tag="ordered"):
+    """An organiser did something: kept together with the facts that came of it."""
+
+    by: str
+    action: str
+    detail: str = ""
+
+
+class Sealed(Fact, frozen=True, tag="sealed"):
+    """The host has chosen a seed for the drawing of lots, and says only this of it until the draw."""
+
+    commitment: str  # SHA-256 of the seed, a blank and a salt, in hexadecimal
+
+
+class Chose(Fact, frozen=True, tag="chose"):
+    """What was sealed, for the host alone."""
+
+    seed: int
+    salt: str
+
+
+class Revealed(Fact, frozen=True, tag="revealed"):
+    """What was sealed, for everybody: nobody enters any more before the draw."""
+
+    seed: int
+    salt: str
+
+
+class Kept(Struct, frozen=True):
+    """A fact as it stands in a store."""
+
+    tournament: str
+    when: float  # wall time, for people to read; nothing is decided by it
+    fact: "AnyFact"
+
+
+SmallFact = (
+    Opened
+    | Entered
+    | Turned
+    | Dealt
+    | Concluded
+    | Withdrew
+    | Disqualified
+    | Voided
+    | Claimed
+    | Seated
+    | Released
+    | Froze
+    | Ordered
+    | Sealed
+    | Chose
+    | Revealed
+    | RoundBegan
+    | CheckedIn
+    | NoShow
+    | Admitted
+    | Described
+)
+AnyFact = SmallFact | Drew
+HOST = ""  # in place of a tournament's name: what was ordered of the host itself
+
+
+def played_out(fact: Concluded) -> bool:
+    """Whether a match says anything of strength: nobody lost it on time or by staying away before moving.
+
+    In every game the second is to move after one move.
+    """
+    unmoved = fact.winner == 0 and fact.plies < 2 and fact.ending in (Ending.TIME, Ending.LEFT)
+    return fact.plies > 0 and not unmoved

@@ -1,0 +1,51 @@
+"""Every tournament of a store: its record, by the name under which it is kept.
+
+Names are used again once a tournament is deleted, so what a store calls it may be longer than its name.
+"""
+
+from collections.abc import Iterable
+
+from tournament.facts import HOST, Kept, Opened, State
+from tournament.record import Record
+
+ANEW = "~"  # between a name that was used before and a number, in a store; no name has it
+
+
+def kept_as(name: str, earlier: int) -> str:
+    """The name under which a store has a tournament, of as many `earlier` ones of that name."""
+    return f"{name}{ANEW}{earlier + 1}" if earlier else name
+
+
+def called(kept_as: str) -> str:
+    """The name of a tournament that a store has under that."""
+    return kept_as.partition(ANEW)[0]
+
+
+def _husk(deleted: Record) -> Record:
+    """All that needs to be known of it: that its name in the store is taken."""
+    husk = Record(deleted.name, deleted.opened, whole=deleted.whole, kept_as=deleted.kept_as)
+    husk.state = State.DELETED
+    return husk
+
+
+def fold(
+    kept: Iterable[Kept],
+    records: dict[str, Record] | None = None,
+    *,
+    whole: bool = True,
+) -> dict[str, Record]:
+    """Every tournament, by the name under which it is kept; `records` are what came of earlier facts."""
+    records = {} if records is None else records
+    for entry in kept:
+        name = entry.tournament
+        if name == HOST:
+            continue
+        if name in records:
+            records[name].add(entry.fact)
+            if records[name].state is State.DELETED:
+                records[name] = _husk(records[name])
+        elif isinstance(entry.fact, Opened):
+            records[name] = Record(called(name), entry.fact, whole=whole, kept_as=name)
+        else:
+            raise ValueError(f"{name} has facts from before it was opened")
+    return records

@@ -1,0 +1,87 @@
+"""Keeping facts: the store has each before it is added to the record, and before anybody hears of it."""
+
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from itertools import count
+
+import trio
+
+from tournament.entries import Entry
+from tournament.facts import Abridged, AnyFact, Concluded
+from tournament.record import Record
+from tournament.store import Store
+
+Keep = Callable[..., Awaitable[Sequence[str]]]  # called with facts; returns their receipts
+
+
+class Keeper:
+    """Has the store keep what is decided in one tournament, and reads there what its record has forgotten."""
+
+    def __init__(
+        self, record: Record, store: Store, wall: Callable[[], float], added: Callable[[AnyFact], None]
+    ) -> None:
+        """`added` is called with each fact once it is in the record."""
+        self._record = record
+        self._store = store
+        self._wall = wall
+        self._added = added
+        self._tickets = count()
+        self._asked: dict[int, tuple[AnyFact, ...]] = {}  # of the store, and not yet confirmed
+        self._kept: deque[AnyFact] = deque()  # confirmed, not yet added to the record
+        self._adding = trio.Lock()
+
+    @property
+    def waits(self) -> bool:
+        """Whether the store has yet to confirm something."""
+        return bool(self._asked)
+
+    async def keep(self, *facts: AnyFact) -> Sequence[str]:
+        """Have the store keep these facts, then add them to the record; returns receipts.
+
+        Facts are added in the order in which this was called, which is the store's, whichever task
+        resumes first. A call whose caller has gone away meanwhile is still completed.
+        """
+        ticket = next(self._tickets)
+        self._asked[ticket] = facts
+        try:
+            receipts = await self._store.keep(self._record.kept_as, self._wall(), facts)
+        except BaseException:
+            self._asked.pop(ticket, None)
+            raise
+        for earlier in [each for each in self._asked if each <= ticket]:
+            self._kept += self._asked.pop(earlier)
+        await self._add_what_is_kept()
+        return receipts
+
+    async def _add_what_is_kept(self) -> None:
+        """At once, but others get their turn during a large draw; what they keep is added after it."""
+        with trio.CancelScope(shield=True):
+            try:
+                self._adding.acquire_nowait()
+            except trio.WouldBlock:
+                await self._adding.acquire()
+            try:
+                while self._kept:
+                    fact = self._kept.popleft()
+                    for _ in self._record.adding(fact):
+                        await trio.lowlevel.checkpoint()
+                    self._added(fact)
+            finally:
+                self._adding.release()
+
+    # What was kept before
+
+    async def concluded(self, match: str) -> Concluded:
+        """A match that is over, with all its moves."""
+        fact = self._record.matches.get(match)
+        if fact is not None and not isinstance(fact, Abridged):
+            return fact
+        return await self._store.concluded(self._record.kept_as, match)
+
+    async def receipt(self, match: str) -> str:
+        """The receipt for a match that is over: the head of the tournament's chain that ends with it."""
+        return await self._store.receipt(self._record.kept_as, match)
+
+    async def entries(self, after: int = 0) -> Sequence[Entry]:
+        """A page of the facts as they are kept: those with a greater number."""
+        return await self._store.entries(self._record.kept_as, after)

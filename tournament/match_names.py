@@ -1,0 +1,16 @@
+"""Names of matches: of the tournament, the pairing, and which of the pairing's matches it is."""
+
+
+def named(tournament: str, number: int, attempt: int) -> str:
+    """`friday-12`; if that is played again, `friday-12.2`."""
+    return f"{tournament}-{number}" if attempt == 1 else f"{tournament}-{number}.{attempt}"
+
+
+def parsed(tournament: str, match: str) -> tuple[int, int]:
+    """Of which pairing a match is, and which of its matches, by its name; (0, 0) if it is no match's."""
+    number, _, attempt = match.removeprefix(f"{tournament}-").partition(".")
+    if number.isdecimal() and (attempt or "1").isdecimal():
+        found = int(number), int(attempt or 1)
+        if match == named(tournament, *found):
+            return found
+    return 0, 0

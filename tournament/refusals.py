@@ -1,0 +1,45 @@
+"""What cannot be asked of a tournament, in words for whoever asked: here, for whoever wants to take part."""
+
+from tournament.facts import State
+from tournament.record import Record
+
+
+class Refusal(Exception):
+    """What somebody asked of a tournament cannot be done. The message says why."""
+
+
+def takes_entrants(record: Record) -> bool:
+    """Whether somebody new may enter by coming."""
+    return record.format.endless or (record.state is State.REGISTERING and not _full(record))
+
+
+def expect_room(record: Record, *, late: bool) -> None:
+    """Raise `Refusal` where nobody new is taken in. `late`: an organiser lets it come after the start."""
+    if record.state is State.FINISHED:
+        raise Refusal(f"{record.name} is over")
+    if record.state is State.REGISTERING:
+        if _full(record):
+            raise Refusal(f"{record.name} is full: it takes {record.opened.entrants}")
+    elif not record.format.endless and not record.format.late:
+        raise Refusal(f"{record.name} has begun, and a {record.format.name} takes no more entrants")
+    elif not record.format.endless and not late:
+        raise Refusal(
+            f"{record.name} has begun: its organiser can still let you in,"
+            f" with quintain tournament enter {record.name} NAME"
+        )
+
+
+def expect_not_out(record: Record, name: str) -> None:
+    """Raise `Refusal` where somebody was taken out of a tournament, and comes again."""
+    if record.format.endless or name not in record.out:
+        return
+    if name in record.disqualified:
+        raise Refusal(f"{name} was disqualified from {record.name}: ask its organiser why")
+    if name in record.no_shows:
+        why = f"{name} had not checked in to {record.name} when that began, and is not drawn"
+        raise Refusal(f"{why}: its organiser can still let you in" if record.format.late else why)
+    raise Refusal(f"{name} was withdrawn from {record.name}: ask its organiser why")
+
+
+def _full(record: Record) -> bool:
+    return record.opened.entrants is not None and len(record.entrants) >= record.opened.entrants

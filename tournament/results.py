@@ -1,0 +1,118 @@
+"""What the pairings of a tournament have come to, and what that adds up to: the part of a record that counts.
+
+Results are remembered one by one. A record that is not whole, of a tournament without an end,
+forgets the oldest: these are read from its history then, and added up name by name.
+Who is in the tournament, and which matches there are, is for the record to know.
+"""
+
+from collections.abc import Collection, MutableMapping, Sequence
+from copy import copy
+from typing import Any
+
+from tournament.columns import CameTo, Columns, Counted, Decisions
+from tournament.format import Entrant, Format, Pairing, Result, Score
+from tournament.history import History
+from tournament.latest import Latest
+from tournament.standings import Row, adjusted, standings
+from tournament.tally import Tallies, table
+
+AGAIN = 50  # forgotten matches that are added up again, where that is needed, with each that ends
+BYE: Score = (1.0, 0.0)
+NOTHING: Score = (0.0, 0.0)  # of a pairing that is closed without having been decided
+
+
+class Results:
+    def __init__(self, format: Format, *, forgets: bool) -> None:
+        self._format = format
+        self.forgets = forgets
+        self.counted: MutableMapping[int, str] = {}  # of each pairing: the match that counts now
+        self.came_to: MutableMapping[int, Result] = {}  # of each pairing: what that came to
+        self.latest = Latest() if format.endless else None  # of both pairings and results
+        # If none is forgotten: what counts; a number takes back what its pairing came to.
+        # For whoever follows it by index: nothing in it ever changes.
+        self.decisions: list[Result | int] | Decisions = []
+        self.history = History()  # results that are not remembered …
+        self.tallies = Tallies()  # … and what these add up to
+
+    def remember_in(self, columns: Columns[Any]) -> None:
+        """Where there are too many for anything else."""
+        self.counted, self.came_to, self.decisions = Counted(columns), CameTo(columns), Decisions(columns)
+
+    def __copy__(self) -> "Results":
+        other = Results(self._format, forgets=self.forgets)
+        other.counted, other.came_to = copy(self.counted), copy(self.came_to)
+        other.decisions, other.latest = copy(self.decisions), copy(self.latest)
+        other.history, other.tallies = copy(self.history), copy(self.tallies)
+        return other
+
+    def draw(self, pairing: Pairing) -> None:
+        if self.latest is not None:
+            self.latest.draw(pairing)
+        if pairing.second is None:
+            self._decide(Result(pairing, BYE, played=False))
+
+    def count(self, result: Result, match: str) -> None:
+        """A pairing is decided, by that match."""
+        self.counted[result.pairing.number] = match
+        self._decide(result)
+
+    def close(self, pairing: Pairing) -> None:
+        """A pairing is over without a match that counts, and is not played again."""
+        self._decide(Result(pairing, NOTHING, played=False))
+
+    def take_back(self, number: int) -> None:
+        """The match that decided a pairing counts no more."""
+        del self.counted[number], self.came_to[number]
+        if not self.forgets:
+            self.decisions.append(number)
+
+    def take_back_forgotten(self, number: int) -> None:
+        if self.history.take_back(number):
+            self.tallies.restart()
+        if self.latest is not None:
+            for result in [each for each in self.latest.results if each.pairing.number == number]:
+                self.latest.decide(Result(result.pairing, NOTHING, played=False))
+
+    def forget(self, number: int, annulled: Collection[str], disqualified: Collection[str]) -> None:
+        """Remember only what a result adds to the others."""
+        result = self.came_to.pop(number)
+        self.history.add(result, counts=self.counted.pop(number, None) is not None)
+        self.tallies.follow(self.history, annulled, disqualified, AGAIN)
+
+    def add_up_again(self, name: str) -> None:
+        """What somebody has played counts otherwise than before."""
+        if name in self.history:
+            self.tallies.restart()
+
+    def _decide(self, result: Result) -> None:
+        self.came_to[result.pairing.number] = result
+        if not self.forgets and self.counts(result):
+            self.decisions.append(result)
+        if self.latest is not None:
+            self.latest.decide(result)
+
+    # What follows from it
+
+    def counts(self, result: Result) -> bool:
+        """Whether what a pairing came to counts for the standings, before withdrawals."""
+        return result.pairing.number in self.counted or result.pairing.second is None
+
+    def remembered(self) -> Sequence[Result]:
+        """What has been decided, in that order, as far as it is remembered."""
+        return list(self.came_to.values())
+
+    def adjusted(self, annulled: Collection[str], disqualified: Collection[str]) -> list[Result]:
+        """The remembered ones that count for the standings, after withdrawals and disqualifications."""
+        decided = [result for result in self.came_to.values() if self.counts(result)]
+        return adjusted(decided, annulled, disqualified)
+
+    def standings(
+        self, entrants: Sequence[Entrant], annulled: Collection[str], disqualified: Collection[str]
+    ) -> list[Row]:
+        remembered = self.adjusted(annulled, disqualified)
+        if not self.history:
+            return standings(entrants, remembered, self._format.order)
+        tallies = copy(self.tallies)
+        tallies.follow(self.history, annulled, disqualified)
+        tallies.count(remembered)
+        return table(entrants, tallies, self._format.order)

@@ -1,0 +1,74 @@
+"""Going on, after a restart of the host, with the matches that its stop interrupted."""
+
+from collections.abc import Callable, Mapping
+
+import structlog
+import trio
+
+from games.game import Illegal
+from tournament.facts import Dealt
+from tournament.in_play import InPlay
+from tournament.lobby import Lobby
+from tournament.player import Player, Seat
+from tournament.record import Record
+from tournament.settling import both
+from tournament.store import Story
+
+Awaited = Callable[[Seat, Player, str], None]  # a seat, whose it is, and how its dialect finds the way back
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+class Resuming:
+    def __init__(self, record: Record, game: str, lobby: Lobby, play: InPlay, awaited: Awaited) -> None:
+        """`awaited` is called with each seat to which a dialect has to find the way back."""
+        self._record = record
+        self._game = game
+        self._lobby = lobby
+        self._play = play
+        self._awaited = awaited
+
+    async def go_on(self, stories: Mapping[str, Story]) -> list[str]:
+        """Go on with all that can be gone on with, by what was kept of each; returns the other matches."""
+        void: list[str] = []
+        for match in [each for each in self._record.dealt if each not in self._play.matches]:
+            if not self._resume(match, stories.get(match, ((), ()))):
+                void.append(match)
+            await trio.lowlevel.checkpoint()
+        return void
+
+    def _resume(self, match: str, story: Story) -> bool:
+        """Go on with a match for which both players are awaited."""
+        record, number = self._record, self._record.dealt[match]
+        if match not in record.keys:
+            return False
+        ways_back = record.ways_back.get(match, ("", ""))
+        first, second = map(self._returning, both(record.drawn[number]), record.keys[match], ways_back)
+        begun = first is not None and second is not None and self._goes_on(match, (first, second), story)
+        for player, way_back in zip((first, second), ways_back, strict=True):
+            if player is None:
+                pass
+            elif begun and way_back and player.seat is not None:
+                self._awaited(player.seat, player, way_back)
+            elif not begun and player.for_one_match:
+                player.retire()
+        return begun
+
+    def _returning(self, name: str, key: str, way_back: str) -> Player | None:
+        """Whoever is to go on with a match: by its key the lobby has it, else it comes for that match."""
+        if key or name in self._record.claims or not way_back:
+            found = self._lobby.find(name, self._game, self._record.name)
+            return None if found is None or found.seat is not None else found
+        player = self._lobby.enter(name, self._game)
+        player.place, player.for_one_match = self._record.name, True
+        player.away()
+        return player
+
+    def _goes_on(self, match: str, players: tuple[Player, Player], story: Story) -> bool:
+        number, options = self._record.dealt[match], self._record.own_options.get(match)
+        try:
+            self._play.begin(Dealt(match, number, options), players, story)
+        except Illegal as illegal:
+            log.error("what was kept of a match is no match", match=match, why=str(illegal))
+            return False
+        return True
