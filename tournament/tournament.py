@@ -382,7 +382,7 @@ class Tournament:
             self._presence.wait_for_nobody()
             return inf
         if drawn:
-            await self.keep(Drew(tuple(drawn)))
+            await self.keep(Drew(tuple(drawn), self.record.format.rules))
         await self._deal()
         if len(self.matches) >= self._at_once:
             self._presence.wait_for_nobody()
@@ -421,7 +421,7 @@ class Tournament:
         if wait <= 0 and not (again or record.open.due or record.dealt):
             self._put_off = ()
             began = RoundBegan(number, round(self._wall(), 3))
-            await self.keep(began, *([Drew(tuple(drawn))] if drawn else ()))
+            await self.keep(began, *([Drew(tuple(drawn), self.record.format.rules)] if drawn else ()))
             return (), inf
         if drawn and record.format.plan is not None and not again:
             self._put_off, drawn = drawn, ()  # not kept before it begins: somebody may come or go
@@ -455,7 +455,7 @@ class Tournament:
                 _dealt(self.record.match_name(pairing.number), pairing.number, options, (first, second))
                 for pairing, (first, second, options) in zip(drawn, taken, strict=True)
             ]
-            await self.keep(Drew(tuple(drawn)), *dealt)
+            await self.keep(Drew(tuple(drawn), self.record.format.rules), *dealt)
             for fact, (first, second, _) in zip(dealt, taken, strict=True):
                 self._begin(fact, (first, second))
 
@@ -507,7 +507,7 @@ class Tournament:
                 stale.append(pairing)  # drawn for somebody who has gone away since
         nobody = Ended(round(self._wall(), 3), None, Ending.VOID, NOBODY)
         void = [unplayed(self.record, pairing, nobody, None) for pairing in stale]
-        await self._begin_all([Drew(tuple(drawn))] if drawn else [], meetings, void)
+        await self._begin_all([Drew(tuple(drawn), self.record.format.rules)] if drawn else [], meetings, void)
 
     async def _begin_all(
         self,

@@ -21,6 +21,7 @@ from server.export.signing import Signer
 from server.export.write_facts import FactLines
 from tournament.entries import Entry
 from tournament.record import Concluded, Record
+from tournament.standings import RULES
 
 
 def export(
@@ -90,4 +91,4 @@ def match_line(record: Record, concluded: Concluded) -> dict[str, Any]:
 
 
 def after_matches(record: Record) -> dict[str, Any]:
-    return {"type": "standings"} | standings_shown(record)
+    return {"type": "standings"} | standings_shown(record) | {"rules": RULES}
