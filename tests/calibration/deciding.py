@@ -7,7 +7,8 @@ satisfied; there, too, after as many matches as a round of `decide` has.
 """
 
 from collections.abc import Callable
-from itertools import count, cycle, islice, product
+from concurrent.futures import ProcessPoolExecutor
+from itertools import count, cycle, islice, product, repeat
 from random import Random
 from statistics import median
 
@@ -23,7 +24,7 @@ from tournament.posterior import games_of
 
 BOTS, DRAWS, ADVANTAGE = 12, 0.3, 60.0
 SPREADS, APART = (50.0, 150.0, 300.0), (0.0, 5.0, 25.0)  # Elo
-EVENTS = 500
+EVENTS, COMPARED = 500, 5  # in a setting; of these every fifth is compared with round robins
 NAMES = tuple(str(number) for number in range(BOTS))
 DOUBLE = formats()["double-round-robin"].draw
 
@@ -42,25 +43,33 @@ class Came(Struct):
         return f"{median(self.matches):,.0f} | {self.decided / events:.0%} | {self.wrong / events:.1%}"
 
 
-def tell(share: float, seed: int) -> int:
+def tell(share: float, seed: int, jobs: int) -> int:
     """Print the table; 1 if somewhere it was wrong more often than is stated."""
     aim, events = Aim(), max(2, round(EVENTS * share))
     print(f"\n{events} events in each setting, {1 - aim.confidence:.0%} may be wrong\n")
     print("| spread | best two apart | matches | decided | wrong | round robins | decided | wrong | ratio |")
     print("|" + "---|" * 9)
     bad = False
-    for spread, apart in product(SPREADS, APART):
-        random = Random(f"{seed} {spread} {apart}")
-        by_format, by_rounds = Came(), Came()
-        for number in range(events):
-            truth = field(random, spread, apart)
-            held(truth, as_decided(random, aim, (seed, number)), aim, by_format)
-            if number % 5 == 0:
-                held(truth, round_robins(random.randrange(1000)), aim, by_rounds)
-        ratio = median(by_format.matches[::5]) / median(by_rounds.matches)
-        print(f"| {spread:.0f} | {apart:.0f} | {by_format} | {by_rounds} | {ratio:.2f} |", flush=True)
-        bad |= by_format.wrong / events > 1 - aim.confidence
+    settings = list(product(SPREADS, APART))
+    with ProcessPoolExecutor(jobs) as pool:
+        came = pool.map(setting, *zip(*settings, strict=True), repeat(events), repeat(seed))
+        for (spread, apart), (by_format, by_rounds) in zip(settings, came, strict=True):
+            ratio = median(by_format.matches[::COMPARED]) / median(by_rounds.matches)
+            print(f"| {spread:.0f} | {apart:.0f} | {by_format} | {by_rounds} | {ratio:.2f} |", flush=True)
+            bad |= by_format.wrong / events > 1 - aim.confidence
     return int(bad)
+
+
+def setting(spread: float, apart: float, events: int, seed: int) -> tuple[Came, Came]:
+    """So many events of one setting, and the same fields in round robins."""
+    random, aim = Random(f"{seed} {spread} {apart}"), Aim()
+    by_format, by_rounds = Came(), Came()
+    for number in range(events):
+        truth = field(random, spread, apart)
+        held(truth, as_decided(random, aim, (seed, number)), aim, by_format)
+        if number % COMPARED == 0:
+            held(truth, round_robins(random.randrange(1000)), aim, by_rounds)
+    return by_format, by_rounds
 
 
 def field(random: Random, spread: float, apart: float) -> World:

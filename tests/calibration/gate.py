@@ -1,7 +1,8 @@
 """The gate: do 95 % intervals hold the truth, and does what is called likely happen as often as that?"""
 
 from collections.abc import Iterable, Iterator
-from itertools import product
+from concurrent.futures import ProcessPoolExecutor
+from itertools import product, repeat
 from random import Random
 
 from msgspec import Struct
@@ -62,14 +63,22 @@ class Cell(Struct):
         return f"draws {self.draws:.0%}, first move {self.advantage:.0f}, spread {self.spread:.0f}"
 
 
-def cells(kind: Kind, events: int, seed: int = 1) -> Iterator[Cell]:
+def cells(name: str, events: int, seed: int = 1, jobs: int = 1) -> list[Cell]:
     """All 27 cells of a kind, with so many events each."""
-    for draws, advantage, spread in product(DRAWS, ADVANTAGES, SPREADS):
-        cell = Cell(draws, advantage, spread)
-        random = Random(f"{seed} {kind.title} {draws} {advantage} {spread}")
-        for _ in range(events):
-            look(cell, world(random, kind.bots, spread, draws, advantage), kind.event)
-        yield cell
+    found = [Cell(*sort) for sort in product(DRAWS, ADVANTAGES, SPREADS)]
+    if jobs == 1:
+        return [looked_at(name, cell, events, seed) for cell in found]
+    with ProcessPoolExecutor(jobs) as pool:
+        return list(pool.map(looked_at, repeat(name), found, repeat(events), repeat(seed)))
+
+
+def looked_at(name: str, cell: Cell, events: int, seed: int) -> Cell:
+    """The cell, after so many events."""
+    kind = KINDS[name]
+    random = Random(f"{seed} {kind.title} {cell.draws} {cell.advantage} {cell.spread}")
+    for _ in range(events):
+        look(cell, world(random, kind.bots, cell.spread, cell.draws, cell.advantage), kind.event)
+    return cell
 
 
 def look(cell: Cell, truth: World, event: Event) -> None:
