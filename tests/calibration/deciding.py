@@ -3,7 +3,9 @@
 Twelve bots, three in ten games between equals drawn, moving first worth 60 Elo. The best two are as far
 apart as a setting says. What is decided is wrong if the winner is weaker than the best by more than what
 counts as equal. The same rule is asked about double round robins, which are repeated until it is
-satisfied; there, too, after as many matches as a round of `decide` has.
+satisfied; there, too, after as many matches as a round of `decide` has. Many end undecided at the most
+matches that there may be. How many more they would have needed is worked out as the host does it for its
+forecast: with the differences found so far, and more games in the same proportions.
 """
 
 from collections.abc import Callable
@@ -35,6 +37,7 @@ class Came(Struct):
     """What came of the events of one setting."""
 
     matches: list[int] = []
+    needed: list[float] = []  # the same, or how many it would take if those to come went as those before
     decided: int = 0
     wrong: int = 0
 
@@ -47,15 +50,19 @@ def tell(share: float, seed: int, jobs: int) -> int:
     """Print the table; 1 if somewhere it was wrong more often than is stated."""
     aim, events = Aim(), max(2, round(EVENTS * share))
     print(f"\n{events} events in each setting, {1 - aim.confidence:.0%} may be wrong\n")
-    print("| spread | best two apart | matches | decided | wrong | round robins | decided | wrong | ratio |")
-    print("|" + "---|" * 9)
+    print(
+        "| spread | best two apart | matches | decided | wrong | round robins | decided | wrong "
+        "| needed | round robins | ratio |"
+    )
+    print("|" + "---|" * 11)
     bad = False
     settings = list(product(SPREADS, APART))
     with ProcessPoolExecutor(jobs) as pool:
         came = pool.map(setting, *zip(*settings, strict=True), repeat(events), repeat(seed))
         for (spread, apart), (by_format, by_rounds) in zip(settings, came, strict=True):
-            ratio = median(by_format.matches[::COMPARED]) / median(by_rounds.matches)
-            print(f"| {spread:.0f} | {apart:.0f} | {by_format} | {by_rounds} | {ratio:.2f} |", flush=True)
+            needed, by_all = median(by_format.needed[::COMPARED]), median(by_rounds.needed)
+            compared = f"{needed:,.0f} | {by_all:,.0f} | {needed / by_all:.2f}"
+            print(f"| {spread:.0f} | {apart:.0f} | {by_format} | {by_rounds} | {compared} |", flush=True)
             bad |= by_format.wrong / events > 1 - aim.confidence
     return int(bad)
 
@@ -116,6 +123,7 @@ def held(truth: World, after: Next, aim: Aim, came: Came) -> None:
         if found.decided or matches >= EACH * BOTS:
             break
     came.matches.append(matches)
+    came.needed.append(matches * max((claim.times for claim in found.open), default=1.0))
     came.decided += found.decided
     weaker = max(truth.strengths) - truth.strengths[int(found.order[0])]
     came.wrong += found.decided and weaker > aim.within

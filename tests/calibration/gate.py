@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product, repeat
 from random import Random
+from statistics import stdev
 
 from msgspec import Struct
 
@@ -48,6 +49,7 @@ class Cell(Struct):
     spread: float
     intervals: int = 0
     holding: int = 0
+    shares: list[float] = []  # of the intervals of each event, those that hold
     width: float = 0.0
     before: float = 0.0  # the widths that a plain fit has
     said: list[
@@ -57,6 +59,11 @@ class Cell(Struct):
     @property
     def coverage(self) -> float:
         return self.holding / self.intervals
+
+    @property
+    def error(self) -> float:
+        """The standard error of the coverage: the intervals of one event hold or fail together."""
+        return stdev(self.shares) / len(self.shares) ** 0.5
 
     @property
     def named(self) -> str:
@@ -85,7 +92,7 @@ def look(cell: Cell, truth: World, event: Event) -> None:
     """Hold one event, and see what is said of it."""
     results = event(truth)
     found = strengths(Ratings(results)).of
-    true, best = truth.centred, max(truth.strengths)
+    true, best, before = truth.centred, max(truth.strengths), cell.holding
     # Zero is the mean of those who are rated; in all of these formats everybody is.
     for name, strength in found.items():
         low, high = strength.interval
@@ -93,6 +100,7 @@ def look(cell: Cell, truth: World, event: Event) -> None:
         cell.holding += low <= true[int(name)] <= high
         cell.width += high - low
         cell.said.append((strength.first, truth.strengths[int(name)] == best))
+    cell.shares.append((cell.holding - before) / len(found))
     for rating in bradley_terry(results).ratings:
         low, high = rating.interval
         cell.before += high - low
@@ -131,11 +139,11 @@ def objections(kind: Kind, found: list[Cell]) -> Iterator[str]:
     if kind.full:
         for cell in found:
             if not low <= cell.coverage <= high:
-                yield f"{kind.title}, {cell.named}: {cell.coverage:.1%} hold"
+                yield f"{kind.title}, {cell.named}: {cell.coverage:.1%} hold (± {cell.error:.1%})"
     else:
         for cell in found:
             if cell.coverage < LEAST:
-                yield f"{kind.title}, {cell.named}: {cell.coverage:.1%} hold"
+                yield f"{kind.title}, {cell.named}: {cell.coverage:.1%} hold (± {cell.error:.1%})"
         for draws, advantage in product(DRAWS, ADVANTAGES):
             those = [each for each in found if (each.draws, each.advantage) == (draws, advantage)]
             mean = sum(each.coverage for each in those) / len(those)
