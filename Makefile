@@ -54,8 +54,8 @@ campaign: $(DEV)  ## all that can be tried at length, for hours; `make campaign 
 	$(IN)python -m tests.chaos --kills 50 --how restart-postgres
 	$(IN)python -m tests.soak --minutes 30
 	$(IN)python -m tests.adversaries --seconds 20
-	$(IN)python -m tests.calibration
-	$(IN)python -m tests.calibration decide
+	$(IN)python -m tests.calibration --jobs $(WORKERS)
+	$(IN)python -m tests.calibration decide --jobs $(WORKERS)
 
 bench: $(VENV)/.bench  ## speed, as ratios in one run
 	$(IN)python -m tests.bench $(ARGS)

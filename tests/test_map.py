@@ -34,6 +34,8 @@ ELSEWHERE = {
     "tournament/pairing/double_round_robin.py": "tournament/test_round_robin.py",
     "tournament/pairing/blossoms.py": "tournament/test_matching.py",
     "tournament/pairing/drawing.py": "tournament/test_pairing.py",
+    "tournament/accounts.py": "tournament/test_standings.py",
+    "tournament/equations.py": "tournament/test_fit_sparse.py",
     "tournament/circles.py": "tournament/test_strength.py",
     "tournament/deciding.py": "tournament/test_decide.py",
     "tournament/posterior.py": "tournament/test_strength.py",

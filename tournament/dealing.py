@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
 
+from tournament.draws import as_drawn
 from tournament.events import NOBODY, Ended, Ending
 from tournament.facts import Concluded, Dealt, Drew
 from tournament.format import Pairing
@@ -68,7 +69,7 @@ class Dealing:
                 dealt(self._record.match_name(pairing.number), pairing.number, options, (first, second))
                 for pairing, (first, second, options) in zip(drawn, taken, strict=True)
             ]
-            await self._keep(Drew(tuple(drawn)), *facts)
+            await self._keep(as_drawn(self._record, drawn), *facts)
             for fact, (first, second, _) in zip(facts, taken, strict=True):
                 self._play.begin(fact, (first, second))
 
@@ -101,7 +102,7 @@ class Dealing:
                 stale.append(pairing)  # drawn for somebody who has gone away since
         nobody = Ended(round(self._wall(), 3), None, Ending.VOID, NOBODY)
         void = [unplayed(self._record, pairing, nobody, None) for pairing in stale]
-        await self._begin_all([Drew(tuple(drawn))] if drawn else [], meetings, void)
+        await self._begin_all([as_drawn(self._record, drawn)] if drawn else [], meetings, void)
 
     async def _begin_all(
         self,

@@ -32,6 +32,7 @@ LIKELY = 70.0  # Elo: how far beyond `within` a difference is expected to be
 APART = 200.0  # Elo: so far ahead, a normal distribution is no good approximation
 STEPS, CLOSE = 50, 1e-4  # of Newton's method; units of the logistic curve
 FAR = 1e6  # times as many games as there were: further ahead nobody looks
+DIGITS = 6  # of what is compared: machines differ in the last, and all have to draw the same
 EACH = 200  # matches for each entrant, where no number is given: no event goes on for ever
 
 
@@ -78,7 +79,7 @@ class Outlook:
         model = Model(games)
         self.names = games.names
         self.place = {name: place for place, name in enumerate(games.names)}
-        point = model.likeliest(np.zeros(model.size + 1), FLAT / ELO)
+        point = model.likeliest(model.start, FLAT / ELO)
         self._model, self._point = model, point
         self.strength: Floats = ELO * (point[: model.size] - point[: model.size].sum() / max(1, model.size))
         inverse = np.linalg.inv(model.information(point, FLAT / ELO))
@@ -87,7 +88,8 @@ class Outlook:
 
     def order(self, names: Collection[str]) -> list[str]:
         """The best first."""
-        return sorted(names, key=lambda name: (-self.strength[self.place[name]], name))
+        strength: list[float] = self.strength.tolist()
+        return sorted(names, key=lambda name: (-round(strength[self.place[name]], DIGITS), name))
 
     def ahead(self, one: str, other: str) -> float:
         return float(self.strength[self.place[one]] - self.strength[self.place[other]])
@@ -121,10 +123,8 @@ class Outlook:
         reach = self._covariance @ between
         point = self._point - reach / (between @ reach) * (self._point[i] - self._point[j] + within)
         for _ in range(STEPS):
-            solved = np.linalg.solve(
-                model.information(point, spread),
-                np.stack((model.slope(point[:, None], spread)[:, 0], between), axis=1),
-            )
+            slope, information = model.newton(point, spread)
+            solved = np.linalg.solve(information, np.stack((slope, between), axis=1))
             step = solved[:, 0] - solved[:, 1] * (between @ solved[:, 0]) / (between @ solved[:, 1])
             most = float(np.abs(step).max())
             if most < CLOSE:
@@ -174,7 +174,9 @@ def decision(outlook: Outlook, names: Collection[str], aim: Aim) -> Decision:
             if found < needed:
                 settled = min(settled, place)
                 still.append(Claim(better, worse, found, needed, ahead, variance))
-    return Decision(tuple(order), places, settled, tuple(sorted(still, key=lambda claim: claim.evidence)))
+    return Decision(
+        tuple(order), places, settled, tuple(sorted(still, key=lambda claim: round(claim.evidence, DIGITS)))
+    )
 
 
 def wanted(entrants: int, aim: Aim) -> int:

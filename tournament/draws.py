@@ -1,8 +1,9 @@
 """What a format adds to a tournament. It is asked only when its answer can have changed."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 
+from tournament.facts import Drew
 from tournament.format import Pairing
 from tournament.presence import Presence
 from tournament.record import Record
@@ -15,6 +16,11 @@ FEW = 30  # entrants: a draw of so many is over at once
 async def draw_here(record: Record, draw: Callable[[], Sequence[Pairing]]) -> Sequence[Pairing]:
     """Draw here and now."""
     return draw()
+
+
+def as_drawn(record: Record, pairings: Iterable[Pairing]) -> Drew:
+    """The fact that the format's rules, as they are now, have added these."""
+    return Drew(tuple(pairings), record.format.rules)
 
 
 class Draws:

@@ -79,7 +79,7 @@ def body(fact: AnyFact) -> str:
         return _encoder.encode(fact).decode()
     pieces = (fact.pairings[start : start + PIECE] for start in range(0, len(fact.pairings), PIECE))
     pairings = ",".join(_encoder.encode(piece).decode()[1:-1] for piece in pieces)
-    return _encoder.encode(Drew(())).decode().replace("[]", f"[{pairings}]")
+    return _encoder.encode(structs.replace(fact, pairings=())).decode().replace("[]", f"[{pairings}]")
 
 
 def kept(row: Entry) -> Kept:

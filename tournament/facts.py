@@ -89,8 +89,9 @@ class Turned(Fact, frozen=True, tag="turned"):
     state: State
 
 
-class Drew(Fact, frozen=True, tag="drew"):
+class Drew(Fact, frozen=True, tag="drew", omit_defaults=True):
     pairings: tuple[Pairing, ...]
+    rules: int = 1  # the version of the format's rules by which this was drawn
 
 
 class RoundBegan(Fact, frozen=True, tag="round-began"):

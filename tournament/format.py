@@ -94,6 +94,7 @@ class Format(Struct, frozen=True, kw_only=True):
     name: str  # as commands spell it: "round-robin"
     title: str
     draw: Draw
+    rules: int = 1  # the version of these: one more when anything is drawn otherwise than it was
     order: tuple[str, ...]  # of the standings, most important first: names of `tournament.standings.CRITERIA`
     endless: bool = False  # never over by itself; pairs whoever is present, and has no match played again
     midway: bool = False  # may draw more while something is to be played, though nobody has come or gone

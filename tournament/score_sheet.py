@@ -9,13 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
+from tournament.accounts import Accounts, Entry, crosstable
 from tournament.circles import Circle
 from tournament.deciding import Decision
 from tournament.format import Result
 from tournament.pairing.decide import decided_by
 from tournament.ratings import Ratings
 from tournament.record import Record
-from tournament.standings import Accounts, Entry, Row, adjusted, crosstable, rated, table
+from tournament.standings import Row, adjusted, rated, table
 from tournament.strength import Strengths, strengths
 
 PIECE = 10_000  # decisions that are read at a time

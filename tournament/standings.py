@@ -5,26 +5,24 @@ important first: each one only separates entrants that are equal by all before i
 and those that are equal by all of them share a rank. `docs/standings.md` has an
 example of each.
 
-Not here: strength (`strength.py`; `rated` only writes it into rows), and whether an
-entrant has withdrawn in time or is disqualified. That is decided elsewhere, and
-`adjusted` says what it does to the results.
+Not here: what each entrant has done (`accounts.py`), strength (`strength.py`; `rated`
+only writes it into rows), and whether an entrant has withdrawn in time or is
+disqualified. That is decided elsewhere, and `adjusted` says what it does to the results.
 """
 
-from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 
 from msgspec import Struct, structs
 
-from tournament.format import Entrant, Pairing, Result
-from tournament.history import History
-from tournament.pairing import decide, knockout
-from tournament.pairing.drawing import here, seeded
-from tournament.skill import NEW, Skill, after, says_something
+from tournament.accounts import Accounts
+from tournament.format import Entrant, Result
+from tournament.pairing import decide
 from tournament.strength import Strength
 from tournament.unplayed import buchholz, buchholz_cut_1
 
+RULES = 2  # the version of these criteria: one more when the same results come to another table
 AHEAD = 0.01  # of a point: for each that direct encounter, applied again, puts behind
 UNPLAYED = -10_000.0  # Elo: in place of a strength of which nothing is known
 
@@ -44,131 +42,6 @@ class Row(Struct, frozen=True):
     interval: tuple[float, float] | None = None
     first: float | None = None  # how likely it is the strongest of those rated
     ranks: tuple[float, ...] | None = None  # how likely it is to be the strongest, the second …
-
-
-class Entry(Struct, frozen=True):
-    """A result as one of the two sees it."""
-
-    number: int  # of the pairing
-    round: int
-    opponent: str | None  # None: a bye
-    seat: int
-    score: float
-    played: bool
-
-
-class Account:
-    """What one entrant has done; of its results only where they are among all."""
-
-    __slots__ = ("draws", "losses", "points", "results", "skill", "wins", "wins_as_second")
-
-    def __init__(self) -> None:
-        self.points = 0.0
-        self.wins = self.wins_as_second = self.draws = self.losses = 0
-        self.skill = NEW
-        self.results = array("I")
-
-    @property
-    def played(self) -> int:
-        return self.wins + self.draws + self.losses
-
-
-class Accounts:
-    """The results, entered on the account of each entrant as they come: each costs the same."""
-
-    def __init__(
-        self, entrants: Iterable[Entrant] = (), results: Iterable[Result] = (), *, compact: bool = False
-    ) -> None:
-        """`compact` accounts take eight bytes for a result, and do not know its round."""
-        self.entrants: dict[str, Entrant] = {}
-        self.results: list[Result] | History = History() if compact else []
-        self.of: dict[str, Account] = {}
-        self.rounds = 0  # of which there are results
-        self._skilled = 0  # results that the skills know
-        self._won = 0, Counter[str]()  # rounds of a knockout, after so many results
-        for entrant in entrants:
-            self.admit(entrant)
-        for result in results:
-            self.enter(result)
-
-    def admit(self, entrant: Entrant) -> None:
-        """Open an account for an entrant; or note what has changed about it."""
-        self.entrants[entrant.name] = entrant
-        if entrant.name not in self.of:
-            self.of[entrant.name] = Account()
-
-    def enter(self, result: Result) -> None:
-        index = len(self.results)
-        self.results.append(result)
-        self.rounds = max(self.rounds, result.pairing.round)
-        names = result.pairing.names
-        for seat, (name, score) in enumerate(zip(names, result.score, strict=False)):
-            account = self.of[name]
-            account.results.append(index)
-            account.points += score
-            if len(names) == 1:
-                continue  # a bye
-            if score == 1:
-                account.wins += 1
-                account.wins_as_second += seat
-            elif score == 0:
-                account.losses += 1
-            else:
-                account.draws += 1
-
-    def entries(self, name: str, latest: int | None = None) -> list[Entry]:
-        """The results of an entrant, as it sees them, in their order: all, or so many."""
-        results = self.of[name].results
-        return [_entry(self.results[index], name) for index in (results[-latest:] if latest else results)]
-
-    @property
-    def rounds_won(self) -> Counter[str]:
-        """Of a knockout, by the format's own rule; if both have lost and left, nobody wins."""
-        known, won = self._won
-        if known != len(self.results):
-            won = self._rounds_won()
-            self._won = len(self.results), won
-        return won
-
-    def _rounds_won(self) -> Counter[str]:
-        contests: dict[tuple[int, frozenset[str]], list[Pairing]] = {}
-        for result in self.results:
-            pairing = result.pairing
-            contests.setdefault((pairing.round, frozenset(pairing.names)), []).append(pairing)
-        scores = {result.pairing.number: result.score for result in self.results}
-        entrants = list(self.entrants.values())
-        names, seeds = here(entrants), seeded(list(self.of), entrants)
-        won = Counter[str]()
-        for contest in contests.values():
-            score = scores[contest[-1].number]
-            if not knockout.undecided(contest, score, names):
-                winner = knockout.winner(contest, scores, names, seeds)
-                won[winner] += winner in names or score != (0, 0)
-        return won
-
-    def skill(self, name: str) -> Skill:
-        """What is believed of an entrant after all the results, in their order."""
-        of = self.of
-        for index in range(self._skilled, len(self.results)):
-            result = self.results[index]
-            if says_something(result):
-                first, second = (of[each] for each in result.pairing.names)
-                first.skill, second.skill = after(first.skill, second.skill, result.score[0])
-        self._skilled = len(self.results)
-        return of[name].skill
-
-
-def _entry(result: Result, name: str) -> Entry:
-    pairing = result.pairing
-    seat = int(pairing.first != name)
-    return Entry(
-        pairing.number,
-        pairing.round,
-        pairing.first if seat else pairing.second,
-        seat,
-        result.score[seat],
-        result.played,
-    )
 
 
 class Criterion(Struct, frozen=True):
@@ -213,21 +86,6 @@ def rated(rows: Iterable[Row], strengths: Mapping[str, Strength]) -> list[Row]:
         )
         for row in rows
     ]
-
-
-def crosstable(
-    accounts: Accounts, names: Sequence[str], latest: int | None = None
-) -> dict[str, dict[str, list[Entry]]]:
-    """What each of these (row) scored against each other of them (column), in order of the results.
-
-    Only the `latest` results of each are looked at, if a number is given; byes have no column.
-    """
-    found = {row: {column: list[Entry]() for column in names if column != row} for row in names}
-    for row, cells in found.items():
-        for entry in accounts.entries(row, latest):
-            if entry.opponent in cells:
-                cells[entry.opponent].append(entry)
-    return found
 
 
 def adjusted(

@@ -19,14 +19,13 @@ from games.game import Game
 from tournament.check_in import no_shows, opens_at
 from tournament.concluding import Concluding
 from tournament.dealing import AT_A_TIME, Dealing
-from tournament.draws import Draws, Elsewhere, draw_here
+from tournament.draws import Draws, Elsewhere, as_drawn, draw_here
 from tournament.entries import Entry
 from tournament.events import Ended
 from tournament.facts import (
     AnyFact,
     CheckedIn,
     Concluded,
-    Drew,
     Entered,
     RoundBegan,
     Seated,
@@ -307,7 +306,7 @@ class Tournament:
             self._presence.wait_for_nobody()
             return inf
         if drawn:
-            await self.keep(Drew(tuple(drawn)))
+            await self.keep(as_drawn(record, drawn))
         await self._dealing.deal()
         if self._dealing.room <= 0:
             self._presence.wait_for_nobody()
@@ -346,7 +345,7 @@ class Tournament:
         if wait <= 0 and not (again or record.open.due or record.dealt):
             self._draws.put_off(())
             began = RoundBegan(number, round(self._wall(), 3))
-            await self.keep(began, *([Drew(tuple(drawn))] if drawn else ()))
+            await self.keep(began, *([as_drawn(record, drawn)] if drawn else ()))
             return (), inf
         if drawn and record.format.plan is not None and not again:
             self._draws.put_off(drawn)  # somebody may come or go before it begins

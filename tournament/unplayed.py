@@ -11,7 +11,7 @@ itself missed or forfeited.
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:  # which imports this
-    from tournament.standings import Accounts, Entry
+    from tournament.accounts import Accounts, Entry
 
 DRAW = 0.5  # points
 

@@ -117,6 +117,7 @@ class WithheldLine(Struct, frozen=True, tag="withheld"):
 
 class StandingsLine(Struct, frozen=True, tag="standings"):
     rows: list[dict[str, Any]]
+    rules: int = 1  # the version of the criteria; files from before there was another do not say it
 
 
 class HeadLine(Struct, frozen=True, tag="head"):

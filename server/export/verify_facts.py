@@ -228,19 +228,30 @@ def decided(record: Record, facts: Sequence[AnyFact], index: int) -> str | None:
     A result may be on its way to the store when something is decided: then it stands before what was
     decided without it. So results that stand directly before a decision may count for it or not.
     """
-    fact = facts[index]
+    fact, rules = facts[index], f"a {record.format.name}"
     if not isinstance(fact, Drew | Withdrew) or (isinstance(fact, Drew) and record.format.endless):
         return None  # what a format without an end draws depends on who was there
     while not _follows(record, fact):
         index -= 1
         if not isinstance(facts[index], Concluded):
-            what = "was drawn" if isinstance(fact, Drew) else f"was done with the results of {fact.name}"
-            return f"this is not what {what} by the rules of a {record.format.name}"
+            if isinstance(fact, Withdrew):
+                return f"this is not what was done with the results of {fact.name} by the rules of {rules}"
+            if fact.rules != record.format.rules:
+                return other_rules(
+                    f"drawn by version {fact.rules} of the rules of {rules}", record.format.rules
+                )
+            return f"this is not what was drawn by the rules of {rules}"
         record = Record(record.name, record.opened)
         for earlier in facts[1:index]:
             if not any(objections(record, earlier, True)) or can_be_added(record, earlier):
                 record.add(earlier)
     return None
+
+
+def other_rules(made: str, known: int) -> str:
+    """What is said of something that may well follow, by rules that are not here."""
+    lack = f"this Quintain has version {known}, from which it does not follow"
+    return f"this was {made}; {lack}: verify it with the Quintain that made it"
 
 
 def _follows(record: Record, fact: Drew | Withdrew) -> bool:

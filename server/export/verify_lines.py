@@ -9,6 +9,7 @@ import msgspec
 from games.game import quoted
 from server.export.json_views import plain_rows
 from server.export.read import EntrantLine, Finding, Line, MatchLine, PairingLine, Section, StandingsLine
+from server.export.verify_facts import other_rules
 from server.export.write import export
 from tournament.facts import Concluded
 from tournament.record import Record
@@ -27,15 +28,20 @@ def differences(section: Section, record: Record, matches: Iterable[Concluded]) 
     """Where a line differs from what follows, and lines that are missing, surplus or out of order."""
     expected = [msgspec.json.decode(msgspec.json.encode(line)) for line in export(record, matches)]
     standings = expected.pop()
+    known = standings.pop("rules")
     wanted = {(line["type"], line[KEYS[line["type"]]]): line for line in expected}
     order = list(wanted)
     seen: list[tuple[str, Any]] = []
     for line in (section.opening, *section.lines):
         match line.read:
-            case StandingsLine():
+            case StandingsLine(rules=rules):
                 wrong = list(_between(line, standings))
                 if wrong and list(_between(line, standings | {"rows": plain_rows(record)})):
-                    yield from wrong  # nor has it the ratings of earlier versions
+                    if rules != known:  # nor has it the ratings of earlier versions
+                        yield Finding(
+                            line.number, other_rules(f"ranked by version {rules} of the criteria", known)
+                        )
+                    yield from wrong
             case EntrantLine() | PairingLine() | MatchLine() | _ if line.found["type"] in KEYS:
                 kind = line.found["type"]
                 key = kind, line.found[KEYS[kind]]

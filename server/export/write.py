@@ -22,6 +22,7 @@ from server.export.write_facts import FactLines
 from tournament.entries import Entry
 from tournament.facts import Concluded
 from tournament.record import Record
+from tournament.standings import RULES
 
 
 def export(
@@ -91,4 +92,4 @@ def match_line(record: Record, concluded: Concluded) -> dict[str, Any]:
 
 
 def after_matches(record: Record) -> dict[str, Any]:
-    return {"type": "standings"} | standings_shown(record)
+    return {"type": "standings"} | standings_shown(record) | {"rules": RULES}

@@ -12,7 +12,8 @@ from time import process_time
 
 import numpy as np
 
-from tournament.fit_sparse import Sparse, System
+from tournament.equations import System
+from tournament.fit_sparse import Sparse
 from tournament.format import Pairing, Result
 from tournament.meetings import Meetings
 from tournament.ratings import PRIOR

@@ -12,14 +12,15 @@ def main() -> int:
     asked.add_argument("what", nargs="*", help=f"decide, or of {', '.join(KINDS)}; all of these unless set")
     asked.add_argument("--events", type=float, default=100, help="per cent of the usual number of events")
     asked.add_argument("--seed", type=int, default=1)
+    asked.add_argument("--jobs", type=int, default=1, help="processes: cells and settings go on side by side")
     chosen = asked.parse_args()
     if chosen.what == ["decide"]:
-        return deciding.tell(chosen.events / 100, chosen.seed)
+        return deciding.tell(chosen.events / 100, chosen.seed, chosen.jobs)
     wrong: list[str] = []
     for name in chosen.what or KINDS:
         kind = KINDS[name]
         events = max(2, round(kind.events * chosen.events / 100))
-        found = list(cells(kind, events, chosen.seed))
+        found = cells(name, events, chosen.seed, chosen.jobs)
         print(table(kind, events, found), flush=True)
         wrong += objections(kind, found)
     print(f"\n{len(wrong)} figures do not meet the gate" + "".join(f"\n- {each}" for each in wrong))

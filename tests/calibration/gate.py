@@ -1,8 +1,10 @@
 """The gate: do 95 % intervals hold the truth, and does what is called likely happen as often as that?"""
 
 from collections.abc import Iterable, Iterator
-from itertools import product
+from concurrent.futures import ProcessPoolExecutor
+from itertools import product, repeat
 from random import Random
+from statistics import stdev
 
 from msgspec import Struct
 
@@ -47,6 +49,7 @@ class Cell(Struct):
     spread: float
     intervals: int = 0
     holding: int = 0
+    shares: list[float] = []  # of the intervals of each event, those that hold
     width: float = 0.0
     before: float = 0.0  # the widths that a plain fit has
     said: list[
@@ -58,25 +61,38 @@ class Cell(Struct):
         return self.holding / self.intervals
 
     @property
+    def error(self) -> float:
+        """The standard error of the coverage: the intervals of one event hold or fail together."""
+        return stdev(self.shares) / len(self.shares) ** 0.5
+
+    @property
     def named(self) -> str:
         return f"draws {self.draws:.0%}, first move {self.advantage:.0f}, spread {self.spread:.0f}"
 
 
-def cells(kind: Kind, events: int, seed: int = 1) -> Iterator[Cell]:
+def cells(name: str, events: int, seed: int = 1, jobs: int = 1) -> list[Cell]:
     """All 27 cells of a kind, with so many events each."""
-    for draws, advantage, spread in product(DRAWS, ADVANTAGES, SPREADS):
-        cell = Cell(draws, advantage, spread)
-        random = Random(f"{seed} {kind.title} {draws} {advantage} {spread}")
-        for _ in range(events):
-            look(cell, world(random, kind.bots, spread, draws, advantage), kind.event)
-        yield cell
+    found = [Cell(*sort) for sort in product(DRAWS, ADVANTAGES, SPREADS)]
+    if jobs == 1:
+        return [looked_at(name, cell, events, seed) for cell in found]
+    with ProcessPoolExecutor(jobs) as pool:
+        return list(pool.map(looked_at, repeat(name), found, repeat(events), repeat(seed)))
+
+
+def looked_at(name: str, cell: Cell, events: int, seed: int) -> Cell:
+    """The cell, after so many events."""
+    kind = KINDS[name]
+    random = Random(f"{seed} {kind.title} {cell.draws} {cell.advantage} {cell.spread}")
+    for _ in range(events):
+        look(cell, world(random, kind.bots, cell.spread, cell.draws, cell.advantage), kind.event)
+    return cell
 
 
 def look(cell: Cell, truth: World, event: Event) -> None:
     """Hold one event, and see what is said of it."""
     results = event(truth)
     found = strengths(Ratings(results)).of
-    true, best = truth.centred, max(truth.strengths)
+    true, best, before = truth.centred, max(truth.strengths), cell.holding
     # Zero is the mean of those who are rated; in all of these formats everybody is.
     for name, strength in found.items():
         low, high = strength.interval
@@ -84,6 +100,7 @@ def look(cell: Cell, truth: World, event: Event) -> None:
         cell.holding += low <= true[int(name)] <= high
         cell.width += high - low
         cell.said.append((strength.first, truth.strengths[int(name)] == best))
+    cell.shares.append((cell.holding - before) / len(found))
     for rating in bradley_terry(results).ratings:
         low, high = rating.interval
         cell.before += high - low
@@ -122,11 +139,11 @@ def objections(kind: Kind, found: list[Cell]) -> Iterator[str]:
     if kind.full:
         for cell in found:
             if not low <= cell.coverage <= high:
-                yield f"{kind.title}, {cell.named}: {cell.coverage:.1%} hold"
+                yield f"{kind.title}, {cell.named}: {cell.coverage:.1%} hold (± {cell.error:.1%})"
     else:
         for cell in found:
             if cell.coverage < LEAST:
-                yield f"{kind.title}, {cell.named}: {cell.coverage:.1%} hold"
+                yield f"{kind.title}, {cell.named}: {cell.coverage:.1%} hold (± {cell.error:.1%})"
         for draws, advantage in product(DRAWS, ADVANTAGES):
             those = [each for each in found if (each.draws, each.advantage) == (draws, advantage)]
             mean = sum(each.coverage for each in those) / len(those)

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from tests.calibration import deciding
-from tests.calibration.gate import KINDS, Cell, bins, cells
+from tests.calibration.gate import Cell, bins, cells
 from tournament.format import Aim
 
 SHORT = {"round-robin-4": 2, "gauntlet": 1}  # events in each of 27 cells
@@ -13,7 +13,7 @@ SHORT = {"round-robin-4": 2, "gauntlet": 1}  # events in each of 27 cells
 
 @pytest.fixture(scope="module")
 def looked_at() -> dict[str, list[Cell]]:
-    return {name: list(cells(KINDS[name], events)) for name, events in SHORT.items()}
+    return {name: cells(name, events) for name, events in SHORT.items()}
 
 
 @pytest.mark.parametrize("name", SHORT)

@@ -103,6 +103,18 @@ def test_more_games_are_more_evidence_and_a_dead_heat_is_none() -> None:
     assert evidence(0.0, 100.0) < 0 < evidence(60.0, 100.0)
 
 
+def test_the_last_digits_in_which_machines_differ_decide_nothing() -> None:
+    meetings = [Pairing(number, 1, *pair) for number, pair in enumerate(("ab", "cd", "ac", "bd"), 1)]
+    outlook = outlook_on((), [Result(each, (0.5, 0.5)) for each in meetings])
+    before = decision(outlook, "abcd", Aim(places=0))
+    outlook.strength[0] -= 1e-10
+    after = decision(outlook, "abcd", Aim(places=0))
+    assert after.order == before.order == tuple("abcd")
+    assert [(each.better, each.worse) for each in after.open] == [
+        (each.better, each.worse) for each in before.open
+    ]
+
+
 def test_all_claims_that_could_be_false_share_the_risk() -> None:
     assert [claims(12, places) for places in (0, 1, 2, 11)] == [0, 11, 21, 66]
     results = held(9, Aim(games=60), 100, 0, 0, -100).results

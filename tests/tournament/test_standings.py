@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from tests.oracles import tie_breaks as oracle
 from tests.tournament.holding import Held, field, toss
+from tournament.accounts import Accounts, crosstable
 from tournament.format import Entrant, Pairing, Result, Score, Terms, formats
 from tournament.ratings import Ratings
-from tournament.standings import CRITERIA, Accounts, Row, adjusted, crosstable, rated, standings
+from tournament.standings import CRITERIA, Row, adjusted, rated, standings
 from tournament.strength import Strength, strengths
 
 PAGE = (Path(__file__).parents[2] / "docs/standings.md").read_text()

@@ -127,4 +127,11 @@ def both_ways(meetings: Iterable[Meeting]) -> list[list[Meeting]]:
     return [[*there], [(other, one) for one, other in there]]
 
 
-FORMAT = Format(name="decide", title="Decide", draw=draw, order=("strength",), decides=True)
+FORMAT = Format(
+    name="decide",
+    title="Decide",
+    draw=draw,
+    rules=2,  # 1: before what is nearly equal was taken as equal
+    order=("strength",),
+    decides=True,
+)

@@ -209,6 +209,7 @@ FORMAT = Format(
     name="swiss",
     title="Swiss",
     draw=draw,
+    rules=2,  # 1: before floats had a price, and balanced sides a limit
     order=("points", "buchholz-cut-1", "buchholz", "sonneborn-berger", "wins"),
     plan=plan,
 )

@@ -1,0 +1,79 @@
+"""Exports from before a rule was another: what does not follow from today's is not called a mistake."""
+
+from typing import Any
+
+import pytest
+from msgspec import structs
+
+from server.export.verify import verify
+from server.export.verify_facts import decided
+from tests.server.export.test_verify_rounds import held
+from tests.server.exports import exported, text, unchained
+from tournament.format import Pairing, formats
+from tournament.record import AnyFact, Drew, Entered, Opened, Record, State, Turned
+from tournament.standings import RULES
+
+SWISS = formats()["swiss"]
+OPENED = Opened("tic-tac-toe", SWISS.name)
+BEFORE: list[AnyFact] = [OPENED, *map(Entered, "abcd"), Turned(State.RUNNING)]
+
+
+def objection(drew: Drew) -> str | None:
+    record = Record("cup", OPENED)
+    for fact in BEFORE[1:]:
+        record.add(fact)
+    return decided(record, [*BEFORE, drew], len(BEFORE))
+
+
+def drawn() -> tuple[Pairing, ...]:
+    record = Record("cup", OPENED)
+    for fact in BEFORE[1:]:
+        record.add(fact)
+    return tuple(SWISS.draw([*record.entrants.values()], [], [], record.terms))
+
+
+@pytest.mark.parametrize("rules", [1, SWISS.rules, 99])
+def test_a_draw_that_follows_from_todays_rules_is_let_pass_whatever_its_version(rules: int) -> None:
+    assert objection(Drew(drawn(), rules)) is None
+
+
+def test_a_draw_that_follows_from_no_known_rules_is_told_from_one_by_other_rules() -> None:
+    one, *others = drawn()
+    swapped = structs.replace(one, first=one.second, second=one.first), *others
+    assert objection(Drew(swapped, SWISS.rules)) == "this is not what was drawn by the rules of a swiss"
+    said = objection(Drew(swapped))
+    assert said is not None
+    assert said.startswith("this was drawn by version 1 of the rules of a swiss; this Quintain has version 2")
+
+
+def standings_of(lines: list[Any]) -> dict[str, Any]:
+    (found,) = (line for line in lines if line["type"] == "standings")
+    return found
+
+
+def test_a_table_says_by_which_version_it_was_ranked_and_one_of_another_is_told_as_that() -> None:
+    lines = unchained(exported(held()))
+    table = standings_of(lines)
+    assert table["rules"] == RULES
+    assert not verify(text(lines)).findings
+    table["rows"][0]["tie_breaks"]["buchholz"] += 1
+    (mistake,) = (each.why for each in verify(text(lines)).findings)
+    assert mistake.startswith("rows[0].tie_breaks.buchholz is ")
+    del table["rules"]
+    explained, same = (each.why for each in verify(text(lines)).findings)
+    assert explained.startswith("this was ranked by version 1 of the criteria; this Quintain has version 2")
+    assert same == mistake
+
+
+def test_a_table_from_before_there_were_versions_is_let_pass_if_it_follows() -> None:
+    lines = exported(held())
+    del standings_of(lines)["rules"]
+    assert not verify(text(lines)).findings
+
+
+def test_what_is_drawn_today_says_so_and_formats_that_never_changed_are_written_as_ever() -> None:
+    for format, rules in (("swiss", SWISS.rules), ("round-robin", 1)):
+        facts = [line["fact"] for line in exported(held(format)) if line["type"] == "fact"]
+        said = {fact.get("rules", 1) for fact in facts if fact["type"] == "drew"}
+        assert said == {rules}
+        assert ("rules" in {key for fact in facts for key in fact}) is (rules > 1)
