@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 from trio.testing import MockClock
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
+from xdist.workermanage import WorkerController
 
 from tests.effort import IS_CAMPAIGN
 from tests.hang import SLOWLY
@@ -40,6 +41,14 @@ class OneWorkerEach(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         return next((shared for shared in SHARED if nodeid.startswith(shared)), nodeid)
+
+    def mark_test_complete(self, node: WorkerController, item_index: int, duration: float = 0) -> None:
+        """What is done is forgotten: to count it again after each of ten thousand tests takes seconds."""
+        super().mark_test_complete(node, item_index, duration)
+        assigned = self.assigned_work[node]
+        scope = self._split_scope(self.registered_collections[node][item_index])
+        if all(assigned[scope].values()):
+            del assigned[scope]
 
 
 @pytest.hookimpl(optionalhook=True)
