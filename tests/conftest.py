@@ -4,6 +4,7 @@
 continuous integration they are the same each time.
 """
 
+import gc
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -62,6 +63,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if dear:
         config.hook.pytest_deselected(items=dear)
         items[:] = [item for item in items if item not in dear]
+
+
+def pytest_collection_finish() -> None:
+    """Ten thousand tests are not looked through again whenever garbage is collected."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture
