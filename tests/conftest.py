@@ -1,6 +1,6 @@
 """What tests of all folders share: how hard hypothesis tries, and hosts in processes of their own.
 
-`HYPOTHESIS_PROFILE=campaign` gives it a hundred times as many examples. Under
+`HYPOTHESIS_PROFILE=campaign` gives it many times as many examples. Under
 continuous integration they are the same each time.
 """
 
@@ -20,11 +20,18 @@ from tests.effort import IS_CAMPAIGN
 from tests.hang import SLOWLY
 from tests.server.served import Served
 
-EXAMPLES = 30  # for each law and each game: the laws take some seconds in all
+EXAMPLES = 20  # for each law and each game: the laws take some seconds in all
+CAMPAIGN = 150  # times as many
 SAME = bool(os.environ.get("CI"))
 BUSY = [HealthCheck.too_slow]  # a machine that has other things to do is no fault of a test
 
-SHARED = ("tests/browser/", "tests/clients/test_starters.py")  # hosts, a browser, compiled programs
+# What they prepare takes long: a browser, compiled programs, hundreds of tournaments, wheels.
+SHARED = (
+    "tests/browser/",
+    "tests/calibration/",
+    "tests/clients/test_starters.py",
+    "tests/deploy/test_wheel.py",
+)
 
 # One process a host is enough for most tests, and costs half as much; those of pages beside a host ask
 # for two, and those in `tests/blackbox` and in the bench have what users have.
@@ -33,7 +40,7 @@ os.environ.setdefault("QUINTAIN_SHOW", "0")
 settings.register_profile(
     "default", max_examples=EXAMPLES, deadline=None, suppress_health_check=BUSY, derandomize=SAME
 )
-settings.register_profile("campaign", settings.get_profile("default"), max_examples=100 * EXAMPLES)
+settings.register_profile("campaign", settings.get_profile("default"), max_examples=CAMPAIGN * EXAMPLES)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
