@@ -17,7 +17,7 @@ WORKERS ?= $(shell expr $$(nproc 2>/dev/null || echo 2) '*' 3 / 2)
 # Bytecode is kept, not beside the sources: tests start hundreds of processes, and none is to compile everything.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX=$(CURDIR)/.cache/bytecode $(IN)python -m pytest
 
-.PHONY: help serve demo test quick busy planted campaign bench lint docs matrix lock clean
+.PHONY: help serve demo test quick busy planted campaign bench lint prepared docs matrix lock clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1	/p' Makefile | expand -t 12
@@ -28,11 +28,9 @@ serve: $(COMMAND)  ## the host, on its defaults; `make serve ARGS="--http 0"` pa
 demo: $(COMMAND)  ## a tournament of house bots in every game; `make demo ARGS="--seconds 60"` makes it longer
 	@$(IN)quintain demo $(ARGS)
 
-test: lint docs  ## lint, types, the documentation and every test; ends with the slowest twenty
-	@tests/browser/prepare.sh $(abspath $(IN))/python
-	@tests/server/store/prepare.sh
-	@tests/deploy/prepare.sh
-	@tests/clients/prepare.sh
+# What does not wait for anything else is done side by side: types alone take half a minute of one processor.
+test: $(DEV) $(COMMAND) $(VENV)/.docs  ## lint, types, the documentation and every test; ends with the slowest twenty
+	@$(MAKE) --no-print-directory --jobs=3 --output-sync lint docs prepared
 	$(PYTEST) -n $(WORKERS) --durations=20 $(ARGS)
 
 quick: lint  ## lint, types and the fast tests: for the daily loop
@@ -64,6 +62,14 @@ lint: $(DEV) $(COMMAND)  ## ruff and pyright
 	$(IN)ruff check
 	$(IN)ruff format --check
 	$(IN)pyright --pythonpath $(IN)python
+
+# All tests are read once before, or each worker would compile all of them. What is wrong in one, the run itself says.
+prepared: $(DEV)
+	@tests/browser/prepare.sh $(abspath $(IN))/python
+	@tests/server/store/prepare.sh
+	@tests/deploy/prepare.sh
+	@tests/clients/prepare.sh
+	@$(PYTEST) --collect-only -q $(ARGS) >/dev/null 2>&1 || true
 
 docs: $(DOCS)/built  ## the documentation as a site in .cache/docs: a link that leads nowhere is an error
 

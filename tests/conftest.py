@@ -1,9 +1,10 @@
 """What tests of all folders share: how hard hypothesis tries, and hosts in processes of their own.
 
-`HYPOTHESIS_PROFILE=campaign` gives it a hundred times as many examples. Under
+`HYPOTHESIS_PROFILE=campaign` gives it many times as many examples. Under
 continuous integration they are the same each time.
 """
 
+import gc
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,16 +14,24 @@ from hypothesis import HealthCheck, settings
 from trio.testing import MockClock
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
+from xdist.workermanage import WorkerController
 
 from tests.effort import IS_CAMPAIGN
 from tests.hang import SLOWLY
 from tests.server.served import Served
 
-EXAMPLES = 30  # for each law and each game: the laws take some seconds in all
+EXAMPLES = 20  # for each law and each game: the laws take some seconds in all
+CAMPAIGN = 150  # times as many
 SAME = bool(os.environ.get("CI"))
 BUSY = [HealthCheck.too_slow]  # a machine that has other things to do is no fault of a test
 
-SHARED = ("tests/browser/", "tests/clients/test_starters.py")  # hosts, a browser, compiled programs
+# What they prepare takes long: a browser, compiled programs, hundreds of tournaments, wheels.
+SHARED = (
+    "tests/browser/",
+    "tests/calibration/",
+    "tests/clients/test_starters.py",
+    "tests/deploy/test_wheel.py",
+)
 
 # One process a host is enough for most tests, and costs half as much; those of pages beside a host ask
 # for two, and those in `tests/blackbox` and in the bench have what users have.
@@ -31,7 +40,7 @@ os.environ.setdefault("QUINTAIN_SHOW", "0")
 settings.register_profile(
     "default", max_examples=EXAMPLES, deadline=None, suppress_health_check=BUSY, derandomize=SAME
 )
-settings.register_profile("campaign", settings.get_profile("default"), max_examples=100 * EXAMPLES)
+settings.register_profile("campaign", settings.get_profile("default"), max_examples=CAMPAIGN * EXAMPLES)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
@@ -40,6 +49,14 @@ class OneWorkerEach(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         return next((shared for shared in SHARED if nodeid.startswith(shared)), nodeid)
+
+    def mark_test_complete(self, node: WorkerController, item_index: int, duration: float = 0) -> None:
+        """What is done is forgotten: to count it again after each of ten thousand tests takes seconds."""
+        super().mark_test_complete(node, item_index, duration)
+        assigned = self.assigned_work[node]
+        scope = self._split_scope(self.registered_collections[node][item_index])
+        if all(assigned[scope].values()):
+            del assigned[scope]
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -53,6 +70,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if dear:
         config.hook.pytest_deselected(items=dear)
         items[:] = [item for item in items if item not in dear]
+
+
+def pytest_collection_finish() -> None:
+    """Ten thousand tests are not looked through again whenever garbage is collected."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.browser.bots import Bot
+from tests.effort import IS_CAMPAIGN
 from tests.hang import HANG, wait_for
 from tests.lacking import lacking
 from tests.server.served import ROOT, Served
@@ -27,7 +28,7 @@ FLAGS = (
     "--disable-sync",
 )
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-PICTURES = ROOT / ".cache" / "screenshots"  # to look at; nothing is compared with them
+PICTURES = ROOT / ".cache" / "screenshots"  # for people to look at; nothing is compared with them
 AXE = ROOT / "tests/browser/node_modules/axe-core/axe.min.js"
 NOTE = """
     window.violations = [];
@@ -113,12 +114,16 @@ def faults(page: Page, axe: str, rules: list[str] | None = None) -> list[tuple[s
     ]
 
 
+def picture(page: Page, name: str, whole: bool = True) -> None:
+    """Is kept for people by `make campaign`: to paint all pages takes longer than to look for faults."""
+    if IS_CAMPAIGN:
+        page.screenshot(path=PICTURES / f"{name}.png", full_page=whole)
+
+
 def look_at(page: Page, axe: str, name: str, whole: bool = True) -> None:
-    """Axe finds nothing, and the page fits; a picture is kept for people, in `.cache/screenshots`."""
-    PICTURES.mkdir(parents=True, exist_ok=True)
-    found = faults(page, axe)
-    page.screenshot(path=PICTURES / f"{name}.png", full_page=whole)
-    assert found == [], name
+    """Axe finds nothing, and the page fits."""
+    picture(page, name, whole)
+    assert faults(page, axe) == [], name
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is too wide"
 
 

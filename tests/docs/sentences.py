@@ -8,6 +8,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -33,6 +34,7 @@ AUDIENCES: Mapping[str, tuple[str, ...]] = {
 }
 
 
+@cache
 def sentences() -> dict[str, list[str]]:
     """By whom they are for, each once, in the order of the alphabet."""
     found: dict[str, set[str]] = {audience: set() for audience in AUDIENCES}

@@ -3,10 +3,16 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.docs.sentences import page, sentences
 
 ROOT = Path(__file__).parents[2]
-SAID = sorted({each for said in sentences().values() for each in said})
+
+
+@pytest.fixture(scope="module")
+def said() -> list[str]:
+    return sorted({each for told in sentences().values() for each in told})
 
 
 def test_the_page_is_up_to_date() -> None:
@@ -14,14 +20,14 @@ def test_the_page_is_up_to_date() -> None:
     assert (ROOT / "docs/sentences.md").read_text(encoding="utf-8") == page()
 
 
-def test_everybody_who_is_told_something_is_there() -> None:
+def test_everybody_who_is_told_something_is_there(said: list[str]) -> None:
     assert all(sentences().values())
-    assert "neither player was there" in SAID
-    assert "{self.names[seat]} resigned" in SAID
-    assert any("can still let you in" in each for each in SAID)
+    assert "neither player was there" in said
+    assert "{self.names[seat]} resigned" in said
+    assert any("can still let you in" in each for each in said)
 
 
-def test_no_sentence_has_a_full_stop_an_exclamation_mark_or_a_blank_too_many() -> None:
+def test_no_sentence_has_a_full_stop_an_exclamation_mark_or_a_blank_too_many(said: list[str]) -> None:
     """They stand in the middle of lines, after a name or a colon."""
-    filled = [re.sub(r"{[^{}]*}", "x", sentence) for sentence in SAID]
+    filled = [re.sub(r"{[^{}]*}", "x", sentence) for sentence in said]
     assert not [each for each in filled if each.rstrip().endswith((".", "!")) or "  " in each]

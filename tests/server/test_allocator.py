@@ -17,7 +17,7 @@ def own():
     return int(status.partition("RssAnon:")[2].split()[0])
 
 def use():
-    for size in range(1, 40):  # each block that is freed lets a library that is left alone keep a larger one
+    for size in range(1, 40, 3):  # each that is freed lets a library that is left alone keep a larger one
         block = bytearray(size << 20)
     pieces = [bytearray(100_000) for _ in range(400)]
     kept.append(bytearray(1000))  # above them

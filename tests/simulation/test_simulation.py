@@ -7,19 +7,32 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.effort import IS_CAMPAIGN
+from tests.effort import IS_CAMPAIGN, tries
 from tests.simulation.__main__ import replay
 from tests.simulation.plan import draw
-from tests.simulation.planted import CLASSIC, OURS, Patches, a_restart_gives_time, seeds_until_found
+from tests.simulation.planted import (
+    CLASSIC,
+    OURS,
+    Patches,
+    a_restart_gives_time,
+    one_grace_for_both,
+    seeds_until_found,
+    waiting_goes_on_in_a_stall,
+)
 from tests.simulation.processes import digests
 from tests.simulation.world import simulate
 
 CHUNK = 50
-CHUNKS = [range(first, first + CHUNK) for first in range(1, 201, CHUNK)]  # so that workers share the work
-SAME = "1-12"  # seeds that are played again in another process …
-ANOTHER = "13"  # … and one that comes to something else
+SEEDS = tries(100, 1000)
+CHUNKS = [range(first, first + CHUNK) for first in range(1, SEEDS, CHUNK)]  # so that workers share the work
+SAME = "1-6"  # seeds that are played again in another process …
+ANOTHER = "7"  # … and one that comes to something else
 ENOUGH = range(1, 401)  # seeds in which a planted bug has to show
-LATE = {a_restart_gives_time: 280}  # seeds that are passed over where hours are not to be had: it shows after
+LATE = {  # seeds that are passed over where hours are not to be had: it shows after
+    a_restart_gives_time: 295,
+    one_grace_for_both: 120,
+    waiting_goes_on_in_a_stall: 50,
+}
 
 
 def test_a_plan_covers_what_it_is_for() -> None:

@@ -5,6 +5,7 @@ from random import Random
 
 import pytest
 
+from tests.effort import tries
 from tournament.events import Ending
 from tournament.facts import Concluded, Disqualified, Drew, Entered, Opened, Voided, Withdrew
 from tournament.format import Pairing, formats
@@ -53,7 +54,7 @@ def test_whatever_happens_to_a_record_the_sheet_that_follows_it_agrees(kind: str
                 record.add(Drew((Pairing(record.last_drawn + 1, 99, "late", None),)))
             case _:
                 pass
-        if number % 3 == 0:
+        if number % tries(10, 1) < 2:  # just after what is rare, and one match later
             followed, whole = sheet.board(record, 1.0), board_of(record, 1.0)
             assert (followed.rows, followed.duplicates) == (whole.rows, whole.duplicates)
             assert followed.version == record.version
