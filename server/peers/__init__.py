@@ -2,6 +2,7 @@
 
     leases, stamps, messages   values and states, without I/O
     registry, keeping          hosts and leases in the database, and renewing them
+    health                     what is wrong with them, in words
     ledger, abroad             what this host may keep, and what others hold
     identity, link, links      encrypted connections between hosts …
     channel, asking            … and the bots and requests that they carry

@@ -60,6 +60,7 @@ class Link:
         `token` is the organiser's, of this host.
         """
         self.peer = peer
+        self.begun = trio.current_time()
         self._reply = reply
         self._hear = hear
         self._token = token

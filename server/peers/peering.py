@@ -17,6 +17,7 @@ from server.pages.desk.sessions import Sessions
 from server.peers import identity
 from server.peers.abroad import Peers
 from server.peers.channel import There
+from server.peers.health import Health, Problem, health
 from server.peers.keeping import Keeping
 from server.peers.leases import Card, Peer
 from server.peers.ledger import SharedLedger
@@ -28,6 +29,8 @@ from server.peers.requests import Relayed
 from server.protocols import handed
 from server.store.journal import Unavailable
 from server.store.shared import SharedPostgres
+
+ADVICE = "see to the PostgreSQL server; a host that it no longer knows has to be started again"
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -81,7 +84,7 @@ class Peering:
         self._host = host
         self.peers.serve(host)
         host.shares = host.lent = True
-        host.say_holders, host.say_hosts = self.holders, self.hosts
+        host.say_holders, host.say_hosts, host.say_health = self.holders, self.hosts, self.health
 
     def relayed(self, doors: Iterable[HttpDoor], token: str, sessions: Sessions | None) -> Relayed:
         """What has requests answered by other hosts, whose doors are these."""
@@ -119,6 +122,12 @@ class Peering:
             }
             for peer in leases.peers
         ]
+
+    def health(self) -> Health:
+        """What is wrong with all of them, as far as it is known here."""
+        why = self.keeping.why
+        own = [Problem(f"the leases of this host cannot be renewed: {why}", ADVICE)] if why else []
+        return health(self.keeping.leases.peers, [*own, *self.links.problems()])
 
     async def give_up(self) -> None:
         """Let others go on at once, if the database is there."""
