@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from functools import partial
 from typing import Any
 
@@ -27,6 +28,7 @@ from server.peers.messages import Open
 from server.peers.registry import PostgresRegistry
 from server.peers.requests import Relayed
 from server.protocols import handed
+from server.store.duties import BACKUPS, PostgresDuties
 from server.store.journal import Unavailable
 from server.store.shared import SharedPostgres
 
@@ -48,6 +50,7 @@ class Visitor:
 class Peering:
     def __init__(self, engine: SharedPostgres, url: str, now: Callable[[], float] = time.time) -> None:
         self._now = now
+        self._url = url
         self._engine = engine
         self._registry = PostgresRegistry(url)
         self._own = identity.made()
@@ -135,6 +138,11 @@ class Peering:
             await self.peers.give_up()
         except Unavailable as error:
             log.warning("others go on in a second", why=str(error))
+
+    def backs_up(self) -> bool:
+        """Whether it is this host that makes backups for all. Raises `Unavailable`; for a thread."""
+        with closing(PostgresDuties(self._url, self.links.host)) as duties:
+            return duties.mine(BACKUPS)
 
     def close(self) -> None:
         self._registry.close()

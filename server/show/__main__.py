@@ -31,6 +31,7 @@ from server.show.feed import LENGTH, Draw, Message, hear
 from server.show.mirror import Mirror
 from server.show.which import Which
 from server.store.choice import beside
+from server.store.journal import Reader
 from server.store.ledger import READERS
 from server.store.snapshots import FILE, keep_fresh
 from server.webhooks.delivery import deliver
@@ -72,12 +73,23 @@ async def show(begin: Begin, told: socket.socket, lent: socket.socket) -> None:
             nursery.start_soon(mirror.grader.run)
             nursery.start_soon(keep_fresh, reader, Path(settings.data) / FILE)
             nursery.start_soon(borrowing.run)
-            nursery.start_soon(deliver, settings.webhook, reader, Path(settings.data))
+            nursery.start_soon(_deliver, begin, reader)
             borrowing.fed = lambda connected: guard.start_soon(_fed, mirror, connected)
             await _say_ready(stream)
             await _hear(mirror, stream)
             nursery.cancel_scope.cancel()
             strangers.cancel_scope.cancel()
+
+
+async def _deliver(begin: Begin, reader: Reader) -> None:
+    tell = partial(deliver, begin.settings.webhook, reader, Path(begin.settings.data))
+    if not begin.host:
+        await tell()
+        return
+    from server.store.duties import PostgresDuties  # psycopg, which it needs, is an extra
+
+    with closing(PostgresDuties(begin.settings.store, begin.host)) as duties:
+        await tell(duties=duties)
 
 
 async def _fed(mirror: Mirror, connected: socket.socket) -> None:
