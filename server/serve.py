@@ -166,11 +166,14 @@ async def _serve(
         if peering is not None:
             app = peering.relayed(doors_of_dialects, token.text, sessions).beside(app)
             nursery.start_soon(peering.peers.run)
+            nursery.start_soon(peering.watching.run, host)
+            if show is not None:
+                peering.watching.take = show.watch(peering.watching.want)
         if show is not None:
             which = Which(door_at_root=any("" in door.paths for door in doors_of_dialects))
             app = show.lending.beside(app, which.is_shown)
-            own = 0 if peering is None else peering.links.host
-            begin = partial(Begin, settings, addresses, token.text, which.door_at_root, own, zero())
+            own = (0, "") if peering is None else (peering.links.host, peering.address)
+            begin = partial(Begin, settings, addresses, token.text, which.door_at_root, *own, zero())
             if ledger.safe <= SOON_READ:
                 await nursery.start(show.run, begin)
             else:  # bots need not wait for pages

@@ -6,6 +6,7 @@
     ledger, abroad             what this host may keep, and what others hold
     identity, link, links      encrypted connections between hosts …
     channel, asking            … and the bots and requests that they carry
+    watching                   matches that others hold and somebody looks at here
     requests                   which host answers a request
     peering                    all of it together
 

@@ -27,6 +27,7 @@ from server.peers.links import Links, listening
 from server.peers.messages import Open
 from server.peers.registry import PostgresRegistry
 from server.peers.requests import Relayed
+from server.peers.watching import Watching
 from server.protocols import handed
 from server.store.duties import BACKUPS, PostgresDuties
 from server.store.journal import Unavailable
@@ -58,6 +59,8 @@ class Peering:
         self.ledger = SharedLedger(engine, self.keeping)
         self.links = Links(self._own, self._others, self._serve)
         self.peers = Peers(self.keeping, self.ledger, engine, self.links.to)
+        self.watching = Watching(self.links.all, self.peers.link)
+        self.address = ""  # where the others reach this host
         self._host: Host | None = None
 
     async def begin(
@@ -68,6 +71,7 @@ class Peering:
         version: str,
     ) -> None:
         """Be known to the others, and hold leases. Raises `ConfigError` where the database is not there."""
+        self.address = address
         card = Card(address, self._own.fingerprint, self._own.certificate, version)
         try:
             self._engine.host = self.links.host = await self.keeping.register(card)
@@ -91,7 +95,7 @@ class Peering:
 
     def relayed(self, doors: Iterable[HttpDoor], token: str, sessions: Sessions | None) -> Relayed:
         """What has requests answered by other hosts, whose doors are these."""
-        return Relayed(self.peers, self.links, doors, token, sessions)
+        return Relayed(self.peers, self.links, doors, token, sessions, self.watching)
 
     @property
     def last(self) -> int:

@@ -62,7 +62,7 @@ async def show(begin: Begin, told: socket.socket, lent: socket.socket) -> None:
     with closing(beside(settings, READERS)) as reader:
         async with stream, trio.open_nursery() as nursery, trio.open_nursery() as strangers:
             guard = Guard(strangers)
-            mirror = Mirror(reader, guard)
+            mirror = Mirror(reader, guard, address=begin.address)
             await mirror.load()
             await trio.to_thread.run_sync(warm)
             app = _application(mirror, begin)
@@ -76,7 +76,7 @@ async def show(begin: Begin, told: socket.socket, lent: socket.socket) -> None:
             nursery.start_soon(_deliver, begin, reader)
             borrowing.fed = lambda connected: guard.start_soon(_fed, mirror, connected)
             await _say_ready(stream)
-            await _hear(mirror, stream)
+            await _hear(mirror, stream, watches=bool(begin.address))
             nursery.cancel_scope.cancel()
             strangers.cancel_scope.cancel()
 
@@ -99,7 +99,7 @@ async def _fed(mirror: Mirror, connected: socket.socket) -> None:
         await _hear(mirror, stream)
 
 
-async def _hear(mirror: Mirror, stream: trio.SocketStream) -> None:
+async def _hear(mirror: Mirror, stream: trio.SocketStream, *, watches: bool = False) -> None:
     """Take in what one process that plays tells, and draw what it asks for, until it is gone."""
     drawing, teller = Drawing(mirror, stream), object()
 
@@ -110,7 +110,11 @@ async def _hear(mirror: Mirror, stream: trio.SocketStream) -> None:
             mirror.take(message, teller)
 
     try:
-        await hear(stream, Message, take)
+        async with trio.open_nursery() as nursery:
+            if watches:
+                nursery.start_soon(drawing.tell_watched)
+            await hear(stream, Message, take)
+            nursery.cancel_scope.cancel()
     finally:
         mirror.forget(teller)
 
@@ -127,6 +131,9 @@ def _application(mirror: Mirror, begin: Begin) -> App:
 
     async def answer(exchange: Exchange) -> None:
         await mirror.catch_up()
+        if begin.address:
+            for name in exchange.request.path.split("/"):
+                await mirror.look_at(name)
         if (pending := app(exchange)) is not None:
             await pending
 
