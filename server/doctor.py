@@ -22,8 +22,10 @@ from server.config import Settings
 from server.exits import ConfigError
 from server.net.limits import Limits
 from server.net.open_files import room_for_files, shortage, too_few
+from server.store.address import MISWRITTEN, clear
 from server.store.choice import beside
 from server.store.data_folder import JOURNAL, LOCK, NO_HOST
+from server.store.journal import Unavailable
 from server.store.sqlite import SOUND
 
 try:
@@ -64,6 +66,8 @@ def examination(settings: Settings) -> Iterator[Answer]:
         "none is running on this data folder" if running is None else f"process {running} is running",
     )
     yield from _journal(settings)
+    if settings.store:
+        yield from _hosts(settings.store)
     yield _space(Path(settings.data))
     yield from _ports(settings, running is not None)
     yield _clock()
@@ -131,6 +135,32 @@ def _journal(settings: Settings) -> Iterator[Answer]:
     if newest > time.time() + AHEAD:
         advice = "set the clock: matches are told with the times at which they ended"
         yield Answer("clock", State.WARNING, "what is kept is from the future", advice)
+
+
+def _hosts(url: str) -> Iterator[Answer]:
+    """The database beside what is kept in it, and the hosts that share it."""
+    try:
+        from server.peers.health import health, off  # psycopg, which it needs, is an extra
+        from server.peers.registry import look
+
+        looked = look(url)
+    except (ConfigError, Unavailable) as error:
+        yield Answer(
+            "database", State.FAULT, str(error) if clear(url) else MISWRITTEN, "see to the PostgreSQL server"
+        )
+        return
+    if looked.refuses:
+        advice = "give it room, or the rights: hosts stand still until they can write"
+        yield Answer("database", State.FAULT, f"nothing can be written: {looked.refuses}", advice)
+    elif by := off(looked.ahead):
+        yield Answer("database", State.WARNING, f"the clock of this machine {by}", "set it")
+    else:
+        yield Answer("database", State.OK, "it can be written, and its clock is this machine's")
+    found = health(looked.peers)
+    said = f"{found.registered} were heard of within the hour, of which {found.alive} live"
+    yield Answer("hosts", State.OK, said if found.registered else "no hosts share this database")
+    for problem in found.problems:
+        yield Answer("hosts", State.WARNING, problem.said, problem.advice)
 
 
 def _space(folder: Path) -> Answer:

@@ -166,10 +166,14 @@ async def _serve(
         if peering is not None:
             app = peering.relayed(doors_of_dialects, token.text, sessions).beside(app)
             nursery.start_soon(peering.peers.run)
+            nursery.start_soon(peering.watching.run, host)
+            if show is not None:
+                peering.watching.take = show.watch(peering.watching.want)
         if show is not None:
             which = Which(door_at_root=any("" in door.paths for door in doors_of_dialects))
             app = show.lending.beside(app, which.is_shown)
-            begin = partial(Begin, settings, addresses, token.text, which.door_at_root, zero())
+            own = (0, "") if peering is None else (peering.links.host, peering.address)
+            begin = partial(Begin, settings, addresses, token.text, which.door_at_root, *own, zero())
             if ledger.safe <= SOON_READ:
                 await nursery.start(show.run, begin)
             else:  # bots need not wait for pages
@@ -182,7 +186,9 @@ async def _serve(
             "http": http.attend,
         }
         if settings.backups is not None:
-            copies = RegularBackups(engine, backups(Path(settings.data) / JOURNAL), settings.backups)
+            mine = (lambda: True) if peering is None else peering.backs_up
+            folder = backups(Path(settings.data) / JOURNAL)
+            copies = RegularBackups(engine, folder, settings.backups, mine=mine)
             nursery.start_soon(copies.run)
             host.figures.append(partial(figures.backups, copies))
         if show is None:  # else they are told from there

@@ -128,6 +128,10 @@ class Match:
     def ply(self) -> int:
         return len(self.moves)
 
+    def looked_at(self) -> "Match":
+        """Somebody looks at it: a replica in another process takes in what it was told."""
+        return self
+
     @property
     def result(self) -> Ended | None:
         """How it ended, once that has been announced."""

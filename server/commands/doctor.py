@@ -11,8 +11,9 @@ def doctor(*, json: Flag = False, where: Kept = KEPT) -> int:
     """Look whether a host can run here, and what is wrong.
 
     Python, SQLite, the data folder and what is kept in it, room on the disk,
-    ports, the clock, open files: a line for each, and what to do. Exit code 0
-    if a host can run, else 1. A host may be running meanwhile.
+    ports, the clock, open files, and with --store the database and the hosts
+    that share it: a line for each, and what to do. Exit code 0 if a host can
+    run, else 1. A host may be running meanwhile.
 
     Example: before a host is started, or while it runs:
 

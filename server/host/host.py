@@ -155,6 +155,7 @@ class Host:
         # The addresses of the hosts that hold tournaments, by name, and what is known of each host.
         self.say_holders: Callable[[], Mapping[str, str]] = dict
         self.say_hosts: Callable[[], list[dict[str, Any]]] = list
+        self.say_health: Callable[[], Any] = lambda: None  # of all of them; None: there is this one alone
         # Called with each secret by which requests find what this process has: a session, or a place.
         self.on_key: Callable[[str], None] = lambda key: None
         # What is told to a monitor: figures of this process, with those of others added.

@@ -118,7 +118,7 @@ def state(story: Story) -> object:
     source = story.source
     if not isinstance(source, Match):
         return None, len(source.moves)
-    told = len(source.log.events)
+    told = len(source.looked_at().log.events)
     return source.name, told, source.result, source.clock.running, source.clock.deadline
 
 

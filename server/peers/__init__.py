@@ -2,9 +2,11 @@
 
     leases, stamps, messages   values and states, without I/O
     registry, keeping          hosts and leases in the database, and renewing them
+    health                     what is wrong with them, in words
     ledger, abroad             what this host may keep, and what others hold
     identity, link, links      encrypted connections between hosts …
     channel, asking            … and the bots and requests that they carry
+    watching                   matches that others hold and somebody looks at here
     requests                   which host answers a request
     peering                    all of it together
 

@@ -35,6 +35,7 @@ class Keeping:
         sleep: Callable[[float], Awaitable[Any]] = trio.sleep,
     ) -> None:
         self.leases = Leases()
+        self.why = ""  # the latest request failed; "" if it did not
         self.willing = False  # to take over what others held: when this host has read the journal
         self.heard: Callable[[], None] = lambda: None  # called whenever the database has said something …
         self.changed: Callable[[Change], None] = _nothing  # … when what is held has changed …
@@ -62,16 +63,16 @@ class Keeping:
         """Renew until cancelled. It has started when the first request was granted."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._watch)
-            why = ""
             while True:
                 begun = self._now()
                 try:
                     await self.renew()
                 except Unavailable as error:
-                    if str(error) != why:
-                        log.warning("leases cannot be renewed", why=(why := str(error)))
+                    if str(error) != self.why:
+                        self.why = str(error)
+                        log.warning("leases cannot be renewed", why=self.why)
                 else:
-                    why = ""
+                    self.why = ""
                     task_status.started()
                     task_status = trio.TASK_STATUS_IGNORED
                 await self._sleep(max(0.0, begun + EVERY - self._now()))

@@ -62,7 +62,8 @@ class Peer(Struct, frozen=True):
     version: str
     alive: bool = True
     draining: bool = False
-    age: float = 0.0  # seconds since its last heartbeat
+    age: float = 0.0  # seconds since its last heartbeat …
+    ahead: float = 0.0  # … and by how many its clock was ahead of the database's then
 
 
 class Granted(Struct, frozen=True):

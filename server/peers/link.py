@@ -21,6 +21,7 @@ from server.peers.messages import (
     Ask,
     BadLink,
     Beat,
+    Board,
     Closed,
     Knows,
     Message,
@@ -28,6 +29,7 @@ from server.peers.messages import (
     Open,
     Sitting,
     Unframed,
+    Watch,
     framed,
 )
 
@@ -60,6 +62,7 @@ class Link:
         `token` is the organiser's, of this host.
         """
         self.peer = peer
+        self.begun = trio.current_time()
         self._reply = reply
         self._hear = hear
         self._token = token
@@ -87,6 +90,11 @@ class Link:
             self._open = False
             for channel in self._channels.values():
                 channel.lost()
+
+    @property
+    def waiting(self) -> int:
+        """Bytes that were said and that the connection has not taken."""
+        return len(self._said)
 
     async def take(self, handed: Handed) -> None:
         """Serve a connection over there, to its end."""
@@ -148,7 +156,7 @@ class Link:
         match message:
             case Beat():
                 pass
-            case Knows() | Sitting():
+            case Knows() | Sitting() | Watch() | Board():
                 self._hear(self.peer, message)
             case Open(channel=number) | Ask(channel=number):
                 if number % 2 == self._next % 2 or number in self._channels:

@@ -6,19 +6,26 @@ lost is dialled again for as long as the database says that the other host lives
 """
 
 import socket
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 
 import structlog
 import trio
 
 from server.exits import ConfigError
 from server.peers import identity
+from server.peers.health import Problem, named
 from server.peers.identity import Identity
 from server.peers.leases import Peer
 from server.peers.link import Hear, Link, Reply, Serve
 
 AGAIN = 0.25  # seconds until a link that was lost is dialled again
 HANDSHAKE = 5.0  # seconds
+BRIEF = 1.0  # seconds: a link that ended sooner was ended by the other host, which does not know this one
+REFUSALS = 10  # of links before that is told: hosts that have just come may be refused once or twice …
+RECENT = 60.0  # … within so many seconds
+THERE = "if that is a host of yours, start it again with this database"
+UNKNOWN = "its other end has no certificate of a host in the database"
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -36,6 +43,8 @@ class Links:
         self._serve = serve
         self._links: dict[int, Link] = {}
         self._dialling: set[int] = set()
+        self._failed: dict[int, str] = {}  # by host: why the latest link that was dialled came to nothing
+        self._refused: deque[float] = deque(maxlen=REFUSALS)  # when links were that came from strangers
 
     def to(self, peer: int) -> Link | None:
         """The link to a host, while there is one."""
@@ -43,6 +52,22 @@ class Links:
 
     def all(self) -> Iterable[Link]:
         return self._links.values()
+
+    def problems(self) -> Iterator[Problem]:
+        """What is wrong with links just now."""
+        now = trio.current_time()
+        living = {peer.id: peer for peer in self._peers()}
+        for peer in living.values():
+            link = self._links.get(peer.id)
+            if peer.id in self._failed and (link is None or now - link.begun < BRIEF):
+                said = f"there is no link to {named(peer)}: {self._failed[peer.id]}"
+                yield Problem(said, "see that hosts reach each other at the addresses that they advertise")
+        for number in self._links.keys() - living.keys():
+            said = f"there is a link to host {number}, which the database does not know as one that lives"
+            yield Problem(said, THERE)
+        if len(self._refused) == REFUSALS and now - self._refused[0] < RECENT:
+            said = f"links are refused, the latest {now - self._refused[-1]:.0f} s ago: {UNKNOWN}"
+            yield Problem(said, THERE)
 
     async def run(self, listeners: Iterable[trio.SocketListener]) -> None:
         """Listen, and dial, until cancelled."""
@@ -59,6 +84,7 @@ class Links:
     # Within
 
     async def _dial(self, peer: Peer) -> None:
+        begun = trio.current_time()
         try:
             host, _, port = peer.address.rpartition(":")
             connected = None
@@ -70,7 +96,12 @@ class Links:
             stream = trio.SSLStream(connected, context)
             if await _shown(stream) == peer.fingerprint:
                 await self._keep(stream, peer.id, dialled=True)
+                if trio.current_time() - begun < BRIEF:
+                    self._failed[peer.id] = "it ends at once: that host may not know this one"
+            else:
+                self._failed[peer.id] = "whoever is there has another certificate than the database says"
         except (OSError, ValueError) as error:
+            self._failed[peer.id] = str(error)
             log.warning("a host cannot be reached", host=peer.id, at=peer.address, why=str(error))
         finally:
             self._dialling.discard(peer.id)
@@ -94,6 +125,7 @@ class Links:
         if peer is not None and peer.id > self.host:
             await self._keep(stream, peer.id, dialled=False)
         else:
+            self._refused.append(trio.current_time())
             await trio.aclose_forcefully(stream)
 
     async def _keep(self, stream: trio.SSLStream[trio.SocketStream], peer: int, *, dialled: bool) -> None:
@@ -119,7 +151,7 @@ async def _shown(stream: trio.SSLStream[trio.SocketStream]) -> str:
             return identity.fingerprint(stream.getpeercert(binary_form=True))
         except trio.BrokenResourceError as error:
             why = str(error.__cause__ or error)
-    log.warning("a link is refused: its other end has no certificate of a host in the database", why=why)
+    log.warning(f"a link is refused: {UNKNOWN}", why=why)
     await trio.aclose_forcefully(stream)
     return ""
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Struct
 
+from server.host.happened import Happened
 from server.http.wire import Headers
 from server.peers.stamps import Heard
 
@@ -121,11 +122,24 @@ class Sitting(Struct, tag="sitting", frozen=True, array_like=True):
     form_token: str
 
 
+class Watch(Struct, tag="watch", frozen=True, array_like=True):
+    """These matches of yours, and no others any more, are looked at here: tell what happens in them."""
+
+    matches: tuple[str, ...]
+
+
+class Board(Struct, tag="board", frozen=True, array_like=True):
+    """What has happened in one of them, and what my clock said then."""
+
+    news: Happened
+    now: float
+
+
 class Beat(Struct, tag="beat", frozen=True, array_like=True):
     """I am here."""
 
 
-News = Knows | Sitting  # for the host as a whole
+News = Knows | Sitting | Watch | Board  # for the host as a whole
 Message = Open | Said | Say | Credit | Known | Finished | Closed | Ask | Answer | Begun | News | Beat
 
 _encoder = msgspec.msgpack.Encoder()

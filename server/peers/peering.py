@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from functools import partial
 from typing import Any
 
@@ -17,6 +18,7 @@ from server.pages.desk.sessions import Sessions
 from server.peers import identity
 from server.peers.abroad import Peers
 from server.peers.channel import There
+from server.peers.health import Health, Problem, health
 from server.peers.keeping import Keeping
 from server.peers.leases import Card, Peer
 from server.peers.ledger import SharedLedger
@@ -25,9 +27,13 @@ from server.peers.links import Links, listening
 from server.peers.messages import Open
 from server.peers.registry import PostgresRegistry
 from server.peers.requests import Relayed
+from server.peers.watching import Watching
 from server.protocols import handed
+from server.store.duties import BACKUPS, PostgresDuties
 from server.store.journal import Unavailable
 from server.store.shared import SharedPostgres
+
+ADVICE = "see to the PostgreSQL server; a host that it no longer knows has to be started again"
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -45,6 +51,7 @@ class Visitor:
 class Peering:
     def __init__(self, engine: SharedPostgres, url: str, now: Callable[[], float] = time.time) -> None:
         self._now = now
+        self._url = url
         self._engine = engine
         self._registry = PostgresRegistry(url)
         self._own = identity.made()
@@ -52,6 +59,8 @@ class Peering:
         self.ledger = SharedLedger(engine, self.keeping)
         self.links = Links(self._own, self._others, self._serve)
         self.peers = Peers(self.keeping, self.ledger, engine, self.links.to)
+        self.watching = Watching(self.links.all, self.peers.link)
+        self.address = ""  # where the others reach this host
         self._host: Host | None = None
 
     async def begin(
@@ -62,6 +71,7 @@ class Peering:
         version: str,
     ) -> None:
         """Be known to the others, and hold leases. Raises `ConfigError` where the database is not there."""
+        self.address = address
         card = Card(address, self._own.fingerprint, self._own.certificate, version)
         try:
             self._engine.host = self.links.host = await self.keeping.register(card)
@@ -81,11 +91,11 @@ class Peering:
         self._host = host
         self.peers.serve(host)
         host.shares = host.lent = True
-        host.say_holders, host.say_hosts = self.holders, self.hosts
+        host.say_holders, host.say_hosts, host.say_health = self.holders, self.hosts, self.health
 
     def relayed(self, doors: Iterable[HttpDoor], token: str, sessions: Sessions | None) -> Relayed:
         """What has requests answered by other hosts, whose doors are these."""
-        return Relayed(self.peers, self.links, doors, token, sessions)
+        return Relayed(self.peers, self.links, doors, token, sessions, self.watching)
 
     @property
     def last(self) -> int:
@@ -120,12 +130,23 @@ class Peering:
             for peer in leases.peers
         ]
 
+    def health(self) -> Health:
+        """What is wrong with all of them, as far as it is known here."""
+        why = self.keeping.why
+        own = [Problem(f"the leases of this host cannot be renewed: {why}", ADVICE)] if why else []
+        return health(self.keeping.leases.peers, [*own, *self.links.problems()])
+
     async def give_up(self) -> None:
         """Let others go on at once, if the database is there."""
         try:
             await self.peers.give_up()
         except Unavailable as error:
             log.warning("others go on in a second", why=str(error))
+
+    def backs_up(self) -> bool:
+        """Whether it is this host that makes backups for all. Raises `Unavailable`; for a thread."""
+        with closing(PostgresDuties(self._url, self.links.host)) as duties:
+            return duties.mine(BACKUPS)
 
     def close(self) -> None:
         self._registry.close()

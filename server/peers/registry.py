@@ -4,11 +4,13 @@ Whoever takes over from a host locks its row, which that host needs to renew: so
 that want the same, one sees what the other has done. Only the database's clock counts.
 """
 
+import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import Any, Protocol, TypeVar
 
 import psycopg
+from msgspec import Struct
 from msgspec.structs import astuple
 
 from server.peers.leases import LENGTH, Card, Granted, Lease, Peer
@@ -32,10 +34,12 @@ ADOPT = """
         AND turned.kind = 'turned' AND turned.body::json->>'state' = 'deleted')
     ON CONFLICT DO NOTHING
 """
+# By its certificate as well: a database that was put back may have given the number to another host.
 RENEW = """
     UPDATE hosts SET heartbeat = clock_timestamp(), draining = %s,
-        expiry = clock_timestamp() + %s * interval '1 second'
-    WHERE id = %s RETURNING id
+        expiry = clock_timestamp() + %s * interval '1 second',
+        ahead = %s - extract(epoch FROM clock_timestamp())
+    WHERE id = %s AND fingerprint = %s RETURNING id
 """
 # Hosts that did not renew and hold something, each locked so that it cannot renew meanwhile.
 LAPSED = """
@@ -58,13 +62,15 @@ CHANGED = "UPDATE hosts SET changes = changes + 1 WHERE id = ANY (%s)"
 CHANGES = "SELECT sum(changes)::bigint FROM hosts"
 PEERS = """
     SELECT id, address, fingerprint, certificate, version, expiry >= clock_timestamp(), draining,
-        extract(epoch FROM clock_timestamp() - heartbeat)::float8
+        extract(epoch FROM clock_timestamp() - heartbeat)::float8, ahead
     FROM hosts WHERE heartbeat > clock_timestamp() - interval '1 hour' ORDER BY id
 """
 OPEN = """
     INSERT INTO leases VALUES (%s, %s, nextval('epochs')) ON CONFLICT DO NOTHING RETURNING epoch
 """
 RELEASE = "UPDATE leases SET host = NULL WHERE tournament = %s AND host = %s"
+NOW = "SELECT extract(epoch FROM clock_timestamp())"
+TRIAL = "CREATE TABLE quintain_trial AS SELECT repeat('-', 100) FROM generate_series(1, 1000)"
 REMOVE = "DELETE FROM leases WHERE tournament = %s AND host = %s"
 
 
@@ -98,28 +104,33 @@ class Registry(Protocol):
 class PostgresRegistry:
     """A `Registry` with a session of its own, so that no big write holds up a renewal."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, wall: Callable[[], float] = time.time) -> None:
+        """`wall` is this host's clock, whose distance from the database's is told."""
         self._url = url
+        self._wall = wall
+        self._fingerprint = ""
         self._session: psycopg.Connection[tuple[Any, ...]] | None = None
 
     def register(self, card: Card) -> int:
         def act(session: psycopg.Connection[tuple[Any, ...]]) -> int:
             session.execute(ADOPT)
+            self._fingerprint = card.fingerprint
             return _one(session.execute(REGISTER, (*astuple(card), LENGTH)))
 
         return self._transact(act)
 
     def renew(self, host: int, changes: int, *, willing: bool) -> Granted:
         def act(session: psycopg.Connection[tuple[Any, ...]]) -> Granted:
-            if session.execute(RENEW, (not willing, LENGTH, host)).fetchone() is None:
-                raise Unavailable(f"the database knows no host {host}")
+            renewal = (not willing, LENGTH, self._wall(), host, self._fingerprint)
+            if session.execute(RENEW, renewal).fetchone() is None:
+                raise Unavailable(f"the database knows no host {host} with this host's certificate")
             if willing:
                 self._take_over(session, host)
             now = _one(
                 session.execute(CHANGES)
             )  # before the leases, which may then be newer, and never older
             leases = None if now == changes else _leases(session)
-            return Granted(now, tuple(Peer(*row) for row in session.execute(PEERS)), leases)
+            return Granted(now, _peers(session), leases)
 
         return self._transact(act)
 
@@ -168,7 +179,39 @@ class PostgresRegistry:
         except psycopg.Error as error:
             with suppress(psycopg.Error):
                 self.close()
-            raise Unavailable(" ".join(str(error).split()) or type(error).__name__) from error
+            raise Unavailable(_line(error)) from error
+
+
+class Looked(Struct, frozen=True):
+    """What somebody who is no host finds."""
+
+    peers: tuple[Peer, ...]
+    ahead: float  # seconds by which the clock here is ahead of the database's
+    refuses: str  # why nothing can be written there; "" if something can
+
+
+def look(url: str, wall: Callable[[], float] = time.time) -> Looked:
+    """At the hosts of a database, changing nothing. Raises `Unavailable`."""
+    try:
+        with closing(_connected(url)) as session:
+            ahead = wall() - float(_one(session.execute(NOW)))
+            return Looked(_peers(session), ahead, _refuses(session))
+    except psycopg.Error as error:
+        raise Unavailable(_line(error)) from error
+
+
+def _refuses(session: psycopg.Connection[tuple[Any, ...]]) -> str:
+    """Why a table cannot be made and filled, which is then taken back."""
+    try:
+        with session.transaction(force_rollback=True):
+            session.execute(TRIAL)
+    except psycopg.Error as error:
+        return _line(error)
+    return ""
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 def _connected(url: str) -> psycopg.Connection[tuple[Any, ...]]:
@@ -190,6 +233,10 @@ def _connected(url: str) -> psycopg.Connection[tuple[Any, ...]]:
 def _leases(session: psycopg.Connection[tuple[Any, ...]]) -> dict[str, Lease]:
     rows = session.execute("SELECT tournament, host, epoch FROM leases").fetchall()
     return {tournament: Lease(host, epoch) for tournament, host, epoch in rows}
+
+
+def _peers(session: psycopg.Connection[tuple[Any, ...]]) -> tuple[Peer, ...]:
+    return tuple(Peer(*row) for row in session.execute(PEERS))
 
 
 def _one(cursor: psycopg.Cursor[tuple[Any, ...]]) -> Any:

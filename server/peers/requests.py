@@ -22,7 +22,8 @@ from server.peers.asking import AGAIN, LOST, Answering
 from server.peers.leases import EVERY
 from server.peers.link import Link
 from server.peers.links import Links
-from server.peers.messages import Knows, News, Sitting
+from server.peers.messages import Board, Knows, News, Sitting, Watch
+from server.peers.watching import Watching
 from server.protocols.dialect import Leads
 from server.workers.requests import Reading
 
@@ -54,7 +55,9 @@ class Relayed:
         doors: Iterable[HttpDoor],
         token: str,
         sessions: Sessions | None,
+        watching: Watching,
     ) -> None:
+        self.watching = watching
         self._peers = peers
         self._links = links
         self._bearer = f"Bearer {token}"
@@ -174,6 +177,8 @@ class Relayed:
             case Sitting(digest=digest, left=left, form_token=form_token) if self._sessions is not None:
                 until = None if left is None else trio.current_time() + left
                 self._sessions.take(digest, None if until is None else Session(until, form_token))
+            case Watch() | Board() if (link := self._links.to(peer)) is not None:
+                self.watching.hear(link, news)
             case _:
                 pass
 

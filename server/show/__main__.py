@@ -31,6 +31,7 @@ from server.show.feed import LENGTH, Draw, Message, hear
 from server.show.mirror import Mirror
 from server.show.which import Which
 from server.store.choice import beside
+from server.store.journal import Reader
 from server.store.ledger import READERS
 from server.store.snapshots import FILE, keep_fresh
 from server.webhooks.delivery import deliver
@@ -61,7 +62,7 @@ async def show(begin: Begin, told: socket.socket, lent: socket.socket) -> None:
     with closing(beside(settings, READERS)) as reader:
         async with stream, trio.open_nursery() as nursery, trio.open_nursery() as strangers:
             guard = Guard(strangers)
-            mirror = Mirror(reader, guard)
+            mirror = Mirror(reader, guard, address=begin.address)
             await mirror.load()
             await trio.to_thread.run_sync(warm)
             app = _application(mirror, begin)
@@ -72,12 +73,23 @@ async def show(begin: Begin, told: socket.socket, lent: socket.socket) -> None:
             nursery.start_soon(mirror.grader.run)
             nursery.start_soon(keep_fresh, reader, Path(settings.data) / FILE)
             nursery.start_soon(borrowing.run)
-            nursery.start_soon(deliver, settings.webhook, reader, Path(settings.data))
+            nursery.start_soon(_deliver, begin, reader)
             borrowing.fed = lambda connected: guard.start_soon(_fed, mirror, connected)
             await _say_ready(stream)
-            await _hear(mirror, stream)
+            await _hear(mirror, stream, watches=bool(begin.address))
             nursery.cancel_scope.cancel()
             strangers.cancel_scope.cancel()
+
+
+async def _deliver(begin: Begin, reader: Reader) -> None:
+    tell = partial(deliver, begin.settings.webhook, reader, Path(begin.settings.data))
+    if not begin.host:
+        await tell()
+        return
+    from server.store.duties import PostgresDuties  # psycopg, which it needs, is an extra
+
+    with closing(PostgresDuties(begin.settings.store, begin.host)) as duties:
+        await tell(duties=duties)
 
 
 async def _fed(mirror: Mirror, connected: socket.socket) -> None:
@@ -87,7 +99,7 @@ async def _fed(mirror: Mirror, connected: socket.socket) -> None:
         await _hear(mirror, stream)
 
 
-async def _hear(mirror: Mirror, stream: trio.SocketStream) -> None:
+async def _hear(mirror: Mirror, stream: trio.SocketStream, *, watches: bool = False) -> None:
     """Take in what one process that plays tells, and draw what it asks for, until it is gone."""
     drawing, teller = Drawing(mirror, stream), object()
 
@@ -98,7 +110,11 @@ async def _hear(mirror: Mirror, stream: trio.SocketStream) -> None:
             mirror.take(message, teller)
 
     try:
-        await hear(stream, Message, take)
+        async with trio.open_nursery() as nursery:
+            if watches:
+                nursery.start_soon(drawing.tell_watched)
+            await hear(stream, Message, take)
+            nursery.cancel_scope.cancel()
     finally:
         mirror.forget(teller)
 
@@ -115,6 +131,9 @@ def _application(mirror: Mirror, begin: Begin) -> App:
 
     async def answer(exchange: Exchange) -> None:
         await mirror.catch_up()
+        if begin.address:
+            for name in exchange.request.path.split("/"):
+                await mirror.look_at(name)
         if (pending := app(exchange)) is not None:
             await pending
 

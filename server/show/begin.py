@@ -22,6 +22,8 @@ class Begin(Struct, frozen=True):
     addresses: Addresses
     token: str  # the organiser's: with it standings can be seen while they are frozen
     door_at_root: bool
+    host: int  # the number of this one among those that share the database; 0: it shares with nobody
+    address: str  # at which those reach this one
     zero: float  # what play's clock says when `perf_counter` is 0
 
     def packed(self) -> bytes:

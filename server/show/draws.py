@@ -6,15 +6,18 @@ fails, play draws in a thread of its own, which slows it down but never stops it
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import count
 
 import structlog
 import trio
 
-from server.show.feed import Draw, Drawn, Teller, hear, say
+from server.show.feed import Answer, Draw, Drawn, Teller, Watched, hear, say
 from server.show.mirror import Mirror
 from tournament.format import Pairing
 from tournament.record import Record
+
+WATCH = 0.1  # seconds between two looks at what is looked at
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -39,6 +42,7 @@ class Draws:
         self._numbers = count()
         self._questions: dict[int, Question] = {}
         self._there = False
+        self.watched: Callable[[Sequence[str]], None] = lambda matches: None  # called with what show looks at
 
     async def draw(self, record: Record, here: Callable[[], Sequence[Pairing]]) -> Sequence[Pairing]:
         """What the format of a record adds; `here` does it in this process."""
@@ -48,7 +52,7 @@ class Draws:
     async def _ask(self, tournament: str) -> Sequence[Pairing] | None:
         number, question = next(self._numbers), Question()
         self._questions[number] = question
-        self._teller.ask(Draw(number, tournament, self._teller.last()))
+        self._teller.tell_too(Draw(number, tournament, self._teller.last()))
         try:
             await question.done.wait()
         finally:
@@ -59,16 +63,19 @@ class Draws:
         """What one show answers, until it is gone."""
         self._there = True
         try:
-            await hear(stream, Drawn, self._take)
+            await hear(stream, Answer, self._take)
         except trio.BrokenResourceError:
             pass  # whoever watches the process learns it too
         finally:
             self._there = False
+            self.watched(())
             for question in self._questions.values():
                 question.done.set()
 
-    def _take(self, answer: Drawn) -> None:
-        if (question := self._questions.get(answer.number)) is not None:
+    def _take(self, answer: Answer) -> None:
+        if isinstance(answer, Watched):
+            self.watched(answer.matches)
+        elif (question := self._questions.get(answer.number)) is not None:
             question.pairings = answer.pairings
             question.done.set()
 
@@ -92,3 +99,14 @@ class Drawing:
             log.exception("a draw failed and is left to play", tournament=question.tournament)
         async with self._saying:
             await say(self._stream, [Drawn(question.number, pairings)])
+
+    async def tell_watched(self) -> None:
+        """Say which matches of other hosts are looked at, whenever these are others, until cancelled."""
+        told: tuple[str, ...] = ()
+        while True:
+            if (watched := self._mirror.watched()) != told:
+                told = watched
+                async with self._saying:
+                    with suppress(trio.BrokenResourceError):  # play has ended, and this is about to
+                        await say(self._stream, [Watched(told)])
+            await trio.sleep(WATCH)

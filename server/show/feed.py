@@ -16,13 +16,11 @@ from typing import Any, TypeVar
 
 import msgspec
 import trio
-from msgspec import Struct, structs
+from msgspec import Struct
 
-from games.game import quoted
+from server.host.happened import Happened, happened
 from server.host.host import OPEN, Host
 from server.host.view import Held, Here
-from tournament.clock import ClockState
-from tournament.events import AnyEvent, Refused
 from tournament.facts import State
 from tournament.format import Pairing
 from tournament.match import Match
@@ -33,15 +31,6 @@ STATE = 10  # ticks between two looks at the rest
 PACKET = 65_536  # bytes that are sent at once: some hundred matches' news
 ENDS = 2_000  # matches that ended and were not told yet: the journal has their ends too
 LENGTH = struct.Struct("!I")  # comes before whatever is said
-
-
-class Happened(Struct, frozen=True, tag="happened"):
-    """In one match, from that number on in its log."""
-
-    match: str
-    first: int
-    events: tuple[AnyEvent, ...]
-    clock: ClockState | None
 
 
 class Journal(Struct, frozen=True, tag="journal"):
@@ -70,12 +59,20 @@ class Draw(Struct, frozen=True, tag="draw"):
 Message = Happened | Journal | Seen | Draw
 
 
-class Drawn(Struct, frozen=True):
-    """What show says to a `Draw`, all that it ever says; None if it failed."""
+class Drawn(Struct, frozen=True, tag="drawn"):
+    """What show says to a `Draw`; None if it failed."""
 
     number: int
     pairings: tuple[Pairing, ...] | None
 
+
+class Watched(Struct, frozen=True, tag="watched"):
+    """Said by show: somebody looks at these matches, which other hosts hold; the latest look first."""
+
+    matches: tuple[str, ...]
+
+
+Answer = Drawn | Watched
 
 M = TypeVar("M")
 
@@ -102,7 +99,7 @@ class Teller:
         self._most = 2 * ENDS  # of them, until it is looked whether many are over
         host.on_begun.append(self._begun)
 
-    def ask(self, message: Draw) -> None:
+    def tell_too(self, message: Draw | Happened) -> None:
         """Have it told with what comes next."""
         self._asked.append(message)
 
@@ -143,10 +140,10 @@ class Teller:
             match = followed.match
             events = match.log.events
             if len(events) > followed.told:
-                happened = _encoder.encode(_happened(name, followed.told, match))
+                news = _encoder.encode(happened(name, followed.told, match))
                 followed.told = len(events)
-                packet.append(msgspec.Raw(happened))
-                size += len(happened)
+                packet.append(msgspec.Raw(news))
+                size += len(news)
             if match.result is not None:
                 self.following.pop(name, None)
             if size >= PACKET:
@@ -169,16 +166,6 @@ class Teller:
         return Seen(
             eta, {table: self._host.here(table) for table in tables}, missing, dict(self._host.holders)
         )
-
-
-def _happened(name: str, first: int, match: Match) -> Happened:
-    events = match.log.events
-    # What was refused may be what no encoding can hold.
-    told = tuple(
-        structs.replace(event, sent=quoted(event.sent)) if isinstance(event, Refused) else event
-        for event in events[first:]
-    )
-    return Happened(name, first, told, None if match.result is not None else match.clock.state)
 
 
 async def say(stream: trio.abc.SendStream, messages: list[Any]) -> None:

@@ -38,6 +38,8 @@ from tournament.settling import both
 AT_ONCE = 2_000  # entries that are read and decoded in a thread at a time …
 STEP = 50  # … and of those, taken in before others have their turn
 RETRY = 1.0  # seconds until a journal that could not be read is tried again
+WATCHED = 200  # matches of other hosts that are watched at once
+LATE = 1.0  # seconds that whoever looks at such a match waits for what has happened there
 EARLY = 10_000  # news of matches that the journal does not have yet: more is of no use to anybody
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -90,7 +92,15 @@ class Held:
 
 
 class Mirror:
-    def __init__(self, reader: Reader, guard: Guard, in_thread: InThread = trio.to_thread.run_sync) -> None:
+    def __init__(
+        self,
+        reader: Reader,
+        guard: Guard,
+        in_thread: InThread = trio.to_thread.run_sync,
+        *,
+        address: str = "",
+    ) -> None:
+        """`address` is where other hosts reach this one, if there are any."""
         self.tournaments: dict[str, Held] = {}
         self.on_fact: list[Told] = []
         self.on_begun: list[Begun] = []
@@ -98,6 +108,7 @@ class Mirror:
         self.boards = Boards(lambda: guard)
         self.versions = Versions(lambda: guard, lambda work: self.boards.run(work))
         self.grader = Grader(lambda: guard)
+        self._address = address
         self._reader = reader
         self._in_thread = in_thread
         self._seen: dict[object, Seen] = {}  # by whoever told it, who holds these tournaments
@@ -118,6 +129,35 @@ class Mirror:
     def holders(self) -> Mapping[str, str]:
         """As the processes that play have told."""
         return {name: at for seen in self._seen.values() for name, at in seen.holders.items()}
+
+    def watched(self) -> tuple[str, ...]:
+        """The matches of other hosts at which somebody looks, the latest look first."""
+        if not self._address:
+            return ()
+        now = trio.current_time()
+        looked = [
+            match
+            for name, held in self.tournaments.items()
+            if self.holders.get(name) != self._address
+            for match in held.replicas.values()
+            if match.is_looked_at(now)
+        ]
+        looked.sort(key=lambda match: -match.looked)
+        return tuple(match.name for match in looked[:WATCHED])
+
+    async def look_at(self, name: str) -> None:
+        """Wait until the latest of a match is here that another host holds, but not for long."""
+        tournament = name.rpartition("-")[0]
+        held = self.tournaments.get(tournament)
+        match = None if held is None else held.replicas.get(name)
+        holder = self.holders.get(tournament)  # None: it is new, and may be ours
+        if match is None or holder == self._address or (holder is None and match.heard):
+            return
+        if match.told is None or not match.is_looked_at(trio.current_time()):
+            match.told = trio.Event()
+        match.looked_at()
+        with trio.move_on_after(LATE):
+            await match.told.wait()
 
     async def load(self) -> None:
         """Read all that the journal has now."""

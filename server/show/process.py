@@ -15,6 +15,7 @@ from pathlib import Path
 import structlog
 import trio
 
+from server.host.happened import Happened
 from server.host.host import Host
 from server.show.begin import READY, Begin
 from server.show.draws import Draws
@@ -39,6 +40,11 @@ class Show:
         self._draws = Draws(self._teller)
         self._told_ready = False
         host.elsewhere = self._draws.draw
+
+    def watch(self, watched: Callable[[Sequence[str]], None]) -> Callable[[Happened], None]:
+        """Have that called with matches of other hosts that are looked at; returns whom to tell of them."""
+        self._draws.watched = watched
+        return self._teller.tell_too
 
     async def run(
         self, begin: Callable[[], Begin], task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED

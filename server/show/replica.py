@@ -6,7 +6,9 @@ large event are never looked at while they go on.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 
+import trio
 from msgspec import structs
 
 from games.game import Quoted
@@ -16,10 +18,15 @@ from tournament.events import AnyEvent, Began, Ended, Moved, Refused
 from tournament.facts import Concluded
 from tournament.match import Match
 
+LOOKED = 5.0  # seconds for which a look counts: pages look again twenty times a second
+
 News = tuple[int, Sequence[AnyEvent], ClockState | None]
 
 
 class Replica(Match):
+    looked: float = -inf  # when somebody looked at it last
+    heard = False  # anything was ever told of it
+    told: trio.Event | None = None  # set when something is told of it, for whoever looks first
     _aside: list[News] | None = None  # what was told and not looked at; None: all is taken in as it comes
 
     def put_aside(self) -> None:
@@ -28,18 +35,29 @@ class Replica(Match):
 
     def looked_at(self) -> "Replica":
         """As it is now, and from now on."""
+        self.looked = trio.current_time()
         if self._aside is not None:
             aside, self._aside = self._aside, None
             for news in aside:
                 self._hear(*news)
         return self
 
+    def is_looked_at(self, now: float) -> bool:
+        """Whether somebody has it open, as far as can be seen from here, and it goes on."""
+        return (now < self.looked + LOOKED or self.log.followed) and not self.log.closed
+
     def hear(self, first: int, events: Sequence[AnyEvent], clock: ClockState | None = None) -> None:
         """Take in the events from that number on in the match's log; those that are known are passed over."""
+        self._tell()
         if self._aside is None:
             self._hear(first, events, clock)
         else:
             self._aside.append((first, events, clock))
+
+    def _tell(self) -> None:
+        self.heard = True
+        if self.told is not None:
+            self.told.set()
 
     def _hear(self, first: int, events: Sequence[AnyEvent], clock: ClockState | None) -> None:
         known = len(self.log.events)
@@ -54,6 +72,7 @@ class Replica(Match):
 
     def conclude(self, fact: Concluded, at: float) -> None:
         """It is over by the journal; what the feed did not tell of it is made up for."""
+        self._tell()
         if self._aside is not None and not self.log.followed:
             return  # nobody has looked at it, and nobody will: whoever asks from now on is given the fact
         self.looked_at()

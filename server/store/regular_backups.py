@@ -25,6 +25,7 @@ from server.store.sqlite import SqliteReader
 PREFIX = "regular-"
 STAMP = "%Y%m%d-%H%M%S"  # UTC, between the prefix and the end of a name
 LOOK = 3600.0  # seconds between two looks at the wall clock, which somebody may have set
+OTHERS = 60.0  # seconds between two looks whether the host is still there that makes them for all
 RETRY = 300.0  # seconds until a backup that failed is tried again, unless the next is due before
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -45,7 +46,9 @@ class RegularBackups:
         *,
         wall: Callable[[], float] = time.time,
         in_thread: InThread = trio.to_thread.run_sync,
+        mine: Callable[[], bool] = lambda: True,
     ) -> None:
+        """`mine` says whether it is this host that makes them, where several share the database."""
         self.failures = 0  # since the start
         self.trouble = ""  # why the latest could not be made; "" if it was
         self.made: float | None = None  # when the latest that is there was made, by the wall clock
@@ -54,6 +57,7 @@ class RegularBackups:
         self._wanted = wanted
         self._wall = wall
         self._in_thread = in_thread
+        self._mine = mine
 
     async def run(self) -> None:
         """Make them until cancelled. A restart puts none off: what is due is seen by what is there."""
@@ -63,6 +67,9 @@ class RegularBackups:
                 await trio.sleep(min(seconds, LOOK))
                 continue
             try:
+                if not await self._in_thread(self._mine):
+                    await trio.sleep(OTHERS)
+                    continue
                 await self._in_thread(self._make, abandon_on_cancel=True)
             except (OSError, sqlite3.Error, Unavailable, ConfigError, Damaged) as error:
                 self.failures += 1

@@ -2,12 +2,13 @@
 
 What is still to be told is in the journal and nowhere else: a receiver that is dead costs a number in a file,
 and delays no other. The position is kept after each delivery, so a crash in between tells the last one again,
-with the same id.
+with the same id. So does a host that goes on where another has died.
 """
 
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import msgspec
@@ -18,11 +19,14 @@ from server.config import Webhook
 from server.exits import ConfigError
 from server.store.journal import Reader, Unavailable
 from server.store.ledger import InThread
-from server.webhooks.positions import FILE, Positions
+from server.webhooks.positions import FILE, Positions, SharedPositions
 from server.webhooks.posting import Post, Undelivered, post
 from server.webhooks.told import told
 from tournament import entries
 from tournament.facts import Opened, State, Turned
+
+if TYPE_CHECKING:
+    from server.store.duties import Duties  # psycopg, which it needs, is an extra
 
 LOOK = 1.0  # seconds between two looks whether there is something new
 AT_A_TIME = 200  # entries that are read
@@ -39,15 +43,21 @@ async def deliver(
     reader: Reader,
     folder: Path,
     *,
+    duties: "Duties | None" = None,
     post: Post = post,
     in_thread: InThread = trio.to_thread.run_sync,
 ) -> None:
-    """Tell all of them, each at its own pace, until cancelled."""
+    """Tell all of them, each at its own pace, until cancelled; of shared `duties`, those that are ours."""
     if webhooks:
-        positions, writing = Positions(folder / FILE), trio.CapacityLimiter(1)
+        file, writing = folder / FILE, trio.CapacityLimiter(1)
+        positions = Positions(file) if duties is None else SharedPositions(file, duties)
         async with trio.open_nursery() as nursery:
             for webhook in webhooks:
                 nursery.start_soon(Delivery(webhook, reader, positions, writing, post, in_thread).run)
+
+
+class TakenOver(Exception):
+    """Another host tells this webhook by now."""
 
 
 class Delivery:
@@ -76,11 +86,16 @@ class Delivery:
         begun = False
         while True:
             try:
-                if not begun:
+                if not await self._is_ours():
+                    begun = False
+                elif not begun:
                     await self._begin()
                     begun = True
-                await self._tell_what_is_new()
+                if begun:
+                    await self._tell_what_is_new()
                 pause = LOOK
+            except TakenOver:
+                begun = False
             except (Unavailable, ConfigError, OSError) as error:
                 log.warning("the journal cannot be read for a webhook", why=str(error), retry=pause)
                 pause = min(2 * pause, LONGEST)
@@ -89,7 +104,7 @@ class Delivery:
     async def _begin(self) -> None:
         """A new one is told what happens from now on."""
         last = await self._in_thread(self._reader.last)
-        position = self._positions.of(self._webhook.url)
+        position = await self._in_thread(lambda: self._positions.of(self._webhook.url), limiter=self._writing)
         if position is None or position > last:
             if position is not None:
                 log.warning("the journal is older than what a webhook was told", webhook=self._where)
@@ -102,6 +117,8 @@ class Delivery:
             kept = self._told
             for number, body in due:
                 if body is not None:
+                    if not await self._is_ours():
+                        raise TakenOver
                     await self._tell(body)
                     await self._keep(number)
                     kept = number
@@ -145,8 +162,13 @@ class Delivery:
                 log.warning("a webhook did not take it", webhook=self._where, why=str(why), retry=pause)
                 await trio.sleep(pause)
                 pause = min(2 * pause, LONGEST)
+                if not await self._is_ours():
+                    raise TakenOver from None
             else:
                 return
+
+    async def _is_ours(self) -> bool:
+        return await self._in_thread(lambda: self._positions.mine(self._webhook.url), limiter=self._writing)
 
     async def _keep(self, number: int) -> None:
         """How far it has been told. If that cannot be written, it is told again after a restart."""

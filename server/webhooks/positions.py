@@ -1,13 +1,21 @@
-"""How far each webhook has been told: a small file beside the journal, written whole or not at all."""
+"""How far each webhook has been told: a small file beside the journal, written whole or not at all.
+
+Hosts that share a database keep it there as well, for the one that goes on when another dies.
+"""
 
 import hashlib
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import structlog
 
+if TYPE_CHECKING:
+    from server.store.duties import Duties  # psycopg, which it needs, is an extra
+
 FILE = "webhooks.json"
+WEBHOOK = "webhook "  # how the names of duties begin that tell one
 KEY = 16  # hexadecimal digits that stand for an address: it may have a secret in it
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -20,6 +28,10 @@ class Positions:
         self._path = path
         self._told = read(path)
 
+    def mine(self, url: str) -> bool:
+        """Whether it is this host that tells it."""
+        return True
+
     def of(self, url: str) -> int | None:
         """The number of the last entry that it need not be told of any more; None: it is new."""
         return self._told.get(key(url))
@@ -27,12 +39,42 @@ class Positions:
     def keep(self, url: str, number: int) -> None:
         """It is on the disk when this returns. Raises `OSError`."""
         self._told[key(url)] = number
+        self._write()
+
+    def _write(self) -> None:
         part = self._path.with_name(self._path.name + ".part")
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             file.write(msgspec.json.encode(self._told))
             file.flush()
             os.fsync(file.fileno())
         part.rename(self._path)
+
+
+class SharedPositions(Positions):
+    """Those of hosts of which one tells each webhook. All raise `Unavailable`.
+
+    The file has what this host tells, and so do its figures.
+    """
+
+    def __init__(self, path: Path, duties: "Duties") -> None:
+        super().__init__(path)
+        self._duties = duties
+
+    def mine(self, url: str) -> bool:
+        if self._duties.mine(WEBHOOK + key(url)):
+            return True
+        if self._told.pop(key(url), None) is not None:
+            self._write()
+        return False
+
+    def of(self, url: str) -> int | None:
+        """By the database; by the file if this host was alone before."""
+        told = self._duties.told(WEBHOOK + key(url))
+        return super().of(url) if told is None else told
+
+    def keep(self, url: str, number: int) -> None:
+        self._duties.keep(WEBHOOK + key(url), number)
+        super().keep(url, number)
 
 
 def read(path: Path) -> dict[str, int]:

@@ -75,7 +75,7 @@ class Connection:
             head, ended, body = self._rest.partition(b"\r\n\r\n")
             if not ended:
                 return
-            if head.startswith(b"HTTP/1.1 410 "):
+            if head.startswith((b"HTTP/1.1 410 ", b"HTTP/1.1 423 ")):
                 raise Gone(f"a bot was too slow: {body.decode()}")
             if not head.startswith(b"HTTP/1.1 20"):
                 raise RuntimeError(f"a bot that plays by the rules was told {self._rest!r}")

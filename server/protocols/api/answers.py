@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from games.game import Pace
 from tournament.across import Across
@@ -306,9 +306,23 @@ class Alive(Struct, frozen=True):
     alive: bool
 
 
+class Problem(Struct, frozen=True):
+    said: str
+    advice: str
+
+
+class Health(Struct, frozen=True):
+    """Of the hosts that share the database, and were heard of within the hour."""
+
+    registered: int
+    alive: int
+    problems: list[Problem]
+
+
 class Ready(Struct, frozen=True, omit_defaults=True):
     ready: bool
     why: str = ""
+    peers: Health | UnsetType = UNSET
 
 
 class Invited(Struct, frozen=True):

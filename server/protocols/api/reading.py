@@ -201,9 +201,11 @@ def alive(call: Call) -> Response:
 
 def ready(call: Call) -> Response:
     host = call.host
+    health = host.say_health()
+    peers = {} if health is None else {"peers": health}
     if why := host.store.trouble or (STOPPING if host.draining else "") or host.not_ready():
-        return json_response(503, {"ready": False, "why": why})
-    return json_response(200, {"ready": True})
+        return json_response(503, {"ready": False, "why": why, **peers})
+    return json_response(200, {"ready": True, **peers})
 
 
 def metrics(call: Call) -> Response:

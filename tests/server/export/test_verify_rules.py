@@ -9,8 +9,9 @@ from server.export.verify import verify
 from server.export.verify_facts import decided
 from tests.server.export.test_verify_rounds import held
 from tests.server.exports import exported, text, unchained
+from tournament.facts import AnyFact, Drew, Entered, Opened, State, Turned
 from tournament.format import Pairing, formats
-from tournament.record import AnyFact, Drew, Entered, Opened, Record, State, Turned
+from tournament.record import Record
 from tournament.standings import RULES
 
 SWISS = formats()["swiss"]

@@ -80,3 +80,16 @@ def test_every_identity_is_another_and_its_key_is_not_in_its_certificate() -> No
     assert len({each.fingerprint for each in (ONE, OTHER, STRANGER)}) == 3
     assert "PRIVATE" in ONE.key
     assert "PRIVATE" not in ONE.certificate
+
+
+async def test_a_stranger_who_comes_again_and_again_is_told_on_both_sides() -> None:
+    """Of two hosts the one that dials is not who the database says."""
+    said = Peer(2, "", OTHER.fingerprint, OTHER.certificate, "0")
+    with trio.fail_after(HANG):
+        async with hosts((ONE, None), (STRANGER, said)) as (one, stranger):
+            assert not [*one.problems(), *stranger.problems()]
+            while not [*one.problems()] or not [*stranger.problems()]:  # noqa: ASYNC110 - nobody tells
+                await trio.sleep(0.01)
+            (refused,), (ended,) = one.problems(), stranger.problems()
+            assert "no certificate of a host in the database" in refused.said
+            assert "may not know this one" in ended.said

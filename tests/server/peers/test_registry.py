@@ -182,7 +182,7 @@ def test_a_host_that_is_stopped_while_it_renews_keeps_nobody_from_taking_over(
     one.open(first, "cup")
     assert one._session is not None
     one._session.execute("BEGIN")
-    one._session.execute(RENEW, (False, LENGTH, first))
+    one._session.execute(RENEW, (False, LENGTH, 0.0, first, CARD.fingerprint))
     begun = time.monotonic()
     while held(other.renew(second, -1, willing=True), second) == set():
         assert time.monotonic() - begun < HANG

@@ -222,6 +222,66 @@ def test_bots_of_all_protocols_play_and_orders_are_taken_whichever_host_they_com
         assert code == 0, errors
 
 
+class Pair:
+    """Two bots, move by move."""
+
+    def __init__(self, host: Served, tournament: str) -> None:
+        self._bots = {name: Tcp(host) for name in ("ann", "bob")}
+        self.match = ""
+        self._turn: dict[str, Any] = {}
+        for name, bot in self._bots.items():
+            bot.say(
+                {"type": "hello", "name": name, "game": "connect-4", "tournament": tournament, "protocol": 1}
+            )
+        self._mine = {name: self._hear(bot, "begin")["you"] for name, bot in self._bots.items()}
+        self._hear_turn()
+
+    def play(self, column: int) -> None:
+        for name, bot in self._bots.items():
+            if self._mine[name] == self._turn["turn"]:
+                ply = self._turn["ply"]
+                bot.say({"type": "move", "match": self.match, "ply": ply, "move": column})
+        self._hear_turn()
+
+    def close(self) -> None:
+        for bot in self._bots.values():
+            bot.close()
+
+    def _hear_turn(self) -> None:
+        for bot in self._bots.values():
+            self._turn = self._hear(bot, "turn")
+        self.match = self._turn["match"]
+
+    def _hear(self, bot: Tcp, kind: str) -> dict[str, Any]:
+        while (message := bot.hear())["type"] != kind:
+            pass
+        return message
+
+
+def test_whoever_looks_at_a_match_sees_its_moves_on_a_host_that_does_not_hold_it(hosts: list[Served]) -> None:
+    one, other = hosts
+    open_tournament(one, "cup", "connect-4")
+    wait_for(lambda: other.get("/api/tournaments/cup")[0] == 200, "the tournament")
+    with closing(Pair(one, "cup")) as pair:
+        look_on_while_it_goes_on(pair, hosts)
+
+
+def look_on_while_it_goes_on(pair: Pair, hosts: list[Served]) -> None:
+    for column in (0, 1, 2):
+        pair.play(column)
+    for host in hosts:
+        wait_for(
+            lambda host=host: host.get(f"/api/matches/{pair.match}")[1]["moves"] == [0, 1, 2],
+            "the moves there",
+        )
+    stream = Roaming(hosts[1:])
+    with stream.begun("GET", f"/api/matches/{pair.match}/events") as events:
+        pair.play(3)
+        told = (line for line in events if line.startswith(b"data:"))
+        plies = (found["ply"] for line in told if "move" in (found := json.loads(line[5:])))
+        assert [next(plies) for _ in range(4)] == [1, 2, 3, 4]
+
+
 @pytest.mark.parametrize(
     ("flags", "word"),
     [

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from server.config import Backups
-from server.store.regular_backups import PREFIX, RETRY, Damaged, RegularBackups, verified
+from server.store.regular_backups import OTHERS, PREFIX, RETRY, Damaged, RegularBackups, verified
 from server.store.sqlite import Sqlite, SqliteReader
 from tournament import entries
 from tournament.facts import Entered
@@ -142,3 +142,19 @@ def test_a_copy_counts_only_if_it_is_whole(engine: Sqlite, tmp_path: Path) -> No
     copy.write_bytes(content)
     with pytest.raises(Exception, match=r"damaged|malformed|cannot be used"):
         verified(copy, at_least=5)
+
+
+async def test_where_another_host_makes_them_for_all_none_is_made_here_until_it_is_gone(
+    engine: Sqlite, tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    gone = 600.0
+    copies = RegularBackups(
+        engine,
+        tmp_path,
+        Backups(DAY, 3),
+        wall=lambda: BEGAN + trio.current_time(),
+        in_thread=here,
+        mine=lambda: trio.current_time() > gone,
+    )
+    assert await run(copies, gone) == []
+    assert await run(copies, 2 * OTHERS) == ["backed up"]

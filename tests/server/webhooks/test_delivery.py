@@ -55,13 +55,13 @@ class Journal:
         self.got[url].append(msgspec.json.decode(body))
 
     @asynccontextmanager
-    async def telling(self, *webhooks: Webhook) -> Any:
+    async def telling(self, *webhooks: Webhook, duties: Any = None) -> Any:
         """Webhooks are told meanwhile; leaving this is a crash."""
         async with trio.open_nursery() as nursery:
 
             async def run() -> None:
                 chosen = webhooks or (Webhook(ONE, "s"),)
-                await deliver(chosen, self.engine, self.folder, post=self.post, in_thread=here)
+                await deliver(chosen, self.engine, self.folder, duties=duties, post=self.post, in_thread=here)
 
             nursery.start_soon(run)
             await trio.testing.wait_all_tasks_blocked()
@@ -197,3 +197,81 @@ def test_the_file_of_positions_has_no_address_in_it_and_is_nobody_elses(tmp_path
     assert msgspec.json.decode(path.read_bytes()) == {key(ONE): 7}
     assert b"secret" not in path.read_bytes()
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+class Shared:
+    """What hosts know that share a database: which of them lives, and who has which duty."""
+
+    def __init__(self) -> None:
+        self.living = {1, 2}
+        self.hosts: dict[str, int] = {}
+        self.numbers: dict[str, int] = {}
+
+    def of(self, host: int) -> "Share":
+        return Share(self, host)
+
+
+class Share:
+    """One host's `Duties`."""
+
+    def __init__(self, shared: Shared, host: int) -> None:
+        self._shared = shared
+        self._host = host
+
+    def mine(self, duty: str) -> bool:
+        if self._shared.hosts.get(duty) not in self._shared.living and self._host in self._shared.living:
+            self._shared.hosts[duty] = self._host
+        return self._shared.hosts.get(duty) == self._host
+
+    def told(self, duty: str) -> int | None:
+        return self._shared.numbers.get(duty)
+
+    def keep(self, duty: str, number: int) -> None:
+        if self._shared.hosts[duty] == self._host:
+            self._shared.numbers[duty] = number
+
+
+@asynccontextmanager
+async def two_hosts(journal: Journal, shared: Shared) -> Any:
+    """On one journal, each with a folder of its own."""
+    one, other = Journal.__new__(Journal), Journal.__new__(Journal)
+    for host, name in ((one, "one"), (other, "other")):
+        vars(host).update(vars(journal), folder=journal.folder / name)
+        host.folder.mkdir()
+    async with one.telling(duties=shared.of(1)), other.telling(duties=shared.of(2)):
+        yield one, other
+
+
+async def test_of_several_hosts_one_tells_a_webhook_and_the_next_goes_on_where_it_died(
+    journal: Journal, autojump_clock: MockClock
+) -> None:
+    journal.add(OPENED)
+    shared = Shared()
+    async with two_hosts(journal, shared) as (one, other):
+        journal.play(1, 20)
+        await trio.sleep(5.0)
+        assert journal.matches() == names(1, 20)
+        shared.living = {2}
+        journal.play(21, 40)
+        await trio.sleep(5.0)
+        assert journal.matches() == names(1, 40)
+        files = [Positions(each.folder / FILE).of(ONE) for each in (one, other)]
+        assert files == [None, journal.engine.last()], "figures are those of the host that tells"
+
+
+async def test_a_host_that_lost_a_webhook_while_it_was_dead_gives_it_up(
+    journal: Journal, autojump_clock: MockClock
+) -> None:
+    """Catches a host that tells again, when the receiver is back, what another has told long since."""
+    journal.add(OPENED)
+    shared = Shared()
+    async with two_hosts(journal, shared):
+        await trio.sleep(2.0)
+        journal.dead.add(ONE)
+        journal.play(1, 5)
+        await trio.sleep(30.0)
+        shared.living = {2}
+        await trio.sleep(30.0)
+        journal.dead.clear()
+        await trio.sleep(700.0)
+        assert journal.matches() == names(1, 5)

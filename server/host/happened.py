@@ -1,0 +1,42 @@
+"""What has happened in a match, as another process is told it: events from a number on, and the clock.
+
+Times are those of the process that tells. `moved` makes them those of another one.
+"""
+
+from msgspec import Struct, structs
+
+from games.game import quoted
+from tournament.clock import ClockState
+from tournament.events import AnyEvent, Refused
+from tournament.match import Match
+
+
+class Happened(Struct, frozen=True, tag="happened"):
+    """In one match, from that number on in its log."""
+
+    match: str
+    first: int
+    events: tuple[AnyEvent, ...]
+    clock: ClockState | None
+
+
+def happened(name: str, first: int, match: Match, most: int | None = None) -> Happened:
+    """With `most` events; the clock comes with the last of them."""
+    events = match.log.events[first : None if most is None else first + most]
+    # What was refused may be what no encoding can hold.
+    told = tuple(
+        structs.replace(event, sent=quoted(event.sent)) if isinstance(event, Refused) else event
+        for event in events
+    )
+    latest = first + len(told) == len(match.log.events)
+    return Happened(name, first, told, match.clock.state if latest and match.result is None else None)
+
+
+def moved(news: Happened, seconds: float) -> Happened:
+    """The same, by a clock that is ahead by so much."""
+    clock = news.clock
+    if clock is not None:
+        paused = None if clock.paused is None else clock.paused + seconds
+        clock = structs.replace(clock, since=clock.since + seconds, paused=paused)
+    events = tuple(structs.replace(event, at=event.at + seconds) for event in news.events)
+    return structs.replace(news, events=events, clock=clock)

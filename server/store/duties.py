@@ -1,0 +1,89 @@
+"""What one host does for all that share a database: backups, and telling each webhook.
+
+The first that asks has a duty, until it drains or does not renew its leases; then the next that asks has it.
+Whoever has a webhook's duty keeps in the database how far it was told, so that the next host goes on there.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Protocol, TypeVar
+
+import psycopg
+
+from server.store.journal import Unavailable
+
+T = TypeVar("T")
+
+BACKUPS = "backups"
+CONNECT = 5  # seconds to open a session
+STATEMENT = 5_000  # milliseconds for one statement
+
+CLAIM = """
+    INSERT INTO duties SELECT %(duty)s, %(host)s
+    WHERE EXISTS (SELECT FROM hosts WHERE id = %(host)s AND expiry >= clock_timestamp() AND NOT draining)
+    ON CONFLICT (duty) DO UPDATE SET host = excluded.host
+    WHERE duties.host = excluded.host OR NOT EXISTS (
+        SELECT FROM hosts WHERE id = duties.host AND expiry >= clock_timestamp() AND NOT draining)
+    RETURNING host
+"""
+TOLD = "SELECT told FROM duties WHERE duty = %s"
+KEEP = "UPDATE duties SET told = %s WHERE duty = %s AND host = %s"
+
+
+class Duties(Protocol):
+    """All raise `Unavailable`."""
+
+    def mine(self, duty: str) -> bool:
+        """Whether this host has it, from now on if nobody had it."""
+        ...
+
+    def told(self, duty: str) -> int | None:
+        """How far a webhook was told; None: nobody has told it anything."""
+        ...
+
+    def keep(self, duty: str, number: int) -> None:
+        """It was told so far. Nothing changes if another host has the duty by now."""
+        ...
+
+
+class PostgresDuties:
+    """`Duties` with a session of their own, which is opened when somebody asks. One thread at a time."""
+
+    def __init__(self, url: str, host: int) -> None:
+        self._url = url
+        self._host = host
+        self._session: psycopg.Connection[tuple[Any, ...]] | None = None
+
+    def mine(self, duty: str) -> bool:
+        asked = {"duty": duty, "host": self._host}
+        return self._ask(lambda session: session.execute(CLAIM, asked).fetchone()) is not None
+
+    def told(self, duty: str) -> int | None:
+        found = self._ask(lambda session: session.execute(TOLD, (duty,)).fetchone())
+        return None if found is None else found[0]
+
+    def keep(self, duty: str, number: int) -> None:
+        self._ask(lambda session: session.execute(KEEP, (number, duty, self._host)))
+
+    def close(self) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            session.close()
+
+    def _ask(self, ask: Callable[[psycopg.Connection[tuple[Any, ...]]], T]) -> T:
+        """A session that has failed is not used again."""
+        try:
+            if self._session is None:
+                self._session = psycopg.connect(
+                    self._url,
+                    autocommit=True,
+                    connect_timeout=CONNECT,
+                    application_name="quintain",
+                    options=f"-c statement_timeout={STATEMENT}",
+                    tcp_user_timeout=2 * STATEMENT,
+                )
+            return ask(self._session)
+        except psycopg.Error as error:
+            with suppress(psycopg.Error):
+                self.close()
+            raise Unavailable(" ".join(str(error).split()) or type(error).__name__) from error
