@@ -28,6 +28,7 @@ STEPS, STEP = 4, 0.45  # in a stride; in deviations
 FEW, WALKS = 50, 1_000  # at the least and at the most
 LOOKS = 3_000  # walks, divided by the root of the number of pairs: each step has to look at all pairs
 PLENTY = 100  # games for each on average: the approximation is as good as walks
+USUAL = (170.0, 0.5)  # Elo, and the deviation of its logarithm: by these the spread is likely for draws
 CALMING = 3  # times; more change nothing to speak of
 SELDOM = 1e-4  # how unlikely a spread is that is not looked at
 LEVEL = 0.02  # how likely each other one is at the least where walks start
@@ -42,7 +43,7 @@ def drawn(model: Model) -> "Floats":
     random = np.random.default_rng([*seed.digest()])
     if games.drawn.any():  # how much less results vary depends a little on how far apart the field is
         for _ in range(CALMING):
-            model.calm_down(mean_spread(model.approximations()))
+            model.calm_down(likely_spread(model.approximations()))
     approximations = likeliest(model.approximations())
     share = np.array([each.share for each in approximations])
     walks = int(max(FEW, min(WALKS, LOOKS / sqrt(model.rows))))
@@ -58,8 +59,18 @@ def drawn(model: Model) -> "Floats":
     return (ELO * (strengths - strengths.mean(axis=0))).T
 
 
-def mean_spread(approximations: list[Approximation]) -> float:
-    return exp(sum(each.share * log(each.spread) for each in approximations))
+def likely_spread(approximations: list[Approximation]) -> float:
+    """The spread by which it is found how much of the variance draws leave: the mean, drawn to the usual one.
+
+    Otherwise, in a field that says little of its spread, a low one and results that are mostly chance would
+    confirm each other: the closer everybody is, the more of what happens is chance.
+    """
+    usual, apart = USUAL
+    weight = [
+        each.share * exp(-((log(each.spread * ELO / usual) / apart) ** 2) / 2) for each in approximations
+    ]
+    logarithms = (log(each.spread) for each in approximations)
+    return exp(sum(one * each for one, each in zip(weight, logarithms, strict=True)) / sum(weight))
 
 
 def likeliest(approximations: list[Approximation]) -> list[Approximation]:

@@ -1,13 +1,14 @@
 """What is said of strength: laws of the draws, and a brute force that finds the same."""
 
 import math
-from itertools import pairwise
+from itertools import combinations, pairwise
 from random import Random
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from games.catalogue import catalogue
 from tests.tournament.test_ratings import NAMES, SCORES, game, never, often, split, tournament
@@ -127,6 +128,19 @@ def test_where_there_are_plenty_of_games_walks_and_approximations_agree(
         width = each.interval[1] - each.interval[0]
         assert abs(each.strength - near[name].strength) < 0.1 * width
         assert near[name].interval == pytest.approx(each.interval, abs=0.15 * width)
+
+
+def test_a_spread_of_which_little_is_known_is_taken_as_usual_where_draws_are_judged() -> None:
+    """Or a low one, and results that are mostly chance, confirm each other: intervals failed by that."""
+    results = [game(*pair, 0.5) for pair in combinations("abcd", 2)]
+    tried = model(results).approximations()
+    usual = sampling.USUAL[0] / ELO
+    vague = [structs.replace(each, share=1 / len(tried)) for each in tried]
+    assert sampling.likely_spread(vague) == pytest.approx(usual, rel=0.15)
+    mostly_low = [structs.replace(each, share=each.share / each.spread) for each in vague]
+    assert sampling.likely_spread(mostly_low) > 0.6 * usual
+    known = [structs.replace(each, share=float(each is tried[2])) for each in tried]
+    assert sampling.likely_spread(known) == pytest.approx(tried[2].spread)
 
 
 @pytest.mark.parametrize("draws", [never, split, often])
