@@ -15,7 +15,7 @@ from msgspec import Struct
 from games.brains import greedy
 from games.catalogue import catalogue
 from games.game import Game
-from server.host.host import OPEN
+from server.host.opening import OPEN
 from server.pages.protocols import SOURCES
 from server.protocols.catalogue import dialects
 from server.protocols.dialect import Dialect, OverHttp, OverTcp, OverWebsocket

@@ -16,7 +16,7 @@ from games.catalogue import catalogue
 from games.game import Illegal, quoted, typed
 from server.export.json_views import row_shown
 from server.host.abroad import Wanted
-from server.host.host import OPEN
+from server.host.opening import OPEN
 from server.host.reception import Guessing, TooManyNames, Unwelcome, Visit
 from server.host.view import Held
 from server.protocols.common.attendance import Attendance
