@@ -89,7 +89,7 @@ class House:
         It is not `fresh` if it had been read already when the last question was asked.
         """
         here = self.attendance
-        if here.over:
+        if here.state is State.OVER:
             return
         if self._unacknowledged and here.visit is not None:
             self._unacknowledged = False
