@@ -15,7 +15,7 @@ from msgspec import Meta, Struct, structs
 
 from server.exits import ConfigError
 from server.host.durations import BadDuration, seconds
-from server.host.host import check
+from server.host.opening import check
 from server.host.tournament_settings import TournamentSettings
 from server.http.origins import Origins
 from server.net.hosts import Hosts

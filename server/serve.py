@@ -24,8 +24,9 @@ from server.config import Settings
 from server.exits import ConfigError, Failure
 from server.export.signing import Signer, signer
 from server.host import telling
-from server.host.host import OPEN, STOPPING, Host
+from server.host.host import STOPPING, Host
 from server.host.measures import watch_lag
+from server.host.opening import OPEN
 from server.host.view import Held
 from server.host.wire_reader import WireReader
 from server.http.exchange import App

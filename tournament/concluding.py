@@ -92,7 +92,7 @@ class Concluding:
             verdict.why,
             score(verdict) if counts else None,
             moves,
-            tuple(map(whole_micros, times)),
+            whole_micros(times),
             None if match.options == self._record.opened.options else match.options,
             match.began,
             round(match.wall(verdict.at), 3),

@@ -88,10 +88,10 @@ def cut_short(record: Record, matches: Iterable[str], stories: Mapping[str, Stor
     ]
 
 
-def whole_micros(seconds: float) -> float:
-    """Not a microsecond more than that: a store keeps such times in few letters."""
-    micros = round(seconds * MICRO)
-    return (micros - (micros / MICRO > seconds)) / MICRO
+def whole_micros(times: Iterable[float]) -> tuple[float, ...]:
+    """Seconds, not a microsecond more than each of those: a store keeps such times in few letters."""
+    rounded = [(seconds, round(seconds * MICRO)) for seconds in times]
+    return tuple([(micros - (micros / MICRO > seconds)) / MICRO for seconds, micros in rounded])
 
 
 def both(pairing: Pairing) -> tuple[str, str]:

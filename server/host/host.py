@@ -5,9 +5,7 @@ fails, the process ends with an error and has to be started again. Tasks that
 strangers cause run in a nursery of their own, behind a guard.
 """
 
-import re
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
@@ -16,22 +14,23 @@ from typing import Any
 
 import structlog
 import trio
-from msgspec import UNSET, structs
+from msgspec import structs
 
 from games.catalogue import catalogue
-from games.game import BadOption, Game, quoted
+from games.game import Game
 from server.host import telling
 from server.host.abroad import Abroad, HeldAbroad
 from server.host.boards import Boards
+from server.host.claims import Claims
 from server.host.exposition import Family
 from server.host.grading import Grader
+from server.host.holding import Holding
 from server.host.house_players import HousePlayers
 from server.host.measures import Measures, time_move
-from server.host.names import BadName, checked
+from server.host.opening import OPEN, Opening, check
 from server.host.reception import Reception, Unwelcome, Visit, is_token, taken
 from server.host.returning import Returning
 from server.host.roll import Roll
-from server.host.secrets import token_digest
 from server.host.thinker import Thinker
 from server.host.versions import Versions
 from server.host.view import Begun, Held, Here, Told
@@ -40,28 +39,20 @@ from server.net.budgets import address_of
 from server.net.guard import Guard
 from server.net.limits import Limits
 from server.net.sockets import readiness
-from tournament.desk import NOTHING, About, Desk
+from tournament.desk import Desk
 from tournament.draws import Elsewhere, draw_here
-from tournament.facts import HOST, AnyFact, Claimed, Kept, Opened, Ordered, Seated, State, Turned
-from tournament.folding import called, fold, kept_as
-from tournament.format import Terms, formats
+from tournament.facts import HOST, AnyFact, Kept, Opened, Ordered, Seated, State, Turned
+from tournament.folding import called, fold
 from tournament.kinds import Kind
 from tournament.lobby import Lobby
 from tournament.match import Match
-from tournament.pairing.decide import aim_objection
 from tournament.player import Player
 from tournament.record import Record
 from tournament.refusals import Refusal, expect_not_out, takes_entrants
-from tournament.rounds import objection as clock_objection
-from tournament.sealing import sealed
 from tournament.store import Memory, Store
 from tournament.timekeeper import Timekeeper
 from tournament.tournament import Tournament
 
-NAME = re.compile(
-    r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"
-)  # of a tournament: it stands in addresses and file names
-OPEN = "open-"  # how the names of open tables begin
 NOWHERE = "(nowhere)"  # no name of a tournament
 STOPPING = "the host is about to stop: come again later"
 ELSEWHERE = "that is held by another process of this host: come again, over a new connection"
@@ -72,36 +63,6 @@ SOME = 4  # of the bots that are here: as many names as a list shows
 Load = Callable[[], tuple[dict[str, Record], list[Kept]]]  # the tournaments there are, and what was ordered
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
-
-
-def check(name: str, opened: Opened) -> None:
-    """Raise `Refusal` for a tournament that cannot be held."""
-    if not NAME.fullmatch(name):
-        raise Refusal(f"a tournament is named by letters, digits, _ . and -, 64 at most, not {quoted(name)}")
-    if name.startswith(OPEN):
-        raise Refusal(f"names that begin with {OPEN} are those of open tables, so not {quoted(name)}")
-    if opened.game not in catalogue():
-        raise Refusal(f"there is no game {opened.game!r}; there are: {', '.join(catalogue())}")
-    if opened.format not in formats():
-        raise Refusal(f"there is no format {opened.format!r}; there are: {', '.join(formats())}")
-    fewest = formats()[opened.format].entrants
-    if opened.entrants is not None and opened.entrants < fewest:
-        raise Refusal(f"a {opened.format} needs {fewest} entrants or more, not {opened.entrants}")
-    if formats()[opened.format].endless and opened.absent is not UNSET:
-        raise Refusal(f"a {opened.format} has no end and waits for nobody, so leave absent out")
-    if why := aim_objection(opened.format, opened.entrants, opened.terms.aim):
-        raise Refusal(why)
-    if why := clock_objection(opened):
-        raise Refusal(why)
-    if opened.group is not UNSET and not (
-        opened.group.isprintable() and opened.group == opened.group.strip() and "/" not in opened.group
-    ):
-        expected = "a group has a name that can be printed, without / in it or blanks around it"
-        raise Refusal(f"{expected}, not {quoted(opened.group)}")
-    try:
-        catalogue()[opened.game].opening(opened.options)
-    except BadOption as error:
-        raise Refusal(str(error)) from None
 
 
 def _by_name(order: Kept) -> Kept:
@@ -139,8 +100,9 @@ class Host:
         self.lobby.listen(self._forget_strangers)
         self.house_players = HousePlayers(self)
         self.wires = WireLog(self.limits)
-        self.tournaments: dict[str, Tournament] = {}
-        self._current: dict[str, dict[str, Tournament]] = {}  # by game and name: those that are not over
+        self.claims = Claims(self.reception, self.roll)
+        self._holding = Holding()
+        self.tournaments = self._holding.tournaments
         # Called with every fact, once it is safe.
         self.on_fact: list[Told] = [telling.told, self.measures.hear]
         self.on_begun: list[Begun] = []  # called with every match that begins
@@ -169,13 +131,10 @@ class Host:
         self._load = load
         self._whole = load is None if whole is None else whole
         self._house: trio.Nursery | None = None
-        self._opening: set[str] = set()  # names of tournaments that are being kept
-        self._used = Counter[str]()  # how many tournaments each name has had, those that are deleted included
+        self._opening = Opening(self.store, wall, whole=self._whole)
         self._table = trio.Lock()  # held while an open table is being kept
-        self._held: dict[str, trio.CancelScope] = {}  # by the names of tournaments
         self._guard: Guard | None = None
         self._waiting = trio.CancelScope()  # for matches to end, when the host is to stop
-        self._let_go = trio.Event()  # set when the last tournament has been let go
         self.reception.acknowledged = self._claim
         self.store.listen(self._pause_or_go_on)
 
@@ -189,7 +148,7 @@ class Host:
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Run until cancelled, and go on with every tournament in the store that is not over."""
         async with trio.open_nursery() as self._house, trio.open_nursery() as strangers:
-            self._guard = Guard(strangers)
+            self._guard, self._holding.nursery = Guard(strangers), self._house
             if (sockets := readiness()) is not None:
                 self.timekeeper.look = sockets.sweep
             self._house.start_soon(self.store.run)
@@ -198,15 +157,14 @@ class Host:
             self._house.start_soon(self.grader.run)
             self._house.start_soon(self._tidy)
             records = fold(self._noted(self.store.kept())) if self._load is None else self._loaded(self._load)
-            for record in records.values():
-                self._used[record.name] += 1
+            self._opening.note(records.values())
             records = {name: record for name, record in records.items() if record.state is not State.DELETED}
             if (abroad := self.abroad) is not None:
                 records = {name: record for name, record in records.items() if abroad.place(record) is None}
             for record in records.values():
-                self._restore_players(record)
+                self.claims.restore_players(record)
             for record in records.values():
-                self._restore_claims(record)
+                self.claims.restore(record)
             for record in records.values():
                 self._add(record)
             telling.restored(len(records), sum(len(record.dealt) for record in records.values()))
@@ -233,21 +191,12 @@ class Host:
         if self.draining:
             raise Refusal(STOPPING)
         check(name, opened)
-        if self.has(name) or name in self._opening:
+        if self.has(name) or self._opening.opens(name):
             raise Refusal(f"there is a tournament {name} already")
         orders = [] if by is None else [Ordered(by, "open", name)]
-        facts: list[AnyFact] = [*orders, *(sealed() if opened.terms.seed is None else ())]
-        when, kept = self._wall(), kept_as(name, self._used[name])
-        self._opening.add(name)
-        try:
-            await self.store.keep(kept, when, [opened, *facts])
-        finally:
-            self._opening.remove(name)
-        self._used[name] += 1
+        when = self._wall()
+        record = await self._opening.open(name, opened, orders, when)
         self.audit += (Kept(name, when, order) for order in orders)
-        record = Record(name, opened, whole=self._whole, kept_as=kept)
-        for fact in facts:
-            record.add(fact)
         telling.opened(record, by)
         return record
 
@@ -268,8 +217,8 @@ class Host:
 
     def hold(self, record: Record) -> Tournament:
         """Hold a tournament that another process has opened."""
-        self._restore_players(record)
-        self._restore_claims(record)
+        self.claims.restore_players(record)
+        self.claims.restore(record)
         return self._add(record)
 
     async def delete(self, tournament: Tournament, by: str) -> None:
@@ -281,51 +230,6 @@ class Host:
                 player.place = NOWHERE
                 with suppress(Refusal):
                     await self.place(player)
-
-    async def invite(self, tournament: Tournament, name: str, by: str, about: About = NOTHING) -> str:
-        """Enter somebody who is to come with the token that this returns: nobody else can use the name.
-
-        Raises `Refusal`, also if another tournament has an entrant of that name.
-        """
-        record, name = tournament.record, self.entrant_name(tournament, name)
-        for other in self.roll.awaiting(name, record.opened.game):
-            if other is not record:
-                raise Refusal(f"{name} takes part in {other.name} and may come from there by itself")
-        token = ""
-
-        def claim() -> str:
-            nonlocal token
-            token = self.reception.invite(name, record.opened.game, record.name)
-            return token_digest(token).hex()
-
-        try:
-            await Desk(tournament, by).invite(name, claim, about)
-        except Unwelcome as unwelcome:
-            raise Refusal(str(unwelcome)) from None
-        return token
-
-    def entrant_name(self, tournament: Tournament, name: str) -> str:
-        """The name without blanks around it, if an entrant may have it there; raises `Refusal`."""
-        record = tournament.record
-        try:
-            name = checked(name)
-        except BadName as error:
-            raise Refusal(str(error)) from None
-        if (entrant := self.roll.alike(record, name)) is not None:
-            raise Refusal(f"{record.name} has an entrant {entrant}, whom people would take for {name}")
-        return name
-
-    async def bind(self, tournament: Tournament, name: str, by: str) -> str:
-        """Have the name of an entrant belong to the token that this returns; raises `Refusal`."""
-        game, token = tournament.record.opened.game, ""
-
-        def claim() -> str:
-            nonlocal token
-            token = self.reception.bind(name, game, tournament.record.name)
-            return token_digest(token).hex()
-
-        await Desk(tournament, by).bind(name, claim)
-        return token
 
     async def note(self, by: str, action: str, detail: str = "") -> None:
         """Keep in the audit what somebody did that concerns no single tournament."""
@@ -349,13 +253,7 @@ class Host:
 
     async def found_table(self, game: str) -> Record:
         """A new open table, which somebody is to hold."""
-        name, running = OPEN + game, Turned(State.RUNNING)
-        opened = Opened(game, "open", terms=Terms(lots=catalogue()[game].lots))
-        await self.store.keep(name, self._wall(), [opened, running])
-        record = Record(name, opened, whole=self._whole)
-        record.add(running)
-        telling.opened(record)
-        return record
+        return await self._opening.open_table(game)
 
     # Players
 
@@ -453,7 +351,7 @@ class Host:
 
     def tournament_for(self, name: str, game: str, wanted: str | None = None) -> Tournament | None:
         """Where `place` would put somebody of that name; None is the open table."""
-        current = self._current.get(game, {})
+        current = self._holding.current(game)
         if wanted is not None:
             if wanted in current:
                 expect_not_out(current[wanted].record, name)
@@ -481,10 +379,7 @@ class Host:
     async def stop(self) -> None:
         """Let go of all tournaments, then say goodbye: a bot that leaves now loses nothing by it."""
         self.draining = True
-        for scope in tuple(self._held.values()):
-            scope.cancel()
-        if self._held:
-            await self._let_go.wait()
+        await self._holding.let_go()
         for say_goodbye in tuple(self.on_stop.values()):
             say_goodbye()
 
@@ -501,27 +396,12 @@ class Host:
 
     def _claim(self, visit: Visit) -> None:
         """Let whoever has the token of a name keep the name over restarts, if a tournament awaits it."""
-        tournament, digest = self.tournaments.get(visit.player.place or ""), self.reception.digest(visit)
+        digest, tournament = self.reception.digest(visit), self.tournaments.get(visit.player.place or "")
         if visit.resumes and digest is not None:
             visit.player.key = digest
-        if tournament is None or digest is None or self._house is None or self.draining:
-            return
-        record, name = tournament.record, visit.player.name
-        over = record.format.endless or record.state is State.FINISHED
-        if not over and record.claims.get(name) != digest:
-            self._house.start_soon(tournament.keep, Claimed(name, digest))
-
-    def _restore_players(self, record: Record) -> None:
-        """Await the players of the matches that were in play when the host stopped."""
-        for match, keys in record.keys.items():
-            for name, key in zip(record.drawn[record.dealt[match]].names, keys, strict=True):
-                if digest := record.claims.get(name, key):
-                    self.reception.restore(name, record.opened.game, digest, record.name)
-
-    def _restore_claims(self, record: Record) -> None:
-        if record.state is not State.FINISHED:
-            for name, digest in record.claims.items():
-                self.reception.restore(name, record.opened.game, digest, record.name)
+        if tournament is not None and self._house is not None and not self.draining:
+            for claimed in self.claims.new(visit, tournament):
+                self._house.start_soon(tournament.keep, claimed)
 
     def _loaded(self, load: Load) -> dict[str, Record]:
         records, audit = load()
@@ -543,11 +423,11 @@ class Host:
                 self.audit.append(Kept(record.name, self._wall(), fact))
             self.roll.hear(record, fact)
             if isinstance(fact, Turned):
-                self._sort(tournament)
+                self._holding.sort(tournament)
             for each in tuple(self.on_fact):
                 each(tournament, fact)
-            if record.state is State.DELETED:
-                self._remove(record)
+            if record.state is State.DELETED and self._holding.remove(record):
+                self.roll.remove(record)
 
         def tell_begun(match: Match) -> None:
             for each in tuple(self.on_begun):
@@ -568,30 +448,9 @@ class Host:
             begun=tell_begun,
             awaited=self.returning.tell,
         )
-        self.tournaments[record.name] = tournament
         self.roll.add(record)
-        self._sort(tournament)
-        if self._house is not None:
-            self._held[record.kept_as] = trio.CancelScope()
-            self._house.start_soon(self._hold, tournament)
+        self._holding.add(tournament)
         return tournament
-
-    def _remove(self, record: Record) -> None:
-        """It is deleted."""
-        if record.name in self.tournaments:
-            del self.tournaments[record.name]
-            self.roll.remove(record)
-            if record.kept_as in self._held:
-                self._held[record.kept_as].cancel()
-
-    def _sort(self, tournament: Tournament) -> None:
-        """Among those that are not over, or out of them."""
-        record = tournament.record
-        current = self._current.setdefault(record.opened.game, {})
-        if record.state in (State.FINISHED, State.DELETED):
-            current.pop(record.name, None)
-        else:
-            current.setdefault(record.name, tournament)
 
     def _forget_strangers(self, player: Player) -> None:
         """Whenever a player has changed: forget the name of a bot that is gone and has finished no match."""
@@ -599,19 +458,6 @@ class Host:
             return
         if not self.roll.knows(player.name, player.game):
             self.reception.drop(player)
-
-    async def _hold(self, tournament: Tournament) -> None:
-        """Run it until the host stops: a tournament that is over may be taken up again."""
-        name = tournament.record.kept_as
-        try:
-            with self._held[name]:
-                while True:
-                    await tournament.run()
-                    await tournament.taken_up()
-        finally:
-            del self._held[name]
-            if not self._held and self.draining:
-                self._let_go.set()
 
     async def _tidy(self) -> None:
         while True:

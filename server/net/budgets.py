@@ -5,6 +5,7 @@ whether it is taken for 127.0.0.1 or for ::1.
 """
 
 from collections import OrderedDict
+from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
 
 from server.net.addresses import customer
@@ -14,6 +15,7 @@ LOCALHOST = "127.0.0.1"
 MOST = 1000  # addresses that are remembered: whoever has more of them has as many budgets anyway
 
 
+@lru_cache(MOST)  # a bot comes for each of its matches, always from the same address
 def address_of(peer: str) -> str:
     """What is counted as one address; `peer` itself, if it is none that the internet has."""
     try:

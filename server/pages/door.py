@@ -18,7 +18,7 @@ from games.catalogue import catalogue
 from server.host.boards import NoBoard, Run, in_a_thread
 from server.host.grading import Kept, estimated, graded
 from server.host.grouping import members, table_over
-from server.host.host import OPEN
+from server.host.opening import OPEN
 from server.host.view import Held, View
 from server.host.wire_log import Tape
 from server.http.exchange import Exchange

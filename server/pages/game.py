@@ -8,14 +8,13 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from markdown_it import MarkdownIt
 from markupsafe import Markup
 from msgspec import Struct
 
 from games.brains import greedy
 from games.catalogue import catalogue
 from games.game import Game
-from server.host.host import OPEN
+from server.host.opening import OPEN
 from server.pages.protocols import SOURCES
 from server.protocols.catalogue import dialects
 from server.protocols.dialect import Dialect, OverHttp, OverTcp, OverWebsocket
@@ -68,6 +67,8 @@ def about(name: str) -> dict[str, Any]:
 
 def html(markdown: str) -> Markup:
     """Markdown as HTML. HTML in it is shown as text, whoever wrote the game."""
+    from markdown_it import MarkdownIt  # here, for every start of the host would pay for it
+
     return Markup(MarkdownIt("commonmark", {"html": False}).render(markdown))  # noqa: S704
 
 

@@ -7,7 +7,7 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from games.catalogue import catalogue
-from server.host.host import OPEN
+from server.host.opening import OPEN
 from server.host.view import Held, Here, View
 from server.pages import formatting, match, tables
 from server.pages.board_grid import Wall

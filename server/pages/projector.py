@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from games.catalogue import catalogue
 from server.host.boards import NoBoard
-from server.host.host import OPEN
+from server.host.opening import OPEN
 from server.host.view import Held, View
 from server.pages import home, tables
 from server.pages.board_grid import Wall

@@ -10,7 +10,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from server.protocols.catalogue import dialects
@@ -38,6 +37,8 @@ def page(name: str) -> dict[str, Any]:
 @cache
 def shown(name: str) -> Markup:
     """A page as HTML. Links to other protocols lead to their pages here; other links are removed."""
+    from markdown_it import MarkdownIt  # here, for every start of the host would pay for it
+
     html = MarkdownIt("commonmark", {"html": False}).enable("table").render(_LINK.sub(_linked, SOURCES[name]))
     # A block that is wider than the page can be scrolled, by keyboard too.
     html = html.replace("<pre>", '<pre tabindex="0">')

@@ -12,7 +12,8 @@ import structlog
 import trio
 
 from server.host.abroad import Handed, Holder, Piece, Wanted
-from server.host.host import OPEN, Host
+from server.host.host import Host
+from server.host.opening import OPEN
 from server.host.view import Held
 from server.peers.keeping import Keeping
 from server.peers.leases import EVERY, Change

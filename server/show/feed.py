@@ -19,7 +19,8 @@ import trio
 from msgspec import Struct
 
 from server.host.happened import Happened, happened
-from server.host.host import OPEN, Host
+from server.host.host import Host
+from server.host.opening import OPEN
 from server.host.view import Held, Here
 from tournament.facts import State
 from tournament.format import Pairing

@@ -13,8 +13,8 @@ import trio
 from games.catalogue import catalogue
 from games.game import Game
 from server.host.abroad import Wanted
-from server.host.host import OPEN
 from server.host.names import BadName, checked
+from server.host.opening import OPEN
 from server.host.roll import Roll
 from tournament.entries import Entry
 from tournament.facts import AnyFact, Concluded, Dealt, State, Turned

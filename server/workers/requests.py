@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from server.host.abroad import Wanted
-from server.host.host import OPEN
+from server.host.opening import OPEN
 from server.http.wire import Request
 from server.protocols.catalogue import carried
 from server.protocols.dialect import OverHttp

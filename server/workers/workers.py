@@ -13,7 +13,8 @@ import trio
 from server.config import Settings
 from server.host.abroad import Handed, HeldAbroad, Holder, Piece, Wanted
 from server.host.exposition import Family
-from server.host.host import OPEN, Host
+from server.host.host import Host
+from server.host.opening import OPEN
 from server.http.exchange import App, Exchange
 from server.net.limits import Limits
 from server.net.listening import Admission

@@ -18,7 +18,8 @@ import trio
 import trio.testing
 from msgspec import Struct
 
-from server.host.host import OPEN, Host
+from server.host.host import Host
+from server.host.opening import OPEN
 from server.host.thinker import Thinker
 from server.net.listening import Admission, Visitor
 from server.net.wire import Wire

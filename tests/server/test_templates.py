@@ -8,7 +8,7 @@ import pytest
 
 from server.commands.templates import TEMPLATES, Template
 from server.config import settings
-from server.host.host import check
+from server.host.opening import check
 
 
 @pytest.mark.parametrize("name", TEMPLATES)

@@ -12,7 +12,8 @@ from urllib.parse import quote
 from games.catalogue import catalogue
 from server.host.boards import Run
 from server.host.descriptions import about
-from server.host.host import OPEN, Host
+from server.host.host import Host
+from server.host.opening import OPEN
 from server.http.exchange import Exchange
 from server.http.wire import Response
 from server.pages import rendering, tables
@@ -250,7 +251,7 @@ class Inside:
             "resume": desk.resume,
             "freeze": desk.freeze,
             "unfreeze": desk.unfreeze,
-            "enter": lambda: desk.enter(self._host.entrant_name(tournament, name)),
+            "enter": lambda: desk.enter(self._host.claims.entrant_name(tournament, name)),
             "withdraw": lambda: desk.withdraw(name),
             "disqualify": lambda: desk.disqualify(name, why),
             "void": lambda: desk.void(match, why),
@@ -260,7 +261,7 @@ class Inside:
             "delete": lambda: self._host.delete(tournament, who(exchange)),
         }
         if action in ("invite", "bind"):
-            give_token = self._host.invite if action == "invite" else self._host.bind
+            give_token = self._host.claims.invite if action == "invite" else self._host.claims.bind
             token = await give_token(tournament, name, who(exchange))
             hello = {"type": "hello", "name": name, "game": tournament.game.name, "token": token}
             seen: dict[str, Any] = {"record": tournament.record, "name": name, "token": token, "hello": hello}

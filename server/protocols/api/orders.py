@@ -58,7 +58,7 @@ async def invite(call: Call, tournament: Tournament, order: Order) -> Response:
     name = _named(order, "the bot to invite")
     said = _about(order)
     with as_conflict():
-        token = await call.host.invite(tournament, name, call.by, said)
+        token = await call.host.claims.invite(tournament, name, call.by, said)
     return json_response(201, {"name": name, "token": token})
 
 
@@ -66,7 +66,7 @@ async def release(call: Call, tournament: Tournament, order: Order) -> Response:
     name = _named(order, "the entrant whose name to release")
     with as_conflict():
         if order.bind:
-            token = await call.host.bind(tournament, name, call.by)
+            token = await call.host.claims.bind(tournament, name, call.by)
             return json_response(201, {"name": name, "token": token}, ("Cache-Control", "no-store"))
         await Desk(tournament, call.by).release(name)
     return json_response(200, summary(tournament))
@@ -81,7 +81,7 @@ async def delete(call: Call, tournament: Tournament, order: Order) -> Response:
 async def enter(call: Call, tournament: Tournament, order: Order) -> Response:
     asked, said = _named(order, "the bot to enter"), _about(order)
     with as_conflict():
-        await Desk(tournament, call.by).enter(call.host.entrant_name(tournament, asked), said)
+        await Desk(tournament, call.by).enter(call.host.claims.entrant_name(tournament, asked), said)
     return json_response(200, summary(tournament))
 
 

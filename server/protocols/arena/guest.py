@@ -16,8 +16,9 @@ from functools import partial
 import trio
 from msgspec import Struct
 
-from server.host.host import OPEN, Host
+from server.host.host import Host
 from server.host.names import BadName, checked, key
+from server.host.opening import OPEN
 from server.host.reception import REPLACED, Key, TooManyNames, Unwelcome, Visit
 from server.host.returning import way_back
 from server.host.secrets import uuid

@@ -21,8 +21,8 @@ from msgspec import UNSET, UnsetType
 from games.connect4 import GAME
 from games.game import Illegal, Opponent
 from server.host.abroad import Wanted
-from server.host.host import OPEN
 from server.host.house_players import HousePlayer, challenge
+from server.host.opening import OPEN
 from server.host.reception import Visit
 from server.net.limits import Bucket
 from server.protocols.c4arena.messages import (

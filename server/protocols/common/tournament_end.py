@@ -7,7 +7,8 @@ for one, so that a thousand bots do not hear of a thousand others' matches.
 from collections.abc import Callable
 from functools import partial
 
-from server.host.host import OPEN, Host
+from server.host.host import Host
+from server.host.opening import OPEN
 from server.host.view import Held, Told
 from tournament.facts import AnyFact, State, Turned
 

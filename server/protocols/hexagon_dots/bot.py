@@ -21,7 +21,8 @@ from msgspec.json import decode, encode
 
 from games.game import Illegal
 from server.host import secrets
-from server.host.host import OPEN, Host
+from server.host.host import Host
+from server.host.opening import OPEN
 from server.host.reception import Visit
 from server.host.view import Held
 from server.host.wire_log import NO_TAPE

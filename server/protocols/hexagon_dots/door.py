@@ -26,8 +26,9 @@ import trio
 
 from games.game import BadOption, Game
 from server.host.abroad import Wanted as Led
-from server.host.host import OPEN, Host
+from server.host.host import Host
 from server.host.names import BadName, checked, key
+from server.host.opening import OPEN
 from server.host.reception import TooManyNames, Unwelcome, Visit
 from server.host.returning import Awaited, way_back
 from server.http.exchange import Exchange

@@ -16,7 +16,7 @@ from games.catalogue import catalogue
 from games.game import Illegal, quoted, typed
 from server.export.json_views import row_shown
 from server.host.abroad import Wanted
-from server.host.host import OPEN
+from server.host.opening import OPEN
 from server.host.reception import Guessing, TooManyNames, Unwelcome, Visit
 from server.host.view import Held
 from server.protocols.common.attendance import Attendance
@@ -89,7 +89,7 @@ class House:
         It is not `fresh` if it had been read already when the last question was asked.
         """
         here = self.attendance
-        if here.over:
+        if here.state is State.OVER:
             return
         if self._unacknowledged and here.visit is not None:
             self._unacknowledged = False

@@ -14,7 +14,8 @@ from games.catalogue import catalogue
 from games.game import quoted
 from server.export.json_views import row_shown
 from server.host.boards import NoBoard
-from server.host.host import OPEN, Host
+from server.host.host import Host
+from server.host.opening import OPEN
 from server.host.reception import Guessing
 from server.http.exchange import Exchange
 from server.protocols.mcp import words

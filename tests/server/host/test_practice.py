@@ -12,7 +12,8 @@ from trio.testing import MockClock
 from games.brains import BRAINS
 from games.catalogue import catalogue
 from server.export.verify import verify
-from server.host.host import OPEN, Host
+from server.host.host import Host
+from server.host.opening import OPEN
 from server.host.practice import LAST, SPARRING
 from server.host.reception import Unwelcome
 from server.net.limits import Limits

@@ -155,7 +155,7 @@ async def test_a_seat_that_is_bound_is_whoevers_that_has_the_token(
         visit, _ = await seated(host)
         if not here:
             visit.leave()
-        token = await host.bind(host.tournaments["cup"], "ann", "the organiser")
+        token = await host.claims.bind(host.tournaments["cup"], "ann", "the organiser")
         told: list[str] = []
         visit.replaced = told.append
         assert visit.current == here, "it plays on"
@@ -181,7 +181,7 @@ async def test_whoever_is_replaced_by_a_token_does_not_lose_the_match(autojump_c
         await trio.sleep(0.5)
         seat = visit.player.seat
         assert seat is not None
-        token = await host.bind(host.tournaments["cup"], "ann", "the organiser")
+        token = await host.claims.bind(host.tournaments["cup"], "ann", "the organiser")
         again = await host.arrive("ann", GAME, token=token)
         visit.leave(for_good=True)
         assert again.player.seat is seat
@@ -196,10 +196,10 @@ async def test_what_cannot_be_released_is_refused_in_words(autojump_clock: MockC
         await desk.release("ann")
         with pytest.raises(Refusal, match="ann belongs to nobody"):
             await desk.release("ann")
-        await host.bind(host.tournaments["cup"], "ann", "the organiser")
+        await host.claims.bind(host.tournaments["cup"], "ann", "the organiser")
         with pytest.raises(Refusal, match="ann belongs to a token"):
             await desk.release("ann")
         with pytest.raises(Refusal, match="has no end"):
             await Desk(await host.table(GAME)).release("ann")
         with pytest.raises(Refusal, match="has no end"):
-            await host.bind(await host.table(GAME), "ann", "the organiser")
+            await host.claims.bind(await host.table(GAME), "ann", "the organiser")

@@ -123,7 +123,7 @@ async def bind(page: Page, transcript: Transcript, after: int, lines: list[Line]
             (before,) = host.lobby.named(name, record.opened.game) or (None,)
             seat = before and before.seat
             line = next((each for each in lines if each.talk.attendance.name == name), None)
-            token = await host.bind(tournament, name, "the organiser")
+            token = await host.claims.bind(tournament, name, "the organiser")
             visit = await host.arrive(name, record.opened.game, token=token, peer=ELSEWHERE, door="house")
             assert visit.player.place == record.name
             assert seat is None or (visit.player.seat is seat and seat.match.verdict is None)

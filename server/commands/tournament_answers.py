@@ -1,0 +1,81 @@
+"""What an organiser orders of a host, and how the answer of the host is printed."""
+
+from shlex import quote
+from typing import Any
+
+from server.commands.hosts import Desk
+from server.exits import DONE
+from server.net.escaping import json_line
+from server.programs.terminal import say, table
+
+COLUMNS = ("tournament ", "game ", "format ", "state ", "entrants", "played", "open")
+
+
+def order(desk: Desk | None, name: str, action: str, body: dict[str, Any], as_json: bool) -> int:
+    answer = (desk or Desk()).remote().post("tournaments", name, action, body=body)
+    if "before" in answer and not as_json:
+        say(_preview(answer["before"], answer["after"], f"{name}: what it would change"))
+    else:
+        tell(answer, as_json)
+    return DONE
+
+
+def tell(answer: dict[str, Any], as_json: bool) -> None:
+    say(json_line(answer) if as_json else table(COLUMNS, [cells(answer)]))
+
+
+def cells(found: dict[str, Any]) -> tuple[object, ...]:
+    coming = found["entrants"] if found["wanted"] is None else f"{found['entrants']} of {found['wanted']}"
+    return (
+        *(found[key] for key in ("tournament", "game", "format", "state")),
+        coming,
+        found["played"],
+        found["open"],
+    )
+
+
+def shown(found: dict[str, Any]) -> str:
+    entrants: list[dict[str, Any]] = found["entrants"]
+    lines = [table(COLUMNS, [cells(found | {"entrants": len(entrants)})]), ""]
+    lines.append(f"entrants: {', '.join(map(_entrant, entrants)) or 'nobody yet'}")
+    if found["playing"]:
+        lines.append(f"being played: {', '.join(found['playing'])}")
+    if found["eta"] is not None:
+        lines.append(f"over in about {found['eta']:.0f} s")
+    lines += found.get("deciding", {}).get("said", ())
+    if found["group"] is not None:
+        lines.append(f"group: {found['group']}")
+    if found["start_at"] is not None and found["state"] == "registering":
+        lines.append(f"starts by itself at {found['start_at']}")
+    if (next_round := found["next_round"]) is not None:
+        lines.append(f"round {next_round['round']} begins at {next_round['at']}, if the one before is over")
+    if (checking_in := found["checking_in"]) is not None:
+        waited = ", ".join(checking_in["missing"])
+        lines.append(f"entrants check in from {checking_in['from']}; still to come: {waited or 'nobody'}")
+    for each in found["missing"]:
+        lines.append(f"missing: {each['name']}, since {each['since']}")
+    if found["missing"]:
+        lines.append("to take somebody out who is missing:")
+        tournament = found["tournament"]
+        lines += (
+            f"    quintain tournament withdraw {tournament} {quote(each['name'])}"
+            for each in found["missing"]
+        )
+    return "\n".join(lines)
+
+
+def _entrant(found: dict[str, Any]) -> str:
+    out = "did not check in" if found.get("no_show") else "gone" if found["gone"] else None
+    about = ", ".join(each for each in (found.get("affiliation"), found.get("contact"), out) if each)
+    return f"{found['name']} ({about})" if about else found["name"]
+
+
+def _preview(before: list[dict[str, Any]], after: list[dict[str, Any]], title: str) -> str:
+    old = {row["name"]: row for row in before}
+    rows: list[tuple[object, ...]] = []
+    for row in after:
+        was = old.pop(row["name"], None)
+        rank, points = (None, None) if was is None else (was["rank"], f"{was['points']:g}")
+        rows.append((row["name"], rank, row["rank"], points, f"{row['points']:g}"))
+    rows += ((name, row["rank"], None, f"{row['points']:g}", None) for name, row in old.items())
+    return table(("name ", "rank", "new rank", "points", "new points"), rows, title)

@@ -1,0 +1,262 @@
+"""`quintain tournament …`, of single entrants: who comes in, whose a bot is, and who goes.
+
+`tournament.py` makes commands of these functions.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from server.commands.flags import Flag
+from server.commands.hosts import Desk
+from server.commands.tournament_answers import order, tell
+from server.exits import DONE, Misuse
+from server.net.escaping import json_line
+from server.programs.terminal import say
+
+
+def enter(
+    name: str,
+    *bot: str,
+    from_: Annotated[Path | None, Parameter(name="--from")] = None,
+    invitations: Path | None = None,
+    affiliation: str | None = None,
+    contact: str | None = None,
+    desk: Desk | None = None,
+    json: Flag = False,
+) -> int:
+    """Enter bots that come late, where the format takes them; or invite all on a list.
+
+    Example: everybody who has signed up, with an invitation to send to each:
+
+        quintain tournament enter friday --from list.csv --invitations letters
+
+    Parameters
+    ----------
+    bot
+        Who is to be entered: one or more.
+    from_
+        A CSV file of bots to invite before it begins, with the headings name, affiliation, contact.
+    invitations
+        A folder for the invitations: a file for each bot, with the token that nobody else has.
+    affiliation
+        Whose the bot is: everybody sees it. The list has its own.
+    contact
+        How to reach them: only an organiser sees it. The list has its own.
+    """
+    said = _said_of(affiliation, contact)
+    if (from_ is None) != (invitations is None):
+        raise Misuse("--from and --invitations go together: the list, and the folder for what comes of it")
+    if from_ is not None and invitations is not None:
+        if bot or said:
+            raise Misuse("expected bots or --from, not both")
+        return _invite_all(desk or Desk(), name, from_, invitations, json)
+    if not bot:
+        raise Misuse("expected one bot or more to enter")
+    answers = [
+        (desk or Desk()).remote().post("tournaments", name, "enter", body={"name": each, **said})
+        for each in bot
+    ]
+    tell(answers[-1], json)
+    return DONE
+
+
+def _invite_all(desk: Desk, name: str, source: Path, folder: Path, json: bool) -> int:
+    from server.commands.entrant_list import Invited, invite, read
+
+    invited, remote = read(source), desk.remote()
+
+    def ask(bot: Invited) -> str:
+        said = _said_of(bot.affiliation or None, bot.contact or None)
+        return remote.post("tournaments", name, "invite", body={"name": bot.name, **said})["token"]
+
+    about = remote.get("tournaments", name)
+    written = [*map(str, invite(invited, folder, about, remote.url, ask))]
+    if json:
+        say(json_line({"tournament": name, "invited": [each.name for each in invited], "files": written}))
+    else:
+        say(f"{len(written)} bots are invited to {name}; their invitations are in {folder}")
+    return DONE
+
+
+def describe(
+    name: str,
+    bot: str,
+    *,
+    affiliation: str | None = None,
+    contact: str | None = None,
+    desk: Desk | None = None,
+    json: Flag = False,
+) -> int:
+    """Say whose a bot is, which everybody sees, and how to reach them, which only an organiser sees.
+
+    Example:
+
+        quintain tournament describe friday bob --affiliation "ETH Zürich"
+
+    Parameters
+    ----------
+    bot
+        Which entrant.
+    affiliation
+        Whose it is; "" takes back what was said.
+    contact
+        How to reach them; "" takes back what was said.
+    """
+    if not (said := _said_of(affiliation, contact)):
+        raise Misuse("expected --affiliation, --contact or both")
+    return order(desk, name, "describe", {"name": bot, **said}, json)
+
+
+def check_in(name: str, bot: str, *, desk: Desk | None = None, json: Flag = False) -> int:
+    """Have an entrant count as checked in, whether it is here or not.
+
+    Example:
+
+        quintain tournament check-in friday bob
+
+    Parameters
+    ----------
+    bot
+        Which entrant.
+    """
+    return order(desk, name, "check-in", {"name": bot}, json)
+
+
+def invite(
+    name: str,
+    bot: str,
+    *,
+    affiliation: str | None = None,
+    contact: str | None = None,
+    desk: Desk | None = None,
+    json: Flag = False,
+) -> int:
+    """Enter a bot that is to come with a token, and print that: nobody else can have the name.
+
+    Example:
+
+        quintain tournament invite friday bob
+
+    Parameters
+    ----------
+    bot
+        Who is invited.
+    affiliation
+        Whose it is: everybody sees it.
+    contact
+        How to reach them: only an organiser sees it.
+    json
+        The name and the token as a JSON object.
+    """
+    body = {"name": bot, **_said_of(affiliation, contact)}
+    told = (desk or Desk()).remote().post("tournaments", name, "invite", body=body)
+    say(json_line(told) if json else told["token"])
+    return DONE
+
+
+def release(name: str, bot: str, *, bind: Flag = False, desk: Desk | None = None, json: Flag = False) -> int:
+    """Release the name of a bot that came without a token: it belongs to whichever bot comes next under it.
+
+    Example: a bot has moved to another machine:
+
+        quintain tournament release friday bob
+
+    Parameters
+    ----------
+    bot
+        Whose name it is.
+    bind
+        Have it belong to a new token instead, and print that.
+    json
+        The answer as a JSON object.
+    """
+    if not bind:
+        return order(desk, name, "release", {"name": bot}, json)
+    told = (desk or Desk()).remote().post("tournaments", name, "release", body={"name": bot, "bind": True})
+    say(json_line(told) if json else told["token"])
+    return DONE
+
+
+def withdraw(
+    name: str, bot: str, *, preview: Flag = False, desk: Desk | None = None, json: Flag = False
+) -> int:
+    """Take a bot out of a tournament.
+
+    Example: what that would do to the standings:
+
+        quintain tournament withdraw friday bob --preview
+
+    Parameters
+    ----------
+    json
+        The answer as a JSON object.
+    """
+    return order(desk, name, "withdraw", {"name": bot, "preview": preview}, json)
+
+
+def disqualify(
+    name: str,
+    bot: str,
+    *,
+    why: str = "",
+    preview: Flag = False,
+    desk: Desk | None = None,
+    json: Flag = False,
+) -> int:
+    """Take a bot out of a tournament, and give its matches to its opponents.
+
+    Example:
+
+        quintain tournament disqualify friday bob --why "two bots in one"
+
+    Parameters
+    ----------
+    json
+        The answer as a JSON object.
+    """
+    return order(desk, name, "disqualify", {"name": bot, "why": why, "preview": preview}, json)
+
+
+def void(
+    name: str,
+    match: str,
+    *,
+    why: str = "",
+    preview: Flag = False,
+    desk: Desk | None = None,
+    json: Flag = False,
+) -> int:
+    """Have a match count for nothing and be played again.
+
+    Example:
+
+        quintain tournament void friday friday-7 --why "a loose cable"
+
+    Parameters
+    ----------
+    match
+        The match.
+    json
+        The answer as a JSON object.
+    """
+    return order(desk, name, "void", {"match": match, "why": why, "preview": preview}, json)
+
+
+def _said_of(affiliation: str | None, contact: str | None) -> dict[str, str]:
+    said = {"affiliation": affiliation, "contact": contact}
+    return {key: text for key, text in said.items() if text is not None}
+
+
+COMMANDS: tuple[Callable[..., int], ...] = (
+    enter,
+    describe,
+    check_in,
+    invite,
+    release,
+    withdraw,
+    disqualify,
+    void,
+)

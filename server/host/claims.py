@@ -1,0 +1,87 @@
+"""Names of a tournament that belong to whoever has a token: one that was invited, or came with one.
+
+The reception knows whose a name is now; the tournament keeps that over restarts.
+"""
+
+from collections.abc import Iterator
+
+from server.host.names import BadName, checked
+from server.host.reception import Reception, Unwelcome, Visit
+from server.host.roll import Roll
+from server.host.secrets import token_digest
+from tournament.desk import NOTHING, About, Desk
+from tournament.facts import Claimed, State
+from tournament.record import Record
+from tournament.refusals import Refusal
+from tournament.tournament import Tournament
+
+
+class Claims:
+    def __init__(self, reception: Reception, roll: Roll) -> None:
+        self._reception = reception
+        self._roll = roll
+
+    def entrant_name(self, tournament: Tournament, name: str) -> str:
+        """The name without blanks around it, if an entrant may have it there; raises `Refusal`."""
+        record = tournament.record
+        try:
+            name = checked(name)
+        except BadName as error:
+            raise Refusal(str(error)) from None
+        if (entrant := self._roll.alike(record, name)) is not None:
+            raise Refusal(f"{record.name} has an entrant {entrant}, whom people would take for {name}")
+        return name
+
+    async def invite(self, tournament: Tournament, name: str, by: str, about: About = NOTHING) -> str:
+        """Enter somebody who is to come with the token that this returns: nobody else can use the name.
+
+        Raises `Refusal`, also if another tournament has an entrant of that name.
+        """
+        record, name = tournament.record, self.entrant_name(tournament, name)
+        for other in self._roll.awaiting(name, record.opened.game):
+            if other is not record:
+                raise Refusal(f"{name} takes part in {other.name} and may come from there by itself")
+        token = ""
+
+        def claim() -> str:
+            nonlocal token
+            token = self._reception.invite(name, record.opened.game, record.name)
+            return token_digest(token).hex()
+
+        try:
+            await Desk(tournament, by).invite(name, claim, about)
+        except Unwelcome as unwelcome:
+            raise Refusal(str(unwelcome)) from None
+        return token
+
+    async def bind(self, tournament: Tournament, name: str, by: str) -> str:
+        """Have the name of an entrant belong to the token that this returns; raises `Refusal`."""
+        game, token = tournament.record.opened.game, ""
+
+        def claim() -> str:
+            nonlocal token
+            token = self._reception.bind(name, game, tournament.record.name)
+            return token_digest(token).hex()
+
+        await Desk(tournament, by).bind(name, claim)
+        return token
+
+    def new(self, visit: Visit, tournament: Tournament) -> Iterator[Claimed]:
+        """What the tournament is to keep, so that whoever came has the name after a restart too."""
+        digest, record, name = self._reception.digest(visit), tournament.record, visit.player.name
+        over = record.format.endless or record.state is State.FINISHED
+        if digest is not None and not over and record.claims.get(name) != digest:
+            yield Claimed(name, digest)
+
+    def restore_players(self, record: Record) -> None:
+        """Await the players of the matches that were in play when the host stopped."""
+        for match, keys in record.keys.items():
+            for name, key in zip(record.drawn[record.dealt[match]].names, keys, strict=True):
+                if digest := record.claims.get(name, key):
+                    self._reception.restore(name, record.opened.game, digest, record.name)
+
+    def restore(self, record: Record) -> None:
+        """Keep the names for whoever has their tokens, if the tournament is not over."""
+        if record.state is not State.FINISHED:
+            for name, digest in record.claims.items():
+                self._reception.restore(name, record.opened.game, digest, record.name)

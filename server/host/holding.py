@@ -1,0 +1,67 @@
+"""The tournaments that this process holds: each is run until the host stops."""
+
+import trio
+
+from tournament.facts import State
+from tournament.record import Record
+from tournament.tournament import Tournament
+
+
+class Holding:
+    def __init__(self) -> None:
+        self.tournaments: dict[str, Tournament] = {}
+        self.nursery: trio.Nursery | None = None  # None: the host does not run yet
+        self._current: dict[str, dict[str, Tournament]] = {}  # by game and name: those that are not over
+        self._scopes: dict[str, trio.CancelScope] = {}  # by the names under which they are kept
+        self._letting_go = False
+        self._let_go = trio.Event()  # set when the last tournament has been let go
+
+    def current(self, game: str) -> dict[str, Tournament]:
+        """Those of a game that are not over, by name."""
+        return self._current.get(game, {})
+
+    def add(self, tournament: Tournament) -> None:
+        record = tournament.record
+        self.tournaments[record.name] = tournament
+        self.sort(tournament)
+        if self.nursery is not None:
+            self._scopes[record.kept_as] = trio.CancelScope()
+            self.nursery.start_soon(self._hold, tournament)
+
+    def remove(self, record: Record) -> bool:
+        """It is deleted. Returns whether it was here."""
+        if self.tournaments.pop(record.name, None) is None:
+            return False
+        if record.kept_as in self._scopes:
+            self._scopes[record.kept_as].cancel()
+        return True
+
+    def sort(self, tournament: Tournament) -> None:
+        """Put it among those that are not over, or take it out of them."""
+        record = tournament.record
+        current = self._current.setdefault(record.opened.game, {})
+        if record.state in (State.FINISHED, State.DELETED):
+            current.pop(record.name, None)
+        else:
+            current.setdefault(record.name, tournament)
+
+    async def let_go(self) -> None:
+        """Run none of them any more."""
+        self._letting_go = True
+        for scope in tuple(self._scopes.values()):
+            scope.cancel()
+        if self._scopes:
+            await self._let_go.wait()
+
+    async def _hold(self, tournament: Tournament) -> None:
+        """Run it until the host stops: a tournament that is over may be taken up again."""
+        name = tournament.record.kept_as
+        try:
+            with self._scopes[name]:
+                while True:
+                    await tournament.run()
+                    await tournament.taken_up()
+        finally:
+            del self._scopes[name]
+            if not self._scopes and self._letting_go:
+                self._let_go.set()

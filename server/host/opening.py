@@ -1,0 +1,99 @@
+"""How a tournament comes to be: which can be held, under which names; and it is kept before it is held."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+from msgspec import UNSET
+
+from games.catalogue import catalogue
+from games.game import BadOption, quoted
+from server.host import telling
+from tournament.facts import AnyFact, Opened, Ordered, State, Turned
+from tournament.folding import kept_as
+from tournament.format import Terms, formats
+from tournament.pairing.decide import aim_objection
+from tournament.record import Record
+from tournament.refusals import Refusal
+from tournament.rounds import objection as clock_objection
+from tournament.sealing import sealed
+from tournament.store import Store
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")  # it stands in addresses and file names
+OPEN = "open-"  # how the names of open tables begin
+
+
+def check(name: str, opened: Opened) -> None:
+    """Raise `Refusal` for a tournament that cannot be held."""
+    if not NAME.fullmatch(name):
+        raise Refusal(f"a tournament is named by letters, digits, _ . and -, 64 at most, not {quoted(name)}")
+    if name.startswith(OPEN):
+        raise Refusal(f"names that begin with {OPEN} are those of open tables, so not {quoted(name)}")
+    if opened.game not in catalogue():
+        raise Refusal(f"there is no game {opened.game!r}; there are: {', '.join(catalogue())}")
+    if opened.format not in formats():
+        raise Refusal(f"there is no format {opened.format!r}; there are: {', '.join(formats())}")
+    fewest = formats()[opened.format].entrants
+    if opened.entrants is not None and opened.entrants < fewest:
+        raise Refusal(f"a {opened.format} needs {fewest} entrants or more, not {opened.entrants}")
+    if formats()[opened.format].endless and opened.absent is not UNSET:
+        raise Refusal(f"a {opened.format} has no end and waits for nobody, so leave absent out")
+    if why := aim_objection(opened.format, opened.entrants, opened.terms.aim):
+        raise Refusal(why)
+    if why := clock_objection(opened):
+        raise Refusal(why)
+    if opened.group is not UNSET and not (
+        opened.group.isprintable() and opened.group == opened.group.strip() and "/" not in opened.group
+    ):
+        expected = "a group has a name that can be printed, without / in it or blanks around it"
+        raise Refusal(f"{expected}, not {quoted(opened.group)}")
+    try:
+        catalogue()[opened.game].opening(opened.options)
+    except BadOption as error:
+        raise Refusal(str(error)) from None
+
+
+class Opening:
+    def __init__(self, store: Store, wall: Callable[[], float], *, whole: bool) -> None:
+        """Records are `whole` or not."""
+        self._store = store
+        self._wall = wall
+        self._whole = whole
+        self._now: set[str] = set()  # names of tournaments that are being kept
+        self._used = Counter[str]()  # how many tournaments each name has had, those that are deleted included
+
+    def note(self, records: Iterable[Record]) -> None:
+        """These were opened before."""
+        self._used.update(record.name for record in records)
+
+    def opens(self, name: str) -> bool:
+        """Whether a tournament of that name is being kept."""
+        return name in self._now
+
+    async def open(self, name: str, opened: Opened, orders: Iterable[Ordered], when: float) -> Record:
+        """Keep that there is a tournament, as was ordered.
+
+        Without a seed in its terms the host chooses one, and says so in a way that binds it.
+        """
+        facts: list[AnyFact] = [*orders, *(sealed() if opened.terms.seed is None else ())]
+        kept = kept_as(name, self._used[name])
+        self._now.add(name)
+        try:
+            await self._store.keep(kept, when, [opened, *facts])
+        finally:
+            self._now.remove(name)
+        self._used[name] += 1
+        record = Record(name, opened, whole=self._whole, kept_as=kept)
+        for fact in facts:
+            record.add(fact)
+        return record
+
+    async def open_table(self, game: str) -> Record:
+        """Keep that there is an open table, which somebody is to hold."""
+        name, running = OPEN + game, Turned(State.RUNNING)
+        opened = Opened(game, "open", terms=Terms(lots=catalogue()[game].lots))
+        await self._store.keep(name, self._wall(), [opened, running])
+        record = Record(name, opened, whole=self._whole)
+        record.add(running)
+        telling.opened(record)
+        return record
