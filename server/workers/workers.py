@@ -74,7 +74,7 @@ class Workers:
                 Lending(limits, admission),
                 show,
                 admission,
-                limits.lent_waiting,
+                limits,
             )
             for number in range(1, count)
         }
