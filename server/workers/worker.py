@@ -8,6 +8,7 @@ A process that is there and says nothing any more is killed, which is an end lik
 import subprocess
 from collections.abc import Callable, Sequence
 from itertools import count
+from socket import socket
 from typing import assert_never
 
 import structlog
@@ -30,6 +31,7 @@ from server.workers.messages import (
     Jots,
     Keep,
     Key,
+    Meet,
     Ready,
     Status,
     Stop,
@@ -66,9 +68,11 @@ class Worker:
         show: Lending | None,
         admission: Admission,
         limits: Limits,
+        have_met: Callable[[int], None] = lambda number: None,
     ) -> None:
-        """`know` is called with its number and each secret that leads to it, and `show` is the way to the
-        process that shows."""
+        """`know` is called with its number and each secret that leads to it, `have_met` with its number when
+        one of its processes is ready; `show` is the way to the process that shows.
+        """
         self.number = number
         self.lending = lending  # requests
         self.status: Status | None = None  # as it was said last
@@ -78,6 +82,7 @@ class Worker:
         self._show = show
         self._admission = admission
         self._limits = limits
+        self._have_met = have_met
         self._conduit: Conduit[FromWorker] | None = None  # while there is a process
         self._keeper: Clerk | None = None
         self._ready = trio.Event()  # the process is there and has read what it goes on with
@@ -183,6 +188,13 @@ class Worker:
         self._show.feed(theirs)
         self._conduit.say(Tell(), ours, give=True)
 
+    def meet(self, number: int, theirs: socket) -> None:
+        """Have it play matches for another worker, which has the other end, and lend matches to it."""
+        if self._conduit is None:
+            theirs.close()
+        else:
+            self._conduit.say(Meet(number), theirs, give=True)
+
     async def drain(self) -> None:
         """Begin nothing there, and wait for what cannot be resumed."""
         self._draining = True
@@ -256,6 +268,7 @@ class Worker:
                 self._ready.set()
                 self._tell_started()
                 self.introduce()
+                self._have_met(self.number)
                 if self._draining:
                     self.say(Drain())
             case Drained():
