@@ -105,6 +105,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     backups: Backups | None = None
     webhook: tuple[Webhook, ...] = ()
     workers: Annotated[int, Meta(ge=1, le=64)] = 1  # processes that play
+    spread: Annotated[int, Meta(ge=2)] = 200  # bots: of larger tournaments several workers play matches
     peers: str = ""  # ADDRESS:PORT where other hosts on the same database reach this one
     advertise: str = ""  # ADDRESS:PORT by which they do, if that is another
     show: Literal[0, 1] = 1  # processes for pages and whatever only looks; 0: the one that plays does it

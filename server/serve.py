@@ -63,6 +63,7 @@ from server.store.regular_backups import RegularBackups
 from server.store.sqlite import backups, warn_of_faults
 from server.webhooks.delivery import deliver
 from server.workers.requests import Reading
+from server.workers.spread import Spread
 from server.workers.workers import Workers
 from tournament.facts import State
 from tournament.refusals import Refusal
@@ -138,7 +139,10 @@ async def _serve(
         if show is None:
             raise ConfigError("workers: this system cannot pass connections to other processes")
         reading = Reading((door.paths, frozenset(dialect.games or ())) for dialect, door in spoken)
-        workers = Workers(settings.workers, host, ledger, settings.limits, admission, lending, reading)
+        spread = Spread(host, show.teller, settings.spread)
+        workers = Workers(
+            settings.workers, host, ledger, settings.limits, admission, lending, reading, spread
+        )
     doors = await _open(settings)
     async with trio.open_nursery() as nursery:
         if peering is not None:

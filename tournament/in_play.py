@@ -15,6 +15,7 @@ from games.game import Game
 from tournament.events import Ended
 from tournament.facts import Dealt
 from tournament.kinds import with_the_house
+from tournament.lent import Beginning, Course, Decided, Lent, begun
 from tournament.match import Match
 from tournament.player import Player, Seat
 from tournament.record import Record
@@ -22,6 +23,11 @@ from tournament.store import Store, Story
 from tournament.timekeeper import Timekeeper
 
 Both = tuple[Player, Player]
+Lend = Callable[[Any, Beginning, Both, Decided], Lent | None]  # has another process play, for a tournament
+
+
+def play_here(tournament: object, beginning: Beginning, players: Both, decided: Decided) -> None:
+    """Lend no match to another process."""
 
 
 class InPlay:
@@ -36,8 +42,9 @@ class InPlay:
         resume_seconds: float,
         early_grace: float,
         begun: Callable[[Match], None],
+        lend: Callable[[Beginning, Both, Decided], Lent | None],
     ) -> None:
-        """`begun` is called with every match. The others are those of `Tournament`."""
+        """`begun` is called with every match that is played here. The others are those of `Tournament`."""
         self.matches: dict[str, Match] = {}
         self.decided: Callable[[Match, Ended], None] = lambda match, verdict: None  # called by every match
         self._players: dict[str, Both] = {}
@@ -49,25 +56,25 @@ class InPlay:
         self._resume_seconds = resume_seconds
         self._early_grace = early_grace
         self._begun = begun
+        self._lend = lend
 
     def begin(self, dealt: Dealt, players: Both, kept: Story | None = None) -> None:
         """Begin a match, or go on with it from what was kept of it; raises `Illegal` if it cannot be."""
         record = self._record
         missed = record.missed(dealt.pairing)
-        match = Match(
-            self._game,
+        beginning = Beginning(
+            self._game.name,
             (players[0].name, players[1].name),
-            trio.current_time(),
-            name=dealt.match,
-            pace=record.opened.pace,
-            options=record.options(dealt),
-            replayable=not all(player.name in missed for player in players),
-            excused=(players[0].name not in missed, players[1].name not in missed),
-            early_grace=self._early_grace if record.format.endless else inf,
-            kept=kept,
-            epoch=self.epoch(),
-            decided=self.decided,
+            dealt.match,
+            record.opened.pace,
+            record.options(dealt),
+            not all(player.name in missed for player in players),
+            (players[0].name not in missed, players[1].name not in missed),
+            self._early_grace if record.format.endless else inf,
+            self.epoch(),
         )
+        lent = None if kept is not None else self._lend(beginning, players, self.decided)
+        match = lent or begun(self._game, beginning, trio.current_time(), self.decided, kept)
         self.matches[dealt.match] = match
         self._players[dealt.match] = players
         seats = [Seat(match, index, self._timekeeper) for index in range(len(players))]
@@ -76,7 +83,8 @@ class InPlay:
                 seat.hold(self._resume_seconds)
         self._timekeeper.watch(match)
         self._store.jot(match.name, match.moves, match.times, match.ply)
-        self._begun(match)
+        if lent is None:
+            self._begun(match)
         for player, seat in zip(players, seats, strict=True):
             player.deal(seat)
             if match.interrupted and player.present:
@@ -88,7 +96,33 @@ class InPlay:
         """It is over, and its end is announced: both players are free."""
         del self.matches[match.name]
         for player in self._players.pop(match.name):
-            player.free()
+            match.when_told(player.free)
+
+    def come_home(self, lent: Lent, course: Course) -> tuple[Seat, Seat] | None:
+        """Go on here with a match that another process has played; returns its seats, if it is not over."""
+        if not self.is_lent(lent):
+            return None
+        match = self.matches[lent.name] = lent.come_home(course, trio.current_time())
+        seats = Seat(match, 0, self._timekeeper), Seat(match, 1, self._timekeeper)
+        for player, seat in zip(self._players[lent.name], seats, strict=True):
+            player.seat = seat
+        self._timekeeper.forget(lent)
+        self._timekeeper.watch(match)
+        self._begun(match)
+        return seats
+
+    def is_lent(self, lent: Lent) -> bool:
+        """Whether another process plays that match, and nobody knows how it ends."""
+        return self.matches.get(lent.name) is lent and lent.verdict is None
+
+    def lose(self, lent: Lent) -> tuple[Both, Story]:
+        """The process that played a match is gone: whose it was, and what was heard of it."""
+        del self.matches[lent.name]
+        self._timekeeper.forget(lent)
+        players = self._players.pop(lent.name)
+        for player in players:
+            player.seat = None
+        return players, (tuple(lent.moves), tuple(lent.times))
 
     def expel(self, name: str) -> None:
         """Have whoever is out of the tournament leave the match that it plays here."""

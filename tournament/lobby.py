@@ -43,6 +43,10 @@ class Lobby:
         """Whoever has that name and has not retired."""
         return self._players.get(game, {}).get(name, ())
 
+    def count(self, game: str) -> int:
+        """How many names there are whose players have not retired."""
+        return len(self._players.get(game, {}))
+
     def players(self, game: str | None = None) -> Iterator[Player]:
         games = self._players.values() if game is None else [self._players.get(game, {})]
         return (player for named in games for players in named.values() for player in players)

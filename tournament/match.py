@@ -48,6 +48,8 @@ class OutOfTurn(Illegal):
 
 
 class Match:
+    elsewhere = False  # whether another process plays it, for which this stands
+
     def __init__(
         self,
         game: Game[Any, Any],
@@ -405,6 +407,10 @@ class Match:
                 self._add(last, after)
             events.insert(0, last)
         self.log.append(*events)
+
+    def when_told(self, call: Callable[[], None]) -> None:
+        """Have that called when everybody has been told how it ended: here, at once."""
+        call()
 
     # Within
 

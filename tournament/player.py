@@ -137,6 +137,7 @@ class Player:
         self.key: str | None = None  # digest of what it comes back with after a restart, if it can
         self.way_back = ""  # how its dialect finds it after a restart, in that dialect's words, if it can
         self.for_one_match = False  # it is awaited to a match that a restart has interrupted, and only there
+        self.connection: object = None  # its door's, where another process may serve it for a match
         self.seat: Seat | None = None
         self.reserved = False  # a match is about to begin for it
         self._changed = changed

@@ -37,6 +37,10 @@ class Timekeeper:
             match.pause(trio.current_time())
         self.expect(match.deadline)
 
+    def forget(self, match: Match) -> None:
+        """It goes on in another process."""
+        self._matches.pop(match, None)
+
     def pause(self) -> None:
         """Stop the clocks of all that is in play, and of what begins meanwhile, until `resume`."""
         if self._paused is None:
@@ -84,7 +88,7 @@ class Timekeeper:
                 if match.deadline + LATE <= now:
                     match.flag(now)
                 if match.verdict is not None:
-                    del self._matches[match]
+                    self.forget(match)
             self._wake = min(now + self._beat, min((m.deadline for m in self._matches), default=inf) + LATE)
             with trio.CancelScope(deadline=self._wake) as self._sleep:
                 await trio.sleep_forever()

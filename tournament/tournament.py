@@ -9,6 +9,7 @@ record, which may be empty, and `run`. `tournament/presence.py` knows who is her
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -34,11 +35,12 @@ from tournament.facts import (
 )
 from tournament.forecast import Forecast
 from tournament.format import Entrant, Pairing
-from tournament.in_play import InPlay
+from tournament.in_play import InPlay, Lend, play_here
 from tournament.keeping import Keeper
+from tournament.lent import Course, Lent
 from tournament.lobby import Lobby
 from tournament.match import Match
-from tournament.player import GRACE, Player
+from tournament.player import GRACE, Player, Seat
 from tournament.presence import Missing, Presence
 from tournament.record import Record
 from tournament.refusals import expect_room
@@ -71,11 +73,13 @@ class Tournament:
         told: Callable[[AnyFact], None] = lambda fact: None,
         begun: Callable[[Match], None] = lambda match: None,
         awaited: Awaited = lambda seat, player, way_back: None,
+        lend: Lend = play_here,
     ) -> None:
         """`at_once` bounds the matches in play; `told` hears every fact that is safe, `begun` every match.
 
         `awaited` hears of each seat to which a dialect has to find the way back after a restart: whose it
-        is, and how. What takes a format long is drawn `elsewhere`, where it holds up nobody.
+        is, and how. What takes a format long is drawn `elsewhere`, where it holds up nobody. `lend` may have
+        another process play a match that is about to begin.
 
         A match that was in play when the host stopped waits `resume_seconds` for its players: those that
         the lobby has at the start. In a format without an end, nobody may be gone for longer than
@@ -97,6 +101,7 @@ class Tournament:
             resume_seconds=resume_seconds,
             early_grace=early_grace,
             begun=begun,
+            lend=partial(lend, self),
         )
         self.matches = self._play.matches
         self._concluding = Concluding(record, self._play, self._newcomers, self.keep, self._over)
@@ -217,6 +222,23 @@ class Tournament:
     def halt(self) -> None:
         """Deal nothing more, whatever its state: the host is about to stop."""
         self._halted = True
+
+    def come_home(self, lent: Lent, course: Course) -> tuple[Seat, Seat] | None:
+        """Go on here with a match that another process has played; returns its seats, if it is not over."""
+        return self._play.come_home(lent, course)
+
+    async def lose(self, lent: Lent) -> None:
+        """The process that played a match is gone: go on from what was heard of it, as after a restart."""
+        async with self.deciding:
+            if not self._play.is_lent(lent):
+                return
+            players, story = self._play.lose(lent)
+            stories = {lent.name: story}
+            await self.keep(*cut_short(self.record, await self._resuming.go_on(stories), stories))
+            for player in players:
+                if player.seat is None:
+                    player.free()
+        self.wake()
 
     async def finished(self) -> None:
         """Wait until it is over."""

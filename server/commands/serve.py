@@ -28,6 +28,7 @@ from server.exits import ConfigError
 from server.logs import LEVELS, set_up
 
 Workers = Annotated[int | None, Parameter(validator=Number(gte=1, lte=64))]
+Spread = Annotated[int | None, Parameter(validator=Number(gte=2))]
 Port = Annotated[int | None, Parameter(validator=Number(gte=0, lte=65535))]
 
 
@@ -58,6 +59,7 @@ def serve(
     until_done: Flag = False,
     json: Flag = False,
     workers: Workers = None,
+    spread: Spread = None,
     peers: str | None = None,
     advertise: str | None = None,
     show: Literal[0, 1] | None = None,
@@ -104,6 +106,9 @@ def serve(
         Standings as one JSON object instead of a table.
     workers
         So many processes that play, each with some of the tournaments: 1 unless set.
+    spread
+        With several workers: tournaments and open tables with more bots than this are played
+        by all of them; 200 unless set.
     peers
         ADDRESS:PORT where other hosts that share the database in --store reach this one;
         port 0 picks a free one.
@@ -125,6 +130,7 @@ def serve(
         "log_level": log_level,
         "log_format": log_format,
         "workers": workers,
+        "spread": spread,
         "peers": peers,
         "advertise": advertise,
         "show": show,

@@ -25,7 +25,7 @@ def happened(name: str, first: int, match: Match, most: int | None = None) -> Ha
     events = match.log.events[first : None if most is None else first + most]
     # What was refused may be what no encoding can hold.
     told = tuple(
-        structs.replace(event, sent=quoted(event.sent)) if isinstance(event, Refused) else event
+        structs.replace(event, sent=str(quoted(event.sent))) if isinstance(event, Refused) else event
         for event in events
     )
     latest = first + len(told) == len(match.log.events)

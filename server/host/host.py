@@ -43,6 +43,7 @@ from tournament.desk import Desk
 from tournament.draws import Elsewhere, draw_here
 from tournament.facts import HOST, AnyFact, Kept, Opened, Ordered, Seated, State, Turned
 from tournament.folding import called, fold
+from tournament.in_play import Lend, play_here
 from tournament.kinds import Kind
 from tournament.lobby import Lobby
 from tournament.match import Match
@@ -110,6 +111,7 @@ class Host:
         self.figures: list[Callable[[], Iterable[Family]]] = []  # of others, for a monitor
         self.on_stop: dict[object, Callable[[], None]] = {}  # for connections, when the host stops
         self.elsewhere: Elsewhere = draw_here  # where big rounds are drawn
+        self.lend: Lend = play_here  # which process plays a match
         self.abroad: Abroad | None = None  # other processes that hold tournaments; None: there are none
         self.not_ready: Callable[[], str] = lambda: ""  # why players cannot come, other than by us
         self.lent = False  # what comes here has come to another process first
@@ -447,6 +449,7 @@ class Host:
             told=tell,
             begun=tell_begun,
             awaited=self.returning.tell,
+            lend=self.lend,
         )
         self.roll.add(record)
         self._holding.add(tournament)

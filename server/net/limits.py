@@ -95,6 +95,9 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     model_seconds: float = 600.0  # that a language model may be silent: slow ones think for minutes
     heartbeat_seconds: float = 15.0  # of silence on an event stream before a sign of life, for proxies too
 
+    # Several workers.
+    worker_seconds: float = 10.0  # without a sign of life, and it is replaced: no step of play takes so long
+
     # What is written.
     outbox_messages: int = 256  # kept for a peer that does not read
     outbox_bytes: int = 1 << 20  # the same in bytes: 100 deaf peers cost 100 MiB at the very worst

@@ -78,6 +78,19 @@ class Outbox:
             if not self._wire.soon(self._send_said, urgent):
                 self._send_said()
 
+    def hold(self) -> None:
+        """Keep what is put from now on until `release`: somebody else writes. Nothing may be kept before."""
+        self._queue = deque()
+
+    def release(self) -> None:
+        """Send what was kept meanwhile, and go on."""
+        if not (queue := self._queue):
+            self._emptied()
+            if self._finishing:
+                self._wire.finish()
+        else:
+            self._nursery.start_soon(self._flush, queue)
+
     def _send_said(self) -> None:
         said, self._said = self._said, b""
         if not said:

@@ -86,7 +86,24 @@ class Talk(Protocol):
         ...
 
 
+@runtime_checkable
+class Movable(Talk, Protocol):
+    """A talk whose bot may be served by another process for one match, by a talk that `goes_on` there."""
+
+    def remembered(self) -> str | None:
+        """What the other one has to know, in this dialect's own words; None: it had better stay now."""
+        ...
+
+    def came_back(self, *, acknowledged: bool, over: bool) -> None:
+        """The bot is here again; if its match is `over`, it was told so.
+
+        `acknowledged`: it has said something there.
+        """
+        ...
+
+
 Speak = Callable[[Channel], Talk]
+GoesOn = Callable[[Channel, str], Movable]  # with a bot that was let in elsewhere, from what is remembered
 
 
 def nowhere(message: bytes) -> Wanted | None:
@@ -101,6 +118,7 @@ class OverTcp(Struct, frozen=True, kw_only=True):
     recognises: Callable[[bytes], bool] | None  # by its first line; None: whatever no other recognises
     longest: Callable[[Limits], int] = lambda limits: limits.json_line_bytes  # line, in bytes
     wanted: Wants = nowhere  # where a bot wants to play that comes with this line; None: it comes with none
+    goes_on: GoesOn | None = None  # None: its bots stay where they came in
     comes_again: bool = True  # a bot may come once more over a connection, where a match of it is over
 
 
@@ -111,6 +129,7 @@ class OverWebsocket(Struct, frozen=True, kw_only=True):
     path: str
     code: int  # with which the connection is closed when the dialect hangs up
     wanted: Wants = nowhere  # where a bot wants to play that comes with this message, as over TCP
+    goes_on: GoesOn | None = None  # as over TCP
 
 
 class OverHttp(Struct, frozen=True, kw_only=True):

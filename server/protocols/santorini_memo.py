@@ -78,6 +78,13 @@ class Memo:
     def gone(self) -> None:
         self.attendance.lost()
 
+    def remembered(self) -> str:
+        return ""  # it is known by its match
+
+    def came_back(self, *, acknowledged: bool, over: bool) -> None:
+        if over:
+            self.attendance.ended()
+
     def _come(self, line: bytes) -> None:
         """Whoever may not come in is told why, in plain text."""
         try:
@@ -210,6 +217,7 @@ DIALECT = Dialect(
     carried_by=(
         OverTcp(
             speak=Memo,
+            goes_on=lambda channel, words: Memo(channel),
             recognises=None,
             longest=lambda limits: limits.line_bytes,
             wanted=wanted,

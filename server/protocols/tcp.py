@@ -16,9 +16,10 @@ from server.net.lines import Lines, LineTooLong
 from server.net.listening import Visitor
 from server.net.outbox import Outbox
 from server.net.wire import Wire
-from server.protocols.catalogue import lines
+from server.protocols.catalogue import carried, lines
 from server.protocols.common.states import State
-from server.protocols.dialect import Channel, Known, Leaves, OverTcp, Talk, leads_away
+from server.protocols.dialect import Channel, Known, Leaves, Movable, OverTcp, Talk, leads_away
+from server.protocols.passable import Passable
 
 
 async def attend(host: Host, wire: Wire, visitor: Visitor) -> None:
@@ -26,35 +27,20 @@ async def attend(host: Host, wire: Wire, visitor: Visitor) -> None:
     await Connection(host, wire, visitor).attend()
 
 
-class Connection:
+class Connection(Passable):
     """One connection: bytes in, lines to its dialect, and an orderly end."""
 
-    __slots__ = (
-        "_ahead",
-        "_host",
-        "_known",
-        "_lines",
-        "_outbox",
-        "_over",
-        "_reading",
-        "_settled",
-        "_talk",
-        "_visitor",
-        "_way",
-        "_wire",
-    )
+    __slots__ = ("_host", "_known", "_lines", "_over", "_settled", "_visitor", "_way")
+
+    door = "tcp"
 
     def __init__(self, host: Host, wire: Wire, visitor: Known, ahead: Sequence[Piece] = ()) -> None:
         """`ahead` is what was read by a process that has found that the bot it begins with plays here."""
+        super().__init__(wire, Outbox(wire, host.guard, host.limits), ahead)
         self._host = host
-        self._wire = wire
         self._visitor = visitor
-        self._talk: Talk | None = None
-        self._way: OverTcp | None = None  # how that is carried
+        self._way: OverTcp | None = None  # how its talk is carried
         self._lines = Lines(host.limits.json_line_bytes)
-        self._outbox = Outbox(wire, host.guard, host.limits)
-        self._reading = trio.CancelScope()
-        self._ahead = ahead
         self._settled = bool(ahead)
         self._known = False  # the bot has been in
         self._over = False  # we have hung up
@@ -70,14 +56,41 @@ class Connection:
             raise
         finally:
             del self._host.on_stop[self]
+        if await self._is_called_back(self._host.limits):
+            return
         self._gone()  # but not when the host stops, which cancels us: that is no bot's fault
         self._outbox.finish()
         with trio.move_on_after(self._host.limits.linger_seconds):
             await self._wire.pump(lambda received: None)  # closed with something unread, it would be reset
 
+    def seat(self, dialect: str, words: str) -> Movable:
+        """Go on with a bot that was let in elsewhere, by what its dialect remembers; then `serve`."""
+        way = self._way = next(way for each, way in carried(OverTcp) if each.name == dialect)
+        if way.goes_on is None:
+            raise ValueError(f"bots of {dialect} stay where they came in")
+        self._lines.most, self._known = way.longest(self._host.limits), True
+        talk = self._talk = way.goes_on(self._channel, words)
+        return talk
+
+    async def serve(self) -> bytes | None:
+        """Serve it until it is called back; returns what has come of the next message. None: it has ended."""
+        await self.attend()
+        return None if self._talk is None else self._unread
+
+    @property
+    def _unread(self) -> bytes:
+        return self._lines.unread
+
+    @property
+    def _dialect(self) -> tuple[str, str] | None:
+        way = self._way
+        if way is None or way.goes_on is None or self._over:
+            return None
+        return next(dialect.name for dialect, each in carried(OverTcp) if each is way), ""
+
     async def _listen(self) -> None:
         """Read until either side hangs up, or a bot is not in by its time, unless the host is slow."""
-        while not self._over:
+        while not (self._over or self._called_back):
             seconds, leaves = inf if self._known else self._host.limits.hello_seconds, None
             with trio.move_on_after(seconds) as self._reading:
                 try:
@@ -143,11 +156,6 @@ class Connection:
         self._ahead = await leaves.holder.take(handed)
         return bool(self._ahead)
 
-    def _gone(self) -> None:
-        talk, self._talk = self._talk, None  # it says things through this: they would keep each other
-        if talk is not None:
-            talk.gone()
-
     def _say_goodbye(self) -> None:
         if self._talk is not None:
             self._talk.give_up(STOPPING)
@@ -158,9 +166,14 @@ class Connection:
         """Begin with the first line, by which the dialect is recognised."""
         way = self._way = _way(line)
         self._lines.most = way.longest(self._host.limits)
-        return way.speak(
-            Channel(self._host, self._outbox.put, self._hang_up, self._wire.peer, self._authenticated)
-        )
+        talk = way.speak(self._channel)
+        if way.goes_on is not None:
+            talk.attendance.connection = self
+        return talk
+
+    @property
+    def _channel(self) -> Channel:
+        return Channel(self._host, self._outbox.put, self._hang_up, self._wire.peer, self._authenticated)
 
     def _hang_up(self, reason: str) -> None:
         self._over = True

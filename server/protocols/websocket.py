@@ -47,6 +47,7 @@ from server.net.wire import Wire
 from server.protocols.catalogue import frames, spoken
 from server.protocols.dialect import Channel, Leaves, Talk, leads_away
 from server.protocols.handshake import Refused, shake_hands
+from server.protocols.passable import Passable
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -69,8 +70,10 @@ async def attend(host: Host, wire: Wire, visitor: Visitor) -> None:
         pass  # it has been dealt with
 
 
-class Connection:
+class Connection(Passable):
     """One connection, after its handshake."""
+
+    door = "websocket"
 
     def __init__(
         self,
@@ -81,29 +84,51 @@ class Connection:
         authenticated: Callable[[], None],
         *,
         settled: bool = False,
+        words: str | None = None,
     ) -> None:
-        """`settled`: another process has found that the bot, which it begins with, is ours."""
-        self._wire = wire
-        self._outbox = outbox
+        """`settled`: another process has found that the bot, which it begins with, is ours.
+
+        With `words` that process has let the bot in, which goes on here by what they say.
+        """
+        super().__init__(wire, outbox, ())
         self._limits = host.limits
         self._frames = Frames(host.limits)
         self._controls = Bucket(host.limits.control_frames, trio.current_time())
         self._unheard = Bucket(host.limits.messages, trio.current_time())
-        self._reading = trio.CancelScope()  # until it is paused
         self._linger = trio.CancelScope()  # with a peer that is to go
         self._way = frames()[path]
         self._host = host
         self._authenticated = authenticated
         self._settled = settled
-        # None: it is over, and this and the dialect would keep each other.
-        self._talk: Talk | None = None
-        self._begin()
+        self._begin(words)
 
-    def _begin(self) -> None:
-        close = partial(self._close, self._way.code)
-        self._talk = self._way.speak(
-            Channel(self._host, self._say, close, self._wire.peer, self._authenticated)
-        )
+    def _begin(self, words: str | None = None) -> None:
+        close, way = partial(self._close, self._way.code), self._way
+        channel = Channel(self._host, self._say, close, self._wire.peer, self._authenticated)
+        if words is not None and way.goes_on is not None:
+            self._talk = way.goes_on(channel, words)
+            return
+        talk = self._talk = way.speak(channel)
+        if way.goes_on is not None:
+            talk.attendance.connection = self
+
+    @property
+    def talk(self) -> Talk | None:
+        """None: it is over."""
+        return self._talk
+
+    @property
+    def _unread(self) -> bytes:
+        return self._frames.unread
+
+    @property
+    def _dialect(self) -> tuple[str, str] | None:
+        return None if self._way.goes_on is None else ("", self._way.path)
+
+    async def serve(self) -> bytes | None:
+        """Serve it until it is called back; returns what has come of the next message. None: it has ended."""
+        await self.run(())
+        return None if self._talk is None else self._unread
 
     async def run(self, ahead: Sequence[Piece]) -> None:
         """Serve it to its end, from what was read `ahead` on."""
@@ -122,7 +147,8 @@ class Connection:
             raise
         finally:
             del self._host.on_stop[self]
-        self._gone()
+        if not await self._is_called_back(self._limits):
+            self._gone()
 
     async def _read(self, ahead: Sequence[Piece]) -> Leaves | None:
         """Take what comes, with pauses where it is a flood, until the peer has said its last, or is to go."""
@@ -136,7 +162,11 @@ class Connection:
                     return None
             except Leaves as leaves:
                 return leaves
-            await trio.sleep(self._limits.flood_pause_seconds)
+            if self._called_back:
+                return None
+            ahead, self._ahead = self._ahead, ()
+            if not ahead:
+                await trio.sleep(self._limits.flood_pause_seconds)
             self._reading = trio.CancelScope()
 
     def _say(self, message: bytes, urgent: bool) -> None:
@@ -201,11 +231,6 @@ class Connection:
             self._outbox.finish()
             self._linger.deadline = trio.current_time() + self._limits.linger_seconds
             self._gone()
-
-    def _gone(self) -> None:
-        talk, self._talk = self._talk, None
-        if talk is not None:
-            talk.gone()
 
 
 def _drop(received: bytes) -> None:

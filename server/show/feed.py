@@ -104,7 +104,15 @@ class Teller:
         """Have it told with what comes next."""
         self._asked.append(message)
 
+    def forget(self, match: Match) -> None:
+        """It goes on in another process, which tells of it from its beginning."""
+        self.following.pop(match.name, None)
+
     def _begun(self, tournament: Held, match: Match) -> None:
+        self.follow(match)
+
+    def follow(self, match: Match) -> None:
+        """Tell of it, whoever holds its tournament."""
         self.following[match.name] = Followed(match)
         if len(self.following) > self._most:
             self._drop_ends()

@@ -36,15 +36,15 @@ class Show:
     def __init__(self, host: Host, last: Callable[[], int], lending: Lending) -> None:
         """`last` is the number of the latest entry of the journal that is safe."""
         self.lending = lending
-        self._teller = Teller(host, last)
-        self._draws = Draws(self._teller)
+        self.teller = Teller(host, last)
+        self._draws = Draws(self.teller)
         self._told_ready = False
         host.elsewhere = self._draws.draw
 
     def watch(self, watched: Callable[[Sequence[str]], None]) -> Callable[[Happened], None]:
         """Have that called with matches of other hosts that are looked at; returns whom to tell of them."""
         self._draws.watched = watched
-        return self._teller.tell_too
+        return self.teller.tell_too
 
     async def run(
         self, begin: Callable[[], Begin], task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
@@ -73,7 +73,7 @@ class Show:
             with conduit:
                 async with stream, trio.open_nursery() as nursery:
                     if await _begins(stream, begin):
-                        nursery.start_soon(self._teller.tell, stream)
+                        nursery.start_soon(self.teller.tell, stream)
                         nursery.start_soon(self._draws.hear, stream)
                         self._ready(task_status)
                         await self.lending.connect(conduit)

@@ -2,7 +2,8 @@
 
 Worker 0 is the process with the ports, the journal and the data folder. Workers 1 … N-1 are its children,
 each with a host of its own that holds some of the tournaments. Worker 0 knows which worker holds what,
-passes connections on to them, and keeps for them what is to be kept.
+passes connections on to them, and keeps for them what is to be kept. Matches of large tournaments are lent
+from one worker to another (`spread.py`).
 May import: `net`, `http`, `host`, `store`, `show`, `pages`, `protocols`, `export.signing`,
 `allocator`, `collector`, `config` and `logs`.
 """

@@ -55,6 +55,7 @@ from server.workers.messages import (
     Hold,
     Kept,
     Key,
+    Meet,
     Ready,
     Sitting,
     Status,
@@ -66,6 +67,7 @@ from server.workers.messages import (
 )
 from server.workers.requests import Reading
 from server.workers.serving import Serving
+from server.workers.spread import Spread
 from server.workers.store import Linked
 from tournament.facts import Kept as KeptFact
 from tournament.record import Record
@@ -150,6 +152,7 @@ class Working:
         self._teller = Teller(host, lambda: 0)  # worker 0 tells how far the journal goes
         self._draws = Draws(self._teller)
         host.elsewhere = self._draws.draw
+        self._spread = Spread(host, self._teller, settings.spread)
         self._spoken = [(dialect, way.serve(host, settings)) for dialect, way in carried(OverHttp)]
         self._reading = Reading(
             (door.paths, frozenset(dialect.games or ())) for dialect, door in self._spoken
@@ -169,6 +172,7 @@ class Working:
             self._nursery.start_soon(borrowing.run)
             self._nursery.start_soon(watch_lag, self.host.measures.lag)
             self._nursery.start_soon(self._report)
+            self._nursery.start_soon(self._spread.run)
             self._nursery.start_soon(_warm_up)
             collector.calm()
             sys.setswitchinterval(SWITCH)
@@ -189,6 +193,8 @@ class Working:
                 self.store.set_trouble(why)
             case Tell() if descriptor is not None and self._nursery is not None:
                 self._nursery.start_soon(self._tell, descriptor)
+            case Meet(number) if descriptor is not None and self._nursery is not None:
+                self._nursery.start_soon(self._spread.meet, number, socket.socket(fileno=descriptor))
             case Drain() if self._nursery is not None:
                 self._nursery.start_soon(self._drain)
             case Stop() if self._nursery is not None:
@@ -231,10 +237,12 @@ class Working:
             await trio.sleep(EVERY)
 
     async def _drain(self) -> None:
+        self._spread.drain()
         await self.host.drain()
         self._conduit.say(Drained())
 
     async def _stop(self) -> None:
+        self._spread.stop()
         await self.host.stop()
         self.store.say_moves()
         self._conduit.say(Stopped())

@@ -83,6 +83,12 @@ class Tell(Struct, tag="tell", frozen=True, array_like=True):
     """A socket comes with this, at which show hears what happens at yours."""
 
 
+class Meet(Struct, tag="meet", frozen=True, array_like=True):
+    """A socket comes with this, at whose other end another worker is: play matches for each other."""
+
+    number: int  # of that worker
+
+
 class Drain(Struct, tag="drain", frozen=True, array_like=True):
     """The host is about to stop: begin nothing, and let end what cannot be resumed."""
 
@@ -160,7 +166,7 @@ class Stopped(Struct, tag="stopped", frozen=True, array_like=True):
     """Everybody has been told, and all that is to be kept has been said."""
 
 
-ToWorker = Begin | Sitting | Hold | Hand | Kept | Trouble | Alone | Tell | Drain | Stop
+ToWorker = Begin | Sitting | Hold | Hand | Kept | Trouble | Alone | Tell | Meet | Drain | Stop
 FromWorker = (
     Ready | Keep | Jots | Key | Status | Drained | Stopped | Back | Gone | NoRoom | Known
 )  # the last four of connections

@@ -14,12 +14,17 @@ Started = tuple["subprocess.Popen[bytes]", socket.socket, socket.socket]
 
 def started() -> Started:
     """A process, and our ends of the link and of the conduit for requests."""
-    link, their_link = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    requests, their_requests = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    link, their_link = conduit_pair()
+    requests, their_requests = conduit_pair()
     with their_link, their_requests:
         theirs = (their_link.fileno(), their_requests.fileno())
         child = child_of_ours("server.workers", theirs, zero().hex())
     return child, link, requests
+
+
+def conduit_pair() -> tuple[socket.socket, socket.socket]:
+    """Both ends of a conduit between two workers."""
+    return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 
 
 def feed_pair() -> tuple[socket.socket, socket.socket]:

@@ -2,10 +2,13 @@
 
 If the process ends, another one is started at once and goes on with its tournaments from the journal, as
 after a restart of the host. Connections that were handed to it end, and bots that can come back do.
+A process that is there and says nothing any more is killed, which is an end like any other.
 """
 
+import subprocess
 from collections.abc import Callable, Sequence
 from itertools import count
+from socket import socket
 from typing import assert_never
 
 import structlog
@@ -13,6 +16,7 @@ import trio
 from msgspec import Struct
 
 from server.host.abroad import Handed, Piece
+from server.net.limits import Limits
 from server.net.listening import Admission
 from server.show.conduit import Back, Conduit, Gone, Known, NoRoom
 from server.show.lending import RELAYED, Lending
@@ -27,6 +31,7 @@ from server.workers.messages import (
     Jots,
     Keep,
     Key,
+    Meet,
     Ready,
     Status,
     Stop,
@@ -34,6 +39,8 @@ from server.workers.messages import (
     Tell,
 )
 from server.workers.starting import feed_pair, started
+
+LOOK = 1.0  # seconds between two looks whether a worker has said something: it says twice as often how it is
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -60,10 +67,12 @@ class Worker:
         lending: Lending,
         show: Lending | None,
         admission: Admission,
-        most: int,
+        limits: Limits,
+        have_met: Callable[[int], None] = lambda number: None,
     ) -> None:
-        """`know` is called with its number and each secret that leads to it, and `show` is the way to the
-        process that shows. Where `most` packets wait for it, no connection is passed on."""
+        """`know` is called with its number and each secret that leads to it, `have_met` with its number when
+        one of its processes is ready; `show` is the way to the process that shows.
+        """
         self.number = number
         self.lending = lending  # requests
         self.status: Status | None = None  # as it was said last
@@ -72,10 +81,12 @@ class Worker:
         self._know = know
         self._show = show
         self._admission = admission
-        self._most = most
+        self._limits = limits
+        self._have_met = have_met
         self._conduit: Conduit[FromWorker] | None = None  # while there is a process
         self._keeper: Clerk | None = None
         self._ready = trio.Event()  # the process is there and has read what it goes on with
+        self._heard = 0  # messages of its processes
         self._numbers = count()
         self._out: dict[int, Out] = {}
         self._drained = trio.Event()
@@ -113,7 +124,7 @@ class Worker:
     async def _one(self, begin: Callable[[], Begin]) -> int:
         """One process, from its start to its end."""
         child, link, requests = started()
-        conduit = self._conduit = Conduit[FromWorker](link, FromWorker, self._most)
+        conduit = self._conduit = Conduit[FromWorker](link, FromWorker, self._limits.lent_waiting)
         keeper = self._keeper = self._clerk(conduit.say)
         try:
             with link, requests:
@@ -122,6 +133,7 @@ class Worker:
                     async with trio.open_nursery() as nursery:
                         conduit.say(begin())
                         nursery.start_soon(self.lending.connect, requests)
+                        nursery.start_soon(self._watch, child)
                         await conduit.hear(self._take)
                         nursery.cancel_scope.cancel()
                     self._end_all()
@@ -131,6 +143,20 @@ class Worker:
             with trio.CancelScope(shield=True):
                 await trio.to_thread.run_sync(ended, child)
         return child.returncode
+
+    async def _watch(self, child: "subprocess.Popen[bytes]") -> None:
+        """Kill a process that says nothing any more, once it was ready.
+
+        Looks are counted, and not seconds: what has held up this process is no fault of the other.
+        """
+        silent, heard = 0, self._heard
+        while silent < self._limits.worker_seconds / LOOK:
+            await trio.sleep(LOOK)
+            self.hear_now()
+            silent = silent + 1 if self.ready and heard == self._heard else 0
+            heard = self._heard
+        log.error("a worker gives no sign of life and is killed", worker=self.number, seconds=silent * LOOK)
+        child.kill()
 
     def _tell_started(self) -> None:
         status, self._task_status = self._task_status, None
@@ -161,6 +187,13 @@ class Worker:
         ours, theirs = feed_pair()
         self._show.feed(theirs)
         self._conduit.say(Tell(), ours, give=True)
+
+    def meet(self, number: int, theirs: socket) -> None:
+        """Have it play matches for another worker, which has the other end, and lend matches to it."""
+        if self._conduit is None:
+            theirs.close()
+        else:
+            self._conduit.say(Meet(number), theirs, give=True)
 
     async def drain(self) -> None:
         """Begin nothing there, and wait for what cannot be resumed."""
@@ -212,6 +245,7 @@ class Worker:
             self._conduit.hear_now(self._take)
 
     def _take(self, message: FromWorker, _: int | None) -> None:
+        self._heard += 1
         match message:
             case Keep():
                 if self._keeper is not None:
@@ -234,6 +268,7 @@ class Worker:
                 self._ready.set()
                 self._tell_started()
                 self.introduce()
+                self._have_met(self.number)
                 if self._draining:
                     self.say(Drain())
             case Drained():

@@ -27,6 +27,8 @@ from server.workers.directory import OWN, Away, Directory
 from server.workers.figures import added, families
 from server.workers.messages import Alone, Begin, Hold, Sitting, Status, Trouble
 from server.workers.requests import Asked, Reading, together
+from server.workers.spread import Spread
+from server.workers.starting import conduit_pair
 from server.workers.worker import Worker
 from tournament.facts import AnyFact, Kept, Ordered, Sealed, State, Turned
 from tournament.record import Record
@@ -59,8 +61,11 @@ class Workers:
         admission: Admission,
         show: Lending | None,
         reading: Reading,
+        spread: Spread,
     ) -> None:
         self._host = host
+        self._spread = spread
+        self._nursery: trio.Nursery | None = None
         self._ledger = ledger
         self._directory = Directory(count, ledger, together())
         self._reading = reading
@@ -75,7 +80,8 @@ class Workers:
                 Lending(limits, admission),
                 show,
                 admission,
-                limits.lent_waiting,
+                limits,
+                self._have_met,
             )
             for number in range(1, count)
         }
@@ -192,19 +198,37 @@ class Workers:
             return Begin(settings, addresses, token, held, self._ledger.trouble, alone, sitting)
 
         async with trio.open_nursery() as nursery:
+            self._nursery = nursery
+            nursery.start_soon(self._spread.run)
             async with trio.open_nursery() as starting:
                 for number, worker in self._workers.items():
                     starting.start_soon(nursery.start, worker.run, partial(begin, number))
             task_status.started()
 
+    def _have_met(self, number: int) -> None:
+        """A worker is ready: let it and each other that is play matches for each other."""
+        if self._nursery is None:
+            return
+        worker = self._workers[number]
+        ours, theirs = conduit_pair()
+        self._nursery.start_soon(self._spread.meet, number, ours)
+        worker.meet(OWN, theirs)
+        for other in self._workers.values():
+            if other is not worker and other.ready:
+                one, another = conduit_pair()
+                worker.meet(other.number, one)
+                other.meet(number, another)
+
     async def drain(self) -> None:
         """Begin nothing anywhere, and wait for what cannot be resumed."""
+        self._spread.drain()
         async with trio.open_nursery() as nursery:
             for worker in self._workers.values():
                 nursery.start_soon(worker.drain)
 
     async def stop(self, why: str) -> None:
         """Have all let go of their tournaments and say goodbye."""
+        self._spread.stop()
         async with trio.open_nursery() as nursery:
             for worker in self._workers.values():
                 worker.lending.drain(why)

@@ -1,13 +1,14 @@
 """What several processes that play are good for: `make bench ARGS="workers"`.
 
 Two crowds, each in a process of its own, play at two open tables: Santorini over TCP and Connect-4 over
-websockets. With two workers each table is held by another one. All rows are of one run. A second of the
+websockets. With two workers each table is held by another one. Then each crowd plays alone, at one table that
+is spread over all workers. All rows are of one run. A second of the
 processor is one of all processes that play together, without the one that shows; what the crowds took
 themselves is in the last column, for on a machine with few cores they take it from the host.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -21,21 +22,29 @@ from tests.bench.server import Server, quintain
 
 WORKERS = (1, 2, 4)
 WARM, TURN = 2.0, 8.0  # seconds
+SPREAD = 2  # bots: a table with more of them is spread
 CROWDS = (("tcp", load_tcp.crowd), ("websocket", load_websocket.crowd))
+Gathers = Sequence[tuple[str, Gather]]
 
 
 def bench(matches: int) -> None:
-    print(f"{matches} matches at each of two tables")
-    print(f"{'workers':>8}{'moves/s of CPU':>16}{'moves/s':>10}{'CPU of play':>13}{'of the crowds':>15}")
-    for workers in WORKERS:
-        print(f"{workers:8}{_row(workers, matches)}", flush=True)
+    for about, crowds in (
+        (f"{matches} matches at each of two tables", CROWDS),
+        (f"{matches} matches at one table, over TCP", CROWDS[:1]),
+        (f"{matches} matches at one table, over websockets", CROWDS[1:]),
+    ):
+        print(about)
+        print(f"{'workers':>8}{'moves/s of CPU':>16}{'moves/s':>10}{'CPU of play':>13}{'of the crowds':>15}")
+        for workers in WORKERS:
+            print(f"{workers:8}{_row(workers, matches, crowds)}", flush=True)
 
 
-def _row(workers: int, matches: int) -> str:
+def _row(workers: int, matches: int, gathers: Gathers) -> str:
+    spread = SPREAD if len(gathers) == 1 else 4 * matches  # two tables are one for each of two workers
     with (
         TemporaryDirectory() as folder,
-        quintain(folder, "--workers", str(workers)) as server,
-        _playing(server, matches) as crowds,
+        quintain(folder, "--workers", str(workers), "--spread", str(spread)) as server,
+        _playing(server, matches, gathers) as crowds,
     ):
         before, begun = _seconds(server), time.perf_counter()
         for each in crowds:
@@ -47,12 +56,12 @@ def _row(workers: int, matches: int) -> str:
 
 
 @contextmanager
-def _playing(server: Server, matches: int) -> Iterator[list[Connection]]:
+def _playing(server: Server, matches: int, gathers: Gathers) -> Iterator[list[Connection]]:
     """The crowds, when they are warm: each plays for as many seconds as it is sent."""
     fork = get_context("fork")
     crowds: list[Connection] = []
     children = []
-    for door, gather in CROWDS:
+    for door, gather in gathers:
         ours, theirs = fork.Pipe()
         child = fork.Process(target=_crowd, args=(gather, server.address(door), matches, theirs), daemon=True)
         child.start()

@@ -57,11 +57,14 @@ class Websocket:
     """A JSON object a text message."""
 
     def __init__(self, host: Served, path: str = "/play") -> None:
-        self._socket = socket.create_connection(("127.0.0.1", host.websocket), HANG)
+        self._socket = self._connected(host.websocket)
         self._wire = WSConnection(ConnectionType.CLIENT)
         self._socket.sendall(self._wire.send(Request(host="127.0.0.1", target=path)))
         self._events = self._read()
         assert isinstance(next(self._events), AcceptConnection)
+
+    def _connected(self, port: int) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", port), HANG)
 
     def _read(self) -> Iterator[Any]:
         while True:

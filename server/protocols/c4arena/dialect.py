@@ -9,7 +9,13 @@ DIALECT = Dialect(
     name=DOOR,
     title="the c4-arena",
     carried_by=(
-        OverWebsocket(speak=C4Arena, path="/", code=POLICY, wanted=wanted),  # it hangs up on floods alone
+        OverWebsocket(
+            speak=C4Arena,
+            goes_on=lambda channel, words: C4Arena(channel),
+            path="/",
+            code=POLICY,  # it hangs up on floods alone
+            wanted=wanted,
+        ),
     ),
     games=(GAME.name,),
 )

@@ -108,6 +108,19 @@ class C4Arena:
         self.attendance.lost()
         self._send_opponent_away()
 
+    # While another process serves the bot
+
+    def remembered(self) -> str | None:
+        """Nothing; but a bot whose answers are late stays until it has them."""
+        return None if self._tarpit.waiting or self._opponent is not None else ""
+
+    def came_back(self, *, acknowledged: bool, over: bool) -> None:
+        """It has left with the end of its match."""
+        self._tarpit.row = 0
+        if over:
+            self.attendance.ended()
+            self.attendance.leave()
+
     # What the bot says
 
     def _understand(self, message: bytes, at: float, fresh: bool) -> str | None:

@@ -16,6 +16,7 @@ import structlog
 import trio
 
 from server.host.host import Host
+from server.host.passing import Passing
 from server.host.reception import REPLACED, Unwelcome, Visit
 from server.host.view import Held, Told
 from server.host.wire_log import NO_TAPE
@@ -24,6 +25,7 @@ from server.protocols.common.states import TABLE, Happening, Impossible, State
 from server.protocols.common.talk_budget import TalkBudget
 from server.protocols.common.tournament_end import when_over
 from tournament.facts import AnyFact
+from tournament.lent import Lent
 from tournament.log import Follower, Tell
 from tournament.player import GRACE, Seat
 
@@ -65,6 +67,7 @@ class Attendance:
         "_tournament_over",
         "asked",
         "budget",
+        "connection",
         "peer",
         "seat",
         "state",
@@ -100,6 +103,7 @@ class Attendance:
         self.visit: Visit | None = None
         self.seat: Seat | None = None
         self.tape = NO_TAPE  # of its match
+        self.connection: Passing | None = None  # over which its bot may be passed on
         self._host = host
         self._tell = tell
         self._dealt = dealt or _nobody
@@ -231,7 +235,13 @@ class Attendance:
         self.visit = visit
         visit.replaced = self._give_way
         visit.player.dealt = self.take_seat
+        visit.player.connection = self.connection
         self._stop_waiting = when_over(self._host, visit.player.place or "", self._hear_the_end)
+
+    def sit_in(self, visit: Visit) -> None:
+        """Another process has let the bot in, which plays one match here."""
+        self.happens(Happening.CAME)
+        self._admit(visit)
 
     def await_return(self, visit: Visit) -> None:
         """The bot was playing when the host stopped, and may come back to the seat that is held for it."""
@@ -261,6 +271,10 @@ class Attendance:
         self.happens(Happening.DEALT)
         self._grace = GRACE
         self.seat, self.tape = seat, self._host.wires.tape(seat, self.visit)
+        if seat.match.elsewhere:
+            if back and isinstance(seat.match, Lent):
+                seat.match.when_home(lambda match: self._go_back())
+            return
         start = 0
         if not back and not seat.match.interrupted:
             self._dealt(seat)
@@ -269,6 +283,25 @@ class Attendance:
             start = len(seat.match.log.events)
         if self._tell is not None:
             self._follower = seat.follow(self._tell, start)
+
+    def go_on(self, seat: Seat, start: int) -> None:
+        """The match that another process has played is here now: `tell` hears what is new from `start` on."""
+        self.seat = seat
+        if seat.to_move and start:
+            self.ask()
+        if self._tell is not None:
+            self._follower = seat.follow(self._tell, start)
+
+    def _go_back(self) -> None:
+        """The match to which the bot came back is here now."""
+        seat = None if self.visit is None else self.visit.player.seat
+        if seat is None or self.state is not State.PLAYING:
+            return
+        start = 0
+        if self._resumed is not None:
+            self.seat, start = seat, len(seat.match.log.events)
+            self._resumed(seat)
+        self.go_on(seat, start)
 
     def ask(self) -> None:
         """The bot has been asked something: its next message is the answer, which costs nothing."""
@@ -346,6 +379,11 @@ class Attendance:
         self.happens(Happening.LOST)
         self._let_go(for_good)
 
+    def hand_back(self) -> None:
+        """The bot goes back to where it was let in."""
+        self.happens(Happening.LOST)
+        self._let_go(for_good=False)
+
     def _let_go(self, for_good: bool) -> None:
         visit, self.visit = self.visit, None
         self._stop_waiting()
@@ -357,6 +395,7 @@ class Attendance:
         if visit is not None:
             if visit.player.dealt == self.take_seat:  # else somebody has come in its place
                 visit.player.dealt = _nobody
+                visit.player.connection = None
             visit.leave(for_good=for_good)
         if self.over:  # nothing is told any more: dialect and attendance would keep each other
             self._tell, self._dealt, self._resumed = None, _nobody, None
@@ -381,7 +420,7 @@ class Attendance:
         )
 
     def _log(self, event: str, **more: str) -> None:
-        if self.visit is not None:
+        if self.visit is not None and self.visit.player.place:  # else whoever has let it in says so
             player = self.visit.player
             match = {} if self.seat is None else {"match": self.seat.match.name}
             log.info(event, peer=self.peer, player=player.name, tournament=player.place, **match, **more)

@@ -8,22 +8,27 @@ from server.protocols.house.sessions import HouseHttp
 from server.protocols.house.talk import DOOR, House, wanted
 
 
-def _in_lines(channel: Channel) -> House:
+def _lines(channel: Channel) -> Channel:
     """A message is a JSON object, and over TCP a line."""
     put = channel.say
 
     def say(message: bytes, urgent: bool = True) -> None:
         put(message + b"\n", urgent)
 
-    return House(replace(channel, say=say))
+    return replace(channel, say=say)
 
 
 DIALECT = Dialect(
     name=DOOR,
     title="the house protocol",
     carried_by=(
-        OverTcp(speak=_in_lines, recognises=lambda line: line.lstrip()[:1] == b"{", wanted=wanted),
-        OverWebsocket(speak=House, path="/play", code=NORMAL, wanted=wanted),
+        OverTcp(
+            speak=lambda channel: House(_lines(channel)),
+            goes_on=lambda channel, words: House.going_on(_lines(channel), words),
+            recognises=lambda line: line.lstrip()[:1] == b"{",
+            wanted=wanted,
+        ),
+        OverWebsocket(speak=House, goes_on=House.going_on, path="/play", code=NORMAL, wanted=wanted),
         OverHttp(serve=lambda host, settings: HouseHttp(host)),
     ),
 )

@@ -47,6 +47,8 @@ DOOR = "house"
 HELLO = 'say hello first: {"type":"hello","name":"ann","game":"tic-tac-toe"}'
 EARLY = "this came before the question was asked: wait for it, or say the ply that the move is for"
 
+UNACKNOWLEDGED = "unacknowledged"
+
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 once = Once()  # both players are told of an event one right after the other
 
@@ -111,6 +113,27 @@ class House:
     def gone(self) -> None:
         """The connection is lost."""
         self.attendance.lost()
+
+    # While another process serves the bot
+
+    @classmethod
+    def going_on(cls, channel: Channel, words: str) -> "House":
+        """With a bot that another process has welcomed."""
+        talk = cls(channel)
+        talk._unacknowledged = words == UNACKNOWLEDGED
+        return talk
+
+    def remembered(self) -> str:
+        """Whether the bot has said something since it was told its token: no other word is of use there."""
+        return UNACKNOWLEDGED if self._unacknowledged else ""
+
+    def came_back(self, *, acknowledged: bool, over: bool) -> None:
+        if acknowledged and self._unacknowledged:
+            self._unacknowledged = False
+            if self.attendance.visit is not None:
+                self.attendance.visit.acknowledge()
+        if over:
+            self.attendance.ended()
 
     # What the bot says
 

@@ -1,7 +1,11 @@
-"""What worker 0 has to do with another worker, between the end of its process and the next one."""
+"""What worker 0 has to do with another worker: one that hangs, and the time between two of its processes."""
 
+import subprocess
+import sys
+from collections.abc import Iterator
 from typing import Any, cast
 
+import pytest
 import trio
 import trio.testing
 from trio.testing import MockClock
@@ -11,18 +15,62 @@ from server.net.limits import Limits
 from server.net.listening import Admission
 from server.show.lending import Lending
 from server.workers.messages import Ready
-from server.workers.worker import Worker
+from server.workers.worker import LOOK, Worker
 from tests.hang import HANG
 from tests.server.windowed import windowed_pair
+
+LIMITS = Limits()
+
+
+def worker_0_has() -> Worker:
+    admission = Admission(LIMITS)
+    lending = Lending(LIMITS, admission)
+    return Worker(1, cast(Any, None), lambda number, key: None, lending, None, admission, LIMITS)
+
+
+@pytest.fixture
+def child() -> Iterator["subprocess.Popen[bytes]"]:
+    """A process that does nothing until it is killed."""
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as found:
+        yield found
+        found.kill()
+
+
+async def test_a_process_that_says_nothing_any_more_is_killed(
+    child: "subprocess.Popen[bytes]", autojump_clock: MockClock
+) -> None:
+    worker = worker_0_has()
+    worker._take(Ready(), None)
+    begun = trio.current_time()
+    with trio.fail_after(HANG):
+        await worker._watch(child)
+    assert child.wait(HANG) != 0
+    assert trio.current_time() - begun <= LIMITS.worker_seconds + 2 * LOOK
+
+
+async def test_a_process_that_is_starting_or_says_something_now_and_then_is_not_killed(
+    child: "subprocess.Popen[bytes]", autojump_clock: MockClock
+) -> None:
+    worker, seconds = worker_0_has(), LIMITS.worker_seconds
+    with trio.fail_after(20 * HANG):
+        async with trio.open_nursery() as nursery:
+
+            async def expect_alive() -> None:
+                await worker._watch(child)
+                raise AssertionError("it was killed")
+
+            nursery.start_soon(expect_alive)
+            await trio.sleep(3 * seconds)
+            for _ in range(5):
+                worker._take(Ready(), None)
+                await trio.sleep(seconds - 2 * LOOK)
+            nursery.cancel_scope.cancel()
 
 
 async def test_whoever_comes_while_a_process_ends_waits_for_the_next_one_and_no_longer(
     autojump_clock: MockClock,
 ) -> None:
-    limits = Limits()
-    admission = Admission(limits)
-    lending = Lending(limits, admission)
-    worker = Worker(1, cast(Any, None), lambda number, key: None, lending, None, admission, 1)
+    worker = worker_0_has()
     wire, _ = windowed_pair()
     handed = Handed("tcp", wire, "", [(b"{}\n", 0.0)], lambda: None)
     back: list[object] = []

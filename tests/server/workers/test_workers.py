@@ -24,6 +24,8 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="only there connections can be passed on"),
 ]
 
+SOON = 4  # seconds until a worker that hangs is noticed: no worker is as slow, on a busy machine either
+
 CUPS = {
     "one": ("connect-4", "tcp", "websocket"),
     "two": ("connect-4", "http", "tcp"),
@@ -96,7 +98,19 @@ def test_tournaments_are_played_in_both_and_shown_ordered_and_counted_as_one(hos
     assert host.end()[0] == 0
 
 
-def test_when_a_worker_is_killed_its_matches_go_on_and_those_of_others_notice_nothing(host: Host) -> None:
+@pytest.mark.parametrize("befalls", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "hanging"])
+def test_when_a_worker_is_killed_or_hangs_its_matches_go_on_and_those_of_others_notice_nothing(
+    tmp_path: Path, befalls: signal.Signals
+) -> None:
+    (tmp_path / "quintain.toml").write_text(f"limits = {{ worker_seconds = {SOON} }}\n")
+    host = Host(tmp_path)
+    try:
+        let_it_befall(host, befalls)
+    finally:
+        host.kill()
+
+
+def let_it_befall(host: Host, befalls: signal.Signals) -> None:
     cups = ("one", "two")
     for name in cups:
         open_tournament(host, name, "connect-4")
@@ -108,7 +122,7 @@ def test_when_a_worker_is_killed_its_matches_go_on_and_those_of_others_notice_no
             next(seat for seat in (seats[f"a.{name}"], seats[f"b.{name}"]) if seat.is_asked).move()
         for seat in seats.values():
             seat.until("turn")
-    os.kill(host.worker, signal.SIGKILL)
+    os.kill(host.worker, befalls)
     wait_for(lambda: sum(seat.is_lost for seat in seats.values()) == 2, "the end of two connections")
     lost = {name for name, seat in seats.items() if seat.is_lost}
     assert lost in ({"a.one", "b.one"}, {"a.two", "b.two"})

@@ -1,0 +1,60 @@
+"""Connections that another process may serve for one match: what passes one on needs of its door.
+
+Nothing here knows of the other process. Whoever deals a match finds the door's end of a player's
+connection in `Player.connection`; a door that cannot pass anything on leaves that empty.
+"""
+
+import socket
+from collections.abc import Callable, Sequence
+from typing import Literal, Protocol
+
+from msgspec import Struct
+
+from server.host.abroad import Piece
+from tournament.player import Seat
+
+Taped = tuple[float, bool, bytes]  # when it was said, whether by the bot, and what
+
+
+class Passed(Struct, frozen=True, eq=False):
+    """A connection that is passed on. Nobody here reads from it or writes to it until it is back."""
+
+    door: Literal["tcp", "websocket"]
+    dialect: str  # over TCP, by its name
+    path: str  # of a websocket
+    peer: str
+    secure: bool
+    words: str  # what its dialect remembers of the bot, in that dialect's words
+    descriptor: socket.socket
+
+
+class Passing(Protocol):
+    """A connection, where it came in."""
+
+    def pass_on(self, recall: Callable[[], None]) -> Passed | None:
+        """Let go of it; None: not now. `recall` is for having it back before the match is over."""
+        ...
+
+    def stay(self) -> None:
+        """It is not passed on after all."""
+        ...
+
+    def back(
+        self,
+        pieces: Sequence[Piece],
+        tape: Sequence[Taped],
+        home: tuple[Seat, int] | None,
+        *,
+        acknowledged: bool,
+    ) -> None:
+        """It is served here again, from these bytes on. Its match is over, or is `home` and goes on in that
+        seat; of so many events there the bot has been told. `acknowledged`: it has said something."""
+        ...
+
+    def left(self, tape: Sequence[Taped], *, for_good: bool) -> None:
+        """The bot has hung up there, or was hung up on, and is being said goodbye to."""
+        ...
+
+    def close(self) -> None:
+        """It has ended."""
+        ...

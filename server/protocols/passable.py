@@ -1,0 +1,125 @@
+"""A connection that another process may serve for one match: what TCP and websockets have in common of that.
+
+At home it is let go of and taken back; what is said here meanwhile is kept and sent then. In the other
+process a connection like it serves the bot from its seat on, and is called back when the match is over.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import trio
+
+from server.host.abroad import Piece
+from server.host.passing import Passed, Taped
+from server.net.limits import Limits
+from server.net.outbox import Outbox
+from server.net.sockets import SocketWire
+from server.net.wire import Wire
+from server.protocols.dialect import Movable, Talk
+from tournament.player import Seat
+
+
+class Passable:
+    """A `Passing`, of which the connection's own class says how it reads."""
+
+    __slots__ = ("_ahead", "_called_back", "_outbox", "_reading", "_recall", "_talk", "_wire")
+
+    door: Literal["tcp", "websocket"]
+
+    def __init__(self, wire: Wire, outbox: Outbox, ahead: Sequence[Piece]) -> None:
+        self._wire = wire
+        self._outbox = outbox
+        self._ahead = ahead  # what was read and is still to be taken
+        self._talk: Talk | None = None
+        self._reading = trio.CancelScope()
+        self._recall: Callable[[], None] | None = None  # while another process serves it
+        self._called_back = False  # to where it came in
+
+    @property
+    def _unread(self) -> bytes:
+        """What has come of the next message."""
+        raise NotImplementedError
+
+    @property
+    def _dialect(self) -> tuple[str, str] | None:
+        """The dialect's name and the path, if its bots may be passed on."""
+        raise NotImplementedError
+
+    # Where it came in
+
+    def pass_on(self, recall: Callable[[], None]) -> Passed | None:
+        talk, where = self._talk, self._dialect
+        if self._recall is not None or where is None or not isinstance(talk, Movable):
+            return None
+        if not isinstance(self._wire, SocketWire) or not self._outbox.empty or self._unread or self._ahead:
+            return None
+        if (words := talk.remembered()) is None or (passed := self._wire.let_go()) is None:
+            return None
+        self._recall = recall
+        self._outbox.hold()
+        name, path = where
+        return Passed(self.door, name, path, self._wire.peer, self._wire.secure, words, passed)
+
+    def stay(self) -> None:
+        self._recall = None
+        self._wire.take_back()
+        self._outbox.release()
+
+    def back(
+        self,
+        pieces: Sequence[Piece],
+        tape: Sequence[Taped],
+        home: tuple[Seat, int] | None,
+        *,
+        acknowledged: bool,
+    ) -> None:
+        if self._recall is None:
+            return
+        self.stay()
+        if isinstance(talk := self._talk, Movable):
+            self._note(talk, tape)
+            talk.came_back(acknowledged=acknowledged, over=home is None)
+            if home is not None and talk.attendance.current:
+                talk.attendance.go_on(*home)
+            if pieces:
+                self._ahead = pieces
+                self._reading.cancel()  # to take those first
+
+    def left(self, tape: Sequence[Taped], *, for_good: bool) -> None:
+        self._recall = None
+        if (talk := self._talk) is not None:
+            self._note(talk, tape)
+            if for_good:
+                talk.attendance.leave(for_good=True)
+            talk.attendance.lost()
+
+    def close(self) -> None:
+        self._recall = None
+        self._wire.close()
+
+    def _note(self, talk: Talk, tape: Sequence[Taped]) -> None:
+        kept = talk.attendance.tape
+        for at, by_bot, text in tape:
+            if by_bot:
+                kept.heard(text, at)
+            else:
+                kept.told(text, at)
+
+    def _gone(self) -> None:
+        """Nobody is served here any more. What is left to say is sent when the connection is back."""
+        talk, self._talk = self._talk, None  # it says things through this: they would keep each other
+        if talk is not None:
+            talk.gone()
+        if self._recall is not None:
+            self._recall()
+
+    # In the other process
+
+    def call_back(self) -> None:
+        """The bot has been told how its match ended, or goes on with it where it came in."""
+        self._called_back = True
+        self._reading.cancel()
+
+    async def _is_called_back(self, limits: Limits) -> bool:
+        """Whether it is to be served where it came in, and has been told all that was said to it here."""
+        return self._called_back and await self._outbox.drained(limits.outbox_seconds)

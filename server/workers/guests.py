@@ -1,0 +1,250 @@
+"""Matches that another worker has lent to this one: they are played here as long as nothing disturbs them.
+
+What does (a bot that hangs up, an order of the holder's) sends the match home as it stands, and is dealt with
+there. The bots are served by the doors' own connections and dialects, from their seats on.
+"""
+
+import socket
+from collections.abc import Callable
+from typing import Any, cast
+
+import trio
+from msgspec import Struct
+
+from server.host.host import Host
+from server.host.passing import Taped
+from server.host.reception import Visit
+from server.net.guard import PEER_GONE
+from server.net.outbox import Outbox
+from server.net.sockets import SocketWire, readiness
+from server.protocols import tcp, websocket
+from server.protocols.common.attendance import Attendance
+from server.show.feed import Teller
+from server.workers.match_messages import (
+    Announce,
+    Closed,
+    Decided,
+    Fetch,
+    FromHolder,
+    Heard,
+    Home,
+    Left,
+    Play,
+    Returned,
+    Sit,
+)
+from tournament.events import Ended
+from tournament.lent import Travelling
+from tournament.match import Match
+from tournament.player import Player, Seat
+
+Say = Callable[[Struct], None]
+
+
+class Guest(Visit):
+    """A bot that another worker has let in, for one match."""
+
+    def __init__(self, number: int, connection: tcp.Connection | websocket.Connection, wire: SocketWire):
+        self.number = number
+        self.connection = connection
+        self.wire = wire
+        self.playing: Playing | None = None
+        self.acknowledged = False
+        self.here = True  # until it has left
+        self.over = False  # its match is, or goes on where it came in
+        self.left: Callable[[Guest, bool], None] = lambda guest, for_good: None
+        player = Player("", "", lambda player: None)
+        super().__init__(cast("Any", None), ("", ""), player, None, wire.peer, shared=False)
+
+    @property
+    def current(self) -> bool:
+        return self.here
+
+    def acknowledge(self) -> None:
+        self.acknowledged = True
+
+    def leave(self, *, for_good: bool = False) -> None:
+        if self.here and not self.over:
+            self.here = False
+            self.left(self, for_good)
+
+
+class Playing:
+    """A match that is played here, and how much of it the holder has heard."""
+
+    def __init__(self, match: Travelling, guests: tuple[Guest, Guest]) -> None:
+        self.match = match
+        self.guests = guests
+        self.heard = 0  # moves
+
+
+class Guests:
+    """Those of one other worker."""
+
+    def __init__(self, host: Host, teller: Teller, say: Say) -> None:
+        self._host = host
+        self._teller = teller
+        self._say = say
+        self._guests: dict[int, Guest] = {}
+        self._attendances: dict[int, Attendance] = {}
+        self._playing: dict[str, Playing] = {}
+        self._over = False  # the other worker is gone, or this one is about to be
+
+    def take(self, message: FromHolder, descriptor: int | None) -> None:
+        match message:
+            case Sit():
+                self._sit(message, descriptor)
+            case Play():
+                self._play(message)
+            case Fetch(name):
+                if (playing := self._playing.get(name)) is not None:
+                    self._send_home(playing)
+            case Announce(name, receipt):
+                self._announce(name, receipt)
+
+    def say_moves(self) -> None:
+        """Say what has been played since this was called last."""
+        news: list[tuple[str, tuple[Any, ...], tuple[float, ...]]] = []
+        for name, each in self._playing.items():
+            match, heard = each.match, each.heard
+            if heard < match.ply and match.verdict is None:
+                each.heard = match.ply
+                news.append((name, tuple(match.moves[heard:]), tuple(match.times[heard:])))
+        if news:
+            self._say(Heard(tuple(news)))
+
+    def end(self) -> None:
+        """The holder is gone: it goes on with its matches from the journal, and the bots come there."""
+        self._over = True
+        for playing in tuple(self._playing.values()):
+            self._forget(playing)
+        for guest in tuple(self._guests.values()):
+            guest.wire.close()
+
+    def stop(self) -> None:
+        """This worker is about to end: nothing that a bot does by that is said of it."""
+        self.say_moves()
+        self._over = True
+
+    # Within
+
+    def _sit(self, sit: Sit, descriptor: int | None) -> None:
+        if descriptor is None:
+            return  # there was no room for it
+        host = self._host
+        wire = SocketWire(socket.socket(fileno=descriptor), sit.peer, readiness(), options=())
+        wire.secure = sit.secure
+        if sit.door == "tcp":
+            connection = tcp.Connection(host, wire, Known())
+            talk = connection.seat(sit.dialect, sit.words)
+        else:
+            outbox = Outbox(wire, host.guard, host.limits)
+            connection = websocket.Connection(host, wire, outbox, sit.path, _nothing, words=sit.words)
+            talk = connection.talk
+        if talk is not None:
+            self._guests[sit.number] = Guest(sit.number, connection, wire)
+            self._attendances[sit.number] = talk.attendance
+
+    def _play(self, play: Play) -> None:
+        now, name = trio.current_time(), play.beginning.name
+        match = Travelling(play.beginning, now, self._decided)
+        found = [self._guests.get(number) for number in play.seats]
+        if found[0] is None or found[1] is None:
+            self._say(Home(name, match.course))
+            for number, guest in zip(play.seats, found, strict=True):
+                self._guests.pop(number, None)
+                if guest is not None:
+                    guest.wire.close()
+                self._say(Returned(number, (), (), acknowledged=False))
+            return
+        guests = found[0], found[1]
+        playing = self._playing[name] = Playing(match, guests)
+        host = self._host
+        host.timekeeper.watch(match)
+        self._teller.follow(match)
+        for index, guest in enumerate(guests):
+            guest.playing, guest.left = playing, self._left
+            guest.player.name, guest.player.game = match.names[index], match.game.name
+            self._attendances[guest.number].sit_in(guest)
+        for index, guest in enumerate(guests):
+            guest.player.deal(Seat(match, index, host.timekeeper))
+            host.guard.start_soon(self._serve, guest)
+
+    async def _serve(self, guest: Guest) -> None:
+        """To the end of the match, or of the connection."""
+        unread: bytes | None = None
+        try:
+            unread = await guest.connection.serve()
+        except PEER_GONE:
+            pass  # it has been dealt with
+        finally:
+            attendance = self._attendances.pop(guest.number)
+            arrived = guest.wire.arrived
+            guest.wire.close()
+            del self._guests[guest.number]
+            if unread is None:
+                guest.leave()  # if it has not yet
+                if not self._over:
+                    self._say(Closed(guest.number))
+            else:
+                attendance.hand_back()
+                pieces = ((unread, arrived),) if unread else ()
+                self._say(Returned(guest.number, pieces, self._tape(guest), guest.acknowledged))
+
+    def _tape(self, guest: Guest) -> tuple[Taped, ...]:
+        playing = guest.playing
+        if playing is None:
+            return ()
+        tapes = self._host.wires.of(playing.match.name)
+        tape = tapes.get(playing.guests.index(guest))
+        return () if tape is None else tuple((each.at, each.by_bot, each.text) for each in tape.messages)
+
+    def _left(self, guest: Guest, for_good: bool) -> None:
+        if self._over:
+            return
+        if guest.playing is not None:
+            self._send_home(guest.playing)
+        self._say(Left(guest.number, self._tape(guest), for_good))
+
+    def _send_home(self, playing: Playing) -> None:
+        if playing.match.verdict is None and playing.match.name in self._playing:
+            self._say(Home(playing.match.name, playing.match.course))
+            self._forget(playing)
+            self._give_back(playing)
+
+    def _give_back(self, playing: Playing) -> None:
+        for guest in playing.guests:
+            guest.over = True
+            if guest.here:
+                guest.connection.call_back()
+
+    def _forget(self, playing: Playing) -> None:
+        """It is played here no more."""
+        del self._playing[playing.match.name]
+        self._host.timekeeper.forget(playing.match)
+        self._teller.forget(playing.match)
+
+    def _decided(self, match: Match, verdict: Ended) -> None:
+        playing = self._playing.get(match.name)
+        if playing is not None and not self._over:
+            self._say(Decided(match.name, playing.match.outcome))
+
+    def _announce(self, name: str, receipt: str) -> None:
+        if (playing := self._playing.pop(name, None)) is None:
+            return
+        playing.match.receipt = receipt
+        for guest in playing.guests:
+            guest.over = True  # some leave with the end of their match
+        playing.match.announce()
+        self._give_back(playing)
+
+
+class Known:
+    """Whoever was let in elsewhere is known."""
+
+    def authenticated(self) -> None:
+        pass
+
+
+def _nothing() -> None:
+    pass

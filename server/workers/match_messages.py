@@ -1,0 +1,98 @@
+"""What two workers say to each other of matches that one of them has lent to the other.
+
+Every two workers have a conduit of their own, over which each may lend. Times are those of the clock that
+all of them share.
+"""
+
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from server.host.passing import Taped
+from tournament.lent import Beginning, Course, Report
+
+Piece = tuple[bytes, float]
+
+
+# What the holder of a tournament says.
+
+
+class Sit(Struct, tag="sit", frozen=True, array_like=True):
+    """A connection, with its descriptor. Its bot is about to play at yours."""
+
+    number: int  # by which both call it; none is used twice
+    door: Literal["tcp", "websocket"]
+    dialect: str  # over TCP
+    path: str  # of a websocket
+    peer: str
+    secure: bool
+    words: str  # of its dialect
+
+
+class Play(Struct, tag="play", frozen=True, array_like=True):
+    """Play a match, which begins now, between the bots of these connections."""
+
+    beginning: Beginning
+    seats: tuple[int, int]
+
+
+class Fetch(Struct, tag="fetch", frozen=True, array_like=True):
+    """Have a match come home, unless it is decided."""
+
+    match: str
+
+
+class Announce(Struct, tag="announce", frozen=True, array_like=True):
+    """The result is safe: tell the bots."""
+
+    match: str
+    receipt: str
+
+
+# What the other one says.
+
+
+class Heard(Struct, tag="heard", frozen=True, array_like=True):
+    """These were played next, in one match after the other."""
+
+    matches: tuple[tuple[str, tuple[Any, ...], tuple[float, ...]], ...]
+
+
+class Decided(Struct, tag="decided", frozen=True, array_like=True):
+    match: str
+    report: Report
+
+
+class Home(Struct, tag="home", frozen=True, array_like=True):
+    """A match comes home, as it stands; its connections follow."""
+
+    match: str
+    course: Course
+
+
+class Returned(Struct, tag="returned", frozen=True, array_like=True):
+    """A connection is yours again, from these bytes on."""
+
+    number: int
+    pieces: tuple[Piece, ...]
+    tape: tuple[Taped, ...]
+    acknowledged: bool  # the bot has said something
+
+
+class Left(Struct, tag="left", frozen=True, array_like=True):
+    """A bot has hung up, or was hung up on; it is being said goodbye to."""
+
+    number: int
+    tape: tuple[Taped, ...]
+    for_good: bool
+
+
+class Closed(Struct, tag="closed", frozen=True, array_like=True):
+    """That is done."""
+
+    number: int
+
+
+FromHolder = Sit | Play | Fetch | Announce
+FromPlace = Heard | Decided | Home | Returned | Left | Closed
+Between = FromHolder | FromPlace

@@ -1,0 +1,269 @@
+"""Matches of a large tournament, lent to other workers: the holder's side, and the conduits between workers.
+
+The worker that holds a tournament has its record, its lobby and its bots between matches. A match of two bots
+whose connections can be passed on is lent, with both, to the worker that plays the fewest; its result
+comes back to be kept, and the connections come back when the bots have been told.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import count
+from math import inf
+from socket import socket
+from typing import cast
+
+import trio
+
+from server.host.host import Host
+from server.host.passing import Passed, Passing, Taped
+from server.show.conduit import Conduit
+from server.show.feed import Teller
+from server.workers.guests import Guests
+from server.workers.match_messages import (
+    Announce,
+    Between,
+    Closed,
+    Decided,
+    Fetch,
+    Heard,
+    Home,
+    Left,
+    Play,
+    Returned,
+    Sit,
+)
+from tournament.events import Ended
+from tournament.lent import Beginning, Course, Lent, Travelling
+from tournament.match import Match
+from tournament.player import Player, Seat
+from tournament.tournament import Tournament
+
+SOON = 0.1  # seconds between two looks at what was played for others
+HOME = 2  # matches that are lent for each that is played at home, where all of them are dealt and kept
+
+Decide = Callable[[Match, Ended], None]
+
+
+class Out:
+    """A connection that is passed on."""
+
+    def __init__(self, connection: Passing, lent: "Outside", seat: int) -> None:
+        self.connection = connection
+        self.lent = lent
+        self.seat = seat
+        self.left = False
+
+
+class Outside:
+    """A match that is lent, until both of its connections are back."""
+
+    def __init__(self, tournament: Tournament) -> None:
+        self.tournament = tournament
+        self.stand_in: Lent | None = None
+        # Once it is home: the match, its seats, and of how many events bots have been told.
+        self.home: tuple[Travelling, tuple[Seat, Seat], int] | None = None
+        self.away = 2  # connections
+
+
+class Pair:
+    """This worker and one other, each of which may lend to the other."""
+
+    def __init__(self, host: Host, teller: Teller, connected: socket) -> None:
+        self.lent: dict[str, Outside] = {}  # matches, by name
+        self.guests = Guests(host, teller, self._say)
+        self._host = host
+        self._connected = connected
+        self._conduit = Conduit[Between](connected, Between, inf)
+        self._out: dict[int, Out] = {}
+        self._numbers = count()
+        self._gone = False
+
+    async def run(self) -> None:
+        """Until the other worker is gone."""
+        with self._connected:
+            await self._conduit.hear(self._take)
+        self._gone = True
+        self.guests.end()
+        for number, out in tuple(self._out.items()):
+            self._has_left(out, (), for_good=False)
+            del self._out[number]
+            out.connection.close()
+        for outside in tuple(self.lent.values()):
+            self._lose(outside)
+
+    def lend(
+        self, tournament: Tournament, beginning: Beginning, players: tuple[Player, Player], decided: Decide
+    ) -> Lent | None:
+        """None: it cannot be, just now."""
+        connections = [cast("Passing", player.connection) for player in players]
+        fetch = partial(self._fetch, beginning.name)
+        passed: list[Passed] = []
+        for connection in connections:
+            if (found := connection.pass_on(fetch)) is None:
+                for each, _ in zip(connections, passed, strict=False):
+                    each.stay()
+                return None
+            passed.append(found)
+        outside = self.lent[beginning.name] = Outside(tournament)
+        numbers: list[int] = []
+        for seat, (connection, each) in enumerate(zip(connections, passed, strict=True)):
+            number = next(self._numbers)
+            self._out[number] = Out(connection, outside, seat)
+            sit = Sit(number, each.door, each.dialect, each.path, each.peer, each.secure, each.words)
+            self._conduit.say(sit, each.descriptor)
+            numbers.append(number)
+        self._conduit.say(Play(beginning, (numbers[0], numbers[1])))
+        stand_in = Lent(beginning, trio.current_time(), decided, fetch, self._announce)
+        outside.stand_in = stand_in
+        return stand_in
+
+    def fetch_all(self) -> None:
+        """Have all come home that can be gone on with after a restart."""
+        for name, outside in self.lent.items():
+            if name in outside.tournament.record.keys:
+                self._fetch(name)
+
+    # Within
+
+    def _say(self, message: object) -> None:
+        if not self._gone:
+            self._conduit.say(cast("Between", message))
+
+    def _fetch(self, match: str) -> None:
+        self._say(Fetch(match))
+
+    def _announce(self, lent: Lent) -> None:
+        outside = self.lent.get(lent.name)
+        if outside is None or outside.away == 0:
+            self.lent.pop(lent.name, None)
+            lent.told()
+        else:
+            self._say(Announce(lent.name, lent.receipt))
+
+    def _take(self, message: Between, descriptor: int | None) -> None:
+        match message:
+            case Heard(matches):
+                for name, moves, times in matches:
+                    if (outside := self.lent.get(name)) is not None and outside.stand_in is not None:
+                        outside.stand_in.hear(moves, times)
+            case Decided(name, report):
+                if (outside := self.lent.get(name)) is not None and outside.stand_in is not None:
+                    outside.stand_in.conclude(report)
+            case Home(name, course):
+                if (outside := self.lent.get(name)) is not None:
+                    self._come_home(outside, course)
+            case Returned(number, pieces, tape, acknowledged):
+                if (out := self._out.get(number)) is not None:
+                    home = out.lent.home
+                    seat = None if home is None else (home[1][out.seat], home[2])
+                    del self._out[number]
+                    out.connection.back(pieces, tape, seat, acknowledged=acknowledged)
+                    self._is_back(out.lent)
+            case Left(number, tape, for_good):
+                if (out := self._out.get(number)) is not None:
+                    self._has_left(out, tape, for_good=for_good)
+            case Closed(number):
+                if (out := self._out.pop(number, None)) is not None:
+                    self._has_left(out, (), for_good=False)
+                    out.connection.close()
+            case _:
+                self.guests.take(message, descriptor)
+
+    def _come_home(self, outside: Outside, course: Course) -> None:
+        lent = outside.stand_in
+        if lent is None or (seats := outside.tournament.come_home(lent, course)) is None:
+            return
+        match = cast("Travelling", seats[0].match)
+        outside.home = match, seats, len(course.events)
+        del self.lent[lent.name]
+        lent.carry_out(match)
+        self._host.timekeeper.expect(match.deadline)
+
+    def _has_left(self, out: Out, tape: Sequence[Taped], *, for_good: bool) -> None:
+        if not out.left:
+            out.left = True
+            out.connection.left(tape, for_good=for_good)
+            self._is_back(out.lent)
+
+    def _is_back(self, outside: Outside) -> None:
+        """A connection is here again, or its bot has left."""
+        outside.away -= 1
+        if outside.home is not None:
+            outside.home[0].arrived()
+        elif outside.away == 0 and (lent := outside.stand_in) is not None and lent.log.closed:
+            del self.lent[lent.name]
+            lent.told()
+
+    def _lose(self, outside: Outside) -> None:
+        """What was played there is gone on with here, unless its result is being kept."""
+        if (lent := outside.stand_in) is not None and lent.verdict is None:
+            del self.lent[lent.name]
+            self._host.guard.start_soon(outside.tournament.lose, lent)
+
+
+class Spread:
+    """All other workers that are there, and which of them plays a match."""
+
+    def __init__(self, host: Host, teller: Teller, spread: int) -> None:
+        """Tournaments with more than `spread` bots are spread."""
+        self._host = host
+        self._teller = teller
+        self._spread = spread
+        self._pairs: dict[int, Pair] = {}
+        host.lend = self.lend
+
+    async def meet(self, number: int, connected: socket) -> None:
+        """Lend to a worker, and play for it, until it is gone."""
+        pair = self._pairs[number] = Pair(self._host, self._teller, connected)
+        try:
+            await pair.run()
+        finally:
+            if self._pairs.get(number) is pair:
+                del self._pairs[number]
+
+    async def run(self) -> None:
+        """Tell the others what is played here for them, until cancelled."""
+        while True:
+            await trio.sleep(SOON)
+            self._each(lambda pair: pair.guests.say_moves())
+
+    def drain(self) -> None:
+        self._each(lambda pair: pair.fetch_all())
+
+    def stop(self) -> None:
+        self._each(lambda pair: pair.guests.stop())
+
+    def lend(
+        self,
+        tournament: Tournament,
+        beginning: Beginning,
+        players: tuple[Player, Player],
+        decided: Decide,
+    ) -> Lent | None:
+        """Have another worker play a match; None: it is played here."""
+        if not self._pairs or self._host.draining or not self._is_large(tournament) or not _may_go(players):
+            return None
+        lent = Counter({pair: len(pair.lent) for pair in self._pairs.values()})
+        pair = min(self._pairs.values(), key=lent.__getitem__)
+        here = len(tournament.matches) - sum(lent.values())
+        if HOME * here < lent[pair]:
+            return None
+        return pair.lend(tournament, beginning, players, decided)
+
+    def _is_large(self, tournament: Tournament) -> bool:
+        record = tournament.record
+        bots = self._host.lobby.count(record.opened.game) if record.format.endless else len(record.entrants)
+        return bots > self._spread
+
+    def _each(self, do: Callable[[Pair], None]) -> None:
+        for pair in tuple(self._pairs.values()):
+            do(pair)
+
+
+def _may_go(players: Sequence[Player]) -> bool:
+    """Whether both have connections that can be passed on, and come back alike after a restart, or not."""
+    one, other = players
+    if one.connection is None or other.connection is None or one.way_back or other.way_back:
+        return False
+    return (one.key is None) == (other.key is None)

@@ -1,0 +1,306 @@
+"""Matches of a large tournament are played by another worker, and nobody who plays or looks can tell.
+
+Two hosts in one process, with a conduit between them as workers have it; bots come to the first.
+"""
+
+import json
+import socket
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+import trio
+
+from server.host.host import Host
+from server.net.guard import PEER_GONE
+from server.net.sockets import SocketWire, readiness
+from server.protocols import tcp
+from server.show.feed import Teller
+from server.workers.spread import Spread
+from server.workers.starting import conduit_pair
+from tests.hang import HANG
+from tournament.desk import Desk
+from tournament.events import Ending
+from tournament.facts import Concluded, Opened, State
+from tournament.lent import Lent
+from tournament.tournament import Tournament
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only there connections can be passed on")
+
+GAME = "connect-4"
+WINS = (0, 1) * 3 + (0,)  # whoever begins gets four in the first column
+
+
+class Bot:
+    """One end of a connection over which somebody speaks the house protocol, a line at a time."""
+
+    def __init__(self, name: str, connected: socket.socket) -> None:
+        self.name = name
+        self.begun: list[dict[str, Any]] = []
+        self.ends: list[dict[str, Any]] = []
+        self.refused: list[str] = []
+        self.you = ""
+        self._stream = trio.SocketStream(trio.socket.from_stdlib_socket(connected))
+        self._unread = b""
+
+    async def say(self, **message: Any) -> None:
+        await self._stream.send_all(json.dumps(message).encode() + b"\n")
+
+    async def hear(self) -> dict[str, Any]:
+        while b"\n" not in self._unread:
+            received = await self._stream.receive_some(65536)
+            if not received:
+                raise trio.EndOfChannel
+            self._unread += received
+        line, _, self._unread = self._unread.partition(b"\n")
+        message = json.loads(line)
+        match message["type"]:
+            case "begin":
+                self.begun.append(message)
+                self.you = message["you"]
+            case "end":
+                self.ends.append(message)
+            case "refused":
+                self.refused.append(message["reason"])
+            case _:
+                pass
+        return message
+
+    async def until(self, *kinds: str) -> dict[str, Any]:
+        while (message := await self.hear())["type"] not in kinds:
+            pass
+        return message
+
+    async def asked(self, ply: int) -> dict[str, Any]:
+        """Until that ply is reached."""
+        while (message := await self.until("turn"))["ply"] != ply:
+            pass
+        return message
+
+    async def move(self, ply: int) -> None:
+        await self.say(type="move", ply=ply, move=WINS[ply])
+
+    async def play(self, from_ply: int = 0) -> dict[str, Any]:
+        """To the end of a match, of which that ply has been told."""
+        ply = from_ply
+        while True:
+            if ply < len(WINS) and self.you == ("first", "second")[ply % 2]:
+                await self.move(ply)
+            message = await self.until("turn", "end")
+            if message["type"] == "end":
+                return message
+            ply = message["ply"]
+
+    async def close(self) -> None:
+        await self._stream.aclose()
+
+
+class Both:
+    """The worker that holds a tournament, and another one."""
+
+    def __init__(self) -> None:
+        self.holder, self.other = Host(), Host()
+        self._spread = Spread(self.holder, Teller(self.holder, lambda: 0), 1)
+        self._place = Spread(self.other, Teller(self.other, lambda: 0), 1)
+        self._conduits: list[socket.socket] = []
+        self.bots: list[Bot] = []
+
+    async def run(self, nursery: trio.Nursery) -> None:
+        for host in (self.holder, self.other):
+            await nursery.start(host.run)
+        ours, theirs = conduit_pair()
+        self._conduits = [ours, theirs]
+        nursery.start_soon(self._spread.meet, 1, ours)
+        nursery.start_soon(self._place.meet, 0, theirs)
+        nursery.start_soon(self._place.run)
+        while not (self._spread._pairs and self._place._pairs):
+            await trio.lowlevel.checkpoint()
+
+    def cut(self) -> None:
+        """The other worker is gone."""
+        self._conduits[1].shutdown(socket.SHUT_RDWR)
+
+    async def come(self, name: str, *, token: bool = True) -> Bot:
+        ours, theirs = socket.socketpair()
+        wire = SocketWire(ours, "192.0.2.1", readiness())
+        self.holder.guard.start_soon(self._attend, wire)
+        bot = Bot(name, theirs)
+        self.bots.append(bot)
+        hello = {"type": "hello", "name": name, "game": GAME}
+        await bot.say(**hello, **({"token": f"{name}-keeps-this-secret"} if token else {}))
+        await bot.until("welcome")
+        return bot
+
+    async def _attend(self, wire: SocketWire) -> None:
+        try:
+            await tcp.attend(self.holder, wire, Visitor())  # pyright: ignore
+        except PEER_GONE:
+            pass
+        finally:
+            wire.close()
+
+    @property
+    def elsewhere(self) -> int:
+        """Moves that the other worker has played."""
+        return self.other.timekeeper.moves
+
+
+class Visitor:
+    """Whoever comes."""
+
+    def authenticated(self) -> None:
+        pass
+
+
+@asynccontextmanager
+async def playing(format: str = "double-round-robin") -> AsyncIterator[tuple[Both, Tournament, Bot, Bot]]:
+    """Two bots in the middle of a match that another worker plays: both know of ply 2."""
+    both = Both()
+    with trio.fail_after(HANG):
+        async with trio.open_nursery() as nursery:
+            await both.run(nursery)
+            cup = await both.holder.open("cup", Opened(GAME, format, entrants=2))
+            bots = await both.come("ann"), await both.come("bob")
+            for bot in bots:
+                await bot.until("begin")
+                await bot.until("turn")
+            assert all(isinstance(match, Lent) for match in cup.matches.values())
+            first, second = sorted(bots, key=lambda bot: bot.you)
+            await first.move(0)
+            await second.asked(1)
+            await second.move(1)
+            await first.asked(2)
+            await second.asked(2)
+            yield both, cup, first, second
+            for bot in both.bots:
+                await bot.close()
+            nursery.cancel_scope.cancel()
+        for host in (both.holder, both.other):
+            assert not host.guard.caught
+
+
+async def over(cup: Tournament, matches: int) -> list[Concluded]:
+    while len(cup.record.matches) < matches:  # noqa: ASYNC110 - nobody tells
+        await trio.sleep(0.001)
+    return [await cup.concluded(name) for name in cup.record.matches]
+
+
+async def test_matches_are_played_elsewhere_and_kept_where_they_are_dealt() -> None:
+    async with playing() as (both, cup, first, second):
+        ends: list[dict[str, Any]] = []
+
+        async def play_on(bot: Bot) -> None:
+            ends.append(await bot.play(2))
+            await bot.until("turn")  # of the next match
+            ends.append(await bot.play())
+            assert (await bot.until("standings"))["final"]
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(play_on, first)
+            nursery.start_soon(play_on, second)
+        facts = await over(cup, 2)
+        assert cup.record.state is State.FINISHED
+    assert both.elsewhere == 2 * len(WINS)
+    assert both.holder.timekeeper.moves == 0
+    assert [fact.moves for fact in facts] == [WINS, WINS]
+    assert [fact.winner for fact in facts] == [0, 0]
+    told = {(end["match"], end["winner"], end["ending"], end["receipt"]) for end in ends}
+    assert len(told) == 2
+
+
+async def both_play_on(first: Bot, second: Bot, ply: int = 2) -> list[dict[str, Any]]:
+    ends: list[dict[str, Any]] = []
+
+    async def play_on(bot: Bot) -> None:
+        ends.append(await bot.play(ply))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(play_on, first)
+        nursery.start_soon(play_on, second)
+    return ends
+
+
+async def test_a_bot_that_loses_its_connection_comes_back_to_its_match_as_it_stood() -> None:
+    async with playing() as (both, cup, first, second):
+        await first.close()
+        back = await both.come(first.name)
+        begun = await back.until("begin")
+        assert (begun["moves"], "restarted" in begun) == ([0, 1], False)
+        assert (await back.until("turn"))["ply"] == 2
+        ends = await both_play_on(back, second)
+        (fact, *_) = await over(cup, 1)
+        assert (fact.moves, fact.winner, fact.ending) == (WINS, 0, Ending.PLAYED)
+        assert ends[0] == ends[1]
+        assert [each["kind"] for each in ends[0]["cause"]] == ["disconnected", "returned"]
+        assert not second.refused
+        assert len(second.begun) == 1, "whoever stayed is told nothing"
+        assert both.elsewhere == 2
+
+
+async def test_a_bot_may_take_its_seat_over_from_itself() -> None:
+    async with playing() as (both, _, first, second):
+        back = await both.come(first.name)
+        with pytest.raises(trio.EndOfChannel):
+            await first.until("nothing more")
+        assert first.refused == ["somebody with the same token has taken over"]
+        assert (await back.until("begin"))["moves"] == [0, 1]
+        await back.until("turn")
+        ends = await both_play_on(back, second)
+        assert [end["ending"] for end in ends] == ["played", "played"]
+
+
+@pytest.mark.parametrize("says", ["bye", "resign"])
+async def test_a_bot_that_gives_up_loses_there_as_here(says: str) -> None:
+    async with playing() as (_, cup, first, second):
+        await first.say(type=says)
+        end = await second.until("end")
+        assert (end["winner"], end["ending"]) == ("second", "left" if says == "bye" else "resigned")
+        (fact, *_) = await over(cup, 1)
+        assert (fact.moves, fact.winner) == (WINS[:2], 1)
+
+
+async def test_an_organiser_s_orders_reach_a_match_wherever_it_is_played() -> None:
+    async with playing() as (_, cup, first, second):
+        (match,) = cup.matches
+        await Desk(cup).withdraw(second.name)
+        for bot in (first, second):
+            end = await bot.until("end")
+            assert (end["match"], end["winner"], end["ending"]) == (match, "first", "left")
+        assert (await cup.concluded(match)).moves == WINS[:2]
+
+
+async def test_when_the_other_worker_is_gone_a_match_goes_on_from_what_was_heard_of_it() -> None:
+    async with playing() as (both, cup, first, second):
+        (lent,) = cup.matches.values()
+        while lent.ply < 2:  # noqa: ASYNC110 - it is told ten times a second
+            await trio.sleep(0.01)
+        both.cut()
+        again: list[Bot] = []
+        for bot in (first, second):
+            with pytest.raises(trio.EndOfChannel):
+                await bot.until("end")
+            again.append(await both.come(bot.name))
+        for bot in again:
+            begun = await bot.until("begin")
+            assert (begun["moves"], begun["restarted"]) == ([0, 1], True)
+            await bot.until("turn")
+        ends = await both_play_on(again[0], again[1])
+        assert [end["ending"] for end in ends] == ["played", "played"]
+        assert both.elsewhere == 2
+
+
+async def test_what_was_said_is_on_one_tape_whoever_played_the_match() -> None:
+    async with playing() as (both, cup, first, second):
+        (match,) = cup.matches
+        await both_play_on(first, second)
+        await over(cup, 1)
+        while cup.matches.keys() == {match}:  # noqa: ASYNC110 - until both are back
+            await trio.sleep(0.001)
+        while not all(tape.messages for tape in both.holder.wires.of(match).values()):  # noqa: ASYNC110
+            await trio.sleep(0.001)
+        for tape in both.holder.wires.of(match).values():
+            said = [json.loads(each.text)["type"] for each in tape.messages]
+            assert (said[0], said[-1]) == ("begin", "end")
+            assert said.count("turn") == 1 + len(WINS)

@@ -1,0 +1,152 @@
+"""A match that goes from one process to another stands there as it stood; and what stands in its place."""
+
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+
+from games.game import Illegal, Pace, quoted
+from tournament.events import Ended, Ending, Refused
+from tournament.lent import Beginning, Course, Lent, Report, Travelling
+from tournament.match import Match
+
+GAMES = ("connect-4", "quoridor", "santorini", "tic-tac-toe")
+
+
+def beginning(game: str) -> Beginning:
+    pace = Pace(bank=60.0, gain=1.0, turn=20.0)
+    return Beginning(game, ("ann", "bob"), "cup-1", pace, {}, True, (False, False), 5.0, 1e9)
+
+
+def kept_quiet(match: Match, verdict: Ended) -> None:
+    """Nobody announces it."""
+
+
+def lent(told: list[str]) -> Lent:
+    return Lent(
+        beginning("connect-4"),
+        0.0,
+        kept_quiet,
+        lambda: told.append("recalled"),
+        lambda _: told.append("safe"),
+    )
+
+
+def befall(match: Match, chance: Random, steps: int, at: float) -> float:
+    """So many things that happen to a match: moves, refusals, absences, notes."""
+    for _ in range(steps):
+        if match.verdict is not None:
+            break
+        at += chance.random()
+        seat: int = match.position.turn
+        match chance.randrange(8):
+            case 0:
+                with pytest.raises(Illegal):
+                    match.play(seat, {"no": "move"}, at)
+            case 1:
+                match.away(1 - seat, at + 30.0, at)
+            case 2:
+                match.here(1 - seat, at)
+            case 3:
+                match.credit(0.5, at)
+            case _:
+                move = chance.choice(list(match.position.moves()))
+                match.play(seat, match.game.write(move), at)
+                match.report(seat, 0.1)
+                match.annotate(seat, "so it is")
+    return at
+
+
+def seen(match: Match, at: float) -> tuple[Any, ...]:
+    """All that anybody can learn of it."""
+    return (
+        match.log.events,
+        match.positions,
+        match.to_move,
+        match.left(at),
+        match.deadline,
+        match.verdict,
+        match.thinking(),
+        match.notes,
+        match.moves_and_times(),
+        match.cause,
+    )
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_match_that_travels_goes_on_as_one_that_stays(seed: int) -> None:
+    chance = Random(seed)
+    about = beginning(chance.choice(GAMES))
+    stays, leaves = Travelling(about, 0.0, kept_quiet), Travelling(about, 0.0, kept_quiet)
+    before, after = chance.randrange(12), Random(seed + 1)
+    at = befall(stays, Random(seed), before, 0.0)
+    befall(leaves, Random(seed), before, 0.0)
+    if leaves.verdict is not None:
+        return
+    content = msgspec.msgpack.encode((leaves.beginning, leaves.course))
+    known, course = msgspec.msgpack.decode(content, type=tuple[Beginning, Course])
+    arrived = Travelling(known, at + 1.0, kept_quiet)
+    arrived.go_on(course)
+    assert seen(arrived, at) == seen(stays, at)
+    then = befall(stays, after, 200, at)
+    befall(arrived, Random(seed + 1), 200, at)
+    for match in (stays, arrived):
+        match.flag(then + 100.0)
+    assert seen(arrived, then) == seen(stays, then)
+
+
+def test_a_stand_in_has_its_match_come_home_before_anything_is_done_with_it() -> None:
+    told: list[str] = []
+    stand_in, played = lent(told), Travelling(beginning("connect-4"), 0.0, kept_quiet)
+    played.play(0, 3, 1.0)
+    stand_in.leave(1, 2.0)
+    assert stand_in.verdict is None
+    assert told == ["recalled"]
+    home = stand_in.come_home(played.course, 2.0)
+    stand_in.carry_out(home)
+    assert home.verdict is not None
+    assert (home.verdict.ending, home.moves) == (Ending.LEFT, [3])
+    assert home.moves is stand_in.moves, "the store goes on with the list that it has"
+
+
+def test_a_stand_in_reports_what_was_played_and_waits_for_both_bots() -> None:
+    told: list[str] = []
+    stand_in, played = lent(told), Travelling(beginning("connect-4"), 0.0, kept_quiet)
+    for ply, move in enumerate((0, 1, 0, 1, 0, 1, 0)):
+        played.play(ply % 2, move, ply + 1.0)
+    report = msgspec.msgpack.decode(msgspec.msgpack.encode(played.outcome), type=Report)
+    stand_in.conclude(report)
+    assert stand_in.moves_and_times() == played.moves_and_times()
+    assert stand_in.verdict == played.verdict
+    assert stand_in.both_have_moved
+    stand_in.announce()
+    stand_in.when_told(lambda: told.append("free"))
+    assert told == ["safe"]
+    stand_in.told()
+    stand_in.when_told(lambda: told.append("free at once"))
+    assert told == ["safe", "free", "free at once"]
+
+
+def test_whoever_is_home_again_is_free_when_both_connections_are() -> None:
+    told: list[str] = []
+    played = Travelling(beginning("connect-4"), 0.0, kept_quiet)
+    home = lent(told).come_home(played.course, 1.0)
+    home.when_told(lambda: told.append("free"))
+    home.arrived()
+    assert told == []
+    home.arrived()
+    assert told == ["free"]
+
+
+def test_what_no_message_can_hold_travels_as_everybody_sees_it() -> None:
+    played, sent = Travelling(beginning("connect-4"), 0.0, kept_quiet), 10**40
+    with pytest.raises(Illegal):
+        played.play(0, sent, 1.0)
+    for _ in range(2):
+        course = msgspec.msgpack.decode(msgspec.msgpack.encode(played.course), type=Course)
+        played = Travelling(beginning("connect-4"), 0.0, kept_quiet)
+        played.go_on(course)
+    refused = played.log.events[1]
+    assert isinstance(refused, Refused)
+    assert quoted(refused.sent) == quoted(sent)

@@ -1,0 +1,318 @@
+"""A match that another process plays: how it began, how it stands, and what stands in its place here.
+
+Whoever holds the tournament lends a match while nothing disturbs it. Whatever an organiser orders of it, or
+a bot does that comes or goes, has it come home first, as it stands, and is done here. The processes share a
+clock, so times mean the same in all of them.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from math import inf
+from typing import Any
+
+from msgspec import Struct, msgpack, structs
+
+from games.catalogue import catalogue
+from games.game import Game, Pace, Quoted, quoted
+from tournament.clock import ClockState
+from tournament.events import AnyEvent, Ended, Fault, Moved, Refused
+from tournament.match import Match, OutOfTurn
+from tournament.notes import Notebook, Noted, Notes
+
+Decided = Callable[[Match, Ended], None]
+Two = tuple[float, float]
+
+
+class Beginning(Struct, frozen=True, array_like=True):
+    """What a match was made of."""
+
+    game: str
+    names: tuple[str, str]
+    name: str
+    pace: Pace | None
+    options: Mapping[str, Any]
+    replayable: bool
+    excused: tuple[bool, bool]
+    early_grace: float
+    epoch: float
+
+
+class Course(Struct, frozen=True, array_like=True):
+    """How a match stands that is not over."""
+
+    events: tuple[AnyEvent, ...]
+    quoted: tuple[int, ...]  # of these, by their numbers: they refuse what no message can hold
+    clock: ClockState
+    refusals: tuple[int, int]
+    due: tuple[float | None, float | None]
+    since: Two
+    lost: tuple[bool, bool]
+    came: tuple[bool, bool]
+    losses: tuple[int, int]
+    held: tuple[bool, bool]
+    credited: float
+    thought: Two
+    reports: tuple[int, int]
+    notes: Notes
+
+
+class Report(Struct, frozen=True, array_like=True):
+    """How a match has ended."""
+
+    verdict: Ended
+    moves: tuple[Any, ...]
+    times: tuple[float, ...]
+    moved: tuple[bool, bool]  # which seats have
+    thinking: tuple[tuple[float | None, float | None], tuple[float | None, float | None]]
+    notes: Notes
+
+
+def begun(
+    game: Game[Any, Any],
+    beginning: Beginning,
+    at: float,
+    decided: Decided,
+    kept: tuple[Sequence[Any], Sequence[float]] | None = None,
+) -> Match:
+    """A match that begins here, or goes on from what was `kept` of it; raises `Illegal` if it cannot."""
+    return Match(game=game, kept=kept, **_arguments(beginning, at, decided))
+
+
+class Travelling(Match):
+    """A match that goes from one process to another."""
+
+    def __init__(self, beginning: Beginning, at: float, decided: Decided) -> None:
+        super().__init__(catalogue()[beginning.game], **_arguments(beginning, at, decided))
+        self.beginning = beginning
+        self._away = 0  # connections of its players that are still where it was played
+        self._when_told: list[Callable[[], None]] = []
+
+    @property
+    def course(self) -> Course:
+        """How it stands now, to be gone on with."""
+        notes: Notes = self.notes
+        events = tuple(map(_sayable, self.log.events))
+        return Course(
+            events,
+            tuple(number for number, event in enumerate(events) if event is not self.log.events[number]),
+            self.clock.state,
+            (self._counts[0], self._counts[1]),
+            (self._due[0], self._due[1]),
+            (self._since[0], self._since[1]),
+            (self._lost[0], self._lost[1]),
+            (self._came[0], self._came[1]),
+            (self._losses[0], self._losses[1]),
+            (self._held[0], self._held[1]),
+            self._credited,
+            (self._thought[0], self._thought[1]),
+            (self._reports[0], self._reports[1]),
+            notes,
+        )
+
+    def go_on(self, course: Course) -> None:
+        """Stand as it did in another process. Nobody follows it yet."""
+        self._away = len(self.names)
+        for event in course.events:
+            if isinstance(event, Moved):
+                self._add(event, self.position.play(self.game.read(event.move, self.position)))
+        self.log.events = [*course.events]
+        for number in course.quoted:
+            self.log.events[number] = _as_said(course.events[number])
+        self._eventful = any(not isinstance(event, Moved) for event in course.events[1:])
+        self.to_move = self.position.turn
+        self.clock.show(course.clock)
+        self._paused = course.clock.paused
+        self._counts, self._due, self._since = [*course.refusals], [*course.due], [*course.since]
+        self._lost, self._came, self._losses = [*course.lost], [*course.came], [*course.losses]
+        self._held, self._credited = [*course.held], course.credited
+        self._thought, self._reports = [*course.thought], [*course.reports]
+        if course.notes:
+            self._notebook = _notebook(course.notes)
+
+    def arrived(self) -> None:
+        """One more connection is here again, or has ended."""
+        self._away -= 1
+        if self._away == 0:
+            calls, self._when_told = self._when_told, []
+            for call in calls:
+                call()
+
+    def when_told(self, call: Callable[[], None]) -> None:
+        if self._away > 0:
+            self._when_told.append(call)
+        else:
+            call()
+
+    @property
+    def outcome(self) -> Report:
+        """How it has ended, once it has a verdict."""
+        if self.verdict is None:
+            raise ValueError(f"{self.name} is not over")
+        moved = self.has_moved(0), self.has_moved(1)
+        return Report(self.verdict, *self.moves_and_times(), moved, self.thinking(), self.notes)
+
+
+class Lent(Match):
+    """Stands where the match is dealt from. It referees nothing; its moves are those that were heard of."""
+
+    elsewhere = True
+
+    def __init__(
+        self,
+        beginning: Beginning,
+        at: float,
+        decided: Decided,
+        recall: Callable[[], None],
+        announced: Callable[["Lent"], None],
+    ) -> None:
+        """`recall` has the match come home, and `announced` is called when its result is safe."""
+        super().__init__(catalogue()[beginning.game], **_arguments(beginning, at, decided))
+        self.beginning = beginning
+        self.decided = decided
+        self._recall = recall
+        self._announced = announced
+        self._orders: list[Callable[[Match], None]] = []  # to be done when it is home
+        self._report: Report | None = None
+        self._told = False
+        self._when_told: list[Callable[[], None]] = []
+
+    # What is heard of it
+
+    def hear(self, moves: tuple[Any, ...], times: tuple[float, ...]) -> None:
+        """These were played next."""
+        self.moves += moves
+        self.times += times
+
+    def conclude(self, report: Report) -> None:
+        """It has been decided there."""
+        self._report, self.verdict, self.to_move = report, report.verdict, None
+        self._decided(self, report.verdict)
+
+    def come_home(self, course: Course, at: float) -> Travelling:
+        """The match itself, as it stands; the store goes on with the moves that it has."""
+        match = Travelling(self.beginning, at, self.decided)
+        match.go_on(course)
+        self.moves += match.moves[len(self.moves) :]
+        self.times += match.times[len(self.times) :]
+        match.moves, match.times = self.moves, self.times
+        return match
+
+    def carry_out(self, match: Match) -> None:
+        """Do with a match that is home what was ordered meanwhile."""
+        orders, self._orders = self._orders, []
+        for order in orders:
+            order(match)
+
+    def told(self) -> None:
+        """Both bots have been told how it ended, and are here again."""
+        self._told = True
+        calls, self._when_told = self._when_told, []
+        for call in calls:
+            call()
+
+    def when_home(self, order: Callable[[Match], None]) -> None:
+        """Have it come home, and then that be done with it."""
+        self._orders.append(order)
+        self._recall()
+
+    # As a match
+
+    @property
+    def deadline(self) -> float:
+        return inf
+
+    def flag(self, at: float) -> None:
+        """Its clocks run elsewhere."""
+
+    def credit(self, seconds: float, at: float) -> None:
+        """Its clocks run elsewhere."""
+
+    def play(self, seat: int, sent: object, at: float, now: float | None = None) -> None:
+        raise OutOfTurn("this match is played by another process just now")
+
+    def early_grace(self, seat: int) -> float:
+        return inf  # whoever has moved is known there
+
+    def hold(self, seat: int, until: float, at: float, *, lost: bool = False) -> None:
+        self.when_home(
+            lambda match: match.hold(seat, min(until, at + match.early_grace(seat)), at, lost=lost)
+        )
+
+    def away(self, seat: int, until: float, at: float, *, lost: bool = True) -> None:
+        self.when_home(
+            lambda match: match.away(seat, min(until, at + match.early_grace(seat)), at, lost=lost)
+        )
+
+    def leave(self, seat: int, at: float) -> None:
+        self.when_home(lambda match: match.leave(seat, at))
+
+    def here(self, seat: int, at: float) -> None:
+        self.when_home(lambda match: match.here(seat, at))
+
+    def resign(self, seat: int, at: float) -> None:
+        self.when_home(lambda match: match.resign(seat, at))
+
+    def forfeit(self, seat: int, sent: object, why: str, at: float) -> None:
+        self.when_home(lambda match: match.forfeit(seat, sent, why, at))
+
+    def void(self, why: str, at: float, fault: Fault | None = None) -> None:
+        self.when_home(lambda match: match.void(why, at, fault))
+
+    def has_moved(self, seat: int) -> bool:
+        return self._report is not None and self._report.moved[seat]
+
+    def moves_and_times(self) -> tuple[tuple[Any, ...], tuple[float, ...]]:
+        report = self._report
+        return super().moves_and_times() if report is None else (report.moves, report.times)
+
+    def thinking(self) -> tuple[tuple[float | None, float | None], tuple[float | None, float | None]]:
+        return super().thinking() if self._report is None else self._report.thinking
+
+    @property
+    def notes(self) -> Notes:
+        return () if self._report is None else self._report.notes
+
+    def announce(self) -> None:
+        super().announce()
+        self._announced(self)
+
+    def when_told(self, call: Callable[[], None]) -> None:
+        if self._told:
+            call()
+        else:
+            self._when_told.append(call)
+
+
+def _arguments(beginning: Beginning, at: float, decided: Decided) -> dict[str, Any]:
+    return {
+        "names": beginning.names,
+        "at": at,
+        "name": beginning.name,
+        "pace": beginning.pace,
+        "options": beginning.options,
+        "replayable": beginning.replayable,
+        "excused": beginning.excused,
+        "early_grace": beginning.early_grace,
+        "epoch": beginning.epoch,
+        "decided": decided,
+    }
+
+
+def _sayable(event: AnyEvent) -> AnyEvent:
+    """What was refused may be what no message can hold."""
+    if isinstance(event, Refused):
+        try:
+            msgpack.encode(event.sent)
+        except (TypeError, ValueError, OverflowError, RecursionError):
+            return structs.replace(event, sent=str(quoted(event.sent)))
+    return event
+
+
+def _as_said(event: AnyEvent) -> AnyEvent:
+    return structs.replace(event, sent=Quoted(event.sent)) if isinstance(event, Refused) else event
+
+
+def _notebook(notes: tuple[Noted, ...]) -> Notebook:
+    found = Notebook()
+    for each in notes:
+        found.add(each.ply, each.seat, each.note)
+    return found
