@@ -45,6 +45,7 @@ ELSEWHERE = {
     "server/commands/import_match.py": "server/test_commands_host.py",
     "server/host/appearances.py": "server/pages/test_tables.py",
     "server/host/claims.py": "server/host/test_seats.py",
+    "server/host/happened.py": "server/peers/test_watching.py",
     "server/host/holding.py": "server/host/test_host.py",
     "server/host/opening.py": "server/host/test_host.py",
     "server/host/durations.py": "server/test_config.py",

@@ -152,6 +152,8 @@ def known_in_the_order_of_waking() -> Patches:
 
     async def keep(self: Keeper, *facts: AnyFact) -> Sequence[str]:
         receipts = await self._store.keep(self._record.name, self._wall(), facts)
+        for _ in facts[1:]:  # whoever has kept more wakes later
+            await trio.lowlevel.checkpoint()
         for fact in facts:
             self._record.add(fact)
             self._added(fact)
@@ -195,8 +197,8 @@ def a_restart_takes_time() -> Patches:
     """The clock of the mover runs while its bot is still on its way back."""
     hold = Match.hold
 
-    def running(match: Match, seat: int, until: float) -> None:
-        hold(match, seat, until)
+    def running(match: Match, seat: int, until: float, at: float, *, lost: bool = False) -> None:
+        hold(match, seat, until, at, lost=lost)
         if match.interrupted and match.to_move == seat:
             match.clock.start(seat, until - GRACE)
 
