@@ -34,6 +34,7 @@ def main() -> int:
         *verdict.complaints,
         sep="\n",
     )
+    print(f"hosts that ended because others had taken over: {found.overtaken}")
     for what, seconds in found.resumed.items():
         middle, late = median_and_p95(seconds)
         print(f"play went on after {what}: median {middle:.2f} s, p95 {late:.2f} s, of {len(seconds)}")

@@ -20,6 +20,7 @@ import trio
 from msgspec import Struct
 
 from server.export.verify import verify
+from server.serve import TAKEN_OVER
 from tests.chaos.bots import Stranger
 from tests.chaos.campaign import command
 from tests.chaos.organiser import LADDER, ROUND_ROBIN, Organiser
@@ -41,6 +42,7 @@ AWAY = 1.0  # seconds for which a link or the balancer is not there, at most
 CALM = (0.2, 0.8)  # seconds between two faults
 TRIES = 30  # of a request about something that is so new that a host may not know it
 LOOK = 0.01
+STALE = b"tournament.store.Stale"
 TOLD = 2_000  # characters of a line of the record that does not follow
 FAULTS = ("kill", "stop", "cut", "clock", "balancer", "restart-postgres", "fail-over", "drain")
 # What comes later in a tournament was written under a later lease: a zombie's line would not be.
@@ -55,6 +57,7 @@ class Found(Struct):
     verdict: Verdict
     faults: dict[str, int]
     resumed: dict[str, list[float]]  # seconds, by what befell a host
+    overtaken: int  # hosts that ended because others had taken over
 
 
 class Patient(Organiser):
@@ -80,6 +83,7 @@ class Cluster:
         self.heard: dict[str, float] = {}
         self.faults: dict[str, int] = {}
         self.resumed: dict[str, list[float]] = {}
+        self.overtaken = 0
         self.doors = {door: Balancer(partial(self._ports, door)) for door in ("tcp", "websocket", "http")}
 
     def _ports(self, door: str) -> list[int]:
@@ -187,7 +191,9 @@ class Cluster:
         await host.begin()
 
     def _expect(self, host: Host, code: int | None, wanted: int | None) -> None:
-        if code != wanted:
+        if code == 1 and TAKEN_OVER in host.tail():
+            self.overtaken += 1  # on a busy machine, or when the database comes back to the others first
+        elif code != wanted:
             self.told.verdict.wrong.append(f"a host ended with {code}, not {wanted}: {host.tail()}")
 
     async def _measured(self, what: str, gone: Host | None) -> None:
@@ -230,13 +236,14 @@ class Cluster:
         if self._ask(BACKWARDS) != [(0,)]:
             verdict.wrong.append("something was written under a lease after another host had had a later one")
         for host in self._hosts:
-            if b"Traceback" in host.log.read_bytes():
+            # A bot whose tournament has just gone to another host is dropped, and that is logged.
+            if any(b"Traceback" in line and STALE not in line for line in host.log.open("rb")):
                 verdict.wrong.append(f"a host had a bug to tell of: {host.tail()}")
         return verdict
 
 
 @asynccontextmanager
-async def standing(server: Server, *, standby: bool, folder: Path) -> AsyncIterator[Cluster]:
+async def standing(server: Server, folder: Path, count: int, *, standby: bool) -> AsyncIterator[Cluster]:
     url, pair = server.database(), None
     name = url.rpartition("/")[2]
     where = binaries()
@@ -246,16 +253,16 @@ async def standing(server: Server, *, standby: bool, folder: Path) -> AsyncItera
         url = pair.url(name)
     async with nest(QUINTAIN_TOKEN=TOKEN) as hosts:
         try:
-            yield Cluster([Host(hosts, folder / str(n), url) for n in range(HOSTS)], server, pair, name)
+            yield Cluster([Host(hosts, folder / str(n), url) for n in range(count)], server, pair, name)
         finally:
             if pair is not None:
                 pair.close()
 
 
-async def campaign(server: Server, faults: Sequence[str], seed: int) -> Found:
+async def campaign(server: Server, faults: Sequence[str], seed: int, hosts: int = HOSTS) -> Found:
     """All of it, on a server that is this campaign's alone if one of the faults is to fail over."""
     with tempfile.TemporaryDirectory(prefix="quintain-cluster-") as folder:
-        async with standing(server, standby="fail-over" in faults, folder=Path(folder)) as cluster:
+        async with standing(server, Path(folder), hosts, standby="fail-over" in faults) as cluster:
             await cluster.play(faults, Random(f"{seed} cluster"))
             verdict = await trio.to_thread.run_sync(cluster.judged)
-            return Found(verdict, cluster.faults, cluster.resumed)
+            return Found(verdict, cluster.faults, cluster.resumed, cluster.overtaken)

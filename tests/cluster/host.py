@@ -23,7 +23,7 @@ class Host(Alone):
 
     async def hatch(self, ahead: float = 0.0) -> None:
         ports = ("--tcp", str(self.tcp), "--http", str(self.http), "--websocket", str(self.websocket))
-        peers = ("--peers", f"127.0.0.1:{self._peers}", "--advertise", self.address)
+        peers = ("--show", "1", "--peers", f"127.0.0.1:{self._peers}", "--advertise", self.address)
         out = self.folder / "out"
         out.write_bytes(b"")
         self._pid = await self._nest.hatch(

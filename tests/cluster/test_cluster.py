@@ -12,7 +12,7 @@ from tests.server.store.postgresql import running
 @pytest.mark.slow
 def test_hosts_that_die_or_are_cut_off_lose_nothing_that_was_told() -> None:
     with running() as server:
-        found = trio.run(campaign, server, ("kill", "cut"), 1)
+        found = trio.run(campaign, server, ("cut", "kill"), 1, 2)
     assert found.verdict.complaints == []
     assert found.verdict.told > 4
     assert len(found.resumed["kill"]) == 1
