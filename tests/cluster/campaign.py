@@ -237,7 +237,7 @@ class Cluster:
             verdict.wrong.append("something was written under a lease after another host had had a later one")
         for host in self._hosts:
             # A bot whose tournament has just gone to another host is dropped, and that is logged.
-            if any(b"Traceback" in line and STALE not in line for line in host.log.open("rb")):
+            if any(b"Traceback" in line and STALE not in line for line in host.log.read_bytes().splitlines()):
                 verdict.wrong.append(f"a host had a bug to tell of: {host.tail()}")
         return verdict
 

@@ -20,7 +20,7 @@ from tests.server.peers.test_ledger import Rows
 from tournament import entries
 from tournament.entries import Entry
 from tournament.facts import AnyFact, Entered, Opened, State, Turned
-from tournament.tournament import Refusal
+from tournament.refusals import Refusal
 
 FACTS: tuple[AnyFact, ...] = (Opened("tic-tac-toe", "round-robin"), Turned(State.RUNNING))
 
