@@ -17,6 +17,8 @@ from itertools import islice
 from math import inf
 from typing import Any
 
+from msgspec import structs
+
 from games.game import Game, Illegal, Pace
 from tournament import causes, verdicts
 from tournament.causes import Cause, bounded
@@ -473,6 +475,8 @@ class Match:
         self.positions.append(after)
 
     def _end(self, verdict: Ended) -> None:
+        if verdict.cause and verdict.cause[-1].at > verdict.at:  # a relayed move may be known late
+            verdict = structs.replace(verdict, at=verdict.cause[-1].at)
         self.clock.halt(verdict.at)
         self.verdict = verdict
         self.to_move = None

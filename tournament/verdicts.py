@@ -51,17 +51,22 @@ class Gone(Struct, frozen=True):
 
 
 def gathered(events: Sequence[AnyEvent]) -> list[Cause]:
-    """What a log has of what may lead to an end."""
+    """What a log has of what may lead to an end, in its order: what comes late was late to happen.
+
+    What a bot sends to another host arrived there before this one knew.
+    """
     found: list[Cause] = []
+    latest = -inf
     for event in events:
+        at = latest = max(latest, event.at)
         match event:
-            case Refused(at=at, seat=seat, ply=ply, sent=sent, why=why):
+            case Refused(seat=seat, ply=ply, sent=sent, why=why):
                 found.append(causes.Refused(at, seat, ply, as_text(sent), why))
-            case Disconnected(at=at, seat=seat, ply=ply):
+            case Disconnected(seat=seat, ply=ply):
                 found.append(causes.Disconnected(at, seat, ply))
-            case Returned(at=at, seat=seat, ply=ply):
+            case Returned(seat=seat, ply=ply):
                 found.append(causes.Returned(at, seat, ply))
-            case Credited(at=at, seconds=seconds, ply=ply):
+            case Credited(seconds=seconds, ply=ply):
                 found.append(causes.Credited(at, seconds, ply))
             case _:
                 pass

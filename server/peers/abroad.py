@@ -42,6 +42,7 @@ class Known(Directory):
     def __init__(self, keeping: Keeping, ledger: SharedLedger) -> None:
         super().__init__(1, ledger)
         self._leases = keeping.leases
+        self._opened = ledger.has_opened
 
     def _choice(self, record: Record) -> int:
         return self.host_of(record.name)
@@ -64,8 +65,9 @@ class Known(Directory):
         return self.place(record)
 
     def opens(self, game: str) -> bool:
-        """Whoever has a bot for a table that nobody holds opens it."""
-        return self.host_of(OPEN + game) in (OWN, NOBODY)
+        """Whoever has a bot for a table opens it; not one that is there and that nobody holds just now."""
+        name = OPEN + game
+        return self._opened(name) or not (name in self._leases.held or name in self._leases.all)
 
 
 class Afar:
@@ -245,15 +247,23 @@ class Peers:
         known = self._directory.knows(name)
         kept_as = name if known is None else known.kept_as
 
+        latest = 0.0
+
+        def rows() -> Iterable[Kept]:
+            nonlocal latest
+            for row in self._reader.kept(0, kept_as):
+                latest = row.when
+                yield entries.kept(row)
+
         def read() -> Record | None:
-            rows = map(entries.kept, self._reader.kept(0, kept_as))
-            return fold(rows, whole=False).get(kept_as)
+            return fold(rows(), whole=False).get(kept_as)
 
         record = await self._in_thread(read, limiter=self._limiter)
         if record is None or record.state is State.DELETED:
             await self._keeping.remove(name)  # its host has died before it was opened, or when it was deleted
             return
         await self._ledger.look_at_moves()
+        self._ledger.go_on_after(kept_as, latest)  # whose clock may be ahead of this one's
         if self.host.draining:
             return  # it has begun to stop meanwhile, and gives this up with the others
         log.info("taken over", tournament=name, matches=len(record.dealt))

@@ -30,6 +30,7 @@ class SharedLedger(Ledger):
         self._unsure = ""
         self._in_trouble = ""  # the store itself
         self._jotted: Mapping[str, Story] | None = None
+        self._opened: dict[str, int] = {}  # epochs of leases that began with a tournament of this host's
 
     async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> Sequence[str]:
         if any(isinstance(fact, Opened) for fact in facts):
@@ -38,6 +39,11 @@ class SharedLedger(Ledger):
 
     def jotted(self) -> Mapping[str, Story]:
         return super().jotted() if self._jotted is None else self._jotted
+
+    def has_opened(self, tournament: str) -> bool:
+        """Whether this host holds it because it has opened it, and has not taken it over."""
+        epoch = self._keeping.leases.held.get(tournament)
+        return epoch is not None and epoch == self._opened.get(tournament)
 
     async def look_at_moves(self) -> None:
         """Read what was jotted down, now and in a thread, for whoever asks for it next."""
@@ -53,10 +59,11 @@ class SharedLedger(Ledger):
         super()._set_trouble(reason or self._unsure)
 
     async def _open(self, tournament: str) -> None:
-        if tournament in self._keeping.leases.held:
+        if self.has_opened(tournament):
             return  # it is opened again, after a commit that nobody was told of
         try:
-            if not await self._keeping.open(tournament):
+            if tournament in self._keeping.leases.held or not await self._keeping.open(tournament):
                 raise Refusal(f"there is a tournament {tournament} already")
+            self._opened[tournament] = self._keeping.leases.epoch(tournament)
         except Unavailable as error:
             raise Refusal(f"the database does not answer: {error}") from None

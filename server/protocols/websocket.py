@@ -161,6 +161,7 @@ class Connection(Passable):
                     await self._wire.pump(self._take)
                     return None
             except Leaves as leaves:
+                self._reading = trio.CancelScope()  # each serves once, and the bot may come back
                 return leaves
             if self._called_back:
                 return None

@@ -175,6 +175,10 @@ class Ledger:
 
     # Within
 
+    def go_on_after(self, tournament: str, when: float) -> None:
+        """Another host has kept the latest fact of a tournament then, by its own clock."""
+        self._whens[tournament] = when
+
     def _numbered(self, tournament: str, when: float, fact: AnyFact) -> Noted:
         self._last += 1
         before = self._whens.get(tournament, -inf)

@@ -207,10 +207,13 @@ class PostgresReader:
             return self._persistently(fetch, self._drop_reader)
 
     def _all(self, query: LiteralString) -> Iterator[tuple[Any, ...]]:
-        """Read in a session of its own, and never hold all of it in memory."""
-        with self._session() as session, session.transaction():
-            for rows in _batches(session, query):
-                yield from rows
+        """Read in a session of its own, and never hold all of it in memory. Raises `Unavailable`."""
+        try:
+            with self._session() as session, session.transaction():
+                for rows in _batches(session, query):
+                    yield from rows
+        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+            raise Unavailable(f"{self._where}: {self._said(error)}") from error
 
 
 class Postgres(PostgresReader):

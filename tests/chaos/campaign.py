@@ -202,7 +202,7 @@ class Story:
 
 
 def _compared(host: Host, told: Told) -> Verdict:
-    exported = _command("export", "--all", *host.flags())
+    exported = command("export", "--all", *host.flags())
     lines = exported.splitlines(keepends=True)
     verdict = told.compare(map(json.loads, lines))
     verdict.wrong += (f"line {each.line} does not follow: {each.why}" for each in verify(lines).findings)
@@ -228,6 +228,6 @@ def _reader(host: Host) -> Reader:
     return SqliteReader(host.journal)
 
 
-def _command(*arguments: str) -> bytes:
+def command(*arguments: str) -> bytes:
     command = [sys.executable, "-m", "server", *arguments]
     return subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True, timeout=120).stdout

@@ -62,11 +62,11 @@ class Nest:
 
 
 @asynccontextmanager
-async def nest() -> AsyncIterator[Nest]:
+async def nest(**environment: str) -> AsyncIterator[Nest]:
     process = await trio.lowlevel.open_process(
         [sys.executable, "-m", "tests.chaos.warm"],
         cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )

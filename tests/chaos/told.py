@@ -1,7 +1,7 @@
 """Everything that bots and the API were told, and whether the record that is left says the same."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -45,6 +45,11 @@ class Told:
         self._ends: dict[str, End] = {}
         self._moves: dict[str, list[Any]] = {}
         self._counts: dict[tuple[str, str], Counter[str]] = {}  # wins, draws and losses that standings showed
+
+    @property
+    def ends(self) -> Mapping[str, End]:
+        """The matches whose end somebody was told of, by name."""
+        return self._ends
 
     def end(self, match: str, winner: int | None, ending: str, why: str, moves: list[Any] | None) -> None:
         """Somebody heard that a match is over; who followed it from its beginning has its moves."""

@@ -160,6 +160,8 @@ class ArenaBot:
                 return moved
             event.pop("player")
             position, plies = position.play(TIC_TAC_TOE.read(event, position)), plies + 1
+        if position.outcome is not None:
+            return moved  # its end is being kept, and is told then
         if not events or TIC_TAC_TOE.seats[position.turn] != events[0]["youAre"] or plies == moved:
             return moved
         move = TIC_TAC_TOE.write(self._chance.choice(list(position.moves())))

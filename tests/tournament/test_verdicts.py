@@ -246,3 +246,17 @@ def test_what_the_bots_say_they_spent_is_known_only_if_they_say_it_of_every_move
         if spent is not None:
             played.report(number % 2, spent)
     assert played.thinking() == ((1.25, None), (0.75, None))
+
+
+def test_what_arrived_at_another_host_earlier_than_was_known_here_is_told_in_its_order() -> None:
+    """Catches an end before what led to it: verifying says of such a record that it does not follow."""
+    played = match()
+    played.play(0, 3, 1.0)
+    played.away(0, 30.0, 5.0)
+    refuse(played, 1, 99, 4.9)
+    played.here(0, 5.1)
+    played.resign(1, 5.05)
+    moments = [cause.at for cause in ended(played).cause]
+    assert len(moments) == 3
+    assert sorted(moments) == moments
+    assert ended(played).at >= moments[-1]

@@ -3,10 +3,12 @@
 from collections.abc import Callable, Iterable
 from typing import Any, cast
 
+import pytest
 import trio
 from trio.testing import MockClock
 
-from server.host.host import Host
+from server.host.abroad import Wanted
+from server.host.host import OPEN, Host
 from server.peers.abroad import Peers
 from server.peers.keeping import Keeping
 from server.peers.leases import EVERY, Lease
@@ -17,7 +19,8 @@ from tests.server.peers.test_keeping import CARD, Registry, here
 from tests.server.peers.test_ledger import Rows
 from tournament import entries
 from tournament.entries import Entry
-from tournament.facts import AnyFact, Opened, State, Turned
+from tournament.facts import AnyFact, Entered, Opened, State, Turned
+from tournament.refusals import Refusal
 
 FACTS: tuple[AnyFact, ...] = (Opened("tic-tac-toe", "round-robin"), Turned(State.RUNNING))
 
@@ -25,8 +28,10 @@ FACTS: tuple[AnyFact, ...] = (Opened("tic-tac-toe", "round-robin"), Turned(State
 class Journal(Rows):
     """In which another host has opened a tournament and begun it."""
 
+    at = 0.0  # when the other host has kept it
+
     def kept(self, after: int = 0, tournament: str | None = None) -> Iterable[Entry]:
-        rows = (entries.entry(number, "cup", 0.0, fact, 1) for number, fact in enumerate(FACTS, 1))
+        rows = (entries.entry(number, "cup", self.at, fact, 1) for number, fact in enumerate(FACTS, 1))
         return [row for row in rows if row.number > after]
 
     def jotted(self) -> Iterable[Jot]:
@@ -72,4 +77,41 @@ async def test_a_host_that_stops_takes_up_nothing_more_and_is_not_willing_to(
         assert not host.tournaments
         await peers.give_up()
         assert registry.leases["cup"].host is None
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_table_that_is_held_and_not_taken_up_yet_is_waited_for_and_not_opened(
+    autojump_clock: MockClock,
+) -> None:
+    registry = Registry()
+    registry.leases = {}
+    async with trio.open_nursery() as nursery:
+        host, peers = await sharing(nursery, registry)
+        assert peers.opens("connect-4")
+        for lease in (Lease(7, 2), Lease(None, 2), Lease(8, 2)):
+            registry.leases, registry.changes = {OPEN + "connect-4": lease}, registry.changes + 1
+            peers._keeping.changed = lambda change: None
+            await peers._keeping.renew()
+            assert not peers.opens("connect-4"), lease
+            wanted = Wanted("ann", "connect-4", None)
+            assert peers.where(wanted) == OPEN + "connect-4"
+        with pytest.raises(Refusal):
+            await host.table("connect-4")
+        nursery.cancel_scope.cancel()
+
+
+async def test_what_is_kept_after_a_takeover_is_not_earlier_though_the_other_host_s_clock_was_ahead(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a record that verifying finds rearranged."""
+    registry = Registry()
+    registry.leases = {}
+    async with trio.open_nursery() as nursery:
+        host, peers = await sharing(nursery, registry)
+        reader = cast("Journal", peers._reader)
+        reader.at = trio.current_time() + 50.0
+        registry.leases, registry.changes = {"cup": Lease(7, 2)}, 2
+        await trio.sleep(2 * EVERY)
+        await host.tournaments["cup"].keep(Entered("ann"))
+        assert reader.whens[-1] == reader.at
         nursery.cancel_scope.cancel()

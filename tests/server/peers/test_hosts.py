@@ -180,6 +180,7 @@ def holders(server: Server, url: str) -> list[tuple[object, ...]]:
     )
 
 
+@pytest.mark.campaign  # `tests/cluster` has the same for bots of all dialects
 async def test_bots_at_any_host_play_and_a_killed_holder_costs_no_result(server: Server) -> None:
     url = server.database()
     async with running(url) as hosts:

@@ -25,6 +25,7 @@ class Rows:
     def __init__(self) -> None:
         self.away = False
         self.epochs: list[int] = []
+        self.whens: list[float] = []
 
     def last(self) -> int:
         return 0
@@ -33,6 +34,7 @@ class Rows:
         if self.away:
             raise Unavailable("it is away")
         self.epochs += [row.epoch for row in rows]
+        self.whens += [row.when for row in rows if isinstance(row, Entry)]
         return [b"" for _ in rows]
 
 
@@ -82,4 +84,21 @@ async def test_a_host_is_in_trouble_while_it_is_unsure_and_while_its_store_is(
         ledger.waver(True)
         assert ledger.trouble == ""
         assert told == [UNSURE, "it is away", UNSURE, ""]
+        nursery.cancel_scope.cancel()
+
+
+async def test_what_this_host_holds_by_taking_over_is_not_opened_again(autojump_clock: MockClock) -> None:
+    """Catches a table that begins anew, with numbers that its record has already."""
+    async with trio.open_nursery() as nursery:
+        rows, keeping = Rows(), Keeping(Registry(), here, now=trio.current_time, sleep=trio.sleep)
+        await keeping.register(CARD)
+        ledger = SharedLedger(cast("SharedPostgres", rows), keeping, cast("Callable[..., Any]", here))
+        nursery.start_soon(ledger.run)
+        await keeping.renew()
+        assert "cup" in keeping.leases.held
+        with pytest.raises(Refusal, match="there is a tournament cup already"):
+            await ledger.keep("cup", 1.0, [OPENED])
+        assert rows.epochs == []
+        await ledger.keep("league", 1.0, [OPENED])
+        assert [ledger.has_opened(name) for name in ("cup", "league")] == [False, True]
         nursery.cancel_scope.cancel()

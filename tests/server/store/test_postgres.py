@@ -105,6 +105,8 @@ def test_a_server_that_is_away_is_unavailable_and_what_was_to_be_kept_can_be_kep
     server.stop()
     with pytest.raises(Unavailable, match=r"^postgresql://127\.0\.0\.1:\d+/test\d+: "):
         engine.write([entry(1)])
+    with pytest.raises(Unavailable, match=r"^postgresql://127\.0\.0\.1:\d+/test\d+: "):
+        next(engine.jotted())  # all at once, in a session of its own
     server.start()
     engine.write([entry(1)])
     assert engine.last() == 1

@@ -107,6 +107,20 @@ async def test_what_comes_back_is_served_from_where_it_was(autojump_clock: MockC
         nursery.cancel_scope.cancel()
 
 
+async def test_a_websocket_that_comes_back_is_served_from_where_it_was(autojump_clock: MockClock) -> None:
+    """Catches a scope that serves once: whoever was to go elsewhere could not be read from any more."""
+    async with trio.open_nursery() as nursery:
+        abroad = Elsewhere(gives_back=True)
+        connect = in_memory(await running(nursery, abroad), websocket.attend, partial(FrameEnd, path="/play"))
+        end = await connect()
+        assert isinstance(end, FrameEnd)
+        await end.shake_hands()
+        await end.say(HELLO)
+        assert '"welcome"' in (await end.hear() or "")
+        assert len(abroad.handed) == 1
+        nursery.cancel_scope.cancel()
+
+
 async def test_a_bot_that_says_hello_again_may_play_elsewhere(autojump_clock: MockClock) -> None:
     async with trio.open_nursery() as nursery:
         abroad = Elsewhere()

@@ -1,0 +1,268 @@
+"""Three hosts on one PostgreSQL behind a balancer, bots of five dialects, and one fault after another.
+
+In the end all that bots and the API were told is compared with the record, which is replayed as well.
+How long play stood still after a fault is measured where it is held: from the fault to the first turn that a
+bot is told by whoever holds the tournament then.
+"""
+
+import json
+import signal
+import tempfile
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import psycopg
+import trio
+from msgspec import Struct
+
+from server.export.verify import verify
+from server.serve import TAKEN_OVER
+from tests.chaos.bots import Stranger
+from tests.chaos.campaign import command
+from tests.chaos.organiser import LADDER, ROUND_ROBIN, Organiser
+from tests.chaos.process import nest
+from tests.chaos.told import Told, Verdict
+from tests.chaos.web_bots import ArenaBot, DotsBot
+from tests.cluster.balancer import Balancer
+from tests.cluster.bots import FourBot, Listening
+from tests.cluster.database import Pair
+from tests.cluster.host import Host
+from tests.hang import HANG
+from tests.server.store.postgresql import Server, binaries
+
+HOSTS = 3
+TOKEN = "a-token-of-the-organiser"
+STOPPED = 3.0  # seconds that a host stands still
+MINUTE = 60.0
+AWAY = 1.0  # seconds for which a link or the balancer is not there, at most
+CALM = (0.2, 0.8)  # seconds between two faults
+TRIES = 30  # of a request about something that is so new that a host may not know it
+LOOK = 0.01
+STALE = b"tournament.store.Stale"
+TOLD = 2_000  # characters of a line of the record that does not follow
+FAULTS = ("kill", "stop", "cut", "clock", "balancer", "restart-postgres", "fail-over", "drain")
+# What comes later in a tournament was written under a later lease: a zombie's line would not be.
+BACKWARDS = """
+    SELECT count(*) FROM (SELECT epoch < lag(epoch) OVER (
+        PARTITION BY split_part(tournament, '~', 1) ORDER BY number) AS back FROM journal) AS each WHERE back
+"""
+HOLDER = "SELECT address FROM leases JOIN hosts ON hosts.id = leases.host WHERE tournament = %s"
+
+
+class Found(Struct):
+    verdict: Verdict
+    faults: dict[str, int]
+    resumed: dict[str, list[float]]  # seconds, by what befell a host
+    overtaken: int  # hosts that ended because others had taken over
+
+
+class Patient(Organiser):
+    """What one host has opened, another may not know for half a second."""
+
+    async def _ask(self, method: str, path: str, **body: object) -> Any:
+        found: Any = {}
+        for _ in range(TRIES):
+            found = await super()._ask(method, path, **body)
+            if not str(found.get("error", "")).startswith("there is no tournament"):
+                return found
+            await trio.sleep(0.1)
+        return found
+
+
+class Cluster:
+    def __init__(self, hosts: Sequence[Host], server: Server, pair: Pair | None, name: str) -> None:
+        self._hosts = hosts
+        self._server = server
+        self._pair = pair
+        self._name = name
+        self.told = Told()
+        self.heard: dict[str, float] = {}
+        self.faults: dict[str, int] = {}
+        self.resumed: dict[str, list[float]] = {}
+        self.overtaken = 0
+        self.doors = {door: Balancer(partial(self._ports, door)) for door in ("tcp", "websocket", "http")}
+
+    def _ports(self, door: str) -> list[int]:
+        return [getattr(host, door) for host in self._hosts if host.there]
+
+    async def play(self, faults: Iterable[str], chance: Random) -> None:
+        async with trio.open_nursery() as nursery:
+            for each in (*self.doors.values(), *(host.cable for host in self._hosts)):
+                await nursery.start(each.run)
+            for host in self._hosts:
+                await host.hatch()
+            for host in self._hosts:
+                await host.settle()
+            async with trio.open_nursery() as playing:
+                self._gather(playing, chance)
+                while len(self.told.ends) < ROUND_ROBIN:  # noqa: ASYNC110 - nobody tells
+                    await trio.sleep(LOOK)
+                for fault in faults:
+                    with trio.fail_after(2 * HANG):
+                        await self._befall(fault, chance)
+                    await trio.sleep(chance.uniform(*CALM))
+                await trio.sleep(CALM[1])
+                playing.cancel_scope.cancel()
+            for host in self._hosts:
+                code, _ = await host.end(signal.SIGTERM)
+                self._expect(host, code, 0)
+            nursery.cancel_scope.cancel()
+
+    def _gather(self, playing: trio.Nursery, chance: Random) -> None:
+        tcp, websocket, http = (door.port for door in self.doors.values())
+        folder = self._hosts[0].folder / "organiser"
+        (folder / "data").mkdir(parents=True)
+        (folder / "data" / "organiser-token").write_text(TOKEN)
+        organiser = Patient(folder, http, self.told)
+        playing.start_soon(organiser.run)
+        for number in range(ROUND_ROBIN):
+            for kind, game in (("ladder", "tic-tac-toe"), ("cup", "connect-4")):
+                bot = Listening(
+                    f"{kind}-{number}", game, tcp, partial(getattr, organiser, kind), self.told, chance
+                )
+                bot.heard, bot.kind = self.heard, kind
+                playing.start_soon(bot.run)
+        for number in range(2):
+            playing.start_soon(DotsBot(f"d{number}", http, self.told, chance).run)
+            playing.start_soon(ArenaBot(f"a{number}", http, chance).run)
+            playing.start_soon(FourBot(f"f{number}", websocket, chance).run)
+            playing.start_soon(Stranger(f"s{number}", tcp, chance).run)
+
+    # Faults
+
+    async def _befall(self, fault: str, chance: Random) -> None:
+        self.faults[fault] = self.faults.get(fault, 0) + 1
+        holder = await self._holder() or self._hosts[0]
+        match fault:
+            case "kill":
+                await holder.kill()
+                await self._measured(fault, holder)
+                await holder.begin()
+            case "drain":
+                holder.there = False
+                code, _ = await holder.end(signal.SIGTERM)
+                self._expect(holder, code, 0)
+                await self._measured(fault, holder)
+                await holder.begin()
+            case "stop":
+                await self._stop(holder)
+            case "cut":
+                holder.cable.restart(chance.uniform(0.0, AWAY))
+            case "clock":
+                other = chance.choice([host for host in self._hosts if host is not holder])
+                await other.kill()
+                await other.begin(chance.choice((-MINUTE, MINUTE)))
+            case "balancer":
+                for door in self.doors.values():
+                    door.restart(chance.uniform(0.0, AWAY))
+            case "restart-postgres":
+                server = self._server if self._pair is None else self._pair.primary
+                await trio.to_thread.run_sync(server.stop)
+                await trio.to_thread.run_sync(server.start)
+                await self._measured(fault, None)
+            case "fail-over" if self._pair is not None:
+                await trio.to_thread.run_sync(self._pair.fail_over)
+                await self._measured(fault, None)
+                await trio.to_thread.run_sync(self._pair.mend)
+            case _:
+                raise ValueError(fault)
+        for host in self._hosts:
+            if host.there and host.code is not None:
+                self._expect(host, host.code, 0 if fault == "stop" else None)
+                host.there = False
+                await host.begin()
+
+    async def _stop(self, host: Host) -> None:
+        """It stands still, others take over, and then it believes for a moment what was true before."""
+        async with trio.open_nursery() as nursery:
+            host.send(signal.SIGSTOP)
+            nursery.start_soon(self._measured, "stop", host)
+            await trio.sleep(STOPPED)
+            host.send(signal.SIGCONT)  # bots that had come to it learn now that it is gone
+            with trio.fail_after(HANG):
+                while host.code is None:  # noqa: ASYNC110 - it ends by itself
+                    await trio.sleep(LOOK)
+            host.there = False
+            self._expect(host, host.code, 1)
+        await host.begin()
+
+    def _expect(self, host: Host, code: int | None, wanted: int | None) -> None:
+        if code == 1 and TAKEN_OVER in host.tail():
+            self.overtaken += 1  # on a busy machine, or when the database comes back to the others first
+        elif code != wanted:
+            self.told.verdict.wrong.append(f"a host ended with {code}, not {wanted}: {host.tail()}")
+
+    async def _measured(self, what: str, gone: Host | None) -> None:
+        """Wait until the ladder goes on, held by another than that host, and note how long it took."""
+        begun = trio.current_time()
+        if gone is not None:
+            while await self._holder() in (None, gone):  # noqa: ASYNC110 - the database tells nobody
+                await trio.sleep(LOOK)
+        held = trio.current_time()
+        while self.heard.get("ladder", 0.0) <= held:  # noqa: ASYNC110
+            await trio.sleep(LOOK)
+        self.resumed.setdefault(what, []).append(self.heard["ladder"] - begun)
+
+    async def _holder(self) -> Host | None:
+        """Of the ladder."""
+        found = await trio.to_thread.run_sync(self._ask, HOLDER, (LADDER,))
+        return next((host for host in self._hosts if (host.address,) in found), None)
+
+    # The end
+
+    def _ask(self, query: str, parameters: Sequence[str] = ()) -> list[tuple[object, ...]]:
+        with psycopg.connect(self._hosts[0].store, autocommit=True) as session:
+            return session.execute(query.encode(), parameters).fetchall()
+
+    def judged(self) -> Verdict:
+        lines = command("export", "--all", *self._hosts[0].flags()).splitlines(keepends=True)
+        found = [json.loads(line) for line in lines]
+        verdict = self.told.compare(found)
+        verdict.wrong += (
+            f"line {each.line} does not follow: {each.why}: {lines[each.line - 1].decode()[:TOLD]}"
+            for each in verify(lines).findings
+        )
+        verdict.wrong += (
+            f"{line['match']} was lost by a bot that plays by the rules: {line['why']}"
+            for line in found
+            if line["type"] == "match"
+            and line["tournament"].startswith((LADDER, "cup-"))
+            and line["ending"] not in ("played", "void")
+        )
+        if self._ask(BACKWARDS) != [(0,)]:
+            verdict.wrong.append("something was written under a lease after another host had had a later one")
+        for host in self._hosts:
+            # A bot whose tournament has just gone to another host is dropped, and that is logged.
+            if any(b"Traceback" in line and STALE not in line for line in host.log.read_bytes().splitlines()):
+                verdict.wrong.append(f"a host had a bug to tell of: {host.tail()}")
+        return verdict
+
+
+@asynccontextmanager
+async def standing(server: Server, folder: Path, count: int, *, standby: bool) -> AsyncIterator[Cluster]:
+    url, pair = server.database(), None
+    name = url.rpartition("/")[2]
+    where = binaries()
+    assert where is not None
+    if standby:
+        pair = await trio.to_thread.run_sync(Pair, where, server)
+        url = pair.url(name)
+    async with nest(QUINTAIN_TOKEN=TOKEN) as hosts:
+        try:
+            yield Cluster([Host(hosts, folder / str(n), url) for n in range(count)], server, pair, name)
+        finally:
+            if pair is not None:
+                pair.close()
+
+
+async def campaign(server: Server, faults: Sequence[str], seed: int, hosts: int = HOSTS) -> Found:
+    """All of it, on a server that is this campaign's alone if one of the faults is to fail over."""
+    with tempfile.TemporaryDirectory(prefix="quintain-cluster-") as folder:
+        async with standing(server, Path(folder), hosts, standby="fail-over" in faults) as cluster:
+            await cluster.play(faults, Random(f"{seed} cluster"))
+            verdict = await trio.to_thread.run_sync(cluster.judged)
+            return Found(verdict, cluster.faults, cluster.resumed, cluster.overtaken)

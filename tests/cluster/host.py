@@ -1,0 +1,50 @@
+"""A host of a cluster, in a process of its own, whose links to others go through a cable that can be cut."""
+
+import signal
+from pathlib import Path
+
+from tests.chaos.process import Host as Alone
+from tests.chaos.process import Nest, free_ports
+from tests.cluster.balancer import Balancer
+
+
+class Host(Alone):
+    def __init__(self, nest: Nest, folder: Path, store: str) -> None:
+        folder.mkdir()
+        super().__init__(nest, folder, store)
+        self.websocket, self._peers = free_ports(2)
+        self.cable = Balancer(lambda: [self._peers])
+        self.there = False  # bots may be sent to it
+
+    async def begin(self, ahead: float = 0.0) -> None:
+        """Start it and wait until it is ready; its clock is `ahead` by so many seconds."""
+        await self.hatch(ahead)
+        await self.settle()
+
+    async def hatch(self, ahead: float = 0.0) -> None:
+        ports = ("--tcp", str(self.tcp), "--http", str(self.http), "--websocket", str(self.websocket))
+        peers = ("--show", "1", "--peers", f"127.0.0.1:{self._peers}", "--advertise", self.address)
+        out = self.folder / "out"
+        out.write_bytes(b"")
+        self._pid = await self._nest.hatch(
+            arguments=["serve", *ports, *peers, *self.flags(), "--log-level", "warning"],
+            folder=str(self.folder),
+            out=str(out),
+            log=str(self.log),
+            fresh=False,
+            ahead=ahead,
+        )
+
+    async def settle(self) -> None:
+        """Wait until it is ready, and have bots sent to it."""
+        await self.ready()
+        self.there = True
+
+    @property
+    def address(self) -> str:
+        """Where the others reach it."""
+        return f"127.0.0.1:{self.cable.port}"
+
+    async def kill(self) -> None:
+        self.there = False
+        await self.end(signal.SIGKILL)
