@@ -80,7 +80,6 @@ ELSEWHERE = {
     "server/workers/match_messages.py": "server/workers/test_spread.py",
     "server/workers/starting.py": "server/workers/test_workers.py",
     "server/workers/store.py": "server/workers/test_link.py",
-    "server/host/happened.py": "server/peers/test_watching.py",
     # Hosts that share a database
     "server/peers/channel.py": "server/peers/test_link.py",
     "server/peers/identity.py": "server/peers/test_links.py",
