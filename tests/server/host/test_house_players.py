@@ -90,8 +90,7 @@ async def test_a_house_player_goes_with_a_challenger_who_does_not_wait(autojump_
 async def test_so_it_does_if_that_happens_while_either_is_coming(
     seconds: float, autojump_clock: MockClock
 ) -> None:
-    async with place() as host:
-        host.store = Slow()
+    async with place(store=Slow()) as host:
         ann = Bot(host)
         await ann.tell("start", id="Ann", against="random")
         await trio.sleep(seconds)

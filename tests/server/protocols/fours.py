@@ -18,6 +18,7 @@ from server.protocols.c4arena.talk import C4Arena
 from server.protocols.dialect import Channel
 from tests.server.transcripts import hosting
 from tournament.record import Record
+from tournament.store import Store
 
 Message = dict[str, Any]
 
@@ -91,9 +92,9 @@ class Bot:
 
 @asynccontextmanager
 async def place(
-    settings: Mapping[str, str] | None = None, limits: Limits | None = None
+    settings: Mapping[str, str] | None = None, limits: Limits | None = None, store: Store | None = None
 ) -> AsyncIterator[Host]:
-    async with hosting(settings or {}, limits) as (host, _):
+    async with hosting(settings or {}, limits, store) as (host, _):
         yield host
 
 

@@ -334,8 +334,7 @@ async def test_what_was_put_off_is_heard_after_a_refusal_too_but_not_after_the_e
 async def test_whoever_goes_while_it_is_being_let_in_is_not_let_in(
     name: str, autojump_clock: MockClock
 ) -> None:
-    async with hosting({}) as (host, _):
-        host.store = SlowToEnter()
+    async with hosting({}, store=SlowToEnter()) as (host, _):
         ann = await Bot(host).come(name, wait=False)
         ann.here.hang_up()
         await trio.sleep(20.0)

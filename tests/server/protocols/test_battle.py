@@ -180,8 +180,7 @@ async def test_a_move_is_echoed_before_its_request_is_answered(command: Command)
 
 
 async def test_a_move_that_decides_is_answered_when_the_result_is_safe(autojump_clock: MockClock) -> None:
-    async with lists() as here:
-        here.host.store = Slow()
+    async with lists(store=Slow()) as here:
         clients = [await here.join(name) for name in ("ann", "bob")]
         await trio.sleep(5.0)
         ann, bob = [Fighter(here, await answered(client)) for client in clients]
@@ -386,8 +385,7 @@ async def test_the_clock_does_not_run_while_the_answer_to_a_join_is_on_its_way(
     autojump_clock: MockClock,
 ) -> None:
     """Catches a match that is dealt to somebody before its door knows it."""
-    async with lists(limits=Limits(ghost_seconds=300.0)) as here:
-        here.host.store = Slow()
+    async with lists(limits=Limits(ghost_seconds=300.0), store=Slow()) as here:
         clients = [await here.join(name) for name in ("ann", "bob")]
         await trio.sleep(120.0)
         ann, bob = [Fighter(here, await answered(client)) for client in clients]

@@ -243,8 +243,7 @@ async def test_who_has_gone_on_to_another_tournament_hears_of_no_end_but_that_on
 
 
 async def test_of_two_that_arrive_with_one_token_the_second_stays(autojump_clock: MockClock) -> None:
-    async with lists() as here:
-        here.host.store = Slow()
+    async with lists(store=Slow()) as here:
         first, second = await here.join("ann", token=OWN), await here.join("ann", token=OWN)
         await trio.sleep(5.0)
         assert await said(first) == (409, {"error": "somebody with the same token has taken over"})

@@ -153,8 +153,7 @@ async def test_there_is_nothing_anywhere_else(path: str, autojump_clock: MockClo
 
 
 async def test_of_three_who_join_at_once_two_play(autojump_clock: MockClock) -> None:
-    async with table() as here:
-        here.host.store = Slow(Entered, Opened)
+    async with table(store=Slow(Entered, Opened)) as here:
         game = await here.made()
         ann, bob, cas = (here.bot(name) for name in ("ann", "bob", "cas"))
         for bot in (ann, bob, cas):
@@ -167,8 +166,7 @@ async def test_of_three_who_join_at_once_two_play(autojump_clock: MockClock) -> 
 
 
 async def test_who_hangs_up_while_it_is_let_in_was_never_there(autojump_clock: MockClock) -> None:
-    async with table() as here:
-        here.host.store = Slow(Entered, Opened)
+    async with table(store=Slow(Entered, Opened)) as here:
         game = await here.made()
         ann, bob, cas = (here.bot(name) for name in ("ann", "bob", "cas"))
         await ann.join(game)
@@ -183,8 +181,7 @@ async def test_who_hangs_up_while_it_is_let_in_was_never_there(autojump_clock: M
 
 
 async def test_a_game_is_not_forgotten_while_somebody_is_let_in(autojump_clock: MockClock) -> None:
-    async with table(limits=Limits(games=1)) as here:
-        here.host.store = Slow(Entered, Opened)
+    async with table(limits=Limits(games=1), store=Slow(Entered, Opened)) as here:
         game = await here.made()
         ann, bob = here.bot("ann"), here.bot("bob")
         await ann.join(game)
@@ -199,8 +196,7 @@ async def test_a_game_is_not_forgotten_while_somebody_is_let_in(autojump_clock: 
 async def test_nobody_is_in_two_matches_when_an_opponent_goes_as_they_begin(
     autojump_clock: MockClock,
 ) -> None:
-    async with table() as here:
-        here.host.store = Slow(Dealt)
+    async with table(store=Slow(Dealt)) as here:
         game = await here.made()
         ann, bob, cas = (here.bot(name) for name in ("ann", "bob", "cas"))
         for bot in (ann, bob):

@@ -106,8 +106,7 @@ async def test_a_name_is_not_twice_in_the_same_game(name: str, autojump_clock: M
 
 
 async def test_of_two_joins_under_one_name_at_once_one_is_let_in(autojump_clock: MockClock) -> None:
-    async with table() as here:
-        here.host.store = Slow(Entered, Opened)
+    async with table(store=Slow(Entered, Opened)) as here:
         game = await here.made()
         bots = [here.bot("ann"), here.bot("ann")]
         for bot in bots:

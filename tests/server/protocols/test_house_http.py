@@ -31,6 +31,7 @@ from tests.server.web import Answer, Client
 from tests.server.windowed import Weather
 from tournament.events import Ending
 from tournament.facts import Entered, Opened, State
+from tournament.store import Store
 
 GAME = "tic-tac-toe"
 CUP = {"tournament": "cup", "game": GAME, "format": "round-robin", "entrants": "2"}
@@ -106,10 +107,10 @@ class Stream(Caller):
 
 @asynccontextmanager
 async def hall(
-    settings: dict[str, str] | None = None, limits: Limits | None = None
+    settings: dict[str, str] | None = None, limits: Limits | None = None, store: Store | None = None
 ) -> AsyncIterator[tuple[Table, Callable[[], House]]]:
     """A host, and how bots of the house protocol come to it."""
-    async with table(settings, limits) as here:
+    async with table(settings, limits, store=store) as here:
         yield here, lambda: House(here.server.connect)
 
 
@@ -454,8 +455,7 @@ async def test_a_welcome_that_was_lost_can_be_asked_for_again_soon(autojump_cloc
 
 
 async def test_who_hangs_up_before_the_welcome_was_never_there(autojump_clock: MockClock) -> None:
-    async with hall() as (here, come):
-        here.host.store = Slow(Entered, Opened)
+    async with hall(store=Slow(Entered, Opened)) as (here, come):
         lost, ann = come(), come()
         await lost.send("POST", "/play", {"type": "hello", "name": "ann", "game": GAME})
         await lost.hang_up()

@@ -142,8 +142,7 @@ async def test_half_a_first_line_is_nobody(sent: bytes, autojump_clock: MockCloc
 
 
 async def test_who_hangs_up_while_coming_in_is_not_here(autojump_clock: MockClock) -> None:
-    async with room() as hall:
-        hall.host.store = SlowToEnter()
+    async with room(store=SlowToEnter()) as hall:
         ann = await hall.come("Ann")
         await trio.sleep(4.0)
         await ann.close()
@@ -154,8 +153,7 @@ async def test_who_hangs_up_while_coming_in_is_not_here(autojump_clock: MockCloc
 
 
 async def test_that_the_host_is_slow_to_let_it_in_is_no_bots_fault(autojump_clock: MockClock) -> None:
-    async with room() as hall:
-        hall.host.store = SlowToEnter()
+    async with room(store=SlowToEnter()) as hall:
         ann, bob = await hall.come("Ann"), await hall.hello("bob", "santorini")
         await trio.sleep(13.0)
         assert len(await ann.states()) == 1
@@ -165,8 +163,7 @@ async def test_that_the_host_is_slow_to_let_it_in_is_no_bots_fault(autojump_cloc
 async def test_who_is_let_in_at_the_very_end_of_the_patience_is_in(autojump_clock: MockClock) -> None:
     """Five times, because it is by chance which task runs first."""
     for _ in range(5):
-        async with room(limits=Limits(hello_seconds=4.0)) as hall:
-            hall.host.store = SlowToEnter()
+        async with room(limits=Limits(hello_seconds=4.0), store=SlowToEnter()) as hall:
             ann = await hall.come("Ann")
             await trio.sleep(30.0)
             assert await ann.lines() == []
