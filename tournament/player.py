@@ -22,6 +22,7 @@ from tournament.timekeeper import Timekeeper
 log = structlog.get_logger()
 
 TIMED = 64  # of so many moves, one is timed: to time all of them would cost more than it tells
+UNSEEN = "?"  # before the digest of what a player was not seen to have got
 GRACE = 30.0  # seconds that a player may be gone in the middle of a match and still go on with it
 
 

@@ -11,9 +11,18 @@ from server.host.roll import Roll
 from server.host.secrets import token_digest
 from tournament.desk import NOTHING, About, Desk
 from tournament.facts import Claimed, State
+from tournament.match import Match
+from tournament.player import UNSEEN
 from tournament.record import Record
 from tournament.refusals import Refusal
 from tournament.tournament import Tournament
+
+
+def way_back(visit: Visit, *, has_it: bool) -> str | None:
+    """By what a bot can come back to a match after a restart, if it can; `has_it`: its token, for certain."""
+    if not visit.resumes or visit.digest is None:
+        return None
+    return ("" if has_it else UNSEEN) + visit.digest.hex()
 
 
 class Claims:
@@ -78,7 +87,14 @@ class Claims:
         for match, keys in record.keys.items():
             for name, key in zip(record.drawn[record.dealt[match]].names, keys, strict=True):
                 if digest := record.claims.get(name, key):
-                    self._reception.restore(name, record.opened.game, digest, record.name)
+                    arrived, digest = not digest.startswith(UNSEEN), digest.removeprefix(UNSEEN)
+                    self._reception.restore(name, record.opened.game, digest, record.name, arrived=arrived)
+
+    def gone_on(self, match: Match) -> None:
+        """A match goes on that a stop of the host interrupted: whoever has moved in it has its token."""
+        for seat, name in enumerate(match.names):
+            if match.has_moved(seat):
+                self._reception.trust(name, match.game.name)
 
     def restore(self, record: Record) -> None:
         """Keep the names for whoever has their tokens, if the tournament is not over."""

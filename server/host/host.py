@@ -21,7 +21,7 @@ from games.game import Game
 from server.host import telling
 from server.host.abroad import Abroad, HeldAbroad
 from server.host.boards import Boards
-from server.host.claims import Claims
+from server.host.claims import Claims, way_back
 from server.host.exposition import Family
 from server.host.grading import Grader
 from server.host.holding import Holding
@@ -302,8 +302,7 @@ class Host:
         visit.player.back()  # if it had been dealt all that it wanted
         visit.player.reserved |= reserved
         visit.resumes = resumes
-        digest = visit.digest if resumes and is_token(token) else None  # it has the token for certain
-        visit.player.key = None if digest is None else digest.hex()
+        visit.player.key = way_back(visit, has_it=is_token(token))
         visit.player.place = visit.player.place or NOWHERE  # else any tournament could deal to it now
         try:
             seated = None if is_token(token) else Seated(visit.player.name, door, address_of(peer))
@@ -432,6 +431,8 @@ class Host:
                 self.roll.remove(record)
 
         def tell_begun(match: Match) -> None:
+            if match.interrupted:
+                self.claims.gone_on(match)
             for each in tuple(self.on_begun):
                 each(tournament, match)
 

@@ -172,9 +172,10 @@ class Reception:
         claim = self._claims.get(visit.key)
         return claim.digest.hex() if claim is not None and claim.acknowledged else None
 
-    def restore(self, name: str, game: str, digest: str, place: str) -> None:
+    def restore(self, name: str, game: str, digest: str, place: str, *, arrived: bool = True) -> None:
         """Give a name back to whoever had it before the host restarted, as an absent player of `place`.
 
+        Unless its token was seen to have `arrived`, whoever comes first has the name.
         Its bot may have come to this host in vain, before this host held its tournament.
         """
         where = (game, key(name))
@@ -185,11 +186,16 @@ class Reception:
                 self._forget(where)
         if where not in self._claims:
             claim = Claim(name, bytes.fromhex(digest), trio.current_time(), self._limits)
-            claim.acknowledged = True
+            claim.acknowledged = arrived
             claim.player = self._lobby.enter(name, game)
             claim.player.place = place
             claim.player.away()
             self._claims[where], self._gone[where] = claim, trio.current_time()
+
+    def trust(self, name: str, game: str) -> None:
+        """Whoever had the name has said something since it was told its token."""
+        if (claim := self._claims.get((game, key(name)))) is not None:
+            claim.acknowledged = True
 
     def invite(self, name: str, game: str, place: str) -> str:
         """A token to claim the name with; any earlier token for it becomes invalid."""

@@ -111,6 +111,50 @@ async def test_a_match_goes_on_however_often_its_host_is_started_again(
         assert match.moves == moves
 
 
+@pytest.mark.parametrize("plies", [1, 4])
+async def test_the_first_match_of_bots_that_have_just_got_their_tokens_goes_on(
+    plies: int, house: House, autojump_clock: MockClock
+) -> None:
+    """It is dealt before their tokens are known to have arrived. Whoever has moved keeps its name."""
+    async with house.open() as host:
+        visits = [await host.arrive(name, GAME, resumes=True) for name in ("ann", "bob")]
+        await trio.sleep(0.1)
+        (match,) = host.tournaments[f"open-{GAME}"].matches.values()
+        for visit in visits:
+            visit.acknowledge()
+            house.nursery.start_soon(play, visit.player, first)
+        await trio.sleep(plies + 0.5)
+        assert len(match.moves) == plies
+    async with house.open() as host:
+        (match,) = host.tournaments[f"open-{GAME}"].matches.values()
+        assert len(match.moves) == plies
+        with pytest.raises(Unwelcome, match="taken"):
+            await host.arrive(match.names[0], GAME)
+        tokens = {visit.player.name: visit.token for visit in visits}
+        for name in match.names:
+            await house.come(host, name, token=tokens[name], resumes=True)
+        await trio.sleep(30.0)
+        over = host.tournaments[f"open-{GAME}"].record.matches[match.name]
+        assert over.ending is Ending.PLAYED
+
+
+async def test_after_a_restart_a_name_is_for_whoever_comes_if_its_token_was_not_seen_to_arrive(
+    house: House, autojump_clock: MockClock
+) -> None:
+    async with house.open() as host:
+        for name in ("ann", "bob"):
+            await host.arrive(name, GAME, resumes=True)
+        await trio.sleep(0.1)
+        assert host.tournaments[f"open-{GAME}"].matches
+    async with house.open() as host:
+        for name in ("ann", "bob"):
+            await house.come(host, name)
+        await trio.sleep(30.0)
+        endings = [each.ending for each in host.tournaments[f"open-{GAME}"].record.matches.values()]
+        assert Ending.PLAYED in endings
+        assert set(endings) <= {Ending.PLAYED, Ending.VOID}
+
+
 async def test_a_cut_short_match_keeps_the_options_that_were_its_own(
     house: House, autojump_clock: MockClock
 ) -> None:

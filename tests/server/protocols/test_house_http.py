@@ -455,7 +455,7 @@ async def test_a_welcome_that_was_lost_can_be_asked_for_again_soon(autojump_cloc
 
 
 async def test_who_hangs_up_before_the_welcome_was_never_there(autojump_clock: MockClock) -> None:
-    async with hall(store=Slow(Entered, Opened)) as (here, come):
+    async with hall(store=Slow(Entered, Opened)) as (_, come):
         lost, ann = come(), come()
         await lost.send("POST", "/play", {"type": "hello", "name": "ann", "game": GAME})
         await lost.hang_up()
