@@ -12,7 +12,7 @@ import trio.testing
 
 from server.host.host import Host
 from server.net.guard import Guard
-from server.show.feed import Draw, Happened, Journal, Message, Teller, hear
+from server.show.feed import Draw, Happened, Journal, Latest, Message, Teller, hear
 from server.show.mirror import Mirror
 from server.store.ledger import Ledger
 from server.store.sqlite import Sqlite, SqliteReader
@@ -94,7 +94,7 @@ async def mirrored(
                 told.append(message)
                 if isinstance(message, Draw):
                     asked(message)
-                else:
+                elif not isinstance(message, Latest):
                     mirror.take(message)
 
         await mirror.load()
