@@ -47,14 +47,13 @@ from tournament.in_play import Lend, play_here
 from tournament.kinds import Kind
 from tournament.lobby import Lobby
 from tournament.match import Match
-from tournament.player import Player
+from tournament.player import NOWHERE, Player
 from tournament.record import Record
 from tournament.refusals import Refusal, expect_not_out, takes_entrants
 from tournament.store import Memory, Store
 from tournament.timekeeper import Timekeeper
 from tournament.tournament import Tournament
 
-NOWHERE = "(nowhere)"  # no name of a tournament
 STOPPING = "the host is about to stop: come again later"
 ELSEWHERE = "that is held by another process of this host: come again, over a new connection"
 NAME_KEPT = 600.0  # seconds that a name is kept for a bot that is gone and awaited nowhere
@@ -303,7 +302,6 @@ class Host:
         visit.player.reserved |= reserved
         visit.resumes = resumes
         visit.player.key = way_back(visit, has_it=is_token(token))
-        visit.player.place = visit.player.place or NOWHERE  # else any tournament could deal to it now
         try:
             seated = None if is_token(token) else Seated(visit.player.name, door, address_of(peer))
             found = await self.place(visit.player, tournament, seated)
