@@ -21,7 +21,7 @@ from msgspec import Struct
 from msgspec.json import decode
 
 from tests.bench.server import Server, quintain
-from tests.soak.visitors import Waves, dialects
+from tests.soak.visitors import STAY, Waves, dialects
 from tournament.record import WHOLE
 
 BOUND = 1.0  # MiB an hour, beside what finished matches take
@@ -84,7 +84,7 @@ def _an_hour(samples: Sequence[Sample], figures: Sequence[float]) -> float:
     return linear_regression([sample.at / 3600 for sample in samples], figures).slope
 
 
-def soak(seconds: float, say: Say = print) -> Soak:
+def soak(seconds: float, say: Say = print, sample: float = SAMPLE, stay: float = STAY) -> Soak:
     samples: list[Sample] = []
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory()))
@@ -93,12 +93,12 @@ def soak(seconds: float, say: Say = print) -> Soak:
         flags = ("--show", "1", "--config", str(settings))
         server = stack.enter_context(quintain(str(folder / "data"), *flags))
         processes = (server.process.pid, show_of(server))
-        waves = {name: Waves(server, dialect) for name, dialect in dialects().items()}
+        waves = {name: Waves(server, dialect, stay) for name, dialect in dialects().items()}
         for each in waves.values():
             stack.callback(each.leave)
         begun, said = time.monotonic(), 0.0
         while (now := time.monotonic() - begun) < seconds:
-            if not samples or now >= samples[-1].at + SAMPLE:
+            if not samples or now >= samples[-1].at + sample:
                 samples.append(Sample(now, tuple(map(memory, processes)), finished(server)))
             if now >= said + LINE:
                 said = now
