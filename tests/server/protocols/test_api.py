@@ -229,10 +229,20 @@ async def test_a_voided_match_stays_in_the_record_as_void(autojump_clock: MockCl
 @pytest.mark.parametrize(
     ("path", "body", "status", "reason"),
     [
-        ("/api/tournaments", {"name": "x"}, 400, "game"),
+        ("/api/tournaments", {"name": "x"}, 400, "game is required"),
         ("/api/tournaments", {"name": "x", "game": "chess"}, 400, "no game 'chess'"),
-        ("/api/tournaments", {"name": "x", "game": GAME, "entrants": 1}, 400, ">= 2"),
-        ("/api/tournaments", {"name": "x", "game": GAME, "size": 1}, 400, "size"),
+        (
+            "/api/tournaments",
+            {"name": "x", "game": GAME, "entrants": 1},
+            400,
+            "expected a whole number of 2 or more, not 1",
+        ),
+        (
+            "/api/tournaments",
+            {"name": "x", "game": GAME, "size": 1},
+            400,
+            "size is not known; there are: name",
+        ),
         ("/api/tournaments", {"name": "cup", "game": GAME}, 409, "already"),
         ("/api/tournaments/cup/explode", {}, 404, "explode"),
         ("/api/tournaments/none/start", {}, 404, "no tournament 'none'"),
