@@ -45,7 +45,10 @@ def misfit(error: msgspec.ValidationError, given: object, kind: type[Any]) -> st
         like = known if len(known) <= MANY else get_close_matches(found[1], known)
         there = f"; there {'is' if len(like) == 1 else 'are'}: {', '.join(like)}" if like else ""
         return f"{_inner(place, found[1])} is not known{there}"
-    why = f"expected {_expected(said, _type(kind, place))}, not {_came(said, given, place)}"
+    if said.endswith("out of range"):
+        why = "this number is too large"
+    else:
+        why = f"expected {_expected(said, _type(kind, place))}, not {_came(said, given, place)}"
     return f"{place}: {why}" if place else why
 
 

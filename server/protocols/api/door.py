@@ -199,5 +199,7 @@ def _decoded(request: Request, kind: type[Any]) -> Any:
         return msgspec.json.decode(body, type=kind)
     except msgspec.ValidationError as error:
         raise HttpError(400, f"the body cannot be taken: {misfit(error, _given(body), kind)}") from None
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise HttpError(400, f"the body cannot be taken: {error}") from None
+    except RecursionError:
+        raise HttpError(400, "the body is nested too deeply") from None
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise HttpError(400, f"expected a JSON object in UTF-8, and the body is none: {error}") from None

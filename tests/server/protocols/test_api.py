@@ -262,6 +262,27 @@ async def test_what_cannot_be_done_is_said_in_words(
 
 
 @pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (b"{", "expected a JSON object in UTF-8, and the body is none: "),
+        (b'{"name":"\xff"}', "expected a JSON object in UTF-8, and the body is none: "),
+        (b"[" * 3000, "expected an object, not a list"),
+        (b'{"name":3', "name: expected a text, not a whole number"),
+        (b'{"name":"x","game":"quoridor","entrants":1e999}', "entrants: this number is too large"),
+    ],
+)
+async def test_of_a_body_that_cannot_be_read_it_is_said_why(
+    autojump_clock: MockClock, body: bytes, reason: str
+) -> None:
+    headers = (f"Content-Length: {len(body)}", f"Authorization: Bearer {TOKEN}")
+    async with office() as here:
+        asked = get("/api/tournaments", *headers, method="POST") + body
+        answer = await here.server.connect().ask(asked, "POST")
+    assert answer.status == 400
+    assert reason in msgspec.json.decode(answer.body)["error"]
+
+
+@pytest.mark.parametrize(
     ("path", "status"),
     [
         ("/api", 404),
