@@ -32,6 +32,7 @@ from server.host.reception import Reception, Unwelcome, Visit, is_token, taken
 from server.host.returning import Returning
 from server.host.roll import Roll
 from server.host.thinker import Thinker
+from server.host.vacant import Shown
 from server.host.versions import Versions
 from server.host.view import Begun, Held, Here, Told
 from server.host.wire_log import WireLog
@@ -103,6 +104,7 @@ class Host:
         self.claims = Claims(self.reception, self.roll)
         self._holding = Holding()
         self.tournaments = self._holding.tournaments
+        self.shown = Shown(self.tournaments)
         # Called with every fact, once it is safe.
         self.on_fact: list[Told] = [telling.told, self.measures.hear]
         self.on_begun: list[Begun] = []  # called with every match that begins
@@ -251,6 +253,11 @@ class Host:
                         self.abroad.place(record)  # here, as it says
                     self._add(record)
         return self.tournaments[name]
+
+    def vacant(self, name: str) -> str | None:
+        """The game of an open table to which nobody has come yet, if that is its name."""
+        game = name.removeprefix(OPEN)
+        return game if name == OPEN + game and game in catalogue() and not self.has(name) else None
 
     async def found_table(self, game: str) -> Record:
         """A new open table, which somebody is to hold."""
