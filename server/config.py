@@ -156,8 +156,11 @@ def with_tournament(found: Settings, wanted: Mapping[str, Any]) -> Settings:
     """One more to hold, as flags ask for it."""
     try:
         one = msgspec.convert(wanted, TournamentSettings)
+        check(one.name, one.opened())
     except msgspec.ValidationError as error:
         raise ConfigError(f"the flags: {misfit(error, wanted, TournamentSettings)}") from None
+    except Refusal as refusal:
+        raise ConfigError(f"tournament {wanted['name']}: {refusal}") from None
     return structs.replace(found, tournament=(*found.tournament, one))
 
 

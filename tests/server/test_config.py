@@ -196,6 +196,12 @@ def test_a_time_without_a_zone_is_utc(file: Path) -> None:
 
 def test_a_tournament_asked_for_by_flags_is_held_beside_those_of_the_file(file: Path) -> None:
     file.write_text(WHOLE)
-    found = with_tournament(settings(None, {}, {}), {"name": "cup", "game": "quorum", "entrants": 4})
+    found = with_tournament(settings(None, {}, {}), {"name": "cup", "game": "quoridor", "entrants": 4})
     assert [each.name for each in found.tournament] == ["friday", "cup"]
-    assert found.tournament[1] == TournamentSettings("cup", "quorum", entrants=4)
+    assert found.tournament[1] == TournamentSettings("cup", "quoridor", entrants=4)
+
+
+def test_a_tournament_asked_for_by_flags_that_cannot_be_held_is_refused_before_anything_is_opened() -> None:
+    asked = {"name": "cup", "game": "quoridor", "format": "decide", "entrants": 4, "places": 5}
+    with pytest.raises(ConfigError, match=r"^tournament cup: of 4 entrants 0 .all. to 4 places"):
+        with_tournament(settings(None, {}, {}), asked)
