@@ -351,7 +351,7 @@ async def test_others_have_their_turn_in_the_middle_of_a_sweep_and_what_is_not_u
             for _, theirs in pairs:
                 theirs.send(b"x")
             await look()
-            assert {0, ROUND, 2 * ROUND} <= {*seen}
+            assert any(0 < each < many for each in seen)
             assert await client.receive_some() == b"a" * many
             assert kept == [False] + [True] * (many - 1)
 

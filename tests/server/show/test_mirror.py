@@ -201,6 +201,7 @@ async def test_a_show_that_begins_with_a_snapshot_knows_what_one_without_knows(
             async with mirrored(stage, folder=tmp_path) as (mirror, _):
                 assert mirror.snapshot > before
                 before = mirror.snapshot
+                await trio.sleep(60)
                 await settle()
                 for name, held in mirror.tournaments.items():
                     played = stage.host.tournaments[name]
