@@ -34,7 +34,7 @@ from server.show.which import Which
 from server.store.choice import beside
 from server.store.journal import Reader
 from server.store.ledger import READERS
-from server.store.snapshots import FILE, keep_fresh
+from server.store.snapshots import keep_fresh
 from server.webhooks.delivery import deliver
 
 NICER = 5  # whoever plays comes first, where both share a processor
@@ -63,7 +63,7 @@ async def show(begin: Begin, told: socket.socket, lent: socket.socket) -> None:
     with closing(beside(settings, READERS)) as reader:
         async with stream, trio.open_nursery() as nursery, trio.open_nursery() as strangers:
             guard = Guard(strangers)
-            mirror = Mirror(reader, guard, address=begin.address)
+            mirror = Mirror(reader, guard, address=begin.address, folder=Path(settings.data))
             await mirror.load()
             await trio.to_thread.run_sync(warm)
             attention = Attention()
@@ -73,7 +73,7 @@ async def show(begin: Begin, told: socket.socket, lent: socket.socket) -> None:
             collector.calm()
             nursery.start_soon(mirror.run)
             nursery.start_soon(mirror.grader.run)
-            nursery.start_soon(keep_fresh, reader, Path(settings.data) / FILE)
+            nursery.start_soon(keep_fresh, reader, Path(settings.data), mirror.snapshot)
             nursery.start_soon(borrowing.run)
             nursery.start_soon(_deliver, begin, reader)
             nursery.start_soon(attention.run, lambda: len(borrowing) > 0)
