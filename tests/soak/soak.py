@@ -92,7 +92,13 @@ def full(matches: Iterable[int]) -> bool:
 
 
 def soak(
-    seconds: float, say: Say = print, most: float = 0.0, sample: float = SAMPLE, stay: float = STAY
+    seconds: float,
+    say: Say = print,
+    *,
+    most: float = 0.0,
+    sample: float = SAMPLE,
+    stay: float = STAY,
+    filling: float = FILLING,
 ) -> Soak:
     """Measure in the second half of that time; at `most` so many seconds later, if tables fill up later."""
     samples, played = list[Sample](), dict[str, int]()
@@ -118,7 +124,7 @@ def soak(
                 said = now
                 say(line(samples[-1], waves))
             for each in waves.values():
-                each.play(TURN if played.get(each.game, 0) > WHOLE else FILLING)
+                each.play(TURN if played.get(each.game, 0) > WHOLE else filling)
             time.sleep(REST)
     return Soak(since, samples, {name: each.moves for name, each in waves.items()})
 
