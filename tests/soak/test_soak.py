@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.soak.soak import KEPT, MIB, Sample, Soak, soak
+from tests.soak.soak import KEPT, MIB, TURN, Sample, Soak, soak
 
 pytestmark = pytest.mark.slow
 
@@ -14,12 +14,12 @@ def measured(*sizes: tuple[float, float], matches: int = 0) -> Soak:
     samples = [
         Sample(60.0 * minute, size, (matches * minute, matches * minute)) for minute, size in enumerate(sizes)
     ]
-    return Soak(samples[-1].at, samples, {})
+    return Soak(samples[-1].at / 2, samples, {})
 
 
 def test_bots_of_every_dialect_come_and_play_and_both_processes_are_measured() -> None:
     said: list[str] = []
-    found = soak(SECONDS, said.append, SAMPLE, STAY)
+    found = soak(SECONDS, said.append, sample=SAMPLE, stay=STAY, filling=TURN)
     assert set(found.moves) == {"santorini", "c4-arena", "arena", "hexagon-dots", "house"}
     assert all(found.moves.values()), found.moves
     assert len(found.samples) >= 2

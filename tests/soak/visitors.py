@@ -128,6 +128,7 @@ class Waves:
     """The bots of one dialect, some of them at a time. After each wave others have a look."""
 
     def __init__(self, server: Server, dialect: Dialect, stay: float = STAY) -> None:
+        self.game = dialect.game
         self.moves = 0
         self.waves = 0
         self._server = server
