@@ -12,13 +12,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
-from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.bench import load_tcp, load_websocket
 from tests.bench.crowd import Address
 from tests.bench.doors import Gather
-from tests.bench.server import Server, quintain
+from tests.bench.server import Server, quintain, seconds_of
 
 WORKERS = (1, 2, 4)
 WARM, TURN = 2.0, 8.0  # seconds
@@ -88,7 +87,5 @@ def _crowd(gather: Gather, address: Address, matches: int, asked: Connection) ->
 
 def _seconds(server: Server) -> float:
     """That all processes were on a processor that play."""
-    number = server.process.pid
-    children = Path(f"/proc/{number}/task/{number}/children").read_text().split()
-    play = [each for each in children if b"server.workers" in Path(f"/proc/{each}/cmdline").read_bytes()]
-    return server.seconds() + sum(time.clock_gettime(~int(each) << 3 | 2) for each in play)
+    play = server.children(b"server.workers")
+    return server.seconds() + sum(map(seconds_of, play))
