@@ -30,6 +30,7 @@ SHARED = (
     "tests/browser/",
     "tests/calibration/",
     "tests/clients/test_starters.py",
+    "tests/deploy/test_balancers.py",
     "tests/deploy/test_wheel.py",
 )
 
