@@ -12,8 +12,8 @@ RUN := $(VENV)/.run
 DEV := $(VENV)/.dev
 DOCS := .cache/docs
 COMMAND := $(VENV)/.command
-# Half as many again as there are processors: a third of the time tests wait for something else than a processor.
-WORKERS ?= $(shell expr $$(nproc 2>/dev/null || echo 2) '*' 3 / 2)
+# Twice as many as there are processors: more than a third of the time tests wait for something else than a processor.
+WORKERS ?= $(shell expr $$(nproc 2>/dev/null || echo 2) '*' 2)
 # Bytecode is kept, not beside the sources: tests start hundreds of processes, and none is to compile everything.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX=$(CURDIR)/.cache/bytecode $(IN)python -m pytest
 

@@ -123,7 +123,7 @@ class Tournament:
 
     async def run(self) -> None:
         """Run until it is finished; forever, if its format has no end."""
-        stop_listening = self._lobby.listen(self._heard)
+        stop_listening = self._lobby.listen(self._heard, self.record.name)
         try:
             async with trio.open_nursery() as self._concluding.nursery:
                 try:

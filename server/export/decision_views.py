@@ -40,7 +40,7 @@ def decision_shown(record: Record, board: Board, decision: Decision) -> dict[str
         "decided": decision.decided,
         "confidence": aim.confidence,
         "within": aim.within,
-        "places": decision.places,
+        "places": decision.places if record.entrants else aim.places,
         "settled": decision.order[: decision.settled],
         "undecided": [
             {"better": claim.better, "worse": claim.worse, "certainty": round(certainty, 3)}

@@ -71,8 +71,8 @@ class Outbox:
             said += data
             if len(said) > PIECE:
                 self._send_said()
-            elif urgent:
-                self._wire.soon(self._send_said, urgent)  # all of it: what was said before may not be urgent
+            elif urgent and not self._wire.soon(self._send_said, urgent):
+                self._send_said()  # all of it: what was said before may not be urgent
         else:
             self._said = data
             if not self._wire.soon(self._send_said, urgent):

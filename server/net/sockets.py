@@ -5,14 +5,16 @@ removes it again. Here a socket is registered once, level-triggered, with an epo
 our own on which trio waits: waiting costs no system call, and whatever has arrived is
 read in one sweep, one piece from each socket, so that none keeps the others waiting.
 A sweep consists of rounds: read from some sockets, take what came, send. A system
-call between two moves would make each of them slower. Where there is no epoll, a
-wire waits as trio does.
+call between two moves would make each of them slower. Other tasks have their turn
+between rounds, every few milliseconds. Where there is no epoll, a wire waits as trio does.
 """
 
 import select
 import socket
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from math import inf
+from time import perf_counter
 
 import trio
 from msgspec import Struct
@@ -21,7 +23,8 @@ from server.net.tcp_use import tcp_use
 from server.net.wire import READ, Wire
 
 ROUND = 16  # sockets read before what was said meanwhile is sent: less than a millisecond
-SWEEP = 256  # sockets looked at before other tasks have their turn: some ten milliseconds
+SWEEP = 256  # sockets looked at before what has time is sent: some ten milliseconds
+STEP = 0.003  # seconds after which other tasks have their turn, in the middle of a sweep
 
 # A move is sent at once; and a peer whose machine has gone is noticed, by the kernel, within two minutes.
 OPTIONS = [
@@ -50,6 +53,7 @@ class Readiness:
         self.sweeping = False
         self.said: list[Callable[[], None]] = []  # sends what was said in this round of reading …
         self.mentioned: list[Callable[[], None]] = []  # … and what has time until all have been read
+        self._left = SWEEP  # sockets that are still to be looked at in this sweep
         self._epoll = select.epoll()
         self._wires: dict[int, SocketWire] = {}
 
@@ -58,7 +62,8 @@ class Readiness:
         with self._epoll:
             while True:
                 await trio.lowlevel.wait_readable(self._epoll.fileno())
-                self.sweep()
+                while not self._sweep(perf_counter() + STEP):
+                    await trio.lowlevel.checkpoint()
 
     def sweep(self) -> None:
         """Read every socket that has something to read, now.
@@ -66,13 +71,15 @@ class Readiness:
         Call it also before deciding that somebody sent nothing: after a stall of
         the process, what came in time still lies in the socket.
         """
-        if self.sweeping:
-            return  # somebody who was handed bytes calls this
-        self.sweeping = True
+        if not self.sweeping:  # else somebody who was handed bytes calls this
+            self._sweep(inf)
+
+    def _sweep(self, until: float) -> bool:
+        """Begin or go on; returns whether it is over, or has to be gone on with after that time."""
+        self.sweeping, over = True, True
         try:
-            left = SWEEP
-            while left > 0 and (found := self._epoll.poll(0, ROUND)):  # what came meanwhile is read as well
-                left -= len(found)
+            while self._left > 0 and (found := self._epoll.poll(0, ROUND)):  # also what came meanwhile
+                self._left -= len(found)
                 now = trio.current_time()
                 wires = [wire for number, _ in found if (wire := self._wires.get(number)) is not None]
                 for wire in wires:
@@ -80,11 +87,17 @@ class Readiness:
                 for wire in wires:
                     wire.hand_on()
                 self._send()
+                if perf_counter() > until:
+                    over = False
+                    break
         finally:
             self.sweeping = False
-            self.said += self.mentioned
-            self.mentioned.clear()
+            if over:
+                self._left = SWEEP
+                self.said += self.mentioned
+                self.mentioned.clear()
             self._send()
+        return over
 
     def _send(self) -> None:
         said, self.said = self.said, []

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import structlog
@@ -18,18 +19,19 @@ from games.catalogue import catalogue
 from games.game import Game
 from server.host.boards import Boards
 from server.host.grading import Grader
+from server.host.vacant import Shown
 from server.host.versions import Versions
 from server.host.view import Begun, Here, Told
 from server.net.guard import Guard
 from server.show.feed import Happened, Journal, Seen
 from server.show.replica import Replica, Replicas
-from server.store import journal
+from server.store import journal, snapshots
 from server.store.journal import Reader, Unavailable
 from server.store.ledger import InThread
 from tournament import entries
 from tournament.entries import Entry
 from tournament.facts import HOST, Concluded, Dealt, Kept, Opened, State
-from tournament.folding import called, fold
+from tournament.folding import called
 from tournament.format import Pairing
 from tournament.presence import Missing
 from tournament.record import Record
@@ -99,9 +101,11 @@ class Mirror:
         in_thread: InThread = trio.to_thread.run_sync,
         *,
         address: str = "",
+        folder: Path | None = None,
     ) -> None:
-        """`address` is where other hosts reach this one, if there are any."""
+        """`address` is where other hosts reach this one, if there are any; `folder` has the snapshots."""
         self.tournaments: dict[str, Held] = {}
+        self.shown = Shown(self.tournaments)
         self.on_fact: list[Told] = []
         self.on_begun: list[Begun] = []
         self.guard = guard
@@ -109,6 +113,8 @@ class Mirror:
         self.versions = Versions(lambda: guard, lambda work: self.boards.run(work))
         self.grader = Grader(lambda: guard)
         self._address = address
+        self.snapshot = 0  # the number of the entry up to which there was one, when this began
+        self._folder = folder
         self._reader = reader
         self._in_thread = in_thread
         self._seen: dict[object, Seen] = {}  # by whoever told it, who holds these tournaments
@@ -160,13 +166,10 @@ class Mirror:
             await match.told.wait()
 
     async def load(self) -> None:
-        """Read all that the journal has now."""
-
-        def read() -> dict[str, Record]:
-            self._read = self._reader.last()
-            return fold(entries.kept(row) for row in self._reader.kept() if row.number <= self._read)
-
-        for record in (await self._in_thread(read)).values():
+        """Read all that the journal has now, or what came after the latest snapshot of it."""
+        known = await self._in_thread(partial(snapshots.started, self._reader, self._folder, whole=True))
+        self._read, self.snapshot = known.number, known.snapshot
+        for record in known.records.values():
             if record.state is State.DELETED:
                 continue
             held = self._add(record)

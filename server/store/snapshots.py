@@ -7,7 +7,7 @@ is lost is time: everything is read from the start. Only the journal is ever bel
 
 import gc
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from hashlib import blake2b
 from itertools import takewhile
@@ -27,10 +27,11 @@ from tournament.record import Record
 from tournament.snapshot import VERSION, Snapshot, restored, taken
 
 FILE = "snapshot"
-OF_WHOLE = "snapshot-whole"  # where the process that plays does everything else too
+OF_WHOLE = "snapshot-whole"  # of whole records: for whoever shows
 MAGIC = b"quintain snapshot\n"
 SIZE = 32  # bytes of a hash
-MANY = 20_000  # entries that are read again at a start, before a new snapshot is taken
+MANY = 20_000  # entries that are read again at a start, before a new snapshot is taken …
+MANY_WHOLE = 500_000  # … and before one of whole records is, between starts: that takes seconds and memory
 PAUSE = 60.0  # seconds between two looks whether it is time for one
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -67,22 +68,29 @@ def folded(reader: Reader, path: Path | None, *, whole: bool = False) -> Folded:
     return known
 
 
-def load(reader: Reader, folder: Path, *, whole: bool = False) -> tuple[dict[str, Record], list[Kept]]:
-    """The tournaments there are, and what was ordered. After much reading the next start gets a snapshot."""
-    path = folder / (OF_WHOLE if whole else FILE)
+def started(reader: Reader, folder: Path | None, *, whole: bool = False) -> Folded:
+    """What a process begins with. After much reading the next start gets a snapshot, if there is a folder."""
+    path = None if folder is None else folder / (OF_WHOLE if whole else FILE)
     known = folded(reader, path, whole=whole)
-    if known.since >= MANY:
+    if path is not None and known.since >= MANY:
         save(path, known)
+        known.snapshot = known.number
+    return known
+
+
+def load(reader: Reader, folder: Path, *, whole: bool = False) -> tuple[dict[str, Record], list[Kept]]:
+    """The tournaments there are, and what was ordered."""
+    known = started(reader, folder, whole=whole)
     return known.records, known.audit
 
 
-def refresh(reader: Reader, path: Path) -> int:
+def refresh(reader: Reader, path: Path, *, whole: bool = False) -> int:
     """Take a new snapshot if much has been written since the last; returns the entry that there is one up to.
 
     What is written is what the journal says, and not what a host believes.
     """
-    known = folded(reader, path)
-    if known.since >= MANY:
+    known = folded(reader, path, whole=whole)
+    if known.since >= (MANY_WHOLE if whole else MANY):
         save(path, known)
         return known.number
     return known.snapshot
@@ -108,17 +116,28 @@ def save(path: Path, known: Folded) -> None:
         log.warning("no snapshot could be written: the next start reads more", why=str(error))
 
 
-async def keep_fresh(reader: Reader, path: Path) -> None:
-    """For whoever has time, until cancelled: a start is never far behind."""
-    done = 0
+async def keep_fresh(reader: Reader, folder: Path, known: int) -> None:
+    """For whoever has time, until cancelled: no start is far behind.
+
+    `known` is the entry up to which there is a snapshot of whole records.
+    """
+    done, done_whole = 0, known
     while True:
         try:
-            if await trio.to_thread.run_sync(reader.last) - done >= MANY:
-                done = await trio.to_thread.run_sync(partial(refresh, reader, path), abandon_on_cancel=True)
-                gc.collect()  # empties Python's lists of free objects too: few of them keep much that is free
+            last = await trio.to_thread.run_sync(reader.last)
+            if last - done >= MANY:
+                done = await _in_thread(partial(refresh, reader, folder / FILE))
+            if last - done_whole >= MANY_WHOLE:
+                done_whole = await _in_thread(partial(refresh, reader, folder / OF_WHOLE, whole=True))
         except Unavailable as error:
             log.debug("the journal cannot be read just now", why=str(error))
         await trio.sleep(PAUSE)
+
+
+async def _in_thread(work: Callable[[], int]) -> int:
+    done = await trio.to_thread.run_sync(work, abandon_on_cancel=True)
+    gc.collect()  # empties Python's lists of free objects too: few of them keep much that is free
+    return done
 
 
 def _has_snapshot(record: Record) -> bool:

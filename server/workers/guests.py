@@ -53,7 +53,7 @@ class Guest(Visit):
         self.here = True  # until it has left
         self.over = False  # its match is, or goes on where it came in
         self.left: Callable[[Guest, bool], None] = lambda guest, for_good: None
-        player = Player("", "", lambda player: None)
+        player = Player("", "", lambda player, before: None)
         super().__init__(cast("Any", None), ("", ""), player, None, wire.peer, shared=False)
 
     @property

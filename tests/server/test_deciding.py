@@ -98,6 +98,7 @@ async def test_the_api_takes_what_is_to_be_settled_and_says_what_is_open(autojum
         await here.host.boards.exact(here.host.tournaments["cup"].record)  # however long it takes
         found = (await here.read("/api/tournaments/cup"))["deciding"]
         assert (found["decided"], found["within"], found["most"], found["settled"]) == (False, 30.0, 50, [])
+        assert found["places"] == 2, "as was asked for, though nobody has come yet"
         standings = await here.read("/api/tournaments/cup/standings")
         assert (standings["decided"], standings["circles"]) == (False, [])
         wrongs: list[dict[str, Any]] = [

@@ -72,11 +72,18 @@ def test_a_tournament_until_it_is_done_ends_with_its_standings(serve: Any) -> No
 
 
 @pytest.mark.parametrize(("number", "expected"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
-def test_one_signal_ends_an_idle_host_at_once(serve: Any, number: int, expected: int) -> None:
-    host = serve()
+def test_one_signal_ends_an_idle_host_at_once_and_its_log_is_json_to_the_last_line(
+    serve: Any, number: int, expected: int
+) -> None:
+    host = serve("--log-format", "json", "--log-level", "error")
     assert host.get("/readyz") == (200, {"ready": True})
     host.process.send_signal(number)
-    assert host.end()[0] == expected
+    code, _, logged = host.end()
+    assert code == expected
+    said = [json.loads(line) for line in logged.splitlines()]
+    assert ["path" in line or "url" in line for line in said] == [True, True], (
+        "where the token and the desk are"
+    )
 
 
 def test_two_signals_end_a_host_on_which_a_match_is_played(serve: Any) -> None:

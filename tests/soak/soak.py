@@ -3,14 +3,15 @@
 What is measured is the memory that is a process's own (`RssAnon`): the others are files
 that the system has in memory as long as nobody else needs it. The slope is of the second
 half: in the first, whatever has a limit fills up. The wire log is smaller than usual, so
-that it is full by then.
+that it is full by then, and where a table takes longer to fill, its bots play more, and the second half
+begins later.
 
 Both processes keep something of every finished match for good: `KEPT` says how many bytes, and
 tests hold them to it. Whatever grows beside that is a leak, and has a bound.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from statistics import linear_regression
@@ -21,12 +22,13 @@ from msgspec import Struct
 from msgspec.json import decode
 
 from tests.bench.server import Server, quintain
-from tests.soak.visitors import Waves, dialects
+from tests.soak.visitors import STAY, Waves, dialects
 from tournament.record import WHOLE
 
 BOUND = 1.0  # MiB an hour, beside what finished matches take
 TURN = 0.1  # seconds that the bots of one dialect play before those of the next …
-REST = 0.5  # … and that nobody does after the last, so that others can use the machine
+FILLING = 1.0  # … or so many, while their table remembers fewer matches than it could
+REST = 0.5  # seconds after the last in which nobody plays, so that others can use the machine
 SAMPLE = 5.0  # seconds between two looks at the memory
 LINE = 60.0  # seconds between two lines
 WIRE_LOG = 4 << 20  # bytes
@@ -47,27 +49,28 @@ class Sample(Struct, frozen=True):
 class Soak(Struct, frozen=True):
     """What was measured."""
 
-    seconds: float
+    since: float  # seconds from the beginning: before that, whatever has a limit fills up
     samples: Sequence[Sample]
     moves: dict[str, int]  # by dialect
 
     @property
-    def half(self) -> list[Sample]:
-        """The second, in which it is measured."""
-        return [sample for sample in self.samples if sample.at >= self.seconds / 2]
+    def measured(self) -> list[Sample]:
+        return [sample for sample in self.samples if sample.at >= self.since]
 
     @property
     def filled(self) -> bool:
-        """Whether every table had as many matches before the second half as a record remembers in full."""
-        return all(matches > WHOLE for matches in self.half[0].matches)
+        """Whether every table had as many matches by then as a record remembers in full."""
+        return full(self.measured[0].matches)
 
     def slopes(self) -> tuple[float, ...]:
-        """MiB an hour over the second half, of each process."""
-        return tuple(_an_hour(self.half, sizes) for sizes in zip(*(s.sizes for s in self.half), strict=True))
+        """MiB an hour, of each process."""
+        return tuple(
+            _an_hour(self.measured, sizes) for sizes in zip(*(s.sizes for s in self.measured), strict=True)
+        )
 
     def matches(self) -> tuple[float, ...]:
         """MiB an hour of that which each process keeps of finished matches."""
-        rate = _an_hour(self.half, [sum(sample.matches) for sample in self.half])
+        rate = _an_hour(self.measured, [sum(sample.matches) for sample in self.measured])
         return tuple(rate * size / MIB for size in KEPT)
 
     def leaks(self) -> tuple[float, ...]:
@@ -84,8 +87,22 @@ def _an_hour(samples: Sequence[Sample], figures: Sequence[float]) -> float:
     return linear_regression([sample.at / 3600 for sample in samples], figures).slope
 
 
-def soak(seconds: float, say: Say = print) -> Soak:
-    samples: list[Sample] = []
+def full(matches: Iterable[int]) -> bool:
+    return all(each > WHOLE for each in matches)
+
+
+def soak(
+    seconds: float,
+    say: Say = print,
+    *,
+    most: float = 0.0,
+    sample: float = SAMPLE,
+    stay: float = STAY,
+    filling: float = FILLING,
+) -> Soak:
+    """Measure in the second half of that time; at `most` so many seconds later, if tables fill up later."""
+    samples, played = list[Sample](), dict[str, int]()
+    since = seconds / 2
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory()))
         settings = folder / "quintain.toml"
@@ -93,20 +110,23 @@ def soak(seconds: float, say: Say = print) -> Soak:
         flags = ("--show", "1", "--config", str(settings))
         server = stack.enter_context(quintain(str(folder / "data"), *flags))
         processes = (server.process.pid, show_of(server))
-        waves = {name: Waves(server, dialect) for name, dialect in dialects().items()}
+        waves = {name: Waves(server, dialect, stay) for name, dialect in dialects().items()}
         for each in waves.values():
             stack.callback(each.leave)
         begun, said = time.monotonic(), 0.0
-        while (now := time.monotonic() - begun) < seconds:
-            if not samples or now >= samples[-1].at + SAMPLE:
-                samples.append(Sample(now, tuple(map(memory, processes)), finished(server)))
+        while (now := time.monotonic() - begun) < since + seconds / 2:
+            if not samples or now >= samples[-1].at + sample:
+                played = finished(server)
+                samples.append(Sample(now, tuple(map(memory, processes)), tuple(played.values())))
+                if not full(played.values()) and since < seconds / 2 + most:
+                    since = max(since, now)
             if now >= said + LINE:
                 said = now
                 say(line(samples[-1], waves))
             for each in waves.values():
-                each.play(TURN)
+                each.play(TURN if played.get(each.game, 0) > WHOLE else filling)
             time.sleep(REST)
-    return Soak(seconds, samples, {name: each.moves for name, each in waves.items()})
+    return Soak(since, samples, {name: each.moves for name, each in waves.items()})
 
 
 def line(sample: Sample, waves: dict[str, Waves]) -> str:
@@ -116,11 +136,11 @@ def line(sample: Sample, waves: dict[str, Waves]) -> str:
     return f"{sample.at / 60:4.0f} min: {sizes}; {moves:,} moves, {played:,} matches, {gone} waves"
 
 
-def finished(server: Server) -> tuple[int, ...]:
-    """How many matches are over, at each table."""
+def finished(server: Server) -> dict[str, int]:
+    """How many matches are over at the table of each game."""
     host, port = server.address("http")
     with urlopen(f"http://{host}:{port}/api/tournaments") as response:
-        return tuple(each["played"] for each in decode(response.read())["tournaments"])
+        return {each["game"]: each["played"] for each in decode(response.read())["tournaments"]}
 
 
 def show_of(server: Server) -> int:

@@ -127,11 +127,13 @@ def dialects() -> Mapping[str, Dialect]:
 class Waves:
     """The bots of one dialect, some of them at a time. After each wave others have a look."""
 
-    def __init__(self, server: Server, dialect: Dialect) -> None:
+    def __init__(self, server: Server, dialect: Dialect, stay: float = STAY) -> None:
+        self.game = dialect.game
         self.moves = 0
         self.waves = 0
         self._server = server
         self._dialect = dialect
+        self._stay = stay
         self._names = cycle([f"{dialect.game[:8]}-{number}" for number in range(NAMES)])
         self._strangers = (f"{dialect.game[:8]}-never-plays-{number}" for number in count())
         self._crowd: Crowd | None = None
@@ -144,7 +146,10 @@ class Waves:
                 self._crowd.leave()
                 self._pass_by()  # while no bot is here that one of these could meet
             self.waves += 1
-            self._crowd, self._until = Crowd(self._server.address(self._dialect.door), PATIENCE), now + STAY
+            self._crowd, self._until = (
+                Crowd(self._server.address(self._dialect.door), PATIENCE),
+                now + self._stay,
+            )
             self._dialect.gather(self._crowd, islice(self._names, TOGETHER))
         before = self._crowd.moves
         # Whoever was left in the middle of a match waits for a while, whoever was too slow for the next wave.

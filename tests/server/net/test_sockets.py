@@ -11,7 +11,7 @@ import trio.testing
 
 from server.net.limits import Limits
 from server.net.outbox import PIECE, Outbox
-from server.net.sockets import Readiness, SocketWire, readiness
+from server.net.sockets import ROUND, Readiness, SocketWire, readiness
 from server.net.wire import READ, Wire
 from tests.hang import HANG
 from tests.server.connected import EPOLL, connected, linux, sockets, wires
@@ -320,6 +320,40 @@ async def test_what_is_not_urgent_waits_until_all_have_been_read_and_goes_with_w
             await client.send_all(b"2")
             assert await client.receive_some() == b"abc"
             assert kept == [True, True]
+
+
+@linux
+async def test_others_have_their_turn_in_the_middle_of_a_sweep_and_what_is_not_urgent_waits_for_its_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("server.net.sockets.STEP", -1.0)  # a round is longer
+    many, read, seen = 3 * ROUND, list[bytes](), list[int]()
+    async with connected(EPOLL) as (wire, client, nursery):
+        outbox, kept = Outbox(wire, nursery, Limits()), list[bool]()
+
+        def take(received: bytes) -> None:
+            kept.append(not outbox.empty)
+            outbox.put(b"a", urgent=False)
+            read.append(received)
+
+        async def look() -> None:
+            while len(read) < many:
+                seen.append(len(read))
+                await trio.lowlevel.checkpoint()
+
+        with ExitStack() as stack:
+            pairs = [socket.socketpair() for _ in range(many)]
+            for mine, theirs in pairs:
+                stack.enter_context(theirs)
+                one = stack.enter_context(closing(SocketWire(mine, watcher=readiness())))
+                nursery.start_soon(pump, one, take)
+            await trio.testing.wait_all_tasks_blocked()
+            for _, theirs in pairs:
+                theirs.send(b"x")
+            await look()
+            assert any(0 < each < many for each in seen)
+            assert await client.receive_some() == b"a" * many
+            assert kept == [False] + [True] * (many - 1)
 
 
 @linux

@@ -1,6 +1,6 @@
 """Show's view of a host is the host's own, whatever it missed: laws over a tournament on a virtual clock."""
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, closing
 from math import inf
 from pathlib import Path
@@ -12,8 +12,9 @@ import trio.testing
 
 from server.host.host import Host
 from server.net.guard import Guard
-from server.show.feed import Draw, Happened, Journal, Message, Teller, hear
+from server.show.feed import Draw, Happened, Journal, Latest, Message, Teller, hear
 from server.show.mirror import Mirror
+from server.store import snapshots
 from server.store.ledger import Ledger
 from server.store.sqlite import Sqlite, SqliteReader
 from tests.crashes.world import at_once
@@ -44,10 +45,13 @@ class Stage:
     def cup(self) -> Tournament:
         return self.host.tournaments["cup"]
 
-    async def play(self, nursery: trio.Nursery) -> None:
-        await self.host.open("cup", CUP)
-        for name in NAMES:
-            visit = await self.host.arrive(name, CUP.game, keeps=False)
+    async def play(
+        self, nursery: trio.Nursery, names: Sequence[str] = NAMES, tournament: str = "cup"
+    ) -> None:
+        if tournament == "cup":
+            await self.host.open("cup", CUP)
+        for name in names:
+            visit = await self.host.arrive(name, CUP.game, tournament=tournament, keeps=False)
             nursery.start_soon(_play, visit.player)
 
 
@@ -81,20 +85,23 @@ def never(question: Draw) -> None:
 
 @asynccontextmanager
 async def mirrored(
-    stage: Stage, lost: frozenset[type[Message]] = frozenset(), asked: Callable[[Draw], None] = never
+    stage: Stage,
+    lost: frozenset[type[Message]] = frozenset(),
+    asked: Callable[[Draw], None] = never,
+    folder: Path | None = None,
 ) -> AsyncGenerator[tuple[Mirror, list[Message]]]:
-    """Show's view, which is told everything except what is lost on the way."""
+    """Show's view, which is told everything except what is lost on the way; `folder` has its snapshots."""
     ours, theirs = trio.testing.memory_stream_one_way_pair()
     told: list[Message] = []
     async with trio.open_nursery() as nursery:
-        mirror = Mirror(stage.reader, Guard(nursery), at_once)
+        mirror = Mirror(stage.reader, Guard(nursery), at_once, folder=folder)
 
         def take(message: Message) -> None:
             if type(message) not in lost:
                 told.append(message)
                 if isinstance(message, Draw):
                     asked(message)
-                else:
+                elif not isinstance(message, Latest):
                     mirror.take(message)
 
         await mirror.load()
@@ -180,6 +187,26 @@ async def test_a_show_that_comes_late_knows_what_the_first_knows(
             await settle()
             expect_the_same(mirror, stage)
             assert mirror.tournaments["cup"].matches == {}
+
+
+async def test_a_show_that_begins_with_a_snapshot_knows_what_one_without_knows(
+    tmp_path: Path, autojump_clock: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snapshots, "MANY", 1)  # little is much here
+    async with staged(tmp_path) as (stage, nursery):
+        await stage.play(nursery, ("ann", "ben"), "open-connect-4")
+        before = 0
+        for seconds in (3, 90, 600):
+            await trio.sleep(seconds)
+            async with mirrored(stage, folder=tmp_path) as (mirror, _):
+                assert mirror.snapshot > before
+                before = mirror.snapshot
+                await trio.sleep(60)
+                await settle()
+                for name, held in mirror.tournaments.items():
+                    played = stage.host.tournaments[name]
+                    assert known(held.record) == known(played.record)
+                    assert held.matches.keys() == played.matches.keys()
 
 
 async def test_a_second_show_is_told_live_matches_from_their_beginning(
