@@ -39,7 +39,7 @@ class Thinking(Crowd):
     """Its bots say at once who they are, and everything else after a while."""
 
     def __init__(self, address: Address) -> None:
-        super().__init__(address, PATIENCE)
+        super().__init__(address, patience=PATIENCE)
         self._thought: deque[tuple[float, Send, bytes]] = deque()
 
     def connect(self, take: Take) -> Send:

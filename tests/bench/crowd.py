@@ -8,6 +8,7 @@ loads; of it nothing is measured but how long a move takes.
 import select
 import socket
 from collections.abc import Callable, Sequence
+from itertools import cycle
 from random import Random
 from time import perf_counter
 from typing import Any
@@ -27,13 +28,13 @@ class Silence(RuntimeError):
 
 
 class Crowd:
-    """Everybody at one address. Between two calls of `play` nobody moves, and clocks run on."""
+    """Everybody at some addresses. Between two calls of `play` nobody moves, and clocks run on."""
 
-    def __init__(self, address: Address, patience: float = PATIENCE) -> None:
-        """`patience`: seconds without a word for anybody that `play` allows."""
+    def __init__(self, *addresses: Address, patience: float = PATIENCE) -> None:
+        """They come to each address in turn. `patience`: seconds without a word that `play` allows."""
         self.moves = 0
         self.took: list[float] = []  # seconds from each move of the last `play` to its answer
-        self._address = address
+        self._addresses = cycle(addresses)
         self._patience = patience
         self._begun = 0.0
         self._epoll = select.epoll()
@@ -41,7 +42,7 @@ class Crowd:
 
     def connect(self, take: Take) -> Send:
         """A new connection: `take` is called with what comes; answered is what sends."""
-        connected = socket.create_connection(self._address)
+        connected = socket.create_connection(next(self._addresses))
         connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connected.setblocking(False)
         self._here[connected.fileno()] = connected, take
