@@ -9,7 +9,7 @@ nothing here holds on to a match, a player or a connection.
 """
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import trio
 from msgspec import Struct
@@ -28,7 +28,7 @@ def masked(token: str) -> str:
     return token[:4] + "…"
 
 
-class Message(Struct, frozen=True, gc=False):
+class Message(Struct, frozen=True, array_like=True, gc=False):
     at: float  # when it arrived, or was handed on to be sent
     by_bot: bool
     text: bytes
@@ -69,6 +69,16 @@ class Tape:
         else:
             self._room = room
             self.messages.append(Message(at, False, text))
+
+    def repeat(self, messages: Iterable[Message]) -> None:
+        """Note what was noted elsewhere."""
+        for each in messages:
+            room = self._room - len(each.text) - BESIDES
+            if room < 0:
+                self._add(each.text, each.at, each.by_bot)
+            else:
+                self._room = room
+                self.messages.append(each)
 
     def erase(self) -> int:
         """Forget everything, and keep nothing from now on; returns how many bytes that frees."""
