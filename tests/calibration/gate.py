@@ -1,6 +1,6 @@
 """The gate: do 95 % intervals hold the truth, and does what is called likely happen as often as that?"""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product, repeat
 from random import Random
@@ -106,6 +106,12 @@ def look(cell: Cell, truth: World, event: Event) -> None:
         cell.before += high - low
 
 
+def average(found: Sequence[Cell]) -> tuple[float, float]:
+    """The mean coverage of some cells, and its standard error."""
+    mean = sum(each.coverage for each in found) / len(found)
+    return mean, sum(each.error**2 for each in found) ** 0.5 / len(found)
+
+
 class Bin(Struct):
     """Those who were said to be the best with about the same probability."""
 
@@ -118,9 +124,11 @@ class Bin(Struct):
     @property
     def fails(self) -> bool:
         """Whether what happened is further from what was said than is allowed, and than chance explains."""
-        share = self.happened / max(1, self.count)
-        chance = 2 * (share * (1 - share) / max(1, self.count)) ** 0.5
-        return self.count > 0 and not (self.low - SLACK - chance <= share <= self.high + SLACK + chance)
+        if not self.count:
+            return False
+        share, likely = self.happened / self.count, self.said / self.count
+        chance = 2 * (likely * (1 - likely) / self.count) ** 0.5
+        return not self.low - SLACK - chance <= share <= self.high + SLACK + chance
 
 
 def bins(said: Iterable[tuple[float, bool]]) -> list[Bin]:
@@ -146,10 +154,10 @@ def objections(kind: Kind, found: list[Cell]) -> Iterator[str]:
                 yield f"{kind.title}, {cell.named}: {cell.coverage:.1%} hold (± {cell.error:.1%})"
         for draws, advantage in product(DRAWS, ADVANTAGES):
             those = [each for each in found if (each.draws, each.advantage) == (draws, advantage)]
-            mean = sum(each.coverage for each in those) / len(those)
+            mean, error = average(those)
             if not AVERAGE[0] <= mean <= AVERAGE[1]:
                 where = f"{kind.title}, draws {draws:.0%}, first move {advantage:.0f}"
-                yield f"{where}: {mean:.1%} hold on average"
+                yield f"{where}: {mean:.1%} hold on average (± {error:.1%})"
     for each in bins(pair for cell in found for pair in cell.said):
         if each.fails:
             yield (

@@ -9,6 +9,7 @@ from statistics import quantiles
 
 import trio
 
+from tests.chaos.warm import FAKETIME
 from tests.cluster.campaign import FAULTS, campaign
 from tests.server.store.postgresql import running
 
@@ -34,6 +35,7 @@ def main() -> int:
         *verdict.complaints,
         sep="\n",
     )
+    print(f"behind {found.balancer}, with clocks set wrong by {'libfaketime' if FAKETIME else 'time.time'}")
     print(f"hosts that ended because others had taken over: {found.overtaken}")
     for what, seconds in found.resumed.items():
         middle, late = median_and_p95(seconds)

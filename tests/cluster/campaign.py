@@ -27,10 +27,12 @@ from tests.chaos.organiser import LADDER, ROUND_ROBIN, Organiser
 from tests.chaos.process import nest
 from tests.chaos.told import Told, Verdict
 from tests.chaos.web_bots import ArenaBot, DotsBot
-from tests.cluster.balancer import Balancer
+from tests.cluster.balancer import Doors
 from tests.cluster.bots import FourBot, Listening
 from tests.cluster.database import Pair
+from tests.cluster.haproxy import HaProxy, program
 from tests.cluster.host import Host
+from tests.deploy.passing import PAGES
 from tests.hang import HANG
 from tests.server.store.postgresql import Server, binaries
 
@@ -58,6 +60,7 @@ class Found(Struct):
     faults: dict[str, int]
     resumed: dict[str, list[float]]  # seconds, by what befell a host
     overtaken: int  # hosts that ended because others had taken over
+    balancer: str  # that was before them
 
 
 class Patient(Organiser):
@@ -74,29 +77,30 @@ class Patient(Organiser):
 
 
 class Cluster:
-    def __init__(self, hosts: Sequence[Host], server: Server, pair: Pair | None, name: str) -> None:
+    def __init__(self, hosts: Sequence[Host], server: Server, pair: Pair | None, folder: Path) -> None:
         self._hosts = hosts
         self._server = server
         self._pair = pair
-        self._name = name
         self.told = Told()
         self.heard: dict[str, float] = {}
         self.faults: dict[str, int] = {}
         self.resumed: dict[str, list[float]] = {}
         self.overtaken = 0
-        self.doors = {door: Balancer(partial(self._ports, door)) for door in ("tcp", "websocket", "http")}
+        found = program()
+        self.balancer = Doors(self._ports) if found is None else HaProxy(found, hosts, folder)
 
     def _ports(self, door: str) -> list[int]:
         return [getattr(host, door) for host in self._hosts if host.there]
 
     async def play(self, faults: Iterable[str], chance: Random) -> None:
         async with trio.open_nursery() as nursery:
-            for each in (*self.doors.values(), *(host.cable for host in self._hosts)):
-                await nursery.start(each.run)
+            for host in self._hosts:
+                await nursery.start(host.cable.run)
             for host in self._hosts:
                 await host.hatch()
             for host in self._hosts:
                 await host.settle()
+            await nursery.start(self.balancer.run)
             async with trio.open_nursery() as playing:
                 self._gather(playing, chance)
                 while len(self.told.ends) < ROUND_ROBIN:  # noqa: ASYNC110 - nobody tells
@@ -113,7 +117,7 @@ class Cluster:
             nursery.cancel_scope.cancel()
 
     def _gather(self, playing: trio.Nursery, chance: Random) -> None:
-        tcp, websocket, http = (door.port for door in self.doors.values())
+        tcp, websocket, http = self.balancer.tcp, self.balancer.websocket, self.balancer.http
         folder = self._hosts[0].folder / "organiser"
         (folder / "data").mkdir(parents=True)
         (folder / "data" / "organiser-token").write_text(TOKEN)
@@ -157,8 +161,7 @@ class Cluster:
                 await other.kill()
                 await other.begin(chance.choice((-MINUTE, MINUTE)))
             case "balancer":
-                for door in self.doors.values():
-                    door.restart(chance.uniform(0.0, AWAY))
+                self.balancer.restart(chance.uniform(0.0, AWAY))
             case "restart-postgres":
                 server = self._server if self._pair is None else self._pair.primary
                 await trio.to_thread.run_sync(server.stop)
@@ -245,15 +248,15 @@ class Cluster:
 @asynccontextmanager
 async def standing(server: Server, folder: Path, count: int, *, standby: bool) -> AsyncIterator[Cluster]:
     url, pair = server.database(), None
-    name = url.rpartition("/")[2]
     where = binaries()
     assert where is not None
     if standby:
         pair = await trio.to_thread.run_sync(Pair, where, server)
-        url = pair.url(name)
-    async with nest(QUINTAIN_TOKEN=TOKEN) as hosts:
+        url = pair.url(url.rpartition("/")[2])
+    proxied = {"QUINTAIN_PROXIES": '["127.0.0.1"]', "QUINTAIN_HOSTS": f'["{PAGES}"]'}
+    async with nest(QUINTAIN_TOKEN=TOKEN, **proxied) as hosts:
         try:
-            yield Cluster([Host(hosts, folder / str(n), url) for n in range(count)], server, pair, name)
+            yield Cluster([Host(hosts, folder / str(n), url) for n in range(count)], server, pair, folder)
         finally:
             if pair is not None:
                 pair.close()
@@ -265,4 +268,4 @@ async def campaign(server: Server, faults: Sequence[str], seed: int, hosts: int 
         async with standing(server, Path(folder), hosts, standby="fail-over" in faults) as cluster:
             await cluster.play(faults, Random(f"{seed} cluster"))
             verdict = await trio.to_thread.run_sync(cluster.judged)
-            return Found(verdict, cluster.faults, cluster.resumed, cluster.overtaken)
+            return Found(verdict, cluster.faults, cluster.resumed, cluster.overtaken, str(cluster.balancer))

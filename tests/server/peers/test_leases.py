@@ -28,6 +28,19 @@ def test_a_host_stops_before_the_database_lets_others_go_on_even_if_its_clock_is
     assert SHORT * LENGTH / 0.95 < LENGTH
 
 
+def test_a_host_that_was_unsure_or_failed_once_is_patient_and_one_that_is_heard_late_is_not() -> None:
+    host = Leases()
+    assert host.patient(0.0)
+    for sent in (0.0, 0.8, 1.6):
+        host.granted(sent, Granted(1, PEERS, None))
+    assert not host.patient(1.6)
+    host.granted(1.6 + LENGTH, Granted(1, PEERS, None))
+    assert host.patient(1.6 + LENGTH)
+    assert not host.patient(1.6 + LENGTH + LENGTH / SHORT)
+    host.failed()
+    assert host.patient(100.0)
+
+
 def test_an_answer_that_comes_late_takes_nothing_back() -> None:
     host = leases()
     host.granted(5.0, Granted(1, PEERS, None))

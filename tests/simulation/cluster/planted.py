@@ -74,6 +74,11 @@ def never_unsure() -> Patches:
     return {(Leases, "granted"): for_ever}
 
 
+def never_patient() -> Patches:
+    """The host to which the database comes back first takes over from those that could not renew."""
+    return {(Leases, "patient"): lambda self, now: False}
+
+
 def what_was_robbed_meanwhile_is_kept() -> Patches:
     """A tournament that another host has held in between is gone on with, as if nothing had happened."""
     granted = Leases.granted
@@ -104,6 +109,7 @@ BUGS = (
     epoch_of_the_moment_of_writing,
     two_owners_for_a_moment,
     never_unsure,
+    never_patient,
     what_was_robbed_meanwhile_is_kept,
     stamped_at_the_wrong_end,
 )

@@ -6,6 +6,7 @@ never    a row of an older holder after one of a newer
 never    a bot's clock that pays for a relay
 soon     after a host has died and nothing else is wrong, its tournaments are played elsewhere
 at last  when nothing has been wrong for a while, everything is played
+never    something that goes to another host because the database was away, and nothing else was wrong
 """
 
 from collections import Counter, defaultdict
@@ -25,6 +26,7 @@ from tournament.facts import Concluded
 
 RESUMED = 2.0  # seconds after a host's death, and after the last trouble, until everything is played
 END = CALM + TROUBLED + LONGEST + RESUMED + 1.0
+BEGUN = 1000.0  # by the database's clock
 SPIKE = 0.1  # how often a message between hosts takes long
 
 
@@ -49,7 +51,7 @@ class World:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.chance = Random(f"world {plan.seed}")
-        self.database = Database(lambda: 1000.0 + trio.current_time() * plan.database_rate)
+        self.database = Database(lambda: BEGUN + trio.current_time() * plan.database_rate)
         self.complaints: list[str] = []
         self.results: list[tuple[str, str, int | None]] = []
         self.trace: list[str] = []
@@ -161,6 +163,10 @@ class World:
     def check(self) -> None:
         self._check_results()
         self._check_epochs()
+        for at in self.database.taken:
+            at = (at - BEGUN) / self.plan.database_rate
+            if any(trouble.at < at < trouble.until + RESUMED for trouble in self._alone("database")):
+                self._missing(f"something is taken over at {at:.3f} s, when only the database was away")
         for tournament in self.plan.tournaments:
             acts = [at for at, _ in self._acts[tournament]]
             if not any(at > END - 1.5 for at in acts):
@@ -205,7 +211,9 @@ class World:
             for one in self.plan.troubles
             if one.what == what
             and all(
-                other is one or other.until + RESUMED < one.at or other.at > one.at + RESUMED
+                other is one
+                or other.until + RESUMED < one.at
+                or other.at > (one.at if what == "kill" else one.until) + RESUMED
                 for other in self.plan.troubles
             )
         ]
