@@ -104,7 +104,7 @@ async def test_a_table_that_is_held_and_not_taken_up_yet_is_waited_for_and_not_o
 async def test_a_bot_is_not_served_by_a_host_that_drains_once_another_one_holds_its_tournament(
     autojump_clock: MockClock,
 ) -> None:
-    """Catches a host that passes a bot to and fro between itself and nobody, and does nothing else any more."""
+    """Catches a host that passes a bot to and fro between itself and nobody, and does nothing else."""
     registry = Registry()
     registry.leases = {}
     async with trio.open_nursery() as nursery:
