@@ -33,6 +33,7 @@ SHARED = (
     "tests/calibration/",
     "tests/clients/test_quintain_bot.py",
     "tests/clients/test_starters.py",
+    "tests/deploy/test_balancers.py",
     "tests/deploy/test_wheel.py",
     "tests/server/export/test_verify_chain.py",
     "tests/server/protocols/test_mcp_sdk.py",

@@ -13,7 +13,7 @@ from tests.server.forked import Forked
 
 ROOT = Path(__file__).parents[2]
 READY = re.compile(
-    r"ready tcp=(127\.0\.0\.1:\d+) websocket=(127\.0\.0\.1:\d+) http=(127\.0\.0\.1:\d+) data=(\S+)\n"
+    r"ready tcp=(127\.0\.0\.\d:\d+) websocket=(127\.0\.0\.\d:\d+) http=(127\.0\.0\.\d:\d+) data=(\S+)\n"
 )
 
 

@@ -146,7 +146,7 @@ class Waves:
                 self._pass_by()  # while no bot is here that one of these could meet
             self.waves += 1
             self._crowd, self._until = (
-                Crowd(self._server.address(self._dialect.door), PATIENCE),
+                Crowd(self._server.address(self._dialect.door), patience=PATIENCE),
                 now + self._stay,
             )
             self._dialect.gather(self._crowd, islice(self._names, TOGETHER))
