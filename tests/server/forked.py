@@ -1,8 +1,8 @@
 """`quintain` in a process of its own that need not import anything: it is forked from one that has.
 
 Most of what a start takes is importing, which costs a third of a second of a
-processor, and tests start hundreds. What is about the start itself or about
-memory starts Python anew: `tests/blackbox/inspected.py` does.
+processor, and tests make many. What is about the start itself begins with
+Python: `tests/blackbox/inspected.py` does.
 """
 
 import os
