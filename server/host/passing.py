@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 from msgspec import Struct
 
 from server.host.abroad import Piece
-from server.host.wire_log import Message
+from server.host.wire_log import Taped
 from tournament.player import Seat
 
 
@@ -41,7 +41,7 @@ class Passing(Protocol):
     def back(
         self,
         pieces: Sequence[Piece],
-        tape: Sequence[Message],
+        tape: Taped,
         home: tuple[Seat, int] | None,
         *,
         acknowledged: bool,
@@ -50,7 +50,7 @@ class Passing(Protocol):
         seat; of so many events there the bot has been told. `acknowledged`: it has said something."""
         ...
 
-    def left(self, tape: Sequence[Message], *, for_good: bool) -> None:
+    def left(self, tape: Taped, *, for_good: bool) -> None:
         """The bot has hung up there, or was hung up on, and is being said goodbye to."""
         ...
 

@@ -9,7 +9,7 @@ nothing here holds on to a match, a player or a connection.
 """
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import trio
 from msgspec import Struct
@@ -32,6 +32,13 @@ class Message(Struct, frozen=True, array_like=True, gc=False):
     at: float  # when it arrived, or was handed on to be sent
     by_bot: bool
     text: bytes
+
+
+class Taped(Struct, frozen=True, array_like=True):
+    """What was noted on a tape, to be repeated on another one."""
+
+    messages: tuple[Message, ...] = ()
+    omitted: int = 0  # before these
 
 
 class Tape:
@@ -70,9 +77,15 @@ class Tape:
             self._room = room
             self.messages.append(Message(at, False, text))
 
-    def repeat(self, messages: Iterable[Message]) -> None:
+    @property
+    def taped(self) -> Taped:
+        return Taped(tuple(self.messages), self.omitted)
+
+    def repeat(self, taped: Taped) -> None:
         """Note what was noted elsewhere."""
-        for each in messages:
+        if self._kept_by is not None:
+            self.omitted += taped.omitted
+        for each in taped.messages:
             room = self._room - len(each.text) - BESIDES
             if room < 0:
                 self._add(each.text, each.at, each.by_bot)

@@ -201,6 +201,8 @@ class Peers:
         Of bots that come to several hosts in one moment, and are the first at a table, all but one are
         relayed.
         """
+        if self._directory.host_of(tournament) > OWN:
+            return False  # also while this host, which drains, still knows what it had
         if tournament in self.host.tournaments:
             return True
         if not tournament.startswith(OPEN) or self.there_is(tournament):

@@ -13,12 +13,12 @@ from msgspec import Struct
 
 from server.host.abroad import Wanted
 from server.http.exchange import App, Exchange
-from server.http.head import HttpError
+from server.http.head import RETRY_SOON, HttpError
 from server.http.routes import HttpDoor
 from server.http.wire import Request
 from server.pages.desk.sessions import Session, Sessions
 from server.peers.abroad import LOOK, PATIENCE, Peers
-from server.peers.asking import AGAIN, LOST, Answering
+from server.peers.asking import LOST, Answering
 from server.peers.leases import EVERY
 from server.peers.link import Link
 from server.peers.links import Links
@@ -152,7 +152,7 @@ class Relayed:
                 return None
             if self._peers.there_is(tournament):
                 if trio.current_time() > patience:
-                    raise HttpError(503, LOST, AGAIN)
+                    raise HttpError(503, LOST, RETRY_SOON)
                 await trio.sleep(LOOK)
             elif looked:
                 return None
@@ -164,7 +164,7 @@ class Relayed:
     def _reply(self, answering: Answering) -> None:
         guard = self._peers.host.guard
         if self._app is None:
-            answering.refuse(HttpError(503, LOST, AGAIN))
+            answering.refuse(HttpError(503, LOST, RETRY_SOON))
         else:
             guard.start_soon(answering.answer, self._app, guard)
 

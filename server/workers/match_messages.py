@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from server.host.wire_log import Message
+from server.host.wire_log import Taped
 from tournament.lent import Beginning, Course, Report
 
 Piece = tuple[bytes, float]
@@ -75,7 +75,7 @@ class Returned(Struct, tag="returned", frozen=True, array_like=True):
 
     number: int
     pieces: tuple[Piece, ...]
-    tape: tuple[Message, ...]
+    tape: Taped
     acknowledged: bool  # the bot has said something
 
 
@@ -83,7 +83,7 @@ class Left(Struct, tag="left", frozen=True, array_like=True):
     """A bot has hung up, or was hung up on; it is being said goodbye to."""
 
     number: int
-    tape: tuple[Message, ...]
+    tape: Taped
     for_good: bool
 
 

@@ -27,7 +27,7 @@ from tests.bench.memory import settle, waiting
 from tests.bench.server import Server, quintain
 
 COUNTS = (10, 1_000, 10_000, 20_000)
-SPARE = 300  # files of the host that are no bots' connections, and some more
+SPARE = 400  # files of the host that are no bots' connections, and some more
 THINK = 1.0  # seconds for a move
 IDLE, WARM, TURN = 5.0, 5.0, 10.0  # seconds
 PATIENCE = 60.0  # seconds: a crowd that comes at once is told nothing for long
@@ -95,6 +95,7 @@ def _row(count: int) -> str:
         line = f"{count:12,}{memory / MB:8.0f}{(memory - empty) / count / 1000:9.1f}{cpu:8.3f}"
         if count < 4 or not half:
             return line
+        settle(server)  # those who have left are gone: there is no room for more
         with _playing(server.address("tcp"), count // 4) as crowd:
             crowd.send(TURN)
             before, begun = server.seconds(), perf_counter()

@@ -37,6 +37,7 @@ GAME, CUP = "connect-4", "cup"
 TIMES = 5
 LOOK = 0.02  # seconds between two looks whether it shows something
 WAIT = 300.0  # seconds until a start has failed
+AGAIN = 503
 SHOWS = b"server.show"  # in the command of the process for pages
 MB = 1_000_000
 
@@ -128,10 +129,11 @@ class Looking:
         raise TimeoutError(f"{event.tournament} is not shown after {WAIT:g} s")
 
     def seconds(self, path: str) -> float:
-        """Of the processor, that it takes to answer."""
+        """Of the processor, until it is answered: who is told to come again for the standings, does."""
         before = self.worked()
-        status, body = self._get(path)
-        took = self.worked() - before
+        while (found := self._get(path))[0] == AGAIN:
+            time.sleep(LOOK)
+        took, (status, body) = self.worked() - before, found
         if status != 200:
             raise RuntimeError(f"GET {path} has status {status}: {body[:200]!r}")
         return took

@@ -6,9 +6,9 @@ of the bots and none knowing of another; and the workers. What the hosts lose be
 the machine takes: what is played at once, is played in smaller portions. What the workers lose beside
 the hosts is what it costs to lend.
 
-Ratios are medians of the rounds. A second of the processor is one of all processes that play together, without
-those that show; what the crowd took itself is in the last column, for on a machine with few cores it
-takes it from the host. Then the same for two tables, each of which is held by a worker.
+Ratios are medians of the rounds. A second of the processor is one of all processes that play together,
+without those that show; what the crowd took itself is in the last column, for on a machine with few cores
+it takes it from the host. Then the same for two tables, each of which is held by a worker.
 """
 
 import time
@@ -96,7 +96,10 @@ def _compare(workers: int, doors: Sequence[str], matches: int) -> None:
         turns = [each[name] for each in rounds]
         ratios = [each[name].speed / each["1 process"].speed for each in rounds]
         speed, moves = median(each.speed for each in turns), median(each.moves / each.wall for each in turns)
-        cpu, load = (median(each) for each in zip(*((t.cpu / t.wall, t.load / t.wall) for t in turns)))
+        cpu, load = (
+            median(each.cpu / each.wall for each in turns),
+            median(each.load / each.wall for each in turns),
+        )
         line = f"{name:12}{speed:9.0f}{median(ratios):8.2f}{f'{min(ratios):.2f}-{max(ratios):.2f}':>13}"
         print(f"{line}{moves:10.0f}{cpu:9.2f}{load:9.2f}", flush=True)
 

@@ -63,7 +63,8 @@ class Forked:
             with pipe:
                 said[index] = pipe.read()
 
-        threads = [Thread(target=read, args=each, daemon=True) for each in enumerate((self.stdout, self.stderr))]
+        pipes = enumerate((self.stdout, self.stderr))
+        threads = [Thread(target=read, args=each, daemon=True) for each in pipes]
         for thread in threads:
             thread.start()
         self.wait(timeout)

@@ -174,7 +174,17 @@ async def test_what_was_noted_elsewhere_is_repeated_as_if_it_were_noted_here() -
             else:
                 tape.heard(text, at)
     tape = again.tape(seat("cup-1"), None)
-    tape.repeat(tuple(noted.messages))
+    tape.repeat(noted.taped)
     assert tape.messages == expected.messages
     assert tape.omitted == expected.omitted > 0
     assert again.size == here.size
+
+
+async def test_a_tape_that_is_repeated_says_how_much_the_other_had_omitted() -> None:
+    noted = WireLog(SMALL).tape(seat("cup-1"), None)
+    for number in range(200):
+        noted.told(b"x" * 100, float(number))
+    tape = WireLog(SMALL).tape(seat("cup-1"), None)
+    tape.repeat(noted.taped)
+    assert tape.messages == noted.messages
+    assert tape.omitted == noted.omitted > 0

@@ -16,6 +16,7 @@ import trio
 import trio.testing
 
 from server.host.host import Host
+from server.host.wire_log import Taped
 from server.net.guard import PEER_GONE
 from server.net.sockets import SocketWire, readiness
 from server.protocols import tcp
@@ -310,9 +311,9 @@ async def test_what_is_said_in_one_go_is_one_packet_and_a_bot_that_leaves_is_tol
             packet = theirs.recv(PACKET)
             assert heard.decode(packet[1:]).messages == (Fetch("a"), Fetch("b"), Fetch("c"))
             pair.say(Fetch("d"))
-            pair.say(Left(1, (), for_good=False))
+            pair.say(Left(1, Taped(), for_good=False))
             packet = theirs.recv(PACKET)
-            assert heard.decode(packet[1:]).messages == (Fetch("d"), Left(1, (), for_good=False))
+            assert heard.decode(packet[1:]).messages == (Fetch("d"), Left(1, Taped(), for_good=False))
             with pytest.raises(BlockingIOError):
                 theirs.recv(PACKET)
             nursery.cancel_scope.cancel()
