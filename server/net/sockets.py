@@ -14,7 +14,7 @@ import socket
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from math import inf
-from time import perf_counter
+from time import thread_time
 
 import trio
 from msgspec import Struct
@@ -24,7 +24,7 @@ from server.net.wire import READ, Wire
 
 ROUND = 16  # sockets read before what was said meanwhile is sent: less than a millisecond
 SWEEP = 256  # sockets looked at before what has time is sent: some ten milliseconds
-STEP = 0.003  # seconds after which other tasks have their turn, in the middle of a sweep
+STEP = 0.003  # seconds of work after which other tasks have their turn, in the middle of a sweep
 
 # A move is sent at once; and a peer whose machine has gone is noticed, by the kernel, within two minutes.
 OPTIONS = [
@@ -62,7 +62,7 @@ class Readiness:
         with self._epoll:
             while True:
                 await trio.lowlevel.wait_readable(self._epoll.fileno())
-                while not self._sweep(perf_counter() + STEP):
+                while not self._sweep(thread_time() + STEP):
                     await trio.lowlevel.checkpoint()
 
     def sweep(self) -> None:
@@ -75,7 +75,7 @@ class Readiness:
             self._sweep(inf)
 
     def _sweep(self, until: float) -> bool:
-        """Begin or go on; returns whether it is over, or has to be gone on with after that time."""
+        """Begin or go on, until so much work is done; returns whether it is over."""
         self.sweeping, over = True, True
         try:
             while self._left > 0 and (found := self._epoll.poll(0, ROUND)):  # also what came meanwhile
@@ -87,7 +87,7 @@ class Readiness:
                 for wire in wires:
                     wire.hand_on()
                 self._send()
-                if perf_counter() > until:
+                if thread_time() > until:
                     over = False
                     break
         finally:
