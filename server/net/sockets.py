@@ -11,8 +11,8 @@ between rounds, every few milliseconds. Where there is no epoll, a wire waits as
 
 import select
 import socket
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from math import inf
 from time import thread_time
 
@@ -51,6 +51,7 @@ class Readiness:
 
     def __init__(self) -> None:
         self.sweeping = False
+        self.gathering = False  # what is said is sent later
         self.said: list[Callable[[], None]] = []  # sends what was said in this round of reading …
         self.mentioned: list[Callable[[], None]] = []  # … and what has time until all have been read
         self._left = SWEEP  # sockets that are still to be looked at in this sweep
@@ -76,7 +77,7 @@ class Readiness:
 
     def _sweep(self, until: float) -> bool:
         """Begin or go on, until so much work is done; returns whether it is over."""
-        self.sweeping, over = True, True
+        self.sweeping, self.gathering, over = True, True, True
         try:
             while self._left > 0 and (found := self._epoll.poll(0, ROUND)):  # also what came meanwhile
                 self._left -= len(found)
@@ -91,13 +92,28 @@ class Readiness:
                     over = False
                     break
         finally:
-            self.sweeping = False
+            self.sweeping = self.gathering = False
             if over:
                 self._left = SWEEP
                 self.said += self.mentioned
                 self.mentioned.clear()
             self._send()
         return over
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """What is said meanwhile is sent at the end, all for one peer in one piece."""
+        if self.gathering:
+            yield
+            return
+        self.gathering, mentioned, self.mentioned = True, self.mentioned, []
+        try:
+            yield
+        finally:
+            self.gathering = False
+            self.said += self.mentioned
+            self.mentioned = mentioned
+            self._send()
 
     def _send(self) -> None:
         said, self.said = self.said, []
@@ -202,7 +218,7 @@ class SocketWire(Wire):
 
     def soon(self, flush: Callable[[], None], urgent: bool) -> bool:
         readiness = self._readiness
-        if readiness is None or not readiness.sweeping:
+        if readiness is None or not readiness.gathering:
             return False
         (readiness.said if urgent else readiness.mentioned).append(flush)
         return True
