@@ -49,9 +49,12 @@ def main() -> None:
     code: int | None = FAILED
     try:
         app = command_line(sys.argv[1:])
-        code = app(exit_on_error=False, print_error=True, result_action="return_value")
-    except* CycloptsError:
-        code = MISUSED  # what was wrong has been said
+        code = app(exit_on_error=False, print_error=False, verbose=False, result_action="return_value")
+    except* CycloptsError as misread:
+        from server.programs.terminal import note
+
+        note(f"quintain: {_sentence(_first(misread))}")
+        code = MISUSED
     except* Failure as failures:
         from server.programs.terminal import note
 
@@ -74,6 +77,12 @@ def bad_catalogue() -> tuple[type[Exception], ...]:
     """What is raised if an installed game or dialect cannot be used; nothing if none was looked for."""
     module = sys.modules.get("games.catalogue")
     return () if module is None else (module.BadCatalogue,)
+
+
+def _sentence(misread: CycloptsError) -> str:
+    """What is wrong with the words of a command, without the parser's full stops in the middle."""
+    said = " ".join(str(misread).split()).removesuffix(".")
+    return said.replace(". Must be", ": it has to be").replace(". Choose from", "; choose from")
 
 
 def _first(errors: ExceptionGroup[Raised]) -> Raised:

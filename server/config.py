@@ -15,6 +15,7 @@ from msgspec import Meta, Struct, structs
 
 from server.exits import ConfigError
 from server.host.durations import BadDuration, seconds
+from server.host.misfits import misfit
 from server.host.opening import check
 from server.host.tournament_settings import TournamentSettings
 from server.http.origins import Origins
@@ -155,8 +156,11 @@ def with_tournament(found: Settings, wanted: Mapping[str, Any]) -> Settings:
     """One more to hold, as flags ask for it."""
     try:
         one = msgspec.convert(wanted, TournamentSettings)
+        check(one.name, one.opened())
     except msgspec.ValidationError as error:
-        raise ConfigError(f"the flags: {error}") from None
+        raise ConfigError(f"the flags: {misfit(error, wanted, TournamentSettings)}") from None
+    except Refusal as refusal:
+        raise ConfigError(f"tournament {wanted['name']}: {refusal}") from None
     return structs.replace(found, tournament=(*found.tournament, one))
 
 
@@ -188,7 +192,9 @@ def _of_environment(environment: Mapping[str, str]) -> dict[str, Any]:
 def _checked(values: Mapping[str, Any], origin: str) -> Settings:
     try:
         found = msgspec.convert(_in_seconds(values), Settings)
-    except (msgspec.ValidationError, BadDuration) as error:
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"{origin}: {misfit(error, values, Settings)}") from None
+    except BadDuration as error:
         raise ConfigError(f"{origin}: {error}") from None
     _check_webhooks(found.webhook, origin)
     for key, listed, reads in (

@@ -4,9 +4,11 @@ On a terminal the last line may say how things are. It is taken away before each
 the log and drawn again after it.
 """
 
+import json
 import logging
 import os
 import sys
+from datetime import UTC, datetime
 from typing import Any, Literal, TextIO
 
 import structlog
@@ -98,6 +100,14 @@ def set_up(
         cache_logger_on_first_use=True,
     )
     return output
+
+
+def announce(form: Format | None, sentence: str, **values: str) -> None:
+    """Tell whoever has started the host what no level of the log hides; in JSON if the log is to be that."""
+    if form == "json":
+        at = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+        sentence = json.dumps({**values, "event": sentence, "level": "info", "timestamp": at})
+    print(sentence, file=sys.stderr, flush=True)  # noqa: T201
 
 
 def _safe(logger: Any, method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:

@@ -33,7 +33,7 @@ from server.http.exchange import App
 from server.http.origins import Origins
 from server.http.routes import HttpDoor, routed
 from server.http.service import Http
-from server.logs import Output
+from server.logs import Output, announce
 from server.net import listening
 from server.net.hosts import expected_hosts
 from server.net.open_files import room_for_files, shortage, too_few
@@ -95,7 +95,8 @@ async def serve(
     with locked(folder):
         token = organiser_token(folder)
         if token.path is not None:
-            print(f"the organiser's token is in {token.path}", file=sys.stderr)  # noqa: T201
+            path = str(token.path)
+            announce(settings.log_format, f"the organiser's token is in {path}", path=path)
         warn_of_faults()
         with closing(opened(settings, folder)) as engine:
             try:
@@ -236,7 +237,8 @@ async def _serve(
         sys.setswitchinterval(SWITCH)
         if sessions is not None and token.made:
             link = f"http{'s' if tls else ''}://{where['http']}{login_path(sessions, trio.current_time())}"
-            print(f"the desk opens once, within 15 minutes, at {link}", file=sys.stderr)  # noqa: T201
+            said = f"the desk opens once, within 15 minutes, at {link}"
+            announce(settings.log_format, said, url=link)
         listens = " ".join(f"{name}={address}" for name, address in where.items())
         with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
             print(f"ready {listens} data={settings.data}", flush=True)  # noqa: T201

@@ -56,7 +56,7 @@ class Desk:
             record = self._expect("started", State.REGISTERING)
             if len(record.entrants) < record.format.entrants and not record.format.endless:
                 needed = f"a {record.format.name} needs {record.format.entrants}"
-                raise Refusal(f"{record.name} has {len(record.entrants)} entrants; {needed}")
+                raise Refusal(f"{record.name} has {_entrants(len(record.entrants))}; {needed}")
             await self._keep("start", "", [Turned(State.RUNNING)])
 
     async def delete(self) -> None:
@@ -260,3 +260,7 @@ def annulled(record: Record, name: str) -> bool:
     expected = sum(name in pairing.names for pairing in record.drawn.values())
     played = sum(name in result.pairing.names for result in record.results.remembered())
     return record.format.annuls and 2 * played < expected
+
+
+def _entrants(count: int) -> str:
+    return "no entrants" if count == 0 else "1 entrant" if count == 1 else f"{count} entrants"

@@ -108,6 +108,9 @@ class Format(Struct, frozen=True, kw_only=True):
     rounds: Callable[[int, Terms], int] | None = None
 
 
+OPEN = "open"  # the format of open tables
+
+
 @cache
 def formats() -> dict[str, Format]:
     """Every format by its name: the modules of `tournament/pairing/` that declare `FORMAT`."""
@@ -116,3 +119,8 @@ def formats() -> dict[str, Format]:
     modules = (import_module(f"{package.__name__}.{found.name}") for found in iter_modules(package.__path__))
     declared = (getattr(module, "FORMAT", None) for module in modules)
     return {found.name: found for found in declared if isinstance(found, Format)}
+
+
+def offered() -> dict[str, Format]:
+    """Those that an organiser is offered: all but that of open tables, which are there without anybody."""
+    return {name: found for name, found in formats().items() if name != OPEN}

@@ -6,6 +6,7 @@ that never ends), and looks here for players to deal to.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import count
 
 from tournament.player import Player
@@ -20,18 +21,21 @@ class Lobby:
         self._players: dict[str, dict[str, list[Player]]] = {}  # by game and name
         self._free: dict[str, set[Player]] = {}  # by game: the players that were idle when they last changed
         self._arrivals = count()
-        self._listeners: list[Listener] = []
+        self._listeners: dict[str | None, list[Listener]] = {None: []}  # by the place that they listen to
 
-    def listen(self, listener: Listener) -> Callable[[], None]:
-        """Have `listener` called whenever a player comes, goes or is free; returns how to stop that."""
-        self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
+    def listen(self, listener: Listener, place: str | None = None) -> Callable[[], None]:
+        """Have `listener` called whenever a player comes, goes or is free; returns how to stop that.
 
-    def enter(self, name: str, game: str) -> Player:
+        With a `place` it hears of those who are there, or anywhere, and of those who leave it.
+        """
+        self._listeners.setdefault(place, []).append(listener)
+        return partial(self._stop_listening, listener, place)
+
+    def enter(self, name: str, game: str, place: str | None = None) -> Player:
         """Add a new player. The caller decides whether it may have the name."""
-        player = Player(name, game, self._changed, next(self._arrivals))
+        player = Player(name, game, self._changed, next(self._arrivals), place)
         self._players.setdefault(game, {}).setdefault(name, []).append(player)
-        self._changed(player)
+        self._changed(player, place)
         return player
 
     def find(self, name: str, game: str, place: str | None = None) -> Player | None:
@@ -57,7 +61,12 @@ class Lobby:
         free.difference_update([player for player in free if not player.idle])
         return sorted(free, key=lambda player: player.arrival)
 
-    def _changed(self, player: Player) -> None:
+    def _stop_listening(self, listener: Listener, place: str | None) -> None:
+        self._listeners[place].remove(listener)
+        if place is not None and not self._listeners[place]:
+            del self._listeners[place]
+
+    def _changed(self, player: Player, before: str | None) -> None:
         free = self._free.setdefault(player.game, set())
         if player.idle:
             free.add(player)
@@ -65,8 +74,15 @@ class Lobby:
             free.discard(player)
         if player.retired:
             self._forget(player)
-        for listener in tuple(self._listeners):
+        for listener in self._whom(player.place, before):
             listener(player)
+
+    def _whom(self, place: str | None, before: str | None) -> list[Listener]:
+        """Whoever hears of somebody who is at `place`, and was at another one before."""
+        if place is None or before is None:
+            return [listener for listeners in self._listeners.values() for listener in listeners]
+        hearing = [*self._listeners[None], *self._listeners.get(place, ())]
+        return hearing if before == place else [*hearing, *self._listeners.get(before, ())]
 
     def _forget(self, player: Player) -> None:
         named = self._players.get(player.game, {})

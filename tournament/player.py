@@ -23,6 +23,7 @@ log = structlog.get_logger()
 
 TIMED = 64  # of so many moves, one is timed: to time all of them would cost more than it tells
 UNSEEN = "?"  # before the digest of what a player was not seen to have got
+NOWHERE = "(nowhere)"  # no name of a tournament: nothing is dealt there
 GRACE = 30.0  # seconds that a player may be gone in the middle of a match and still go on with it
 
 
@@ -123,13 +124,21 @@ class Seat:
 class Player:
     """Somebody under a name, who is dealt one seat at a time."""
 
-    def __init__(self, name: str, game: str, changed: Callable[["Player"], None], arrival: int = 0) -> None:
+    def __init__(
+        self,
+        name: str,
+        game: str,
+        changed: Callable[["Player", str | None], None],
+        arrival: int = 0,
+        place: str | None = None,
+    ) -> None:
+        """`changed` is called with the player and where it was before, which is mostly where it is."""
         self.name = name
         self.game = game
         self.arrival = arrival  # who came earlier has a lower number
         self.present = True  # connected, or otherwise able to answer
         self.retired = False  # will not be back
-        self._place: str | None = None
+        self._place = place
         self.against: str | None = None  # at an open table: the only one it wants to meet
         self.options: Mapping[str, Any] | None = None  # at an open table: of the game, if not the table's own
         self.version: str | None = None  # of the bot, in its own words
@@ -152,8 +161,8 @@ class Player:
     @place.setter
     def place(self, place: str | None) -> None:
         if place != self._place:
-            self._place = place
-            self._changed(self)
+            before, self._place = self._place, place
+            self._changed(self, before)
 
     @property
     def idle(self) -> bool:
@@ -198,7 +207,8 @@ class Player:
             return
         if self.matches_left == 0:
             self.present = False  # as if it had gone: nobody waits for it in vain
-        self._changed(self)
+        if not self.retired:  # or everybody knows already that it is gone
+            self._changed(self, self._place)
 
     def away(self) -> None:
         """Its connection is lost; it may come back."""
@@ -206,7 +216,7 @@ class Player:
             self.present = False
             if self.seat is not None:
                 self.seat.away()
-            self._changed(self)
+            self._changed(self, self._place)
 
     def back(self) -> None:
         wants_more = self.matches_left != 0 or self.seat is not None
@@ -214,7 +224,7 @@ class Player:
             self.present = True
             if self.seat is not None:
                 self.seat.here()
-            self._changed(self)
+            self._changed(self, self._place)
 
     def retire(self) -> None:
         """Gone for good: it loses the match that it plays, and nothing more is dealt to it."""
@@ -225,7 +235,7 @@ class Player:
             self.dealt = _nobody  # whoever took its seats may have this player: they would keep each other
             if self.seat is not None:
                 self.seat.leave()
-            self._changed(self)
+            self._changed(self, self._place)
 
 
 def _nobody(seat: Seat) -> None:

@@ -123,7 +123,7 @@ class Tournament:
 
     async def run(self) -> None:
         """Run until it is finished; forever, if its format has no end."""
-        stop_listening = self._lobby.listen(self._heard)
+        stop_listening = self._lobby.listen(self._heard, self.record.name)
         try:
             async with trio.open_nursery() as self._concluding.nursery:
                 try:
@@ -404,7 +404,8 @@ class Tournament:
         since, now = self._presence.missing(), trio.current_time()
         waited = {name: now - since.get(name, now) for name in absent}
         when = round(self._wall(), 3)
-        await self.keep(*(settled(self.record, pairing, waited, when) for pairing in pairings))
+        been = self._presence.been
+        await self.keep(*(settled(self.record, pairing, waited, been, when) for pairing in pairings))
 
     async def _go_on(self) -> None:
         """Go on with all that was being played when the host stopped; what cannot be gone on with is void."""

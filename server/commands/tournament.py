@@ -88,12 +88,7 @@ def list_all(*, host: Host | None = None, json: Flag = False) -> int:
         One JSON object instead of a table.
     """
     found = (host or Host()).remote().whole("tournaments", "tournaments")
-    if json:
-        say(json_line(found))
-    elif found["tournaments"]:
-        say(table(COLUMNS, map(cells, found["tournaments"])))
-    else:
-        say("There are no tournaments.")
+    say(json_line(found) if json else table(COLUMNS, map(cells, found["tournaments"])))
     return DONE
 
 

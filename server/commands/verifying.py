@@ -54,7 +54,14 @@ def verify(file: File, /, *, receipt: str | None = None, json: Flag = False) -> 
             print(safe(str(chain), cut=WIDE))  # noqa: T201
         if receipt is not None and verdict.receipt_found:
             print(f"the receipt {receipt} is a head of it: nothing before it was changed")  # noqa: T201
-        what = f"{verdict.tournaments} tournaments, {verdict.matches} matches, {verdict.moves} moves"
-        wrong = f"{len(verdict.findings)} things do not follow" if verdict.findings else "all of it follows"
+        counted = ((verdict.tournaments, "tournament"), (verdict.matches, "match"), (verdict.moves, "move"))
+        what = ", ".join(_number(count, one) for count, one in counted)
+        wrong = "all of it follows"
+        if found := len(verdict.findings):
+            wrong = "1 thing does not follow" if found == 1 else f"{found} things do not follow"
         print(f"{safe(file)}: {wrong}: {what}")  # noqa: T201
     return FAILED if verdict.findings else DONE
+
+
+def _number(count: int, one: str) -> str:
+    return f"1 {one}" if count == 1 else f"{count} {'matches' if one == 'match' else one + 's'}"

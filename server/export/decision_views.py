@@ -5,6 +5,7 @@ How it is found out is in `tournament/deciding.py`.
 
 import time
 from collections.abc import Iterator
+from itertools import islice, pairwise
 from typing import Any
 
 from server.export.json_views import moment, row_whole, tournament_shown
@@ -14,6 +15,7 @@ from tournament.record import Record
 from tournament.score_sheet import Board, board_of
 
 NAMED = 3  # claims that a sentence names
+LATEST = 200  # matches whose ends say how soon the next ones will end
 
 
 def board_summed(board: Board) -> dict[str, Any]:
@@ -40,7 +42,7 @@ def decision_shown(record: Record, board: Board, decision: Decision) -> dict[str
         "decided": decision.decided,
         "confidence": aim.confidence,
         "within": aim.within,
-        "places": decision.places,
+        "places": decision.places if record.entrants else aim.places,
         "settled": decision.order[: decision.settled],
         "undecided": [
             {"better": claim.better, "worse": claim.worse, "certainty": round(certainty, 3)}
@@ -66,7 +68,26 @@ def more(record: Record, decision: Decision) -> int | None:
 def eta_of_all(record: Record, decision: Decision, eta: float) -> float:
     """Seconds until it is decided, where all that is drawn takes `eta`, if matches go on as they went."""
     drawn, whole = record.pairings - record.decided, more(record, decision)
-    return eta if whole is None or not drawn else eta * max(1.0, whole / drawn)
+    if whole is None:
+        return eta
+    if (each := seconds_for_each(record)) is not None:
+        return max(eta, whole * each)
+    return eta * max(1.0, whole / drawn) if drawn else eta
+
+
+def seconds_for_each(record: Record) -> float | None:
+    """In how many seconds the next match of the latest has ended, on average; None while nobody can say.
+
+    How long the matches that are drawn will take says little of that: often only one of a round is left.
+    """
+    latest = (record.matches[name] for name in islice(reversed(record.recent), LATEST))
+    times = [(each.began, each.ended) for each in latest]
+    lasted = [ended - began for began, ended in times if began is not None and ended is not None]
+    ends = sorted(ended for _, ended in times if ended is not None)
+    if len(ends) < 2 or not lasted:
+        return None
+    longest = max(lasted)  # where nothing ended for longer than that, the tournament was paused
+    return sum(min(later - earlier, longest) for earlier, later in pairwise(ends)) / (len(ends) - 1)
 
 
 def said(record: Record, board: Board) -> Iterator[str]:

@@ -32,6 +32,7 @@ from server.host.reception import Reception, Unwelcome, Visit, is_token, taken
 from server.host.returning import Returning
 from server.host.roll import Roll
 from server.host.thinker import Thinker
+from server.host.vacant import Shown
 from server.host.versions import Versions
 from server.host.view import Begun, Held, Here, Told
 from server.host.wire_log import WireLog
@@ -47,14 +48,13 @@ from tournament.in_play import Lend, play_here
 from tournament.kinds import Kind
 from tournament.lobby import Lobby
 from tournament.match import Match
-from tournament.player import Player
+from tournament.player import NOWHERE, Player
 from tournament.record import Record
 from tournament.refusals import Refusal, expect_not_out, takes_entrants
 from tournament.store import Memory, Store
 from tournament.timekeeper import Timekeeper
 from tournament.tournament import Tournament
 
-NOWHERE = "(nowhere)"  # no name of a tournament
 STOPPING = "the host is about to stop: come again later"
 ELSEWHERE = "that is held by another process of this host: come again, over a new connection"
 NAME_KEPT = 600.0  # seconds that a name is kept for a bot that is gone and awaited nowhere
@@ -104,6 +104,7 @@ class Host:
         self.claims = Claims(self.reception, self.roll)
         self._holding = Holding()
         self.tournaments = self._holding.tournaments
+        self.shown = Shown(self.tournaments)
         # Called with every fact, once it is safe.
         self.on_fact: list[Told] = [telling.told, self.measures.hear]
         self.on_begun: list[Begun] = []  # called with every match that begins
@@ -253,6 +254,11 @@ class Host:
                     self._add(record)
         return self.tournaments[name]
 
+    def vacant(self, name: str) -> str | None:
+        """The game of an open table to which nobody has come yet, if that is its name."""
+        game = name.removeprefix(OPEN)
+        return game if name == OPEN + game and game in catalogue() and not self.has(name) else None
+
     async def found_table(self, game: str) -> Record:
         """A new open table, which somebody is to hold."""
         return await self._opening.open_table(game)
@@ -303,7 +309,6 @@ class Host:
         visit.player.reserved |= reserved
         visit.resumes = resumes
         visit.player.key = way_back(visit, has_it=is_token(token))
-        visit.player.place = visit.player.place or NOWHERE  # else any tournament could deal to it now
         try:
             seated = None if is_token(token) else Seated(visit.player.name, door, address_of(peer))
             found = await self.place(visit.player, tournament, seated)

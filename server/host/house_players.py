@@ -26,7 +26,7 @@ from server.host.thinker import Busy, Failed
 from server.net.listening import network_of
 from tournament.events import AnyEvent, Began, Moved
 from tournament.kinds import Kind
-from tournament.player import Player, Seat
+from tournament.player import NOWHERE, Player, Seat
 
 if TYPE_CHECKING:  # it holds what is in here
     from server.host.host import Host
@@ -57,7 +57,7 @@ class HousePlayer:
         self._opponent = opponent
         self._manner = opponent.manner if isinstance(opponent, Sparring) else plainly
         self._turns = 0  # of its match, so far
-        self._player = host.lobby.enter(opponent.name, game)
+        self._player = host.lobby.enter(opponent.name, game, NOWHERE)
         self._player.kind = Kind.HOUSE
         self._player.matches_left = matches
         self._player.against = challenger

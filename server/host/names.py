@@ -9,7 +9,6 @@ looks like what is `look_alikes.py`'s business.
 import unicodedata
 from functools import cache, lru_cache
 
-from games.brains import BRAINS
 from games.catalogue import catalogue
 from server.host.look_alikes import is_unseen, skeleton
 from server.host.practice import SPARRING
@@ -21,6 +20,7 @@ RESERVED = (
     *("organiser", "host", "the host", "Arena", "the Arena"),  # whoever speaks for the event
     *("random", "aima"),  # the host's own players, whom every client of the c4-arena knows
 )
+LATELY = ("first", "greedy", "alphabeta")  # opponents who have come to be after bots were called so
 
 # Categories of characters that no name has: controls, formats (bidi, zero width), surrogates, private,
 # unassigned, separators of lines and paragraphs.
@@ -32,6 +32,10 @@ _ALIKE = frozenset(
 
 class BadName(ValueError):
     """A name that cannot be had. The message is for whoever chose it."""
+
+
+class LatelyReserved(BadName):
+    """A name of the host's own that bots could have before it was."""
 
 
 @lru_cache(KNOWN)
@@ -52,19 +56,16 @@ def checked(name: str) -> str:
     if not key(name):
         raise BadName("a name has at least one character that is no accent")
     if key(name) in _reserved():
-        raise BadName(f"{name} is a reserved word")
+        lately = key(name) in map(key, LATELY)
+        raise (LatelyReserved if lately else BadName)(f"{name} is a reserved word")
     return name
 
 
 @cache
 def _reserved() -> frozenset[str]:
-    """The keys of names that no bot has; among them every game's opponents, whom bots ask for by name.
-
-    The names of the brains, but for `random`, were anybody's before the host had opponents of these names.
-    """
+    """The keys of names that no bot has; among them all opponents whom bots ask for by name."""
     opponents = (opponent.name for game in catalogue().values() for opponent in game.opponents)
-    practice = (opponent.name for opponent in SPARRING if opponent.name not in BRAINS)
-    return frozenset(map(key, (*RESERVED, *opponents, *practice)))
+    return frozenset(map(key, (*RESERVED, *opponents, *(opponent.name for opponent in SPARRING))))
 
 
 @lru_cache(KNOWN)

@@ -11,7 +11,7 @@ from games.game import BadOption, quoted
 from server.host import telling
 from tournament.facts import AnyFact, Opened, Ordered, State, Turned
 from tournament.folding import kept_as
-from tournament.format import Terms, formats
+from tournament.format import Terms, formats, offered
 from tournament.pairing.decide import aim_objection
 from tournament.record import Record
 from tournament.refusals import Refusal
@@ -32,7 +32,7 @@ def check(name: str, opened: Opened) -> None:
     if opened.game not in catalogue():
         raise Refusal(f"there is no game {opened.game!r}; there are: {', '.join(catalogue())}")
     if opened.format not in formats():
-        raise Refusal(f"there is no format {opened.format!r}; there are: {', '.join(formats())}")
+        raise Refusal(f"there is no format {opened.format!r}; there are: {', '.join(offered())}")
     fewest = formats()[opened.format].entrants
     if opened.entrants is not None and opened.entrants < fewest:
         raise Refusal(f"a {opened.format} needs {fewest} entrants or more, not {opened.entrants}")
@@ -90,10 +90,15 @@ class Opening:
 
     async def open_table(self, game: str) -> Record:
         """Keep that there is an open table, which somebody is to hold."""
-        name, running = OPEN + game, Turned(State.RUNNING)
-        opened = Opened(game, "open", terms=Terms(lots=catalogue()[game].lots))
-        await self._store.keep(name, self._wall(), [opened, running])
-        record = Record(name, opened, whole=self._whole)
-        record.add(running)
+        record = table_record(game, whole=self._whole)
+        await self._store.keep(record.name, self._wall(), [record.opened, Turned(record.state)])
         telling.opened(record)
         return record
+
+
+def table_record(game: str, *, whole: bool) -> Record:
+    """What is known of an open table before anybody has come."""
+    opened = Opened(game, "open", terms=Terms(lots=catalogue()[game].lots))
+    record = Record(OPEN + game, opened, whole=whole)
+    record.add(Turned(State.RUNNING))
+    return record

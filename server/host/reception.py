@@ -14,13 +14,13 @@ from itertools import islice
 
 import trio
 
-from server.host.names import BadName, checked, key
+from server.host.names import BadName, LatelyReserved, checked, key
 from server.host.roll import Roll
 from server.host.secrets import token_digest
 from server.net.budgets import Budgets, address_of
 from server.net.limits import Bucket, Limits
 from tournament.lobby import Lobby
-from tournament.player import Player
+from tournament.player import NOWHERE, Player
 
 Key = tuple[str, str]  # the game, and the name as `key` has it
 SHORTEST = 16  # characters of a token that a bot may bring along: 96 bits, if it was one of ours
@@ -117,6 +117,9 @@ class Reception:
         """
         try:
             name = checked(name)
+        except LatelyReserved as error:
+            if not self._roll.knows(name, game):  # an entrant keeps its name
+                raise Unwelcome(str(error)) from None
         except BadName as error:
             raise Unwelcome(str(error)) from None
         where = (game, key(name))
@@ -134,10 +137,10 @@ class Reception:
         if claim is not None:  # its token was never seen to arrive
             self._forget(where)
         if not keeps:
-            return self._visit(where, self._lobby.enter(name, game), None, peer, shared)
+            return self._visit(where, self._lobby.enter(name, game, NOWHERE), None, peer, shared)
         token = token if token is not None and is_token(token) else secrets.token_urlsafe(16)
         claim = self._claims[where] = Claim(name, token_digest(token), trio.current_time(), self._limits)
-        claim.player = self._lobby.enter(name, game)
+        claim.player = self._lobby.enter(name, game, NOWHERE)
         return self._visit(where, claim.player, token, peer)
 
     def expect_no_seat_of_others(
@@ -187,8 +190,7 @@ class Reception:
         if where not in self._claims:
             claim = Claim(name, bytes.fromhex(digest), trio.current_time(), self._limits)
             claim.acknowledged = arrived
-            claim.player = self._lobby.enter(name, game)
-            claim.player.place = place
+            claim.player = self._lobby.enter(name, game, place)
             claim.player.away()
             self._claims[where], self._gone[where] = claim, trio.current_time()
 
@@ -273,7 +275,7 @@ class Reception:
         claim.acknowledged = True
         self._gone.pop(where, None)
         if claim.player is None or claim.player.retired:
-            claim.player = self._lobby.enter(claim.name, where[0])
+            claim.player = self._lobby.enter(claim.name, where[0], NOWHERE)
         claim.player.back()
         visit = self._visit(where, claim.player, token, peer)
         visit.returned = True

@@ -70,6 +70,11 @@ class View(Protocol):
     @property
     def tournaments(self) -> Mapping[str, Held]: ...
     @property
+    def shown(self) -> Mapping[str, Held]:
+        """The same, with the open tables to which nobody has come yet."""
+        ...
+
+    @property
     def holders(self) -> Mapping[str, str]:
         """The addresses of the hosts that hold tournaments, by their names; empty where there is one host."""
         ...

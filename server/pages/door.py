@@ -117,18 +117,16 @@ class Pages:
                 return self._patiently(exchange, self._group(exchange, name))
             case ["wall"]:
                 return self._projector(exchange, None)
-            case ["wall", name] if name in self._host.tournaments:
-                return self._projector(exchange, self._host.tournaments[name])
+            case ["wall", name] if name in self._host.shown:
+                return self._projector(exchange, self._host.shown[name])
             case ["static", version, name]:
                 exchange.respond(files.answer(name, version, request.headers.get("if-none-match", "")))
             case ["favicon.ico"]:
                 exchange.respond(files.answer("favicon.svg", None))
             case ["robots.txt"]:
                 exchange.respond(files.answer("robots.txt", None))
-            case ["tournaments", name, *rest] if name in self._host.tournaments:
-                return self._patiently(
-                    exchange, self._tournament(exchange, self._host.tournaments[name], rest)
-                )
+            case ["tournaments", name, *rest] if name in self._host.shown:
+                return self._patiently(exchange, self._tournament(exchange, self._host.shown[name], rest))
             case ["matches", name]:
                 return self._match(exchange, name, "match.html")
             case ["matches", name, "wire"]:
@@ -144,8 +142,7 @@ class Pages:
             case ["bots", *parts]:
                 return self._bot(exchange, "/".join(parts) or request.query.get("name", ""))
             case ["games", name] if name in catalogue():
-                table = OPEN + name if OPEN + name in self._host.tournaments else None
-                exchange.respond(self.page("game.html", exchange, **game.about(name), table=table))
+                exchange.respond(self.page("game.html", exchange, **game.about(name), table=OPEN + name))
             case ["games", name, "play"] if name in catalogue():
                 seen = by_hand.page(catalogue()[name], request.query)
                 exchange.respond(self.page(by_hand.TEMPLATE, exchange, **seen))
@@ -230,10 +227,10 @@ class Pages:
                 look: Look = self._home
             case ["wall"]:
                 look = ProjectorLook(self._host, None)
-            case ["wall", name] if name in self._host.tournaments:
-                look = ProjectorLook(self._host, self._host.tournaments[name])
-            case ["tournaments", name] if name in self._host.tournaments:
-                look = TournamentLook(self._host, self._host.tournaments[name], self._turns)
+            case ["wall", name] if name in self._host.shown:
+                look = ProjectorLook(self._host, self._host.shown[name])
+            case ["tournaments", name] if name in self._host.shown:
+                look = TournamentLook(self._host, self._host.shown[name], self._turns)
             case ["matches", name] if (found := await self._find(name)) is not None:
                 look = MatchLook(*found)
             case _:

@@ -80,7 +80,7 @@ class Afar:
     async def take(self, handed: Handed) -> Sequence[Piece]:
         patience = trio.current_time() + PATIENCE
         while (link := self._abroad.link(self._tournament)) is None:
-            if self._tournament in self._abroad.host.tournaments:
+            if await self._abroad.claimed(self._tournament):
                 return handed.pieces  # it is ours by now
             if trio.current_time() > patience:
                 log.warning("nobody holds the tournament of a bot", tournament=self._tournament)
@@ -193,8 +193,22 @@ class Peers:
             named = wanted.tournament
             return named if named and self._directory.host_of(named) > OWN else None
         name = found or OPEN + wanted.game
-        here = name in self.host.tournaments or (not found and self._directory.opens(wanted.game))
-        return None if here else name
+        return None if name in self.host.tournaments or self._ledger.has_opened(name) else name
+
+    async def claimed(self, tournament: str) -> bool:
+        """Whether this host holds it, from now on if it is a table that nobody holds.
+
+        Of bots that come to several hosts in one moment, and are the first at a table, all but one are
+        relayed.
+        """
+        if tournament in self.host.tournaments:
+            return True
+        if not tournament.startswith(OPEN) or self.there_is(tournament):
+            return False
+        try:
+            return await self._ledger.claim(tournament)
+        except Unavailable:
+            return False
 
     def there_is(self, tournament: str) -> bool:
         """Whether a tournament of that name is held, or waits for somebody to hold it."""

@@ -37,11 +37,20 @@ class SharedLedger(Ledger):
             await self._open(called(tournament))
         return await super().keep(tournament, when, facts)
 
+    async def claim(self, tournament: str) -> bool:
+        """Hold one that is to be opened here; False: somebody holds it. Raises `Unavailable`."""
+        if self.has_opened(tournament):
+            return True
+        if tournament in self._keeping.leases.held or not await self._keeping.open(tournament):
+            return False
+        self._opened[tournament] = self._keeping.leases.epoch(tournament)
+        return True
+
     def jotted(self) -> Mapping[str, Story]:
         return super().jotted() if self._jotted is None else self._jotted
 
     def has_opened(self, tournament: str) -> bool:
-        """Whether this host holds it because it has opened it, and has not taken it over."""
+        """Whether this host holds it because it has opened it, or is about to, and has not taken it over."""
         epoch = self._keeping.leases.held.get(tournament)
         return epoch is not None and epoch == self._opened.get(tournament)
 
@@ -59,11 +68,8 @@ class SharedLedger(Ledger):
         super()._set_trouble(reason or self._unsure)
 
     async def _open(self, tournament: str) -> None:
-        if self.has_opened(tournament):
-            return  # it is opened again, after a commit that nobody was told of
-        try:
-            if tournament in self._keeping.leases.held or not await self._keeping.open(tournament):
+        try:  # it may be claimed already: for a bot, or before a commit that nobody was told of
+            if not await self.claim(tournament):
                 raise Refusal(f"there is a tournament {tournament} already")
-            self._opened[tournament] = self._keeping.leases.epoch(tournament)
         except Unavailable as error:
             raise Refusal(f"the database does not answer: {error}") from None

@@ -148,7 +148,7 @@ class Relayed:
         """The link to the host that holds it; None where this one does, or there is none of that name."""
         patience, looked = trio.current_time() + PATIENCE, False
         while (link := self._peers.link(tournament)) is None:
-            if tournament in self._peers.host.tournaments:
+            if await self._peers.claimed(tournament):
                 return None
             if self._peers.there_is(tournament):
                 if trio.current_time() > patience:

@@ -23,11 +23,12 @@ from server.net.open_files import room_for_files
 from server.pages.door import Pages
 from server.pages.rendering import warm
 from server.protocols.api.door import Reads
+from server.show.attention import Attention
 from server.show.begin import READY, Begin, SameClock, unpacked
 from server.show.borrowing import Borrowing
 from server.show.draws import Drawing
 from server.show.ending import end_with_the_parent
-from server.show.feed import LENGTH, Draw, Message, hear
+from server.show.feed import LENGTH, Draw, Latest, Message, hear
 from server.show.mirror import Mirror
 from server.show.which import Which
 from server.store.choice import beside
@@ -65,7 +66,8 @@ async def show(begin: Begin, told: socket.socket, lent: socket.socket) -> None:
             mirror = Mirror(reader, guard, address=begin.address, folder=Path(settings.data))
             await mirror.load()
             await trio.to_thread.run_sync(warm)
-            app = _application(mirror, begin)
+            attention = Attention()
+            app = _application(mirror, attention, begin)
             which = Which(door_at_root=begin.door_at_root)
             borrowing = Borrowing(lent, app, guard, settings.limits, which.is_shown, most=most)
             collector.calm()
@@ -74,9 +76,10 @@ async def show(begin: Begin, told: socket.socket, lent: socket.socket) -> None:
             nursery.start_soon(keep_fresh, reader, Path(settings.data), mirror.snapshot)
             nursery.start_soon(borrowing.run)
             nursery.start_soon(_deliver, begin, reader)
-            borrowing.fed = lambda connected: guard.start_soon(_fed, mirror, connected)
+            nursery.start_soon(attention.run, lambda: len(borrowing) > 0)
+            borrowing.fed = lambda connected: guard.start_soon(_fed, mirror, attention, connected)
             await _say_ready(stream)
-            await _hear(mirror, stream, watches=bool(begin.address))
+            await _hear(mirror, attention, stream, watches=bool(begin.address))
             nursery.cancel_scope.cancel()
             strangers.cancel_scope.cancel()
 
@@ -92,25 +95,30 @@ async def _deliver(begin: Begin, reader: Reader) -> None:
         await tell(duties=duties)
 
 
-async def _fed(mirror: Mirror, connected: socket.socket) -> None:
+async def _fed(mirror: Mirror, attention: Attention, connected: socket.socket) -> None:
     """Hear one more process that plays, until it is gone."""
     connected.setblocking(False)
     async with trio.SocketStream(trio.socket.from_stdlib_socket(connected)) as stream:
-        await _hear(mirror, stream)
+        await _hear(mirror, attention, stream)
 
 
-async def _hear(mirror: Mirror, stream: trio.SocketStream, *, watches: bool = False) -> None:
+async def _hear(
+    mirror: Mirror, attention: Attention, stream: trio.SocketStream, *, watches: bool = False
+) -> None:
     """Take in what one process that plays tells, and draw what it asks for, until it is gone."""
     drawing, teller = Drawing(mirror, stream), object()
 
     def take(message: Message) -> None:
         if isinstance(message, Draw):
             drawing.take(message)
+        elif isinstance(message, Latest):
+            attention.heard(teller, message)
         else:
             mirror.take(message, teller)
 
     try:
         async with trio.open_nursery() as nursery:
+            nursery.start_soon(attention.tell, teller, drawing.say)
             if watches:
                 nursery.start_soon(drawing.tell_watched)
             await hear(stream, Message, take)
@@ -124,12 +132,13 @@ async def _say_ready(stream: trio.SocketStream) -> None:
         await stream.send_all(READY)
 
 
-def _application(mirror: Mirror, begin: Begin) -> App:
+def _application(mirror: Mirror, attention: Attention, begin: Begin) -> App:
     key = known_signer(Path(begin.settings.data))
     pages = Pages(mirror, begin.addresses, key=key and key.public)
     app = routed((Reads(mirror, begin.token, key),), pages)
 
     async def answer(exchange: Exchange) -> None:
+        await attention.look()
         await mirror.catch_up()
         if begin.address:
             for name in exchange.request.path.split("/"):

@@ -12,7 +12,7 @@ from itertools import count
 import structlog
 import trio
 
-from server.show.feed import Answer, Draw, Drawn, Teller, Watched, hear, say
+from server.show.feed import Answer, Draw, Drawn, Look, Teller, Watched, hear, say
 from server.show.mirror import Mirror
 from tournament.format import Pairing
 from tournament.record import Record
@@ -75,6 +75,8 @@ class Draws:
     def _take(self, answer: Answer) -> None:
         if isinstance(answer, Watched):
             self.watched(answer.matches)
+        elif isinstance(answer, Look):
+            self._teller.heed(answer)
         elif (question := self._questions.get(answer.number)) is not None:
             question.pairings = answer.pairings
             question.done.set()
@@ -97,8 +99,7 @@ class Drawing:
             pairings = tuple(await self._mirror.draw(question.tournament, question.journal))
         except Exception:
             log.exception("a draw failed and is left to play", tournament=question.tournament)
-        async with self._saying:
-            await say(self._stream, [Drawn(question.number, pairings)])
+        await self.say(Drawn(question.number, pairings))
 
     async def tell_watched(self) -> None:
         """Say which matches of other hosts are looked at, whenever these are others, until cancelled."""
@@ -106,7 +107,10 @@ class Drawing:
         while True:
             if (watched := self._mirror.watched()) != told:
                 told = watched
-                async with self._saying:
-                    with suppress(trio.BrokenResourceError):  # play has ended, and this is about to
-                        await say(self._stream, [Watched(told)])
+                await self.say(Watched(told))
             await trio.sleep(WATCH)
+
+    async def say(self, answer: Answer) -> None:
+        async with self._saying:
+            with suppress(trio.BrokenResourceError):  # play has ended, and this is about to
+                await say(self._stream, [answer])

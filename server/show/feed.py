@@ -7,6 +7,7 @@ Nothing is queued. Like every follower of a log, the teller holds an index for e
 twenty times a second what is new, and sends it; while show does not read, it waits, and looks
 again. So matches cost play nothing that grows with the moves but writing them down here, and a show
 that falls behind costs memory for the ends that it has not heard of, of which the oldest are dropped.
+While nobody looks (`attention.py`), only the journal's number is told, and seldom.
 """
 
 import struct
@@ -29,6 +30,7 @@ from tournament.presence import Missing
 
 TICK = 0.05  # seconds between two looks at what has happened: nobody sees more than twenty pictures a second
 STATE = 10  # ticks between two looks at the rest
+UNSEEN = 0.5  # seconds between two looks while nobody sees a picture
 PACKET = 16_384  # bytes that are sent at once: some hundred matches' news, and a millisecond or two of work
 READ = 65_536  # bytes that are read at once
 ENDS = 2_000  # matches that ended and were not told yet: the journal has their ends too
@@ -58,7 +60,13 @@ class Draw(Struct, frozen=True, tag="draw"):
     journal: int
 
 
-Message = Happened | Journal | Seen | Draw
+class Latest(Struct, frozen=True, tag="latest"):
+    """All is told that had happened when show said that somebody looks, which had that number."""
+
+    number: int
+
+
+Message = Happened | Journal | Seen | Draw | Latest
 
 
 class Drawn(Struct, frozen=True, tag="drawn"):
@@ -74,9 +82,17 @@ class Watched(Struct, frozen=True, tag="watched"):
     matches: tuple[str, ...]
 
 
-Answer = Drawn | Watched
+class Look(Struct, frozen=True, tag="look"):
+    """Said by show: somebody begins to look at what goes on; with the number 0, nobody looks any more."""
+
+    number: int
+
+
+Answer = Drawn | Watched | Look
 
 M = TypeVar("M")
+
+ALWAYS = Look(1)  # until show says something else
 
 _encoder = msgspec.msgpack.Encoder()
 
@@ -99,11 +115,19 @@ class Teller:
         self._asked: list[Message] = []
         self.following: dict[str, Followed] = {}
         self._most = 2 * ENDS  # of them, until it is looked whether many are over
+        self._look = Look(0)  # what show has said last
+        self._news = trio.Event()  # it has said something else, or is to be asked something
         host.on_begun.append(self._begun)
 
     def tell_too(self, message: Draw | Happened) -> None:
         """Have it told with what comes next."""
         self._asked.append(message)
+        self._news.set()
+
+    def heed(self, look: Look) -> None:
+        """Tell what happens in matches, or nothing more of it."""
+        self._look = look
+        self._news.set()
 
     def forget(self, match: Match) -> None:
         """It goes on in another process, which tells of it from its beginning."""
@@ -128,21 +152,34 @@ class Teller:
         """Tell one show, from the beginning, until it is gone."""
         for followed in self.following.values():
             followed.told = 0
-        self._asked = []
-        journal, seen, tick = -1, None, 0
+        self._asked, self._look = [], ALWAYS
+        journal, seen, tick, heeded = -1, None, 0, ALWAYS
         with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
             while True:
+                look, self._news = self._look, trio.Event()
                 last = self.last()  # before looking at matches: what ends them is told before it is read
-                await self._tell_matches(stream)
+                if look.number:
+                    await self._tell_matches(stream)
+                else:
+                    self._pass_over_ends()
                 messages, self._asked = self._asked, []
                 if last != journal:
                     messages.append(Journal(journal := last))
-                if tick % STATE == 0 and (now := self.seen()) != seen:
+                if look.number and (tick % STATE == 0 or look != heeded) and (now := self.seen()) != seen:
                     messages.append(seen := now)
+                if look != heeded and look.number:
+                    messages.append(Latest(look.number))
+                heeded = look
                 if messages:
                     await say(stream, messages)
                 tick += 1
-                await trio.sleep(TICK)
+                with trio.move_on_after(TICK if look.number else UNSEEN):
+                    await self._news.wait()
+
+    def _pass_over_ends(self) -> None:
+        """Nobody looks, and the journal has the ends too."""
+        for name in [name for name, each in self.following.items() if each.match.result is not None]:
+            del self.following[name]
 
     async def _tell_matches(self, stream: trio.abc.SendStream) -> None:
         packet, size = list[Any](), 0

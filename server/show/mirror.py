@@ -19,6 +19,7 @@ from games.catalogue import catalogue
 from games.game import Game
 from server.host.boards import Boards
 from server.host.grading import Grader
+from server.host.vacant import Shown
 from server.host.versions import Versions
 from server.host.view import Begun, Here, Told
 from server.net.guard import Guard
@@ -104,6 +105,7 @@ class Mirror:
     ) -> None:
         """`address` is where other hosts reach this one, if there are any; `folder` has the snapshots."""
         self.tournaments: dict[str, Held] = {}
+        self.shown = Shown(self.tournaments)
         self.on_fact: list[Told] = []
         self.on_begun: list[Begun] = []
         self.guard = guard

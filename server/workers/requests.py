@@ -30,7 +30,7 @@ class Asked(Struct, frozen=True):
     wanted: Wanted | None = None  # a bot comes with it …
     becomes: str | None = None  # … and from then on this secret leads to where it plays
     game: str | None = None  # one of those that are held together …
-    comes: bool = False  # … and a bot may come with it, to its open table
+    opens: bool = False  # a bot may come with it, or an order, and needs the open table
 
 
 class Arguments(Struct, frozen=True):
@@ -79,6 +79,8 @@ class Reading:
         """None: it belongs to nobody in particular."""
         parts = request.path.strip("/").split("/")
         match parts:
+            case ["api", "tournaments", name, _] if request.method == "POST":
+                return Asked(tournament=name, opens=True)
             case ["api", "tournaments", name, *_] | ["admin", "tournaments", name, *_]:
                 return Asked(tournament=name)
             case ["api", "matches", match, *_] | ["matches", match, *_]:
@@ -91,7 +93,7 @@ class Reading:
             case ["mcp"]:
                 return _of_model(request)
             case [part, *_] if part in self._games:
-                return Asked(game=self._games[part], comes=request.method == "POST")
+                return Asked(game=self._games[part], opens=request.method == "POST")
             case _:
                 return None
 

@@ -149,7 +149,11 @@ class Workers:
         """The game whose open table is needed, and not there."""
         if asked.wanted is not None:
             return asked.wanted.game if self._opens_for(asked.wanted) else None
-        return asked.game if asked.comes and not self._host.has(OPEN + (asked.game or "")) else None
+        if not asked.opens:
+            return None
+        if asked.tournament is not None:
+            return self._host.vacant(asked.tournament)
+        return asked.game if not self._host.has(OPEN + (asked.game or "")) else None
 
     async def _lend_when_open(self, lending: Lending, exchange: Exchange, game: str) -> None:
         await self.open_table(game)
@@ -157,6 +161,8 @@ class Workers:
             await pending
 
     def _whose(self, asked: Asked) -> int:
+        if (game := self._to_open(asked)) is not None:
+            return self._directory.table(game)
         if asked.tournament is not None:
             return self._directory.worker(asked.tournament)
         if asked.game is not None:

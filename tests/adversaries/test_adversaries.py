@@ -1,20 +1,18 @@
 """All attackers together at a short event, and whether the league notices what it has to notice."""
 
-import sys
 from typing import Any
 
 import pytest
-import trio
 
+from tests.adversaries.__main__ import main
 from tests.adversaries.event import Past
 from tests.adversaries.impostors import alike
 from tests.adversaries.judge import judged
 from tests.adversaries.league import Plan, grown, league
 from tests.adversaries.scripts import GAMES, script
 from tests.adversaries.strangers import LEAGUE
-from tests.server.served import ROOT
 
-SHORT = Plan(seconds=2.0, turns=1, past=Past(matches=500, names=250))
+SHORT = Plan(seconds=1.0, turns=1, past=Past(matches=500, names=250))
 
 
 @pytest.mark.slow
@@ -28,17 +26,11 @@ async def test_all_attackers_together_take_no_point_no_seat_and_no_call() -> Non
 
 
 @pytest.mark.slow
-async def test_the_command_fails_when_an_attacker_has_a_bots_own_token() -> None:
+def test_the_command_fails_when_an_attacker_has_a_bots_own_token(capsys: pytest.CaptureFixture[str]) -> None:
     """Which is no fault of the host's, but this is how the league knows that a seat was taken."""
-    command = [sys.executable, "-m", "tests.adversaries", "--only", "squatters", "--planted"]
-    ended = await trio.run_process(
-        [*command, "--seconds", "1", "--turns", "1", "--past", "500"],
-        cwd=ROOT,
-        capture_stdout=True,
-        check=False,
-    )
-    assert b"HARM: got the seat of lola" in ended.stdout
-    assert ended.returncode == 1
+    code = main(["--only", "squatters", "--planted", "--seconds", "0.5", "--turns", "1", "--past", "100"])
+    assert "HARM: got the seat of lola" in capsys.readouterr().out
+    assert code == 1
 
 
 # The judge

@@ -84,6 +84,10 @@ async def nest(**environment: str) -> AsyncIterator[Nest]:
             nursery.cancel_scope.cancel()
 
 
+class Ended(AssertionError):
+    """A host has ended before it was ready."""
+
+
 class Host:
     def __init__(self, nest: Nest, folder: Path, store: str = "") -> None:
         self.folder = folder
@@ -131,7 +135,8 @@ class Host:
         """Until it says so, on its first line."""
         with trio.fail_after(HANG):
             while not (said := (self.folder / "out").read_bytes()).startswith(b"ready "):
-                assert self.code is None, f"it ended by itself with {self.code}, {said!r}: {self.tail()}"
+                if self.code is not None:
+                    raise Ended(f"it ended by itself with {self.code}, {said!r}: {self.tail()}")
                 await trio.sleep(LOOK)
 
     def send(self, how: signal.Signals) -> None:

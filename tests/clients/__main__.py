@@ -17,18 +17,21 @@ from tests.hang import wait_for
 from tests.server.served import ROOT, Served
 
 HOUSE = (sys.executable, "-m", "server", "bot", "greedy", "--game", GAME, "--matches", "1")
+NEW = (sys.executable, "-m", "server", "new", "--game", GAME)
 
 
 def first_match(folder: Path, language: str) -> float:
     """Seconds until a match of the open table is over."""
     host, workshop = Served(folder), Workshop(folder / "workshop")
     began = time.monotonic()
-    workshop.build(language)
+    subprocess.run([*NEW, language, "--folder", str(folder / "new")], cwd=ROOT, check=True)
+    workshop.build(language)  # writes it once more, which is nothing beside the command's own start
     bot = workshop.start(language, host.tcp)
     address = f"tcp://127.0.0.1:{host.tcp}"
     house = subprocess.Popen([*HOUSE, "--url", address], cwd=ROOT, stdout=subprocess.DEVNULL)
-    house.wait()
+    ended = house.wait()
     seconds = time.monotonic() - began
+    assert ended == 0, f"the house bot ended with {ended} before its match with {language} had"
     for process in (bot, house):
         process.kill()
         process.communicate()

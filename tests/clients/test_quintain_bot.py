@@ -289,8 +289,17 @@ def test_an_address_that_is_none_is_refused(wrong: str) -> None:
 # Hosts that are started again
 
 
-@pytest.mark.parametrize("how", ["killed", "asked to stop"])
-@pytest.mark.parametrize("scheme", TRANSPORTS)
+@pytest.mark.parametrize(
+    ("scheme", "how"),
+    [
+        ("tcp", "killed"),
+        ("ws", "asked to stop"),
+        ("http", "killed"),
+        pytest.param("tcp", "asked to stop", marks=pytest.mark.campaign),
+        pytest.param("ws", "killed", marks=pytest.mark.campaign),
+        pytest.param("http", "asked to stop", marks=pytest.mark.campaign),
+    ],
+)
 def test_a_match_goes_on_when_its_host_is_started_again(
     serve: Callable[..., Served], pool: Bots, scheme: str, how: str
 ) -> None:

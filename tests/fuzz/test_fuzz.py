@@ -20,7 +20,7 @@ from tests.fuzz.ground import REGULAR, Door, Served
 from tests.fuzz.sessions import Say
 
 ROOT = Path(__file__).parents[2]
-QUICK, ALL = 300, tries(700, 5000)  # sessions at each door: `python -m tests.fuzz` has as many as one likes
+QUICK, ALL = 300, tries(500, 5000)  # sessions at each door: `python -m tests.fuzz` has as many as one likes
 SEED = 4
 GROWTH = 10_000  # objects, which caches may hold in the end: two for each session would be more
 

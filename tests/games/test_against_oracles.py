@@ -38,9 +38,15 @@ ORACLES: Mapping[str, Callable[..., Any]] = {
 }
 
 NAMES = ("Ann", "Bob")
-# Whole matches for each set of options: enough that all that is rare is among them.
 TRIED = tries(24, 8)  # plies from one position in which every try is compared to the next
-MATCHES = {"tic-tac-toe": 100, "connect-4": 240, "santorini": 36, "quoridor": 16, "hexagon-dots": 15}
+# Whole matches for each set of options: enough that all that is rare is among them.
+MATCHES = {
+    "tic-tac-toe": tries(60, 100),
+    "connect-4": tries(80, 240),
+    "santorini": tries(12, 36),
+    "quoridor": tries(8, 16),
+    "hexagon-dots": tries(4, 15),
+}
 
 each_twin = pytest.mark.parametrize("name", ORACLES)
 each_twin_variant = pytest.mark.parametrize(

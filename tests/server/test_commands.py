@@ -17,6 +17,7 @@ from tests.server.served import ROOT
 SUBCOMMANDS = tuple(name for name in tournaments if not name.startswith("-"))
 PAGES = [(), *((name,) for name in COMMANDS), *(("tournament", name) for name in SUBCOMMANDS)]
 DOCUMENTED = (ROOT / "docs/command-line.md").read_text()
+DECIDE = ("--game", "quoridor", "--format", "decide", "--entrants", "4")
 
 
 @pytest.fixture
@@ -107,6 +108,9 @@ def test_help_loads_nothing_that_only_a_command_needs() -> None:
         (("tournament", "create", "x", "--game", "quoridor", "--option", "walls"), 2, "NAME=VALUE"),
         (("config", "--config", "is-not-there.toml"), 2, "is-not-there.toml: cannot be read"),
         (("demolish",), 2, "demolish"),
+        (("tournament", "create", "x", *DECIDE, "--confidence", "1.0"), 2, "--confidence: it has to be < 1"),
+        (("tournament", "create", "x", *DECIDE, "--places", "5"), 2, "places can be settled, not 5"),
+        (("serve", "--tournament", "x", *DECIDE, "--places", "5"), 2, "places can be settled, not 5"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_line(words: tuple[str, ...], code: int, reason: str) -> None:
@@ -115,6 +119,7 @@ def test_what_cannot_be_done_is_said_in_a_line(words: tuple[str, ...], code: int
     assert got == code, said
     assert reason in said
     assert "Traceback" not in said
+    assert code == 1 or said.count("\n") == 1, "wrong usage is one line and nothing else"
 
 
 @pytest.mark.parametrize(

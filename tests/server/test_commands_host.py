@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from server.programs.child import started
-from tests.hang import HANG
+from tests.hang import HANG, wait_for
 from tests.server.example_programs import GOOD, HEAD, command
 from tests.server.run import quintain
 from tests.server.served import ROOT, Served
@@ -75,8 +75,9 @@ def test_from_an_empty_desk_to_the_standings_a_replay_and_a_second_thought(
     ]
     for thread in threads:
         thread.start()
-    while len(json.loads(desk("tournament", "show", "cup", "--json")[1])["entrants"]) < 3:
-        assert not ends
+    wait_for(lambda: ends or len(host.get("/api/tournaments/cup")[1]["entrants"]) == 3, "three bots")
+    assert not ends
+    assert len(json.loads(desk("tournament", "show", "cup", "--json")[1])["entrants"]) == 3
     assert "3" in desk("tournament", "start", "cup")[1]
     for thread in threads:
         thread.join(HANG)
@@ -242,8 +243,7 @@ def test_a_name_that_came_without_a_token_is_released_or_bound_by_a_command(
     assert desk("tournament", "create", "seats", "--game", "santorini")[0] == 0
     with socket.create_connection(("127.0.0.1", host.tcp), HANG) as bot:
         bot.sendall(b"ann\n")
-        while not json.loads(desk("tournament", "show", "seats", "--json")[1])["entrants"]:
-            pass
+        wait_for(lambda: host.get("/api/tournaments/seats")[1]["entrants"], "the bot")
         done, told, _ = desk("tournament", "release", "seats", "ann")
         assert (done, "seats" in told) == (0, True)
         done, _, why = desk("tournament", "release", "seats", "ann")

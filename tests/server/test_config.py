@@ -79,18 +79,24 @@ def test_the_organisers_token_is_no_setting(file: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ("[ports]\nprot = 1", r"quintain.toml: .*unknown field `prot` - at `\$.ports`"),
-        ("[ports]\ntcp = 70000", r"quintain.toml: .*<= 65535 - at `\$.ports.tcp`"),
-        ("bind = 4", r"quintain.toml: Expected `str`, got `int` - at `\$.bind`"),
+        ("[ports]\nprot = 1", r"quintain.toml: ports.prot is not known; there are: tcp, websocket, http"),
+        (
+            "[ports]\ntcp = 70000",
+            r"quintain.toml: ports.tcp: expected a whole number of 65535 or less, not 70000",
+        ),
+        ("bind = 4", r"quintain.toml: bind: expected a text, not 4"),
         ("bind = ", "quintain.toml: "),
         ("proxies = ['10.0.0.1/8']", "quintain.toml: proxies: 10.0.0.1/8 has host bits set"),
         ("proxies = ['example.org']", "quintain.toml: proxies: 'example.org' does not appear to be"),
         ("hosts = ['https://example.org']", "quintain.toml: hosts: expected a name or an address"),
-        ("hosts = 'example.org'", "quintain.toml: .*got `str`"),
+        ("hosts = 'example.org'", 'quintain.toml: hosts: expected a list, not "example.org"'),
         ("origins = ['example.org']", "quintain.toml: origins: expected a scheme and a host"),
         ("origins = ['null']", "quintain.toml: origins: expected a scheme and a host"),
-        ("[[tournament]]\nname = 'x'", r"quintain.toml: .*`game` - at `\$.tournament\[0\]`"),
-        ("[[tournament]]\nname = 'x'\ngame = 'y'\nentrants = 1", r">= 2 - at `\$.tournament\[0\].entrants`"),
+        ("[[tournament]]\nname = 'x'", r"quintain.toml: tournament\[0\].game is required"),
+        (
+            "[[tournament]]\nname = 'x'\ngame = 'y'\nentrants = 1",
+            r"tournament\[0\].entrants: .* 2 or more, not 1",
+        ),
     ],
 )
 def test_a_wrong_file_is_one_line_with_file_key_and_reason(file: Path, content: str, reason: str) -> None:
@@ -101,9 +107,11 @@ def test_a_wrong_file_is_one_line_with_file_key_and_reason(file: Path, content: 
 
 
 def test_what_is_wrong_with_the_environment_or_a_flag_says_so(file: Path) -> None:
-    with pytest.raises(ConfigError, match=r"^the environment: .*`prot`"):
+    with pytest.raises(ConfigError, match=r"^the environment: ports.prot is not known"):
         settings(None, {"QUINTAIN_PORTS__PROT": "1"}, {})
-    with pytest.raises(ConfigError, match=r"^the flags: .*>= 0"):
+    with pytest.raises(
+        ConfigError, match=r"^the flags: ports.http: expected a whole number of 0 or more, not -1"
+    ):
         settings(None, {}, {"ports": {"http": -1}})
 
 
@@ -124,10 +132,16 @@ def test_a_duration_is_seconds_or_says_its_unit(file: Path, written: str, second
     [
         ('backups = { every = "1w" }', r'backups\.every: expected seconds, or "90s", .* not \'1w\'$'),
         ('grace = "soon"', r"grace: expected seconds"),
-        ("backups = { every = 0 }", r"> 0.* - at `\$\.backups\.every`$"),
-        ("backups = { keep = 3 }", r"missing required field `every`"),
-        ('[[webhook]]\nurl = "http://a/"\nsecret = ""', r"length >= 1"),
-        ('[[webhook]]\nurl = "http://a/"\nsecret = "b"\nevents = ["match.begun"]', r"Invalid enum value"),
+        ("backups = { every = 0 }", r"backups\.every: expected a number of more than 0, not 0$"),
+        ("backups = { keep = 3 }", r"backups.every is required, and is missing"),
+        (
+            '[[webhook]]\nurl = "http://a/"\nsecret = ""',
+            r"webhook\[0\]\.secret: expected a text of 1 or more characters",
+        ),
+        (
+            '[[webhook]]\nurl = "http://a/"\nsecret = "b"\nevents = ["match.begun"]',
+            r'events\[0\]: expected one of "match.ended", .*, not "match.begun"',
+        ),
         ('[[webhook]]\nurl = "ftp://a/"\nsecret = "b"', r"webhook\[0\]\.url: expected http:// or https://"),
         (
             '[[webhook]]\nurl = "http://a:b/"\nsecret = "b"',
@@ -137,7 +151,7 @@ def test_a_duration_is_seconds_or_says_its_unit(file: Path, written: str, second
             '[[webhook]]\nurl = "http://a/"\nsecret = "b"\n[[webhook]]\nurl = "http://a/"\nsecret = "c"',
             r"webhook\[1\]\.url: http://a/ is there already",
         ),
-        ('log_format = "xml"', r"Invalid enum value 'xml'"),
+        ('log_format = "xml"', r'log_format: expected one of "json", "text", not "xml"'),
     ],
 )
 def test_what_looks_after_a_host_is_checked_before_it_starts(file: Path, content: str, reason: str) -> None:
@@ -182,6 +196,12 @@ def test_a_time_without_a_zone_is_utc(file: Path) -> None:
 
 def test_a_tournament_asked_for_by_flags_is_held_beside_those_of_the_file(file: Path) -> None:
     file.write_text(WHOLE)
-    found = with_tournament(settings(None, {}, {}), {"name": "cup", "game": "quorum", "entrants": 4})
+    found = with_tournament(settings(None, {}, {}), {"name": "cup", "game": "quoridor", "entrants": 4})
     assert [each.name for each in found.tournament] == ["friday", "cup"]
-    assert found.tournament[1] == TournamentSettings("cup", "quorum", entrants=4)
+    assert found.tournament[1] == TournamentSettings("cup", "quoridor", entrants=4)
+
+
+def test_a_tournament_asked_for_by_flags_that_cannot_be_held_is_refused_before_anything_is_opened() -> None:
+    asked = {"name": "cup", "game": "quoridor", "format": "decide", "entrants": 4, "places": 5}
+    with pytest.raises(ConfigError, match=r"^tournament cup: of 4 entrants 0 .all. to 4 places"):
+        with_tournament(settings(None, {}, {}), asked)

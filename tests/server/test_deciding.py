@@ -21,8 +21,11 @@ from tournament.score_sheet import board_of
 NAMES = ("ada", "bob", "cyd")
 
 
-def deciding(wins: int) -> Record:
-    """Ada wins all her matches, the two others every second one against each other."""
+def deciding(wins: int, lasting: float | None = None, pause: float = 0.0) -> Record:
+    """Ada wins all her matches, the two others every second one against each other.
+
+    They last so long, one after another, with a pause before the last.
+    """
     record = Record("cup", Opened(GAME, "decide", terms=Terms(aim=Aim(games=500))))
     for name in NAMES:
         record.add(Entered(name))
@@ -32,6 +35,7 @@ def deciding(wins: int) -> Record:
         winner = int(second == "ada") if "ada" in (first, second) else number % 2
         score = (float(winner == 0), float(winner == 1))
         record.add(Drew((Pairing(number, number, first, second),)))
+        ended = None if lasting is None else number * lasting + pause * (number == 4 * wins)
         record.add(
             Concluded(
                 f"cup-{number}",
@@ -43,6 +47,8 @@ def deciding(wins: int) -> Record:
                 score,
                 (number, 1),
                 (0.1, 0.1),
+                began=None if ended is None or lasting is None else ended - lasting,
+                ended=ended,
             )
         )
     return record
@@ -67,6 +73,16 @@ def test_the_time_left_is_that_of_all_the_matches_that_it_still_takes() -> None:
     decision = board_of(record, 0.0).decision
     assert decision is not None
     assert eta_of_all(record, decision, 10.0) == pytest.approx(10.0 * (more(record, decision) or 0) / 2)
+
+
+@pytest.mark.parametrize("pause", [0.0, 3600.0])
+def test_the_time_left_follows_from_how_soon_one_match_ended_after_another(pause: float) -> None:
+    record = deciding(2, lasting=7.0, pause=pause)
+    decision = board_of(record, 0.0).decision
+    assert decision is not None
+    to_come = more(record, decision) or 0
+    assert eta_of_all(record, decision, 0.01) == pytest.approx(7.0 * to_come), "though a round is nearly over"
+    assert eta_of_all(record, decision, 1e6) == 1e6, "and never less than what is drawn takes"
 
 
 def test_the_terminal_says_what_is_decided_under_the_table() -> None:
@@ -98,6 +114,7 @@ async def test_the_api_takes_what_is_to_be_settled_and_says_what_is_open(autojum
         await here.host.boards.exact(here.host.tournaments["cup"].record)  # however long it takes
         found = (await here.read("/api/tournaments/cup"))["deciding"]
         assert (found["decided"], found["within"], found["most"], found["settled"]) == (False, 30.0, 50, [])
+        assert found["places"] == 2, "as was asked for, though nobody has come yet"
         standings = await here.read("/api/tournaments/cup/standings")
         assert (standings["decided"], standings["circles"]) == (False, [])
         wrongs: list[dict[str, Any]] = [

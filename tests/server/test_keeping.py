@@ -293,4 +293,4 @@ def test_the_doctor_speaks_in_lines_or_json_and_ends_with_one_where_something_is
     (tmp_path / "quintain.toml").write_text("prot = 1")
     spoilt = command(tmp_path, "doctor")
     assert spoilt.returncode == 1
-    assert spoilt.stdout.startswith(b"fault    configuration: quintain.toml: Object contains unknown field")
+    assert spoilt.stdout.startswith(b"fault    configuration: quintain.toml: prot is not known")

@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.soak.soak import KEPT, MIB, Sample, Soak, soak
+from tests.soak.soak import KEPT, MIB, TURN, Sample, Soak, soak
 
 pytestmark = pytest.mark.slow
 
-SECONDS = 12.0  # longer than a wave stays
+SECONDS, STAY, SAMPLE = 4.0, 1.5, 1.0  # so that waves come and go, and somebody looks at what they leave
 
 
 def measured(*sizes: tuple[float, float], matches: int = 0) -> Soak:
@@ -19,7 +19,7 @@ def measured(*sizes: tuple[float, float], matches: int = 0) -> Soak:
 
 def test_bots_of_every_dialect_come_and_play_and_both_processes_are_measured() -> None:
     said: list[str] = []
-    found = soak(SECONDS, said.append)
+    found = soak(SECONDS, said.append, sample=SAMPLE, stay=STAY, filling=TURN)
     assert set(found.moves) == {"santorini", "c4-arena", "arena", "hexagon-dots", "house"}
     assert all(found.moves.values()), found.moves
     assert len(found.samples) >= 2

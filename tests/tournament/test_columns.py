@@ -120,7 +120,7 @@ def test_a_table_draws_its_pairings_one_after_the_other() -> None:
 
 
 def test_a_match_takes_less_than_a_hundred_bytes() -> None:
-    few, many = 5_000, 20_000
+    few, many = 3_000, 9_000
     record = of(Opened("tic-tac-toe", "open"), [*map(Entered, "ab")])
     taken: list[int] = []
     tracemalloc.start()

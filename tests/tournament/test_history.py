@@ -73,7 +73,7 @@ def test_a_copy_stays_as_it_is_whatever_is_added_or_taken_back() -> None:
 
 
 def test_a_match_takes_eight_bytes() -> None:
-    count = 100_000
+    count = 30_000
     tracemalloc.start()
     try:
         history = History()

@@ -8,7 +8,7 @@ from games.catalogue import catalogue
 from tournament.events import Ending
 from tournament.lobby import Lobby
 from tournament.match import Match
-from tournament.player import Player, Seat
+from tournament.player import NOWHERE, Player, Seat
 from tournament.timekeeper import Timekeeper
 
 
@@ -39,6 +39,28 @@ def test_listeners_hear_of_coming_going_and_being_free() -> None:
     assert len(heard) == 4
 
 
+def test_a_place_hears_of_whoever_is_there_or_anywhere_or_leaves_it_and_of_nobody_else() -> None:
+    """Catches a tournament that does work for each bot of every other one."""
+    lobby, heard = Lobby(), list[tuple[str, str]]()
+    for place in ("cup", "cap"):
+        lobby.listen(lambda player, place=place: heard.append((place, player.name)), place)
+    ann = lobby.enter("ann", "connect-4")
+    assert heard == [("cup", "ann"), ("cap", "ann")]
+    heard.clear()
+    ann.place = "cup"  # until now it might have been the other's
+    assert heard == [("cup", "ann"), ("cap", "ann")]
+    heard.clear()
+    ann.away()
+    assert heard == [("cup", "ann")]
+    heard.clear()
+    ann.place = "cap"
+    assert sorted(heard) == [("cap", "ann"), ("cup", "ann")]
+    heard.clear()
+    ann.retire()
+    lobby.enter("bob", "connect-4", NOWHERE)
+    assert heard == [("cap", "ann")]
+
+
 def test_who_has_retired_is_not_found_and_another_of_the_name_is() -> None:
     """Catches the cleanup of an old player that takes the new one of the same name with it."""
     lobby = Lobby()
@@ -60,7 +82,7 @@ async def test_of_two_under_one_name_the_free_one_is_found() -> None:
 
 
 async def test_a_player_is_told_of_its_seats_until_it_retires() -> None:
-    player = Player("ann", "connect-4", lambda player: None)
+    player = Player("ann", "connect-4", lambda player, before: None)
     first, second = seat(), seat()
     dealt: list[Seat] = []
 
@@ -79,7 +101,7 @@ async def test_a_player_is_told_of_its_seats_until_it_retires() -> None:
 
 
 async def test_being_away_and_back_keeps_the_seat(autojump_clock: MockClock) -> None:
-    player = Player("ann", "connect-4", lambda player: None)
+    player = Player("ann", "connect-4", lambda player, before: None)
     mine = seat()
     player.deal(mine)
     player.away()
@@ -92,7 +114,7 @@ async def test_being_away_and_back_keeps_the_seat(autojump_clock: MockClock) -> 
 
 
 async def test_retiring_loses_the_match_that_is_being_played() -> None:
-    player = Player("ann", "connect-4", lambda player: None)
+    player = Player("ann", "connect-4", lambda player, before: None)
     mine = seat()
     player.deal(mine)
     player.retire()
@@ -101,7 +123,7 @@ async def test_retiring_loses_the_match_that_is_being_played() -> None:
 
 
 async def test_a_seat_dealt_to_somebody_who_has_just_gone_is_away_or_lost(autojump_clock: MockClock) -> None:
-    away, gone = (Player(name, "connect-4", lambda player: None) for name in ("ann", "bob"))
+    away, gone = (Player(name, "connect-4", lambda player, before: None) for name in ("ann", "bob"))
     away.away()
     gone.retire()
     kept, lost = seat(), seat(1)
@@ -113,7 +135,7 @@ async def test_a_seat_dealt_to_somebody_who_has_just_gone_is_away_or_lost(autoju
 
 
 async def test_a_player_with_a_seat_or_a_reservation_is_not_idle() -> None:
-    player = Player("ann", "connect-4", lambda player: None)
+    player = Player("ann", "connect-4", lambda player, before: None)
     assert player.idle
     player.reserved = True
     assert not player.idle
@@ -127,7 +149,7 @@ async def test_a_door_that_fails_costs_a_void_match_and_not_the_tournament() -> 
     def fail(seat: Seat) -> None:
         raise ZeroDivisionError
 
-    player = Player("ann", "connect-4", lambda player: None)
+    player = Player("ann", "connect-4", lambda player, before: None)
     player.dealt = fail
     mine = seat()
     with structlog.testing.capture_logs() as lines:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import pairwise, permutations
+from itertools import cycle, pairwise, permutations, product
 from random import Random
 from statistics import NormalDist
 
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.effort import tries
+from tests.effort import IS_CAMPAIGN, tries
 from tests.steps import steps_taken
 from tournament.format import Entrant, Pairing, Result, Terms, moves_digest
 from tournament.pairing import swiss
@@ -266,14 +266,18 @@ def coverage(seed: int, tournaments: int, bots: int, doubles: int, spread: float
     return held / tournaments / bots
 
 
-@pytest.mark.parametrize("draws", [never, split, often])
+FIELDS = [(6, 2, 200), (8, 8, 0), (12, 2, 100), (20, 1, 300)]  # bots, doubles, standard deviation in Elo
+DRAWS = (never, split, often)
+
+
 @pytest.mark.parametrize(
-    ("bots", "doubles", "spread"),  # of their strengths: standard deviation in Elo
-    [(6, 2, 200), (8, 8, 0), (12, 2, 100), (20, 1, 300)],
+    ("field", "draws"),
+    [*product(FIELDS, DRAWS)] if IS_CAMPAIGN else [*zip(FIELDS, cycle(DRAWS), strict=False)],
 )
 def test_of_the_95_percent_intervals_95_percent_hold_the_truth(
-    bots: int, doubles: int, spread: float, draws: Draws
+    field: tuple[int, int, float], draws: Draws
 ) -> None:
+    bots, doubles, spread = field
     assert 0.93 <= coverage(1, 2400 // bots, bots, doubles, spread, draws) <= 0.97
 
 
@@ -308,8 +312,17 @@ def swiss_tournament(random: Random, strengths: Sequence[float], rounds: int, dr
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("draws", [never, often])
-@pytest.mark.parametrize(("spread", "least"), [(100, 0.82), (200, 0.93), (350, 0.93)])
+@pytest.mark.parametrize(
+    ("spread", "least", "draws"),
+    [
+        (100, 0.82, often),
+        (200, 0.93, never),
+        pytest.param(100, 0.82, never, marks=pytest.mark.campaign),
+        pytest.param(200, 0.93, often, marks=pytest.mark.campaign),
+        pytest.param(350, 0.93, never, marks=pytest.mark.campaign),
+        pytest.param(350, 0.93, often, marks=pytest.mark.campaign),
+    ],
+)
 def test_coverage_in_a_swiss_is_as_documented(spread: float, least: float, draws: Draws) -> None:
     """Winners meet winners, so few games tell how far apart the ends are: worst where all are close."""
     random = Random(4)

@@ -379,7 +379,7 @@ async def test_late_is_only_who_an_organiser_lets_in_and_only_where_the_format_c
 async def test_it_does_not_start_with_too_few(autojump_clock: MockClock) -> None:
     here = World(Opened("tic-tac-toe", "round-robin"))
     await here.tournament.enter("ann")
-    with pytest.raises(Refusal, match="cup has 1 entrants; a round-robin needs 2"):
+    with pytest.raises(Refusal, match="cup has 1 entrant; a round-robin needs 2"):
         await here.desk.start()
     await here.tournament.enter("bob")
     await here.desk.start()

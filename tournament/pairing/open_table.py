@@ -9,10 +9,11 @@ sides are by lot.
 """
 
 from collections.abc import Iterator, Sequence
-from operator import attrgetter
+from itertools import combinations
+from operator import attrgetter, itemgetter
 
 from tournament.format import Entrant, Format, Pairing, Result, Terms
-from tournament.latest import Latest, Times, met
+from tournament.latest import Latest, Times
 from tournament.pairing.drawing import last_round, lots, numbered
 
 WAITING = 100  # entrants that are considered, in the order of arrival: bounds the pairs to compare
@@ -25,35 +26,25 @@ def draw(
     waiting = sorted(free, key=attrgetter("last"))[:WAITING]
     latest = drawn if isinstance(drawn, Latest) else Latest(drawn, results)
     seed = (terms.seed, drawn[-1].number if drawn else 0)
+    pairs = sorted(_pairs(waiting, latest), key=itemgetter(0, 1))
     meetings: list[tuple[str, str]] = []
     taken = set[str]()
-    for _, _, place, other_place in sorted(_possible(waiting, latest)):
-        one, other = waiting[place].name, waiting[other_place].name
+    for _, _, one, other in pairs:
         if one not in taken and other not in taken:
             taken |= {one, other}
             meetings.append(_seated(one, other, latest.times, seed if terms.lots else None))
     return numbered(drawn, [meetings], last_round(drawn) + 1)
 
 
-def _possible(waiting: Sequence[Entrant], latest: Latest) -> Iterator[tuple[int, int, int, int]]:
-    """Who may meet, by their places: after how late they are to be dealt and how often they have met.
-
-    Of a hundred there are five thousand such pairs, and the matches in play wait meanwhile: so nothing is
-    called here that need not be.
-    """
-    times = latest.times.get
-    known = [(place, each.name, each.against, each.last) for place, each in enumerate(waiting)]
-    for place, one, against, last in known:
-        for other_place, other, other_against, late in known[place + 1 :]:
-            if (
-                one == other
-                or (against is not None and against != other)
-                or (other_against is not None and other_against != one)
-            ):
-                continue
-            together = times((one, other), 0) + times((other, one), 0)
-            if not together or not met(latest.playing, one, other):
-                yield last + late, together, place, other_place
+def _pairs(waiting: Sequence[Entrant], latest: Latest) -> Iterator[tuple[int, int, str, str]]:
+    """All who could meet, and what puts a pair after others: many are looked at for each match."""
+    times, playing = latest.times, latest.playing
+    for one, other in combinations(waiting, 2):
+        first, second = one.name, other.name
+        willing = one.against in (None, second) and other.against in (None, first)
+        there, back = (first, second), (second, first)
+        if willing and first != second and there not in playing and back not in playing:
+            yield one.last + other.last, times.get(there, 0) + times.get(back, 0), first, second
 
 
 def _seated(one: str, other: str, times: Times, seed: object) -> tuple[str, str]:

@@ -27,7 +27,7 @@ from tournament.check_in import opens_at
 from tournament.desk import AFFILIATION, CONTACT, Desk
 from tournament.events import Ending
 from tournament.facts import AnyFact, State
-from tournament.format import formats
+from tournament.format import offered
 from tournament.record import Record
 from tournament.refusals import Refusal
 from tournament.rounds import coming
@@ -85,7 +85,7 @@ class Inside:
             name: {key: option.default for key, option in signature(game.start).parameters.items()}
             for name, game in catalogue().items()
         }
-        kinds = {name: each.title for name, each in formats().items() if name != "open"}
+        kinds = {name: each.title for name, each in offered().items()}
         status = 400 if wrong else 200
         self._give(
             exchange, session, "create", status, given=given, wrong=wrong, options=options, kinds=kinds

@@ -17,6 +17,7 @@ from games.catalogue import catalogue
 from server.export.signing import Signer
 from server.host.grouping import members
 from server.host.host import Host
+from server.host.misfits import misfit
 from server.host.reception import Guessing
 from server.host.view import View
 from server.host.wire_reader import WireReader
@@ -27,6 +28,7 @@ from server.http.sharing import READS, reading
 from server.http.wire import Request, Response
 from server.protocols.api.call import Asked, Call, Look
 from server.protocols.api.giving import give, give_later
+from server.protocols.api.orders import as_conflict
 from server.protocols.api.routes import Caller, Route, Routes, Values
 from server.protocols.api.streams import Feed
 from server.protocols.api.table import ROUTES
@@ -93,7 +95,17 @@ class Api:
         if route.who is Caller.ORGANISER:
             self._origins.check(exchange.request)
             self._expect_organiser(call)
+            game = self._host.vacant(dict(values).get("name", ""))
+            if game is not None and route.listed:
+                return self._at_new_table(call, route, values, game)
         return _answered(call, route, values, self._host)
+
+    async def _at_new_table(self, call: Call, route: Route, values: Values, game: str) -> None:
+        """An order about an open table to which nobody has come: it is opened, as for a bot."""
+        with as_conflict():
+            await self._host.table(game)
+        if (pending := _answered(call, route, values, self._host)) is not None:
+            await pending
 
     def _expect_organiser(self, call: Call) -> None:
         """Whoever has the token is let in, however many wrong ones came from the same address."""
@@ -130,7 +142,7 @@ def _answered(asked: Asked, route: Route, values: Values, view: View) -> Awaitab
 
 
 def _tournament(view: View, name: str) -> tuple[Any, ...]:
-    found = view.tournaments.get(name)
+    found = view.shown.get(name)
     if found is None:
         raise HttpError(404, f"there is no tournament {name[:64]!r}")
     return (found,)
@@ -173,8 +185,21 @@ NAMED: Mapping[str, Callable[[View, str], tuple[Any, ...]]] = {
 LOOKING = Routes(LOOKS)
 
 
-def _decoded(request: Request, kind: type[Any]) -> Any:
+def _given(body: bytes) -> object:
+    """What a body that does not fit says otherwise."""
     try:
-        return msgspec.json.decode(request.body or b"{}", type=kind)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise HttpError(400, f"the body cannot be taken: {error}") from None
+        return msgspec.json.decode(body)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return msgspec.UNSET
+
+
+def _decoded(request: Request, kind: type[Any]) -> Any:
+    body = request.body or b"{}"
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except msgspec.ValidationError as error:
+        raise HttpError(400, f"the body cannot be taken: {misfit(error, _given(body), kind)}") from None
+    except RecursionError:
+        raise HttpError(400, "the body is nested too deeply") from None
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise HttpError(400, f"expected a JSON object in UTF-8, and the body is none: {error}") from None

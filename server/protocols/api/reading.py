@@ -46,7 +46,7 @@ from server.protocols.api.giving import LARGE, give, put
 from server.protocols.api.paging import MOST, asked
 from server.protocols.api.streams import stream_match
 from tournament.entries import Entry
-from tournament.format import formats
+from tournament.format import offered
 from tournament.record import Record
 from tournament.score_sheet import Board
 from tournament.standings import Row
@@ -66,7 +66,7 @@ async def game_schema(call: Look, name: str) -> Response:
 
 
 async def tournaments(call: Look) -> Response:
-    held, page = call.view.tournaments, asked(call.exchange.request)
+    held, page = call.view.shown, asked(call.exchange.request)
     listed: list[dict[str, Any]] = []
     for number, each in enumerate(list(islice(held.values(), page.after, page.end)), 1):
         listed.append(summary(each))
@@ -228,7 +228,7 @@ def _game(game: Game[Any, Any]) -> dict[str, Any]:
         "faults": game.faults,
         "ply_limit": game.ply_limit,
         "options": game.options,
-        "formats": list(formats()),
+        "formats": list(offered()),
     }
 
 

@@ -22,8 +22,8 @@ from tests.server.exports import exported, simulated, text, unchained
 from tests.server.served import ROOT
 
 SEEDS = range(1, tries(13, 31))
-CHANGED = (2, 7, 19, 11)[: tries(3, 4)]  # worlds in which every field is changed
-EACH = tries(2, 12)  # changes of one field, in different lines
+CHANGED = (2, 7, 19, 11)[: tries(2, 4)]  # worlds in which every field is changed
+EACH = tries(1, 12)  # changes of one field, in different lines
 Path_ = tuple[str | int, ...]
 
 # What cannot be told from a file with facts and no chain, because nothing follows from it …
@@ -196,7 +196,7 @@ def test_every_change_of_a_field_is_found_where_the_facts_are_a_chain(seed: int,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", CHANGED[2:])
+@pytest.mark.parametrize("seed", CHANGED[1:])
 def test_every_change_of_what_something_follows_from_is_found_without_a_chain_too(seed: int) -> None:
     assert missed(unchained(exported(simulated(seed))), ALWAYS, Random(seed)) == set()
 
@@ -364,7 +364,7 @@ def test_a_file_of_anything_gives_sentences() -> None:
     chance = Random(1)
     lines = text(exported(simulated(7)))
     values = [b"null", b"-1", b"1e308", rb'"\u0000"', b"[]", b"{}", b"9" * 40, b"[" * 5000 + b"]" * 5000]
-    for _ in range(tries(150, 4000)):
+    for _ in range(tries(100, 4000)):
         broken = list(lines)
         for _ in range(chance.randint(1, 3)):
             index = chance.randrange(len(broken))

@@ -59,6 +59,10 @@ def test_blanks_around_a_name_do_not_belong_to_it() -> None:
         ("randorn", "reserved"),
         ("AIMA", "reserved"),
         ("a1ma", "reserved"),
+        ("Greedy", "reserved"),
+        ("f1rst", "reserved"),
+        ("alphabeta", "reserved"),
+        ("practice-slow", "reserved"),
     ],
 )
 def test_names_that_could_mislead_are_refused_with_the_reason(name: str, reason: str) -> None:

@@ -5,8 +5,11 @@ import trio
 from trio.testing import MockClock
 
 from server.host.reception import Reception, Unwelcome, Visit
+from server.host.roll import Roll
 from server.net.limits import Limits
+from tournament.facts import Entered, Opened
 from tournament.lobby import Lobby
+from tournament.record import Record
 
 GAME = "connect-4"
 
@@ -51,6 +54,19 @@ async def test_a_bot_without_a_token_is_gone_with_its_connection(reception: Rece
     assert visit.player.retired
     assert lobby.find("ann", GAME) is None
     assert reception.arrive("ann", GAME, keeps=False).player is not visit.player
+
+
+async def test_an_entrant_keeps_a_name_that_was_reserved_after_it_had_come(lobby: Lobby) -> None:
+    """But nobody else gets it, nor what the host's own players were always called."""
+    record, roll = Record("cup", Opened(GAME, "round-robin")), Roll()
+    for name in ("greedy", "random"):
+        record.add(Entered(name))
+    roll.add(record)
+    reception = Reception(lobby, Limits(), roll)
+    assert reception.arrive("greedy", GAME).player.name == "greedy"
+    for name, game in (("Greedy", GAME), ("greedy", "quoridor"), ("first", GAME), ("random", GAME)):
+        with pytest.raises(Unwelcome, match=r"reserved|taken"):
+            reception.arrive(name, game)
 
 
 async def test_with_its_token_a_bot_comes_back_to_the_same_player(reception: Reception) -> None:

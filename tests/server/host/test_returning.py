@@ -11,7 +11,7 @@ from tournament.timekeeper import Timekeeper
 
 def awaited(name: str) -> tuple[Seat, Player]:
     match = Match(GAME, (name, "somebody"), 0.0)
-    return Seat(match, 0, Timekeeper(inf)), Player(name, GAME.name, lambda player: None)
+    return Seat(match, 0, Timekeeper(inf)), Player(name, GAME.name, lambda player, before: None)
 
 
 def test_a_door_is_told_in_its_own_words_of_those_that_are_awaited_there() -> None:

@@ -100,6 +100,31 @@ async def test_a_table_that_is_held_and_not_taken_up_yet_is_waited_for_and_not_o
         nursery.cancel_scope.cancel()
 
 
+async def test_the_first_bot_at_a_table_is_served_here_unless_another_host_was_quicker(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a bot that is refused because somebody at another host opens the table in the same moment."""
+    registry = Registry()
+    registry.leases = {}
+    async with trio.open_nursery() as nursery:
+        host, peers = await sharing(nursery, registry)
+        ours, theirs = OPEN + "connect-4", OPEN + "tic-tac-toe"
+        registry.leases = {theirs: Lease(8, 2)}  # which this host has not heard yet
+        assert [peers.where(Wanted("ann", game, None)) for game in ("connect-4", "tic-tac-toe")] == [
+            ours,
+            theirs,
+        ]
+        assert [await peers.claimed(name) for name in (ours, theirs)] == [True, False]
+        assert [peers.where(Wanted("ann", game, None)) for game in ("connect-4", "tic-tac-toe")] == [
+            None,
+            theirs,
+        ]
+        assert (await host.table("connect-4")).record.name == ours
+        assert await peers.claimed(ours)
+        assert not await peers.claimed("cup"), "no bot opens a tournament"
+        nursery.cancel_scope.cancel()
+
+
 async def test_what_is_kept_after_a_takeover_is_not_earlier_though_the_other_host_s_clock_was_ahead(
     autojump_clock: MockClock,
 ) -> None:

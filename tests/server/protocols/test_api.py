@@ -229,10 +229,20 @@ async def test_a_voided_match_stays_in_the_record_as_void(autojump_clock: MockCl
 @pytest.mark.parametrize(
     ("path", "body", "status", "reason"),
     [
-        ("/api/tournaments", {"name": "x"}, 400, "game"),
+        ("/api/tournaments", {"name": "x"}, 400, "game is required"),
         ("/api/tournaments", {"name": "x", "game": "chess"}, 400, "no game 'chess'"),
-        ("/api/tournaments", {"name": "x", "game": GAME, "entrants": 1}, 400, ">= 2"),
-        ("/api/tournaments", {"name": "x", "game": GAME, "size": 1}, 400, "size"),
+        (
+            "/api/tournaments",
+            {"name": "x", "game": GAME, "entrants": 1},
+            400,
+            "expected a whole number of 2 or more, not 1",
+        ),
+        (
+            "/api/tournaments",
+            {"name": "x", "game": GAME, "size": 1},
+            400,
+            "size is not known; there are: name",
+        ),
         ("/api/tournaments", {"name": "cup", "game": GAME}, 409, "already"),
         ("/api/tournaments/cup/explode", {}, 404, "explode"),
         ("/api/tournaments/none/start", {}, 404, "no tournament 'none'"),
@@ -249,6 +259,27 @@ async def test_what_cannot_be_done_is_said_in_words(
     async with office() as here:
         await here.tell("/api/tournaments", 201, name="cup", game=GAME)
         assert reason in (await here.tell(path, status, **body))["error"]
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (b"{", "expected a JSON object in UTF-8, and the body is none: "),
+        (b'{"name":"\xff"}', "expected a JSON object in UTF-8, and the body is none: "),
+        (b"[" * 3000, "expected an object, not a list"),
+        (b'{"name":3', "name: expected a text, not a whole number"),
+        (b'{"name":"x","game":"quoridor","entrants":1e999}', "entrants: this number is too large"),
+    ],
+)
+async def test_of_a_body_that_cannot_be_read_it_is_said_why(
+    autojump_clock: MockClock, body: bytes, reason: str
+) -> None:
+    headers = (f"Content-Length: {len(body)}", f"Authorization: Bearer {TOKEN}")
+    async with office() as here:
+        asked = get("/api/tournaments", *headers, method="POST") + body
+        answer = await here.server.connect().ask(asked, "POST")
+    assert answer.status == 400
+    assert reason in msgspec.json.decode(answer.body)["error"]
 
 
 @pytest.mark.parametrize(

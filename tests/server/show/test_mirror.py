@@ -12,7 +12,7 @@ import trio.testing
 
 from server.host.host import Host
 from server.net.guard import Guard
-from server.show.feed import Draw, Happened, Journal, Message, Teller, hear
+from server.show.feed import Draw, Happened, Journal, Latest, Message, Teller, hear
 from server.show.mirror import Mirror
 from server.store import snapshots
 from server.store.ledger import Ledger
@@ -101,7 +101,7 @@ async def mirrored(
                 told.append(message)
                 if isinstance(message, Draw):
                     asked(message)
-                else:
+                elif not isinstance(message, Latest):
                     mirror.take(message)
 
         await mirror.load()

@@ -30,7 +30,6 @@ def tool(name: str, /, **arguments: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("path", "tournament"),
     [
-        ("/api/tournaments/cup/pause", "cup"),
         ("/admin/tournaments/cup/void", "cup"),
         ("/api/matches/my-cup-12/wire", "my-cup"),
         ("/matches/open-connect-4-7.2/wire", "open-connect-4"),
@@ -40,6 +39,12 @@ def test_a_path_names_a_tournament_or_a_match_of_it(path: str, tournament: str) 
     assert asked("POST", path) == Asked(tournament=tournament)
 
 
+def test_an_order_about_an_open_table_opens_it_and_a_look_does_not() -> None:
+    path = "/api/tournaments/open-connect-4"
+    assert asked("POST", f"{path}/pause") == Asked(tournament="open-connect-4", opens=True)
+    assert asked("GET", path) == asked("GET", f"{path}/wire") == Asked(tournament="open-connect-4")
+
+
 def test_a_hello_says_where_its_bot_plays_and_then_its_session_does() -> None:
     assert asked("POST", "/play", HELLO) == Asked(wanted=Wanted("ann", "connect-4", None))
     assert asked("POST", "/play", {"type": "bye"}) is None
@@ -47,7 +52,7 @@ def test_a_hello_says_where_its_bot_plays_and_then_its_session_does() -> None:
 
 
 def test_dialects_that_play_certain_games_alone_belong_where_these_are() -> None:
-    assert asked("POST", "/quoridor/join") == Asked(game="quoridor", comes=True)
+    assert asked("POST", "/quoridor/join") == Asked(game="quoridor", opens=True)
     assert asked("GET", "/evaluations/run") == Asked(game="quoridor")
     assert asked("GET", "/g/1f2e") == asked("GET", "/") == Asked(game="hexagon-dots")
 

@@ -7,13 +7,15 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.effort import tries
 from tests.simulation.cluster.plan import KINDS, draw
 from tests.simulation.cluster.planted import BUGS, seeds_until_found
 from tests.simulation.cluster.world import simulate
 from tests.simulation.planted import Patches
 
-CHUNK = 50
-CHUNKS = [range(first, first + CHUNK) for first in range(1, 201, CHUNK)]  # so that workers share the work
+CHUNK = 25
+SEEDS = tries(75, 200)
+CHUNKS = [range(first, first + CHUNK) for first in range(1, SEEDS, CHUNK)]  # so that workers share the work
 ENOUGH = range(1, 201)  # seeds in which a planted bug has to show
 
 

@@ -1,0 +1,124 @@
+"""What is wrong with what an organiser gave, in the organiser's words: where, what was expected, what came.
+
+The decoder knows it in the words of its types: "Expected `int` >= 2 - at `$.entrants`".
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, cast
+
+import msgspec
+from msgspec import inspect
+
+from games.game import quoted
+
+PLACE = re.compile(r"(.*?)(?: - at `\$?\.?(.*)`)?", re.DOTALL)
+STEP = re.compile(r"\[(\d+)\]|\.?([^.\[\]]+)")
+MISSING = re.compile(r"Object missing required field `(.*)`", re.DOTALL)
+UNKNOWN = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
+EXPECTED = re.compile(r"Expected `([^`]*)`(?: (of length )?(>=|<=|>|<) (\S+?))?(?:, got `(.*)`)?")
+
+KINDS = {
+    "int": "a whole number",
+    "float": "a number",
+    "str": "a text",
+    "bool": "true or false",
+    "object": "an object",
+    "array": "a list",
+    "datetime": "a date and time",
+    "null": "null",
+}
+BOUNDS = {">=": "{} or more", "<=": "{} or less", ">": "more than {}", "<": "less than {}"}
+SECRET = "secret"  # the name of a field: what somebody wrote there is not repeated  # noqa: S105
+MANY = 20  # fields: of more, those are named that look like the unknown one
+MOMENT = "a date and time such as 2026-03-01T18:00:00Z"
+
+
+def misfit(error: msgspec.ValidationError, given: object, kind: type[Any]) -> str:
+    """A sentence about the first thing in `given` (unset: unreadable otherwise) that `kind` does not take."""
+    said, place = cast("re.Match[str]", PLACE.fullmatch(str(error))).groups("")
+    if (found := MISSING.fullmatch(said)) is not None:
+        return f"{_inner(place, found[1])} is required, and is missing"
+    if (found := UNKNOWN.fullmatch(said)) is not None:
+        known = list(_fields(_type(kind, place)))
+        like = known if len(known) <= MANY else get_close_matches(found[1], known)
+        there = f"; there {'is' if len(like) == 1 else 'are'}: {', '.join(like)}" if like else ""
+        return f"{_inner(place, found[1])} is not known{there}"
+    if said.endswith("out of range"):
+        why = "this number is too large"
+    else:
+        why = f"expected {_expected(said, _type(kind, place))}, not {_came(said, given, place)}"
+    return f"{place}: {why}" if place else why
+
+
+def _expected(said: str, kind: inspect.Type | None) -> str:
+    if values := list(_choices(kind)):
+        return f"one of {', '.join(map(quoted, values))}"
+    if said.startswith("Invalid RFC3339"):
+        return MOMENT
+    if (found := EXPECTED.fullmatch(said)) is None:
+        return f"what fits ({said})"
+    kinds, length, sign, bound, _ = found.groups()
+    several = [KINDS.get(each, each) for each in kinds.split(" | ") if each != "null"]
+    expected = " or ".join(several) or KINDS["null"]
+    if sign is None:
+        return expected
+    bounded = BOUNDS[sign].format(bound.removesuffix(".0"))
+    return f"{expected} of {bounded}{' characters' if length else ''}"
+
+
+def _came(said: str, given: object, place: str) -> str:
+    try:
+        for number, name in STEP.findall(place):
+            if number:
+                given = cast("Sequence[object]", given)[int(number)]
+            else:
+                given = cast("Mapping[str, object]", given)[name]
+    except (LookupError, TypeError):  # a key of an object, or any item
+        given = msgspec.UNSET
+    if given is msgspec.UNSET or place.endswith(SECRET):
+        got = EXPECTED.fullmatch(said)
+        return "that" if got is None or got[5] is None else KINDS.get(got[5], got[5])
+    return quoted(given)
+
+
+def _type(kind: type[Any], place: str) -> inspect.Type | None:
+    """What is expected at a place; None where that is not said."""
+    found: inspect.Type | None = inspect.type_info(kind)
+    for number, name in STEP.findall(place):
+        inside = _items(found) if number else _named(found, name)
+        found = next(inside, None)
+    return found
+
+
+def _items(kind: inspect.Type | None) -> Iterator[inspect.Type]:
+    for each in _alternatives(kind):
+        if isinstance(each, inspect.ListType | inspect.VarTupleType | inspect.CollectionType):
+            yield each.item_type
+
+
+def _named(kind: inspect.Type | None, name: str) -> Iterator[inspect.Type]:
+    for each in _alternatives(kind):
+        if isinstance(each, inspect.StructType):
+            yield from (field.type for field in each.fields if field.encode_name == name)
+
+
+def _alternatives(kind: inspect.Type | None) -> Sequence[inspect.Type]:
+    return kind.types if isinstance(kind, inspect.UnionType) else () if kind is None else (kind,)
+
+
+def _choices(kind: inspect.Type | None) -> Iterator[object]:
+    for each in _alternatives(kind):
+        if isinstance(each, inspect.LiteralType):
+            yield from each.values
+
+
+def _fields(kind: inspect.Type | None) -> Iterator[str]:
+    for each in _alternatives(kind):
+        if isinstance(each, inspect.StructType):
+            yield from (field.encode_name for field in each.fields)
+
+
+def _inner(place: str, name: str) -> str:
+    return f"{place}.{name[:64]}" if place else name[:64]
