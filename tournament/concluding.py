@@ -61,8 +61,7 @@ class Concluding:
             self._newcomers.pop(name, None)
         for match, verdict in verdicts.items():
             self._safe(match, verdict)
-            match.announce()
-            self._play.remove(match)
+            self._play.announce(match)
 
     def _first_finished(self, verdicts: Mapping[Match, Ended]) -> dict[str, Entered]:
         """Those for whom one of these is the first match that counts and in which both have moved."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from server.export.json_views import moment, row_whole, tournament_shown
 from tournament.deciding import Decision
+from tournament.facts import State
 from tournament.pairing.decide import aim_of, most
 from tournament.record import Record
 from tournament.score_sheet import Board, board_of
@@ -65,21 +66,16 @@ def more(record: Record, decision: Decision) -> int | None:
     )
 
 
-def eta_of_all(record: Record, decision: Decision, eta: float) -> float:
-    """Seconds until it is decided, where all that is drawn takes `eta`, if matches go on as they went."""
-    drawn, whole = record.pairings - record.decided, more(record, decision)
-    if whole is None:
-        return eta
-    if (each := seconds_for_each(record)) is not None:
-        return max(eta, whole * each)
-    return eta * max(1.0, whole / drawn) if drawn else eta
+def eta_of_all(record: Record, decision: Decision) -> float | None:
+    """Seconds until it is decided, if matches go on as they went; None while nobody can say."""
+    whole, each = more(record, decision), seconds_for_each(record)
+    if record.state in (State.REGISTERING, State.FINISHED) or whole is None or each is None:
+        return None
+    return whole * each
 
 
 def seconds_for_each(record: Record) -> float | None:
-    """In how many seconds the next match of the latest has ended, on average; None while nobody can say.
-
-    How long the matches that are drawn will take says little of that: often only one of a round is left.
-    """
+    """How soon one match after another has ended, on average, of the latest; None while nobody can say."""
     latest = (record.matches[name] for name in islice(reversed(record.recent), LATEST))
     times = [(each.began, each.ended) for each in latest]
     lasted = [ended - began for began, ended in times if began is not None and ended is not None]

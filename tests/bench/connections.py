@@ -30,6 +30,8 @@ COUNTS = (10, 1_000, 10_000, 20_000)
 SPARE = 400  # files of the host that are no bots' connections, and some more
 THINK = 1.0  # seconds for a move
 IDLE, WARM, TURN = 5.0, 5.0, 10.0  # seconds
+SOON = 0.02  # seconds until a crowd looks what there is to do, at the latest
+TOGETHER = 100  # bots that come before those who are here play on
 PATIENCE = 60.0  # seconds: a crowd that comes at once is told nothing for long
 CONFIG = "[limits]\nnew_names = { credits = 100000, seconds = 1.0 }\n"
 MB = 1_000_000
@@ -62,7 +64,7 @@ class Thinking(Crowd):
         while self._thought:
             at, send, said = self._thought[0]
             if (left := at - perf_counter()) > 0:
-                return left
+                return min(left, SOON)
             self._thought.popleft()
             send(said)
         return None
@@ -136,6 +138,7 @@ def _playing(address: Address, matches: int) -> Iterator[Connection]:
     ours, theirs = fork.Pipe()
     child = fork.Process(target=_play, args=(address, matches, theirs), daemon=True)
     child.start()
+    theirs.close()  # so that its end is heard
     try:
         ours.recv()
         yield ours
@@ -148,6 +151,8 @@ def _play(address: Address, matches: int, asked: Connection) -> None:
     crowd = Thinking(address)
     for number in range(2 * matches):
         load_tcp.Bot(crowd, f"plays{number:05}")
+        if number % TOGETHER == TOGETHER - 1:
+            crowd.play(SOON)  # the first have a clock already
     crowd.play(WARM)
     asked.send(None)
     while True:

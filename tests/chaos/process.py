@@ -78,9 +78,11 @@ async def nest(**environment: str) -> AsyncIterator[Nest]:
                 await made.warm()
             yield made
         finally:
-            process.kill()
-            with trio.CancelScope(shield=True):
+            assert process.stdin is not None
+            with trio.move_on_after(HANG, shield=True):
+                await process.stdin.aclose()  # it kills the hosts that are left, and ends
                 await process.wait()
+            process.kill()
             nursery.cancel_scope.cancel()
 
 

@@ -112,7 +112,10 @@ class DotsBot:
             if "x-turn-token" not in answer.headers:
                 return
             await trio.sleep(self._chance.uniform(QUARTER, 2 * QUARTER))
-            line = HEXAGON_DOTS.write(self._chance.choice(list(position.moves())))
+            if not (moves := list(position.moves())):
+                self._told.verdict.wrong.append(f"{self._name} was to move in {game}, which is over: {told}")
+                return
+            line = HEXAGON_DOTS.write(self._chance.choice(moves))
             token = f"X-Turn-Token: {answer.headers['x-turn-token']}"
             answer = await ask(self._port, request("POST", f"{game}/moves", line, token))
 
