@@ -33,9 +33,7 @@ SET = 60.0  # seconds by which a wall clock may be set back without anything see
 READERS = 4  # threads that read at once
 
 Noted = tuple[int, str, float, int, AnyFact]  # number, tournament, wall time, epoch
-Unwritten = tuple[
-    str, Sequence[Any], Sequence[float], slice, int
-]  # match, moves, times, which of them, epoch
+Unwritten = tuple[str, Sequence[Any], Sequence[float], slice, int]  # match, moves, times, which, epoch
 InThread = Callable[..., Awaitable[Any]]  # called as trio.to_thread.run_sync is, with a limiter
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()

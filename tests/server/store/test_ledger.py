@@ -158,6 +158,27 @@ async def test_moves_wait_for_others_and_not_for_ever(engine: Faulty, autojump_c
         assert ledger.jotted() == {"cup-1": (("NW", "NW", "NW", "N"), (0.5, 0.5, 0.5, 0.25))}
 
 
+async def test_moves_that_are_made_while_others_are_written_are_kept_by_the_next_commit_each_once(
+    engine: Faulty, autojump_clock: MockClock
+) -> None:
+    """Catches a thread that takes along what was played after it was asked, which is then written twice."""
+    moves, times = ["NW"], [0.5]
+
+    async def slowly(write: Callable[[], object], *, limiter: trio.CapacityLimiter) -> object:
+        if len(moves) == 1:
+            moves.append("N")
+            times.append(0.25)
+        return write()
+
+    ledger = Ledger(engine, slowly)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(ledger.run)
+        ledger.jot("cup-1", moves, times)
+        await trio.sleep(4 * SOON)
+        nursery.cancel_scope.cancel()
+    assert engine.batches == [[Jot("cup-1", 1, '["NW"]', "[0.5]")], [Jot("cup-1", 2, '["N"]', "[0.25]")]]
+
+
 async def test_moves_of_a_match_that_is_over_by_then_are_not_written(
     engine: Faulty, autojump_clock: MockClock
 ) -> None:
