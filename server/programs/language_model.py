@@ -80,8 +80,11 @@ class Endpoint:
             connection.request("POST", path, body, headers)
             response = connection.getresponse()
             said = response.read(LARGEST)
-        except (OSError, http.client.HTTPException) as error:
-            raise Unanswered(f"{type(error).__name__}: {error}") from None
+        except OSError as error:
+            raise Unanswered(f"the server of the model does not answer: {error.strerror or error}") from None
+        except http.client.HTTPException as error:
+            why = str(error).strip()[:SHOWN]
+            raise Unanswered(f"the server of the model says something that is not HTTP: {why}") from None
         finally:
             connection.close()
         if response.status in TEMPORARY:

@@ -2,6 +2,7 @@
 
 import json
 import random
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ import pytest
 
 from games.catalogue import catalogue
 from server.exits import Failure, Misuse
-from server.programs.language_model import KEY, PROMPT, TRIES, Asking, Endpoint, checked
+from server.programs.language_model import KEY, PROMPT, TRIES, Asking, Endpoint, Unanswered, checked
 from tests.hang import HANG
 from tests.server.run import quintain
 from tests.server.served import Served
@@ -130,6 +131,30 @@ def test_trouble_that_may_pass_costs_a_try(trouble: int | bytes | str) -> None:
     with saying(trouble, "MOVE: 3") as server:
         found = asked(server)
     assert (found["answer"], found["note"]["tries"]) == (3, 2)
+
+
+def test_where_no_server_answers_that_is_told_in_words() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    with pytest.raises(Unanswered, match=r"^the server of the model does not answer: Connection refused$"):
+        Endpoint(f"http://127.0.0.1:{port}", "m", None).ask([], HANG)
+
+
+def test_what_says_something_that_is_not_http_is_told_in_words() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(65536)
+                connection.sendall(b"this is no web server\n")
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        with pytest.raises(Unanswered, match=r"is not HTTP: this is no web server$"):
+            Endpoint(f"http://127.0.0.1:{port}", "m", None).ask([], HANG)
+        thread.join(HANG)
 
 
 def test_a_server_that_wants_another_key_ends_the_bot_with_its_words() -> None:
