@@ -103,7 +103,7 @@ class Leases:
 
     def patient(self, now: float) -> bool:
         """Whether others may be silent only because nobody has heard the database of late."""
-        return now - self._steady < LENGTH / SHORT
+        return not self.sure(now) or now - self._steady < LENGTH / SHORT
 
     def failed(self) -> None:
         """A request came to nothing."""

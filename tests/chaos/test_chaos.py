@@ -9,7 +9,7 @@ from tests.chaos.told import Told, Verdict
 from tests.effort import tries
 from tests.server.store.postgresql import running
 
-HOW_OFTEN = {"kill": tries(5, 8), "term": tries(2, 3), "restart-postgres": tries(2, 4)}
+HOW_OFTEN = {"kill": tries(4, 8), "term": tries(2, 3), "restart-postgres": tries(2, 4)}
 
 
 def quiet(ended: int, verdict: Verdict) -> None:

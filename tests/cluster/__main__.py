@@ -36,7 +36,8 @@ def main() -> int:
         sep="\n",
     )
     print(f"behind {found.balancer}, with clocks set wrong by {'libfaketime' if FAKETIME else 'time.time'}")
-    print(f"hosts that ended because others had taken over: {found.overtaken}")
+    overtaken = ", ".join(f"{count} after {name}" for name, count in found.overtaken.items())
+    print(f"hosts that others took over from, and that were not stopped: {overtaken or 'none'}")
     for what, seconds in found.resumed.items():
         middle, late = median_and_p95(seconds)
         print(f"play went on after {what}: median {middle:.2f} s, p95 {late:.2f} s, of {len(seconds)}")

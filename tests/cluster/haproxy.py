@@ -14,6 +14,8 @@ from tests.cluster.host import Host
 from tests.deploy.debian import libraries, tool
 from tests.deploy.passing import DEPLOY
 
+IN_USE = "Address already in use"
+LOOK = 0.1  # seconds
 PLACES = {"one": 0, "two": 1, "three": 2}
 WEBSOCKET = "\nfrontend websocket\n    mode http\n    bind 127.0.0.1:{}\n    default_backend websocket\n"
 
@@ -45,9 +47,9 @@ class HaProxy:
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Until cancelled, on the same ports."""
         while True:
-            with self._log.open("ab") as log, trio.CancelScope() as self._life:
+            with trio.CancelScope() as self._life:
                 async with trio.open_nursery() as nursery:
-                    await nursery.start(self._process, log.fileno())
+                    await nursery.start(self._process)
                     task_status.started()
                     task_status = trio.TASK_STATUS_IGNORED
             await trio.sleep(self._away)
@@ -57,14 +59,22 @@ class HaProxy:
         self._away = away
         self._life.cancel()
 
-    async def _process(self, log: int, task_status: trio.TaskStatus[None]) -> None:
-        process = await trio.lowlevel.open_process(
-            self._command, env={"LD_LIBRARY_PATH": libraries()}, stdout=log, stderr=log
-        )
+    async def _process(self, task_status: trio.TaskStatus[None]) -> None:
+        task_status.started()
+        while True:
+            await self._once()
+            said = self._log.read_text()
+            if IN_USE not in said:
+                raise RuntimeError(f"HAProxy ended by itself: {said}")
+            await trio.sleep(LOOK)  # somebody connects to somewhere from its port
+
+    async def _once(self) -> None:
+        with self._log.open("wb") as log:
+            process = await trio.lowlevel.open_process(
+                self._command, env={"LD_LIBRARY_PATH": libraries()}, stdout=log, stderr=log
+            )
         try:
-            task_status.started()
-            code = await process.wait()
-            raise RuntimeError(f"HAProxy ended with {code}: {self._log.read_text()}")
+            await process.wait()
         finally:
             process.kill()
             with trio.CancelScope(shield=True):

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from tempfile import TemporaryFile
 from threading import Lock, Thread
 from typing import TextIO
 
@@ -28,12 +29,18 @@ LOCK = Lock()  # multiprocessing looks after all children whenever it begins one
 
 
 class Forked:
-    """What tests use of a `subprocess.Popen` whose two outputs are pipes of text."""
+    """What tests use of a `subprocess.Popen` whose two outputs are pipes of text; it is told `source`."""
 
-    def __init__(self, arguments: tuple[str, ...], folder: Path, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        arguments: tuple[str, ...],
+        folder: Path,
+        environment: Mapping[str, str],
+        source: bytes = b"",
+    ) -> None:
         (out, its_out), (errors, its_errors) = CONTEXT.Pipe(duplex=False), CONTEXT.Pipe(duplex=False)
-        given = (arguments, str(folder), dict(environment), its_out, its_errors)
-        with LOCK, out, its_out, errors, its_errors:
+        with LOCK, _file(source) as its_in, out, its_out, errors, its_errors:
+            given = (arguments, str(folder), dict(environment), (its_in, its_out, its_errors))
             self._process = CONTEXT.Process(target=_run, args=given, daemon=True)
             self._process.start()
             self.stdout, self.stderr = _text(out), _text(errors)
@@ -63,7 +70,8 @@ class Forked:
             with pipe:
                 said[index] = pipe.read()
 
-        threads = [Thread(target=read, args=each, daemon=True) for each in enumerate((self.stdout, self.stderr))]
+        pipes = enumerate((self.stdout, self.stderr))
+        threads = [Thread(target=read, args=each, daemon=True) for each in pipes]
         for thread in threads:
             thread.start()
         self.wait(timeout)
@@ -86,13 +94,22 @@ def _text(pipe: Connection) -> TextIO:
     return open(os.dup(pipe.fileno()), encoding="utf-8", errors="replace")
 
 
+def _file(content: bytes) -> Connection:
+    """A file that can be read from its beginning and be passed to another process, as connections can."""
+    with TemporaryFile() as file:
+        file.write(content)
+        file.seek(0)
+        return Connection(os.dup(file.fileno()))
+
+
 def _run(
-    arguments: tuple[str, ...], folder: str, environment: dict[str, str], out: Connection, errors: Connection
+    arguments: tuple[str, ...], folder: str, environment: dict[str, str], ends: tuple[Connection, ...]
 ) -> None:
     """In the new process: be the command, in that folder and that environment."""
-    with open(os.devnull, "rb") as nothing, out, errors:
-        for number, pipe in enumerate((nothing, out, errors)):
-            os.dup2(pipe.fileno(), number)
+    for number, end in enumerate(ends):
+        os.dup2(end.fileno(), number)
+        end.close()
+    sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)

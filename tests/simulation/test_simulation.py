@@ -23,7 +23,7 @@ from tests.simulation.processes import digests
 from tests.simulation.world import simulate
 
 CHUNK = 25
-SEEDS = tries(75, 1000)
+SEEDS = tries(50, 1000)
 CHUNKS = [range(first, first + CHUNK) for first in range(1, SEEDS, CHUNK)]  # so that workers share the work
 SAME = "1-4"  # seeds that are played again in another process …
 ANOTHER = "5"  # … and one that comes to something else

@@ -4,7 +4,7 @@ never    two hosts that are sure of the same tournament
 never    a result that was told and is not in the journal, or is there as another, or twice
 never    a row of an older holder after one of a newer
 never    a bot's clock that pays for a relay
-soon     after a host has died and nothing else is wrong, its tournaments are played elsewhere
+soon     after a host has died or drained and nothing else is wrong, its tournaments are played elsewhere
 at last  when nothing has been wrong for a while, everything is played
 never    something that goes to another host because the database was away, and nothing else was wrong
 """
@@ -27,6 +27,7 @@ from tournament.facts import Concluded
 RESUMED = 2.0  # seconds after a host's death, and after the last trouble, until everything is played
 END = CALM + TROUBLED + LONGEST + RESUMED + 1.0
 BEGUN = 1000.0  # by the database's clock
+ENDS = ("kill", "drain")  # troubles after which a host is no more
 SPIKE = 0.1  # how often a message between hosts takes long
 
 
@@ -72,8 +73,8 @@ class World:
                 self._start(nursery, number)
             nursery.start_soon(self._open)
             for trouble in self.plan.troubles:
-                if trouble.what == "kill":
-                    nursery.start_soon(self._kill, nursery, trouble)
+                if trouble.what in ENDS:
+                    nursery.start_soon(self._end, nursery, trouble)
             await trio.sleep(END)
             for host in self.hosts.values():
                 host.kill()
@@ -90,11 +91,14 @@ class World:
             host = self.chance.choice(hosts)
             await host.open(tournament)
 
-    async def _kill(self, nursery: trio.Nursery, trouble: Trouble) -> None:
+    async def _end(self, nursery: trio.Nursery, trouble: Trouble) -> None:
         await trio.sleep(trouble.at)
-        self._note(f"host {trouble.host} is killed")
-        self.hosts[trouble.host].kill()
-        await trio.sleep(trouble.seconds)
+        host = self.hosts[trouble.host]
+        self._note(f"host {trouble.host}: {trouble.what}")
+        if trouble.what == "drain":
+            await host.drain()
+        host.kill()
+        await trio.sleep_until(trouble.until)
         if self.hosts[trouble.host].dead:
             self._start(nursery, trouble.host)
 
@@ -171,9 +175,9 @@ class World:
             acts = [at for at, _ in self._acts[tournament]]
             if not any(at > END - 1.5 for at in acts):
                 self._missing(f"{tournament} is not played at the end")
-            for kill in self._alone("kill"):
-                if not any(kill.at < at < kill.at + RESUMED for at in acts):
-                    self._missing(f"{tournament} is not played {RESUMED} s after {kill}")
+            for end in (*self._alone("kill"), *self._alone("drain")):
+                if not any(end.at < at < end.at + RESUMED for at in acts):
+                    self._missing(f"{tournament} is not played {RESUMED} s after {end}")
 
     def _check_results(self) -> None:
         kept = Counter[tuple[str, str]]()
@@ -213,7 +217,7 @@ class World:
             and all(
                 other is one
                 or other.until + RESUMED < one.at
-                or other.at > (one.at if what == "kill" else one.until) + RESUMED
+                or other.at > (one.at if what in ENDS else one.until) + RESUMED
                 for other in self.plan.troubles
             )
         ]

@@ -16,8 +16,8 @@ from tests.simulation.processes import digests
 
 SEEDS = [
     range(1, 9),
-    pytest.param(range(9, 25), marks=pytest.mark.slow),
-    pytest.param(range(25, 61), marks=pytest.mark.campaign),
+    pytest.param(range(9, 19), marks=pytest.mark.slow),
+    pytest.param(range(19, 61), marks=pytest.mark.campaign),
 ]  # so that workers share the work
 SAME = "1-2"  # seeds that are played again in another process …
 ANOTHER = "3"  # … and one that comes to something else
