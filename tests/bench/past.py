@@ -34,7 +34,8 @@ from tournament.format import Pairing
 MATCHES, NAMES = 2_000_000, 20_000
 TIMES = 3
 PLIES = 20
-STYLES = 500  # different matches: the journal does not care whether moves make sense
+STYLES = 500  # different matches: of Connect-4, at whatever table, for the journal does not care
+GAME = "connect-4"
 TABLES = 5
 JOURNAL = "quintain.sqlite"
 INDEX = "journal_once"
@@ -133,7 +134,7 @@ class Shape:
     """The facts of a match, as the text that they are in the journal, but for who it was."""
 
     def __init__(self, random: Random) -> None:
-        moves = tuple(random.randrange(7) for _ in range(PLIES))
+        moves = _moves(random)
         times = tuple(round(random.random(), 6) for _ in range(PLIES))
         self._upset = random.random() < 0.25
         pairing = Pairing(1_000_001, 1_000_001, "FIRST", "SECOND")
@@ -163,6 +164,17 @@ class Shape:
         for kind, key, text in zip(("drew", "dealt", "concluded"), keys, texts, strict=True):
             text = text.replace("1000001", str(match)).replace("TABLE", table)
             yield kind, key, text.replace("FIRST", f"{game}-{one}").replace("SECOND", f"{game}-{other}")
+
+
+def _moves(random: Random) -> tuple[int, ...]:
+    """So many that a page of the match can show them: nobody has won by then."""
+    position, moves = catalogue()[GAME].start(), list[int]()
+    while len(moves) < PLIES:
+        moves.append(random.choice(list(position.moves())))
+        position = position.play(moves[-1])
+        if position.outcome is not None:
+            position, moves = catalogue()[GAME].start(), []
+    return tuple(moves)
 
 
 def _text(fact: AnyFact) -> str:
