@@ -279,9 +279,13 @@ class Tournament:
         return await self._keeper.entries(after)
 
     def eta(self) -> float | None:
-        """Seconds until the end, with the rounds that are still to be drawn; None while nothing is known."""
+        """Seconds until the end, with the rounds that are still to be drawn; None while nothing is known.
+
+        Of one that stops by itself nothing is known here: that takes a look at the results.
+        """
         record = self.record
-        if record.format.endless or record.state in (State.REGISTERING, State.FINISHED):
+        open_ended = record.format.endless or record.format.decides
+        if open_ended or record.state in (State.REGISTERING, State.FINISHED):
             return None
         missing = self._presence.missing()
         known, now = (record.ended, len(record.dealt), record.arrivals, len(missing)), trio.current_time()

@@ -16,7 +16,7 @@ import trio
 from msgspec.structs import replace
 
 from server.http.exchange import Answers, App, Exchange
-from server.http.head import HttpError
+from server.http.head import HttpError, told_of
 from server.http.loan import Loan, Piece
 from server.http.wire import (
     CONTINUE,
@@ -321,12 +321,12 @@ class Connection(Answers):
         """The application raised `error` over a request."""
         if not isinstance(error, HttpError):
             self._http.guard.report(error)
-            error = HttpError(500, "the fault is this host's, and it is logged")
         if exchange is self._exchange:
             if self._streaming:
                 self._outbox.cut("its stream failed")
             else:
-                self.respond(exchange, refused(error.status, str(error), *error.headers))
+                told = told_of(error)
+                self.respond(exchange, refused(told.status, str(told), *told.headers))
 
     def _lose(self, exchange: Exchange) -> None:
         callbacks, exchange.callbacks = exchange.callbacks, ()

@@ -19,12 +19,14 @@ from urllib.parse import unquote
 import httptools
 from msgspec import Struct
 
+from server.net.guard import Moved
 from server.net.limits import Limits
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 Address = tuple[str, Mapping[str, str], str]  # path, query, and the query as it was written
 RequestLine = tuple[str, bytes, bool]  # method, target, and whether it is HTTP/1.0
+RETRY_SOON = ("Retry-After", "1")  # seconds
 KNOWN = 1024  # lines of each kind that are remembered: a bot sends most of them with every move of a match
 PLAIN = 1024  # bytes of a head that is put together from its lines, each of which may be remembered
 
@@ -60,6 +62,15 @@ class HttpError(Exception):
         super().__init__(sentence)
         self.status = status
         self.headers = headers
+
+
+def told_of(error: Exception) -> HttpError:
+    """What a client is told of what an application raised over its request."""
+    if isinstance(error, HttpError):
+        return error
+    if isinstance(error, Moved):
+        return HttpError(503, str(error), RETRY_SOON)
+    return HttpError(500, "the fault is this host's, and it is logged")
 
 
 class _NotPlain(Exception):

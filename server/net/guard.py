@@ -21,6 +21,10 @@ PEER_GONE = (trio.BrokenResourceError, trio.ClosedResourceError)
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
+class Moved(Exception):
+    """What a task was about is another process's by now. Whoever comes again is led there."""
+
+
 class Spawner(Protocol):
     """What starts tasks: a nursery, or a guard around one."""
 
@@ -36,8 +40,8 @@ class Guard(Spawner):
     """A nursery whose tasks cannot fail.
 
     `caught` counts the exceptions that nobody expected, by type and place, and
-    `gone` those that say no more than that a peer has left. Cancellation and
-    `KeyboardInterrupt` pass.
+    `gone` those that say no more than that a peer has left, or has to come again.
+    Cancellation and `KeyboardInterrupt` pass.
     """
 
     def __init__(self, nursery: Spawner) -> None:
@@ -80,10 +84,10 @@ class Guard(Spawner):
 
 
 def is_ours(error: Exception) -> bool:
-    """Whether an exception is a fault of the host's, and not only a peer that went away."""
+    """Whether an exception is a fault of the host's, and not only a peer that left or has to come again."""
     if isinstance(error, ExceptionGroup):
         return any(map(is_ours, cast("ExceptionGroup[Exception]", error).exceptions))
-    return not isinstance(error, PEER_GONE)
+    return not isinstance(error, (*PEER_GONE, Moved))
 
 
 def _place(error: Exception) -> str:

@@ -253,12 +253,13 @@ class SocketWire(Wire):
             self._socket.close()
             self._wake(trio.ClosedResourceError("the connection was closed at this end"))
 
-    def let_go(self) -> socket.socket | None:
+    def let_go(self, *, counted: bool = True) -> socket.socket | None:
+        """The same; only if it is `counted`, `used` knows what happened since."""
         open_, readiness = self._socket.fileno() >= 0, self._readiness
         if not open_ or readiness is None or self._received is not None or self._failure is not None:
             return None
         readiness.forget(self._socket.fileno())
-        self._mark = Mark(tcp_use(self._socket))
+        self._mark = Mark(tcp_use(self._socket) if counted else None)
         return self._socket
 
     def used(self) -> tuple[bool, bool]:

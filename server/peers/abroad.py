@@ -193,7 +193,17 @@ class Peers:
             named = wanted.tournament
             return named if named and self._directory.host_of(named) > OWN else None
         name = found or OPEN + wanted.game
-        return None if name in self.host.tournaments or self._ledger.has_opened(name) else name
+        return None if self.is_here(name) or self._ledger.has_opened(name) else name
+
+    def is_here(self, tournament: str) -> bool:
+        """Whether it is held here, and goes on: whoever looks for a match in it finds that."""
+        return tournament in self.host.tournaments and tournament not in self._gained
+
+    async def caught_up(self) -> None:
+        """Wait until what this host holds goes on here: others may know sooner than it that it holds that."""
+        with trio.move_on_after(PATIENCE):
+            while self._gained:  # noqa: ASYNC110 - more may come
+                await trio.sleep(LOOK)
 
     async def claimed(self, tournament: str) -> bool:
         """Whether this host holds it, from now on if it is a table that nobody holds.
@@ -201,8 +211,10 @@ class Peers:
         Of bots that come to several hosts in one moment, and are the first at a table, all but one are
         relayed.
         """
+        if self._directory.host_of(tournament) > OWN:
+            return False  # also while this host, which drains, still knows what it had
         if tournament in self.host.tournaments:
-            return True
+            return self.is_here(tournament)
         if not tournament.startswith(OPEN) or self.there_is(tournament):
             return False
         try:
@@ -282,4 +294,4 @@ class Peers:
             return  # it has begun to stop meanwhile, and gives this up with the others
         log.info("taken over", tournament=name, matches=len(record.dealt))
         self._directory.replace(record)
-        self.host.hold(record)
+        await self.host.hold(record).gone_on.wait()  # before a bot can look for its match

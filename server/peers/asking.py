@@ -10,7 +10,7 @@ from collections.abc import Callable
 import trio
 
 from server.http.exchange import Answers, App, Chunks, Exchange
-from server.http.head import HttpError
+from server.http.head import RETRY_SOON, HttpError, told_of
 from server.http.loan import Loan
 from server.http.wire import Headers, Request, Response, refused
 from server.net.guard import Guard
@@ -30,7 +30,6 @@ from server.peers.messages import (
 
 MOST = 1 << 20  # bytes of a stream that a client may leave untaken, as at any door
 LOST = "the host that holds this was lost; ask again in a second"
-AGAIN = ("Retry-After", "1")  # seconds
 
 
 class Asking(Channel):
@@ -66,7 +65,7 @@ class Asking(Channel):
                 else:
                     await self.news()
             if not self._complete and not self._exchange.gone:
-                raise HttpError(503, LOST, AGAIN)
+                raise HttpError(503, LOST, RETRY_SOON)
         finally:
             self.say(Closed(self.number))
 
@@ -115,11 +114,10 @@ class Answering(Channel, Answers):
         try:
             if (pending := app(self.exchange)) is not None:
                 await pending
-        except HttpError as error:
-            self.refuse(error)
         except Exception as error:
-            guard.report(error)
-            self.refuse(HttpError(500, "the fault is this host's, and it is logged"))
+            if not isinstance(error, HttpError):
+                guard.report(error)
+            self.refuse(told_of(error))
 
     def hear(self, message: Message) -> None:
         super().hear(message)

@@ -80,9 +80,16 @@ class Keeping:
     async def renew(self) -> None:
         """Once, now. Raises `Unavailable`."""
         async with self._asking:
-            sent = self._now()
-            renew = partial(self._registry.renew, self.leases.host, self.leases.changes, willing=self.willing)
-            answer = await self._in_thread(renew, limiter=self._limiter)
+            sent, leases = self._now(), self.leases
+            patient = leases.patient(sent)
+            renew = partial(
+                self._registry.renew, leases.host, leases.changes, willing=self.willing, patient=patient
+            )
+            try:
+                answer = await self._in_thread(renew, limiter=self._limiter)
+            except Unavailable:
+                leases.failed()
+                raise
             change = self.leases.granted(sent, answer)
         self.heard()
         if change.gained or change.lost:

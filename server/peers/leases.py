@@ -13,6 +13,10 @@ database's does, and stops a little early, because clocks run at different rates
 From unsure it goes back to sure for whatever nobody has taken meanwhile. Whatever happens, nobody
 can write who holds no lease: rows carry the epoch of the lease, and the database
 compares.
+
+A host that has heard nothing of the database for a while cannot tell the others' silence from its own. So it
+is patient: from when it hears again it gives them as long as a lease lasts, before it takes anything from
+those that did not renew. When the database was away, and comes back to all, each goes on with its own.
 """
 
 import time
@@ -89,12 +93,21 @@ class Leases:
         self.peers: tuple[Peer, ...] = ()
         self.changes = -1
         self.until = -inf  # when this host stops being sure
+        self._steady = inf  # since when every request was granted; inf: the latest was not
         self.all: Mapping[str, Lease] = NONE
         self._held: dict[str, int] = {}  # epochs, by tournament
 
     def sure(self, now: float) -> bool:
         """Whether what is held is certainly held."""
         return now < self.until
+
+    def patient(self, now: float) -> bool:
+        """Whether others may be silent only because nobody has heard the database of late."""
+        return not self.sure(now) or now - self._steady < LENGTH / SHORT
+
+    def failed(self) -> None:
+        """A request came to nothing."""
+        self._steady = inf
 
     @property
     def held(self) -> Mapping[str, int]:
@@ -114,6 +127,7 @@ class Leases:
 
     def granted(self, sent: float, answer: Granted) -> Change:
         """Take what the database said to a request that was sent at that time."""
+        self._steady = sent if not self.sure(sent) else min(self._steady, sent)
         self.until = max(self.until, sent + LENGTH * SHORT)
         self.peers = answer.peers
         self.changes = answer.changes

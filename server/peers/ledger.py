@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import trio
 
+from server.net.guard import Moved
 from server.peers.keeping import Keeping
 from server.store.journal import Unavailable
 from server.store.ledger import InThread, Ledger
@@ -16,9 +17,14 @@ from server.store.shared import SharedPostgres
 from tournament.facts import AnyFact, Opened
 from tournament.folding import called
 from tournament.refusals import Refusal
-from tournament.store import Story
+from tournament.store import Stale, Story
 
+MOVED = "another host has just gone on with this tournament: come again"
 UNSURE = "the leases of this host cannot be renewed: another host may go on with its tournaments"
+
+
+class Elsewhere(Stale, Moved):
+    """What was to be kept belongs to a tournament that another host has taken over."""
 
 
 class SharedLedger(Ledger):
@@ -35,7 +41,10 @@ class SharedLedger(Ledger):
     async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> Sequence[str]:
         if any(isinstance(fact, Opened) for fact in facts):
             await self._open(called(tournament))
-        return await super().keep(tournament, when, facts)
+        try:
+            return await super().keep(tournament, when, facts)
+        except Stale:
+            raise Elsewhere(MOVED) from None
 
     async def claim(self, tournament: str) -> bool:
         """Hold one that is to be opened here; False: somebody holds it. Raises `Unavailable`."""

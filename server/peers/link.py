@@ -13,9 +13,9 @@ import trio
 
 from server.host.abroad import Handed
 from server.http.exchange import Exchange
-from server.http.head import HttpError
+from server.http.head import RETRY_SOON, HttpError
 from server.net.guard import Guard
-from server.peers.asking import AGAIN, LOST, Answering, Asking
+from server.peers.asking import LOST, Answering, Asking
 from server.peers.channel import Channel, Here, There
 from server.peers.messages import (
     Ask,
@@ -110,7 +110,7 @@ class Link:
     async def ask(self, exchange: Exchange, *, organiser: bool) -> None:
         """Have a request answered over there; raises `HttpError` if that cannot be."""
         if not self._open or len(self._channels) >= CHANNELS:
-            raise HttpError(503, LOST, AGAIN)
+            raise HttpError(503, LOST, RETRY_SOON)
         number, self._next = self._next, self._next + 2
         channel = self._channels[number] = Asking(number, self.say, exchange, organiser=organiser)
         try:

@@ -5,7 +5,7 @@ that want the same, one sees what the other has done. Only the database's clock 
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from typing import Any, Protocol, TypeVar
 
@@ -81,9 +81,10 @@ class Registry(Protocol):
         """A host comes: returns the number by which it is known from now on."""
         ...
 
-    def renew(self, host: int, changes: int, *, willing: bool) -> Granted:
+    def renew(self, host: int, changes: int, *, willing: bool, patient: bool = False) -> Granted:
         """Go on holding what it holds; if it is `willing`, take over some of what nobody holds.
 
+        If it is `patient`, it takes nothing that a host holds which did not renew: only what was given up.
         `changes` is the number that was heard last.
         """
         ...
@@ -119,13 +120,14 @@ class PostgresRegistry:
 
         return self._transact(act)
 
-    def renew(self, host: int, changes: int, *, willing: bool) -> Granted:
+    def renew(self, host: int, changes: int, *, willing: bool, patient: bool = False) -> Granted:
         def act(session: psycopg.Connection[tuple[Any, ...]]) -> Granted:
             renewal = (not willing, LENGTH, self._wall(), host, self._fingerprint)
             if session.execute(RENEW, renewal).fetchone() is None:
                 raise Unavailable(f"the database knows no host {host} with this host's certificate")
             if willing:
-                self._take_over(session, host)
+                lapsed = [] if patient else [row[0] for row in session.execute(LAPSED)]
+                self._take_over(session, host, lapsed)
             now = _one(
                 session.execute(CHANGES)
             )  # before the leases, which may then be newer, and never older
@@ -162,8 +164,9 @@ class PostgresRegistry:
 
         self._transact(act)
 
-    def _take_over(self, session: psycopg.Connection[tuple[Any, ...]], host: int) -> None:
-        lapsed = [row[0] for row in session.execute(LAPSED)]
+    def _take_over(
+        self, session: psycopg.Connection[tuple[Any, ...]], host: int, lapsed: Sequence[int]
+    ) -> None:
         if _one(session.execute(ORPHANED, (lapsed,))):
             share = _one(session.execute(SHARE, (host,)))
             if session.execute(TAKE, (host, lapsed, share)).rowcount:

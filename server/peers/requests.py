@@ -13,12 +13,13 @@ from msgspec import Struct
 
 from server.host.abroad import Wanted
 from server.http.exchange import App, Exchange
-from server.http.head import HttpError
+from server.http.head import RETRY_SOON, HttpError
 from server.http.routes import HttpDoor
 from server.http.wire import Request
+from server.net.guard import Guard
 from server.pages.desk.sessions import Session, Sessions
 from server.peers.abroad import LOOK, PATIENCE, Peers
-from server.peers.asking import AGAIN, LOST, Answering
+from server.peers.asking import LOST, Answering
 from server.peers.leases import EVERY
 from server.peers.link import Link
 from server.peers.links import Links
@@ -152,7 +153,7 @@ class Relayed:
                 return None
             if self._peers.there_is(tournament):
                 if trio.current_time() > patience:
-                    raise HttpError(503, LOST, AGAIN)
+                    raise HttpError(503, LOST, RETRY_SOON)
                 await trio.sleep(LOOK)
             elif looked:
                 return None
@@ -164,9 +165,21 @@ class Relayed:
     def _reply(self, answering: Answering) -> None:
         guard = self._peers.host.guard
         if self._app is None:
-            answering.refuse(HttpError(503, LOST, AGAIN))
+            answering.refuse(HttpError(503, LOST, RETRY_SOON))
         else:
-            guard.start_soon(answering.answer, self._app, guard)
+            guard.start_soon(self._answer, answering, self._app, guard)
+
+    async def _answer(self, answering: Answering, app: App, guard: Guard) -> None:
+        """What another host asks, once this one goes on with what that is about."""
+        sought = self._sought(answering.exchange.request)
+        place = self._by(*sought.leads) if sought.leads else sought.place
+        try:
+            if isinstance(place, str) and await self._holder(place) is not None:
+                raise HttpError(503, LOST, RETRY_SOON)  # it has just gone to a third one
+        except HttpError as error:
+            answering.refuse(error)
+        else:
+            await answering.answer(app, guard)
 
     # What hosts tell each other
 

@@ -31,7 +31,8 @@ from tournament.presence import Missing
 TICK = 0.05  # seconds between two looks at what has happened: nobody sees more than twenty pictures a second
 STATE = 10  # ticks between two looks at the rest
 UNSEEN = 0.5  # seconds between two looks while nobody sees a picture
-PACKET = 65_536  # bytes that are sent at once: some hundred matches' news
+PACKET = 16_384  # bytes that are sent at once: some hundred matches' news, and a millisecond or two of work
+READ = 65_536  # bytes that are read at once
 ENDS = 2_000  # matches that ended and were not told yet: the journal has their ends too
 LENGTH = struct.Struct("!I")  # comes before whatever is said
 
@@ -227,7 +228,7 @@ async def hear(stream: trio.abc.ReceiveStream, kind: Any, take: Callable[[M], No
     """Have `take` called with all messages of that kind, until the other side is gone."""
     decoder: msgspec.msgpack.Decoder[list[M]] = msgspec.msgpack.Decoder(list[kind])
     received = bytearray()
-    while more := await stream.receive_some(PACKET):
+    while more := await stream.receive_some(READ):
         received += more
         while len(received) >= LENGTH.size:
             end = LENGTH.size + LENGTH.unpack_from(received)[0]

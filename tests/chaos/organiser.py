@@ -12,6 +12,7 @@ from typing import Any
 import trio
 
 from tests.chaos.told import Told
+from tests.chaos.web_bots import chunks
 
 AGAIN = 0.02  # seconds until the host is tried again
 LADDER = "ladder"
@@ -86,9 +87,17 @@ class Organiser:
             await trio.sleep(AGAIN)
 
     async def _hear(self, stream: trio.SocketStream) -> None:
-        unread = b""
-        async for part in stream:
-            *lines, unread = (unread + part).split(b"\n")
+        body = b""
+        while b"\r\n\r\n" not in body:
+            if not (part := await stream.receive_some()):
+                return
+            body += part
+        if not body.startswith(b"HTTP/1.1 200 "):
+            return
+        body, unread = body.partition(b"\r\n\r\n")[2], b""
+        while True:
+            content, body, over = chunks(body)
+            *lines, unread = (unread + content).split(b"\n")
             for line in lines:
                 if line.startswith(b"data: {"):
                     event = json.loads(line.removeprefix(b"data: "))
@@ -96,3 +105,6 @@ class Organiser:
                         self._told.end(event["match"], event["winner"], event["ending"], event["why"], None)
                     elif event["type"] == "standings":
                         self._told.standings(event["tournament"], event["rows"])
+            if over or not (part := await stream.receive_some()):
+                return
+            body += part

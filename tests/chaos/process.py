@@ -78,10 +78,16 @@ async def nest(**environment: str) -> AsyncIterator[Nest]:
                 await made.warm()
             yield made
         finally:
-            process.kill()
-            with trio.CancelScope(shield=True):
+            assert process.stdin is not None
+            with trio.move_on_after(HANG, shield=True):
+                await process.stdin.aclose()  # it kills the hosts that are left, and ends
                 await process.wait()
+            process.kill()
             nursery.cancel_scope.cancel()
+
+
+class Ended(AssertionError):
+    """A host has ended before it was ready."""
 
 
 class Host:
@@ -131,7 +137,8 @@ class Host:
         """Until it says so, on its first line."""
         with trio.fail_after(HANG):
             while not (said := (self.folder / "out").read_bytes()).startswith(b"ready "):
-                assert self.code is None, f"it ended by itself with {self.code}, {said!r}: {self.tail()}"
+                if self.code is not None:
+                    raise Ended(f"it ended by itself with {self.code}, {said!r}: {self.tail()}")
                 await trio.sleep(LOOK)
 
     def send(self, how: signal.Signals) -> None:

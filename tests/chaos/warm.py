@@ -11,7 +11,10 @@ import selectors
 import signal
 import sys
 from importlib import import_module
+from pathlib import Path
 from typing import Any
+
+from tests.deploy.debian import library
 
 HEAVY = ("server.commands.serve", "server.serve", "server.store.postgres", "numpy", "networkx")
 
@@ -61,7 +64,11 @@ def begun(wanted: dict[str, Any]) -> int:
         opened = os.open(name, flags, 0o600)
         os.dup2(opened, fd)
         os.close(opened)
-    if wanted.get("ahead"):  # a clock that is wrong for all that the process imports
+    if wanted.get("ahead") and FAKETIME is not None:  # a clock that is wrong, also for all that is no Python
+        os.environ.update(LD_PRELOAD=FAKETIME, FAKETIME=f"{wanted['ahead']:+g}s", **ONLY_WALL_CLOCKS)
+        os.environ["PYTHONPATH"] = os.pathsep.join((str(SLEEP), os.environ.get("PYTHONPATH", "")))
+        os.execv(sys.executable, [sys.executable, "-m", "server", *wanted["arguments"]])  # noqa: S606
+    if wanted.get("ahead"):
         shifted = [sys.executable, "-c", SHIFTED, str(wanted["ahead"]), *wanted["arguments"]]
         os.execv(sys.executable, shifted)  # noqa: S606
     if wanted["fresh"]:
@@ -81,6 +88,9 @@ def begun(wanted: dict[str, Any]) -> int:
         os._exit(code)
 
 
+FAKETIME = library("faketime/libfaketime.so.1")
+ONLY_WALL_CLOCKS = {"FAKETIME_DONT_FAKE_MONOTONIC": "1", "NO_FAKE_STAT": "1"}
+SLEEP = Path(__file__).with_name("shifted")
 SHIFTED = """
 import sys, time
 real, ahead = time.time, float(sys.argv.pop(1))

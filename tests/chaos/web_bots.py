@@ -23,6 +23,7 @@ QUARTER = 0.25  # seconds for which a bot of Hexagon Dots thinks, at least: move
 THINKS = 0.05  # seconds; an Arena bot moves when its stream has been silent for so long
 TABLE = "open-tic-tac-toe"
 LOST = (OSError, trio.BrokenResourceError, trio.ClosedResourceError)
+ABSENT = (502, 503, 504)  # by which a host, or a balancer before it, says that nobody is there just now
 
 
 class Answer(Struct, frozen=True):
@@ -46,7 +47,7 @@ async def ask(port: int, content: bytes) -> Answer:
                 received = b""
                 async for part in stream:
                     received += part
-                    if (answer := _whole(received)) is not None and answer.status != 503:
+                    if (answer := _whole(received)) is not None and answer.status not in ABSENT:
                         return answer
         await trio.sleep(AGAIN)
 
@@ -65,6 +66,21 @@ def _whole(received: bytes) -> Answer | None:
         return None
     status, headers, rest = found
     return Answer(status, headers, rest) if len(rest) == int(headers.get("content-length", 0)) else None
+
+
+def chunks(body: bytes) -> tuple[bytes, bytes, bool]:
+    """What the whole chunks of a body have, what is left of it, and whether that was its end.
+
+    A balancer cuts chunks as it likes.
+    """
+    content = b""
+    while True:
+        size, mark, rest = body.partition(b"\r\n")
+        if not mark or len(rest) < (length := int(size, 16)) + 2:
+            return content, body, False
+        if not length:
+            return content, rest[2:], True
+        content, body = content + rest[:length], rest[length + 2 :]
 
 
 class DotsBot:
@@ -96,7 +112,10 @@ class DotsBot:
             if "x-turn-token" not in answer.headers:
                 return
             await trio.sleep(self._chance.uniform(QUARTER, 2 * QUARTER))
-            line = HEXAGON_DOTS.write(self._chance.choice(list(position.moves())))
+            if not (moves := list(position.moves())):
+                self._told.verdict.wrong.append(f"{self._name} was to move in {game}, which is over: {told}")
+                return
+            line = HEXAGON_DOTS.write(self._chance.choice(moves))
             token = f"X-Turn-Token: {answer.headers['x-turn-token']}"
             answer = await ask(self._port, request("POST", f"{game}/moves", line, token))
 
@@ -141,18 +160,19 @@ class ArenaBot:
                     received += part
                 if (found := _head(received)) is None:
                     continue
-                status, _, told = found
-                if status != 200 or b"\r\n0\r\n\r\n" in told or told.startswith(b"0\r\n\r\n"):
-                    return status != 503
+                status, _, body = found
+                told, _, over = chunks(body) if status == 200 else (b"", b"", True)
+                if over:
+                    return status not in ABSENT
                 if silence.cancelled_caught:
                     moved = await self._move(battle, told, moved)
 
     async def _move(self, battle: str, told: bytes, moved: int) -> int:
         """Move, if it is its turn and it has not moved yet; returns how many plies there were then."""
         events = [
-            json.loads(line.removeprefix(b"data: "))
-            for line in told.split(b"\r\n")
-            if line.startswith(b"data: ") and line.endswith(b"\n\n")
+            json.loads(event.removeprefix(b"data: "))
+            for event in told.split(b"\n\n")[:-1]
+            if event.startswith(b"data: ")
         ]
         position, plies = TIC_TAC_TOE.opening({}), 1
         for event in events[1:]:

@@ -9,6 +9,7 @@ from statistics import quantiles
 
 import trio
 
+from tests.chaos.warm import FAKETIME
 from tests.cluster.campaign import FAULTS, campaign
 from tests.server.store.postgresql import running
 
@@ -34,7 +35,9 @@ def main() -> int:
         *verdict.complaints,
         sep="\n",
     )
-    print(f"hosts that ended because others had taken over: {found.overtaken}")
+    print(f"behind {found.balancer}, with clocks set wrong by {'libfaketime' if FAKETIME else 'time.time'}")
+    overtaken = ", ".join(f"{count} after {name}" for name, count in found.overtaken.items())
+    print(f"hosts that others took over from, and that were not stopped: {overtaken or 'none'}")
     for what, seconds in found.resumed.items():
         middle, late = median_and_p95(seconds)
         print(f"play went on after {what}: median {middle:.2f} s, p95 {late:.2f} s, of {len(seconds)}")

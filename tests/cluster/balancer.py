@@ -1,10 +1,11 @@
-"""A TCP balancer of our own, in place of HAProxy: each connection goes to the next target that takes it.
+"""A TCP balancer of our own, where HAProxy is not: each connection goes to the next target that takes it.
 
 It knows nothing of what it carries and looks after nobody's health. The same code, with one target, is the
 cable between hosts, which can be cut.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import count
 
 import trio
@@ -60,6 +61,39 @@ class Balancer:
             except OSError:
                 continue
         return None
+
+
+class Doors:
+    """A balancer for each of the ports of hosts, which all of them have."""
+
+    def __init__(self, targets: Callable[[str], Sequence[int]]) -> None:
+        """`targets` are the ports of hosts, by the name of the door."""
+        self._doors = [Balancer(partial(targets, door)) for door in ("tcp", "websocket", "http")]
+
+    def __str__(self) -> str:
+        return "a balancer of the tests' own"
+
+    @property
+    def tcp(self) -> int:
+        return self._doors[0].port
+
+    @property
+    def websocket(self) -> int:
+        return self._doors[1].port
+
+    @property
+    def http(self) -> int:
+        return self._doors[2].port
+
+    async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        async with trio.open_nursery() as nursery:
+            for door in self._doors:
+                await nursery.start(door.run)
+            task_status.started()
+
+    def restart(self, away: float) -> None:
+        for door in self._doors:
+            door.restart(away)
 
 
 async def _copy(one: trio.SocketStream, other: trio.SocketStream) -> None:

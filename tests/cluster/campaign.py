@@ -9,7 +9,7 @@ import json
 import signal
 import tempfile
 from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -24,13 +24,15 @@ from server.serve import TAKEN_OVER
 from tests.chaos.bots import Stranger
 from tests.chaos.campaign import command
 from tests.chaos.organiser import LADDER, ROUND_ROBIN, Organiser
-from tests.chaos.process import nest
+from tests.chaos.process import Ended, nest
 from tests.chaos.told import Told, Verdict
 from tests.chaos.web_bots import ArenaBot, DotsBot
-from tests.cluster.balancer import Balancer
+from tests.cluster.balancer import Doors
 from tests.cluster.bots import FourBot, Listening
 from tests.cluster.database import Pair
+from tests.cluster.haproxy import HaProxy, program
 from tests.cluster.host import Host
+from tests.deploy.passing import PAGES
 from tests.hang import HANG
 from tests.server.store.postgresql import Server, binaries
 
@@ -57,7 +59,8 @@ class Found(Struct):
     verdict: Verdict
     faults: dict[str, int]
     resumed: dict[str, list[float]]  # seconds, by what befell a host
-    overtaken: int  # hosts that ended because others had taken over
+    overtaken: dict[str, int]  # hosts that others took over from and that were not stopped, by the fault
+    balancer: str  # that was before them
 
 
 class Patient(Organiser):
@@ -74,29 +77,31 @@ class Patient(Organiser):
 
 
 class Cluster:
-    def __init__(self, hosts: Sequence[Host], server: Server, pair: Pair | None, name: str) -> None:
+    def __init__(self, hosts: Sequence[Host], server: Server, pair: Pair | None, folder: Path) -> None:
         self._hosts = hosts
         self._server = server
         self._pair = pair
-        self._name = name
         self.told = Told()
         self.heard: dict[str, float] = {}
         self.faults: dict[str, int] = {}
         self.resumed: dict[str, list[float]] = {}
-        self.overtaken = 0
-        self.doors = {door: Balancer(partial(self._ports, door)) for door in ("tcp", "websocket", "http")}
+        self.overtaken: dict[str, int] = {}
+        self._fault = ""  # the latest
+        found = program()
+        self.balancer = Doors(self._ports) if found is None else HaProxy(found, hosts, folder)
 
     def _ports(self, door: str) -> list[int]:
         return [getattr(host, door) for host in self._hosts if host.there]
 
     async def play(self, faults: Iterable[str], chance: Random) -> None:
         async with trio.open_nursery() as nursery:
-            for each in (*self.doors.values(), *(host.cable for host in self._hosts)):
-                await nursery.start(each.run)
+            for host in self._hosts:
+                await nursery.start(host.cable.run)
             for host in self._hosts:
                 await host.hatch()
             for host in self._hosts:
                 await host.settle()
+            await nursery.start(self.balancer.run)
             async with trio.open_nursery() as playing:
                 self._gather(playing, chance)
                 while len(self.told.ends) < ROUND_ROBIN:  # noqa: ASYNC110 - nobody tells
@@ -113,7 +118,7 @@ class Cluster:
             nursery.cancel_scope.cancel()
 
     def _gather(self, playing: trio.Nursery, chance: Random) -> None:
-        tcp, websocket, http = (door.port for door in self.doors.values())
+        tcp, websocket, http = self.balancer.tcp, self.balancer.websocket, self.balancer.http
         folder = self._hosts[0].folder / "organiser"
         (folder / "data").mkdir(parents=True)
         (folder / "data" / "organiser-token").write_text(TOKEN)
@@ -136,18 +141,19 @@ class Cluster:
 
     async def _befall(self, fault: str, chance: Random) -> None:
         self.faults[fault] = self.faults.get(fault, 0) + 1
+        self._fault = fault
         holder = await self._holder() or self._hosts[0]
         match fault:
             case "kill":
                 await holder.kill()
                 await self._measured(fault, holder)
-                await holder.begin()
+                await self._begin(holder)
             case "drain":
                 holder.there = False
                 code, _ = await holder.end(signal.SIGTERM)
                 self._expect(holder, code, 0)
                 await self._measured(fault, holder)
-                await holder.begin()
+                await self._begin(holder)
             case "stop":
                 await self._stop(holder)
             case "cut":
@@ -155,10 +161,9 @@ class Cluster:
             case "clock":
                 other = chance.choice([host for host in self._hosts if host is not holder])
                 await other.kill()
-                await other.begin(chance.choice((-MINUTE, MINUTE)))
+                await self._begin(other, chance.choice((-MINUTE, MINUTE)))
             case "balancer":
-                for door in self.doors.values():
-                    door.restart(chance.uniform(0.0, AWAY))
+                self.balancer.restart(chance.uniform(0.0, AWAY))
             case "restart-postgres":
                 server = self._server if self._pair is None else self._pair.primary
                 await trio.to_thread.run_sync(server.stop)
@@ -172,9 +177,18 @@ class Cluster:
                 raise ValueError(fault)
         for host in self._hosts:
             if host.there and host.code is not None:
-                self._expect(host, host.code, 0 if fault == "stop" else None)
+                self._expect(host, host.code, None)
                 host.there = False
-                await host.begin()
+                await self._begin(host)
+
+    async def _begin(self, host: Host, ahead: float = 0.0) -> None:
+        """Until it is ready. On a busy machine, others may take from it what it has just taken up."""
+        while True:
+            await host.hatch(ahead)
+            with suppress(Ended):
+                await host.settle()
+                return
+            self._expect(host, host.code, None)
 
     async def _stop(self, host: Host) -> None:
         """It stands still, others take over, and then it believes for a moment what was true before."""
@@ -188,12 +202,14 @@ class Cluster:
                     await trio.sleep(LOOK)
             host.there = False
             self._expect(host, host.code, 1)
-        await host.begin()
+        await self._begin(host)
 
     def _expect(self, host: Host, code: int | None, wanted: int | None) -> None:
-        if code == 1 and TAKEN_OVER in host.tail():
-            self.overtaken += 1  # on a busy machine, or when the database comes back to the others first
-        elif code != wanted:
+        if code == wanted:
+            return
+        if code == 1 and TAKEN_OVER in host.tail():  # on a busy machine, on which it stood still for a second
+            self.overtaken[self._fault] = self.overtaken.get(self._fault, 0) + 1
+        else:
             self.told.verdict.wrong.append(f"a host ended with {code}, not {wanted}: {host.tail()}")
 
     async def _measured(self, what: str, gone: Host | None) -> None:
@@ -245,15 +261,15 @@ class Cluster:
 @asynccontextmanager
 async def standing(server: Server, folder: Path, count: int, *, standby: bool) -> AsyncIterator[Cluster]:
     url, pair = server.database(), None
-    name = url.rpartition("/")[2]
     where = binaries()
     assert where is not None
     if standby:
         pair = await trio.to_thread.run_sync(Pair, where, server)
-        url = pair.url(name)
-    async with nest(QUINTAIN_TOKEN=TOKEN) as hosts:
+        url = pair.url(url.rpartition("/")[2])
+    proxied = {"QUINTAIN_PROXIES": '["127.0.0.1"]', "QUINTAIN_HOSTS": f'["{PAGES}"]'}
+    async with nest(QUINTAIN_TOKEN=TOKEN, **proxied) as hosts:
         try:
-            yield Cluster([Host(hosts, folder / str(n), url) for n in range(count)], server, pair, name)
+            yield Cluster([Host(hosts, folder / str(n), url) for n in range(count)], server, pair, folder)
         finally:
             if pair is not None:
                 pair.close()
@@ -265,4 +281,4 @@ async def campaign(server: Server, faults: Sequence[str], seed: int, hosts: int 
         async with standing(server, Path(folder), hosts, standby="fail-over" in faults) as cluster:
             await cluster.play(faults, Random(f"{seed} cluster"))
             verdict = await trio.to_thread.run_sync(cluster.judged)
-            return Found(verdict, cluster.faults, cluster.resumed, cluster.overtaken)
+            return Found(verdict, cluster.faults, cluster.resumed, cluster.overtaken, str(cluster.balancer))

@@ -10,6 +10,7 @@ from pathlib import Path
 from tests.hang import HANG
 from tests.server.store.postgresql import USER, Server
 
+AGAIN = 100  # milliseconds until a standby looks for its primary again, for which all commits wait
 SYNCHRONOUS = "synchronous_standby_names"
 
 
@@ -29,6 +30,7 @@ class Standby(Server):
         assert self._run("pg_basebackup", *source, *flags).wait(HANG) == 0, self.log()
         own = self._home / "data" / "postgresql.auto.conf"
         kept = [line for line in own.read_text().splitlines(keepends=True) if SYNCHRONOUS not in line]
+        kept.append(f"wal_retrieve_retry_interval = '{AGAIN}ms'\n")
         own.write_text("".join(kept))  # it waits for nobody once it is the primary
         self.port = port or self._free()
         self.start()

@@ -16,12 +16,8 @@ class Host(Alone):
         self.cable = Balancer(lambda: [self._peers])
         self.there = False  # bots may be sent to it
 
-    async def begin(self, ahead: float = 0.0) -> None:
-        """Start it and wait until it is ready; its clock is `ahead` by so many seconds."""
-        await self.hatch(ahead)
-        await self.settle()
-
     async def hatch(self, ahead: float = 0.0) -> None:
+        """Only start it; its clock is `ahead` by so many seconds."""
         ports = ("--tcp", str(self.tcp), "--http", str(self.http), "--websocket", str(self.websocket))
         peers = ("--show", "1", "--peers", f"127.0.0.1:{self._peers}", "--advertise", self.address)
         out = self.folder / "out"

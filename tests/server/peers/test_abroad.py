@@ -7,8 +7,9 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from server.host.abroad import Wanted
+from server.host.abroad import Handed, Wanted
 from server.host.host import OPEN, Host
+from server.net.wire import Wire
 from server.peers.abroad import Peers
 from server.peers.keeping import Keeping
 from server.peers.leases import EVERY, Lease
@@ -20,7 +21,9 @@ from tests.server.peers.test_ledger import Rows
 from tournament import entries
 from tournament.entries import Entry
 from tournament.facts import AnyFact, Entered, Opened, State, Turned
+from tournament.record import Record
 from tournament.refusals import Refusal
+from tournament.tournament import Tournament
 
 FACTS: tuple[AnyFact, ...] = (Opened("tic-tac-toe", "round-robin"), Turned(State.RUNNING))
 
@@ -97,6 +100,57 @@ async def test_a_table_that_is_held_and_not_taken_up_yet_is_waited_for_and_not_o
             assert peers.where(wanted) == OPEN + "connect-4"
         with pytest.raises(Refusal):
             await host.table("connect-4")
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_bot_is_served_in_what_is_taken_over_only_when_what_was_played_there_goes_on(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a request that is refused because its match is about to go on, and a bot that gives up then."""
+    registry = Registry()
+    registry.leases = {}
+    wanted = Wanted("ann", "tic-tac-toe", "cup")
+    async with trio.open_nursery() as nursery:
+        host, peers = await sharing(nursery, registry)
+        hold, early = host.hold, list[object]()
+
+        def held(record: Record) -> Tournament:
+            found = hold(record)
+            early.append(peers.where(wanted))
+            nursery.start_soon(caught_up)
+            return found
+
+        async def caught_up() -> None:
+            await peers.caught_up()
+            early.append(host.tournaments["cup"].gone_on.is_set())
+
+        host.hold = held
+        registry.leases, registry.changes = {"cup": Lease(7, 2)}, 2
+        await trio.sleep(2 * EVERY)
+        assert early == ["cup", True]
+        assert peers.where(wanted) is None
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_bot_is_not_served_by_a_host_that_drains_once_another_one_holds_its_tournament(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a host that passes a bot to and fro between itself and nobody, and does nothing else."""
+    registry = Registry()
+    registry.leases = {}
+    async with trio.open_nursery() as nursery:
+        host, peers = await sharing(nursery, registry)
+        registry.leases, registry.changes = {"cup": Lease(7, 2)}, 2
+        await trio.sleep(2 * EVERY)
+        await host.stop()
+        await peers.give_up()
+        registry.leases, registry.changes = {"cup": Lease(8, 3)}, 3
+        await trio.sleep(2 * EVERY)
+        assert "cup" in host.tournaments
+        holder = peers.holder(Wanted("ann", "tic-tac-toe", "cup"))
+        assert holder is not None
+        handed = Handed("tcp", cast("Wire", None), "", ((b"hello", 0.0),), lambda: None)
+        assert await holder.take(handed) == ()
         nursery.cancel_scope.cancel()
 
 

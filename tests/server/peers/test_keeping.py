@@ -22,13 +22,15 @@ class Registry:
         self.changes = 1
         self.asked: list[float] = []
         self.willing: list[bool] = []
+        self.patient: list[bool] = []
 
     def register(self, card: Card) -> int:
         return 7
 
-    def renew(self, host: int, changes: int, *, willing: bool) -> Granted:
+    def renew(self, host: int, changes: int, *, willing: bool, patient: bool = False) -> Granted:
         self.asked.append(trio.current_time())
         self.willing.append(willing)
+        self.patient.append(patient)
         if self.away:
             raise Unavailable("it does not answer")
         return Granted(self.changes, (), None if changes == self.changes else dict(self.leases))
@@ -86,6 +88,28 @@ async def test_a_host_that_hears_nothing_stops_before_its_leases_lapse_and_goes_
     assert (sure, unsure, again) == (True, False, True)
     assert unsure_at - sure_at == SHORT * LENGTH < LENGTH
     assert 3.0 <= again_at - sure_at <= 3.0 + EVERY
+
+
+async def test_a_host_takes_from_silent_ones_only_when_it_has_heard_the_database_for_as_long_as_leases_last(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a database that comes back to one host first, which then takes all from the others."""
+    registry = Registry()
+    kept, _ = keeping(registry)
+    async with trio.open_nursery() as nursery:
+        await kept.register(CARD)
+        await nursery.start(kept.run)
+        await trio.sleep(3.0)
+        registry.away = True
+        await trio.sleep(1.5 * EVERY)
+        registry.away = False
+        back = trio.current_time()
+        await trio.sleep(3.0)
+        nursery.cancel_scope.cancel()
+    impatient = [at for at, patient in zip(registry.asked, registry.patient, strict=True) if not patient]
+    assert LENGTH < impatient[0] < LENGTH + 2 * EVERY, "a host that has just come is patient as well"
+    after = [at for at in impatient if at > back]
+    assert back + LENGTH < after[0] < back + LENGTH + 3 * EVERY
 
 
 async def test_what_another_host_took_meanwhile_is_told_as_lost_before_the_host_is_sure_again(

@@ -28,6 +28,34 @@ def test_a_host_stops_before_the_database_lets_others_go_on_even_if_its_clock_is
     assert SHORT * LENGTH / 0.95 < LENGTH
 
 
+def test_a_host_is_patient_until_it_was_sure_for_as_long_as_leases_last_and_none_of_its_requests_failed() -> (
+    None
+):
+    host = Leases()
+    assert host.patient(0.0)
+    for sent in (0.0, 0.8, 1.6):
+        host.granted(sent, Granted(1, PEERS, None))
+    assert not host.patient(1.6)
+    host.failed()
+    assert host.patient(1.6)
+    for sent in (1.7, 2.5, 2.7):
+        host.granted(sent, Granted(1, PEERS, None))
+    assert host.patient(2.7)
+    assert not host.patient(1.701 + LENGTH / SHORT)
+
+
+def test_a_host_whose_request_was_granted_after_its_lease_had_lapsed_is_patient_with_the_very_next_one() -> (
+    None
+):
+    """A database that hangs in a commit and goes on fails nobody, and by then all leases have lapsed."""
+    host = Leases()
+    for sent in (0.0, 0.8, 1.6):
+        host.granted(sent, Granted(1, PEERS, None))
+    assert host.patient(1.6 + LENGTH)
+    host.granted(1.6 + LENGTH, Granted(1, PEERS, None))
+    assert host.patient(1.6 + LENGTH + 0.1)
+
+
 def test_an_answer_that_comes_late_takes_nothing_back() -> None:
     host = leases()
     host.granted(5.0, Granted(1, PEERS, None))

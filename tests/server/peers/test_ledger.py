@@ -7,14 +7,17 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+from server.http.head import told_of
+from server.net.guard import Guard, is_ours
 from server.peers.keeping import Keeping
-from server.peers.ledger import UNSURE, SharedLedger
+from server.peers.ledger import MOVED, UNSURE, SharedLedger
 from server.store.journal import Jot, Unavailable
 from server.store.shared import SharedPostgres
 from tests.server.peers.test_keeping import CARD, Registry, here
 from tournament.entries import Entry
 from tournament.facts import Entered, Opened
 from tournament.refusals import Refusal
+from tournament.store import Stale
 
 OPENED = Opened("tic-tac-toe", "swiss")
 
@@ -24,6 +27,7 @@ class Rows:
 
     def __init__(self) -> None:
         self.away = False
+        self.stale = False
         self.epochs: list[int] = []
         self.whens: list[float] = []
 
@@ -33,6 +37,8 @@ class Rows:
     def write(self, rows: Sequence[Entry | Jot]) -> list[bytes]:
         if self.away:
             raise Unavailable("it is away")
+        if self.stale:
+            raise Stale("another host holds it")
         self.epochs += [row.epoch for row in rows]
         self.whens += [row.when for row in rows if isinstance(row, Entry)]
         return [b"" for _ in rows]
@@ -84,6 +90,25 @@ async def test_a_host_is_in_trouble_while_it_is_unsure_and_while_its_store_is(
         ledger.waver(True)
         assert ledger.trouble == ""
         assert told == [UNSURE, "it is away", UNSURE, ""]
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_bot_whose_tournament_another_host_has_just_taken_over_is_told_to_come_again(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a request that fails as if it were a bug, and a bot that gives its match up for it."""
+    async with trio.open_nursery() as nursery:
+        ledger, rows = await shared(nursery)
+        guard = Guard(nursery)
+        rows.stale = True
+        with pytest.raises(Stale) as stale:  # which ends the host, if its scheduler hears it
+            await ledger.keep("cup", 1.0, [Entered("ann")])
+        assert not is_ours(stale.value)
+        guard.start_soon(ledger.keep, "cup", 1.0, [Entered("bob")])
+        await trio.sleep(1.0)
+        assert (guard.caught, guard.gone) == ({}, 1)
+        told = told_of(stale.value)
+        assert (told.status, str(told), told.headers) == (503, MOVED, (("Retry-After", "1"),))
         nursery.cancel_scope.cancel()
 
 

@@ -29,6 +29,7 @@ class Database:
         self.leases: dict[str, Lease] = {}
         self.journal: list[tuple[int, Entry]] = []  # which host wrote it
         self.jots: dict[tuple[str, int], Jot] = {}
+        self.taken: list[float] = []  # when something was taken from a host that had not given it up
         self._epochs = 0
         self._tickets: dict[tuple[int, int], tuple[Entry, bytes]] = {}
         self._keys: dict[tuple[str, str], tuple[Entry, bytes]] = {}
@@ -41,11 +42,11 @@ class Database:
         self.hosts[number] = Row(self.now() + LENGTH)
         return number
 
-    def renew(self, host: int, changes: int, *, willing: bool) -> Granted:
+    def renew(self, host: int, changes: int, *, willing: bool, patient: bool = False) -> Granted:
         self.hosts[host].expiry = self.now() + LENGTH
         self.hosts[host].draining = not willing
         if willing:
-            self._take_over(host)
+            self._take_over(host, patient=patient)
         now = sum(row.changes for row in self.hosts.values())
         peers = tuple(
             Peer(number, "", "", "", "", row.expiry >= self.now()) for number, row in self.hosts.items()
@@ -72,17 +73,23 @@ class Database:
     def lapsed(self, host: int | None) -> bool:
         return host is None or self.hosts[host].expiry < self.now()
 
-    def _take_over(self, host: int) -> None:
+    def _take_over(self, host: int, *, patient: bool) -> None:
         living = sum(not row.draining and row.expiry >= self.now() for row in self.hosts.values())
         mine = sum(lease.host == host for lease in self.leases.values())
         share = max(1, -(-len(self.leases) // max(1, living)) - mine)
-        orphans = [name for name, lease in sorted(self.leases.items()) if self.lapsed(lease.host)]
+        orphans = [
+            name
+            for name, lease in sorted(self.leases.items())
+            if lease.host is None or (not patient and self.lapsed(lease.host))
+        ]
         for name in orphans[:share]:
             before = self.leases[name].host
             for changed in {host, before} - {None}:
                 self.hosts[changed].changes += 1
             self._epochs += 1
             self.leases[name] = Lease(host, self._epochs)
+            if before is not None:
+                self.taken.append(self.now())
 
     # The journal
 

@@ -66,6 +66,7 @@ class Host:
         self.ledger = Ledger(self._session, self.in_thread, epoch=self.keeping.leases.epoch)  # type: ignore[arg-type]
         self._holding: dict[str, trio.CancelScope] = {}
         self._sure = trio.Event()
+        self._draining = False
         self._nursery: trio.Nursery | None = None
         self._limiter = trio.CapacityLimiter(4)
         self.keeping.heard = self.ledger.try_again
@@ -105,6 +106,20 @@ class Host:
         if self._nursery is not None:
             self._nursery.cancel_scope.cancel()
 
+    async def drain(self) -> None:
+        """Stop, and let others have everything, as a host does that is told to end."""
+        self.keeping.willing = False
+        self._draining = True
+        for scope in self._holding.values():
+            scope.cancel()
+        try:
+            while self.ledger.waiting and not self.ledger.trouble:
+                await self.sleep(0.01)
+            while held := self.keeping.leases.held:
+                await self.keeping.release(min(held))
+        except (Unavailable, Killed):
+            pass  # what is left lapses
+
     async def in_thread(self, call: Callable[[], Any], *, limiter: trio.CapacityLimiter) -> Any:
         """A question to the database: it may get lost, and so may the answer."""
         async with limiter:
@@ -134,7 +149,7 @@ class Host:
                 self._holding.pop(name).cancel()
         for name in change.gained:
             self._holding[name] = scope = trio.CancelScope()
-            if self._nursery is not None:
+            if self._nursery is not None and not self._draining:
                 self._nursery.start_soon(self._hold, name, scope)
         self._world.look()
 

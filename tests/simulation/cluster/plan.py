@@ -7,14 +7,14 @@ from msgspec import Struct
 CALM = 1.5  # seconds at the beginning in which nothing goes wrong
 TROUBLED = 6.0  # seconds after that in which something may begin
 LONGEST = 3.0  # seconds for which it may last
-KINDS = ("kill", "stop", "cut", "database", "answers", "slow", "link")
+KINDS = ("kill", "stop", "cut", "database", "answers", "slow", "link", "drain")
 
 
 class Trouble(Struct, frozen=True):
     at: float
     what: str  # one of KINDS
     host: int  # whom it befalls; of no meaning for the database
-    seconds: float  # for which it lasts; after a kill, until the host is started again
+    seconds: float  # for which it lasts; after a kill or a drain, until the host is started again
 
     @property
     def until(self) -> float:

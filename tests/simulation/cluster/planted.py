@@ -2,20 +2,15 @@
 
 from collections.abc import Callable
 from math import inf
-from typing import Any
-
-from msgspec import structs
 
 from server.peers import leases
 from server.peers.keeping import Keeping
 from server.peers.leases import Change, Granted, Leases
 from server.peers.stamps import Heard, Sending
-from server.store.journal import Jot
 from tests.simulation.cluster.database import Database
 from tests.simulation.cluster.plan import draw
 from tests.simulation.cluster.world import simulate
 from tests.simulation.planted import Patches, planted
-from tournament.entries import Entry
 
 
 def renewed_too_late() -> Patches:
@@ -37,22 +32,6 @@ def written_without_an_epoch() -> Patches:
     }
 
 
-def epoch_of_the_moment_of_writing() -> Patches:
-    """What was decided under one lease is written under the next."""
-    write = Database.write
-
-    def with_new_epochs(self: Database, host: int, rows: list[Entry | Jot]) -> list[bytes]:
-        def renewed(row: Any) -> Any:
-            name = row.tournament if isinstance(row, Entry) else row.match.rpartition("-")[0]
-            lease = self.leases.get(name)
-            mine = lease is not None and lease.host == host
-            return structs.replace(row, epoch=lease.epoch) if mine and lease is not None else row
-
-        return write(self, host, [renewed(row) for row in rows])
-
-    return {(Database, "write"): with_new_epochs}
-
-
 def two_owners_for_a_moment() -> Patches:
     """The database lets others have what was not renewed for half of the time."""
     return {
@@ -72,6 +51,11 @@ def never_unsure() -> Patches:
         return change
 
     return {(Leases, "granted"): for_ever}
+
+
+def never_patient() -> Patches:
+    """The host to which the database comes back first takes over from those that could not renew."""
+    return {(Leases, "patient"): lambda self, now: False}
 
 
 def what_was_robbed_meanwhile_is_kept() -> Patches:
@@ -101,9 +85,9 @@ def stamped_at_the_wrong_end() -> Patches:
 BUGS = (
     renewed_too_late,
     written_without_an_epoch,
-    epoch_of_the_moment_of_writing,
     two_owners_for_a_moment,
     never_unsure,
+    never_patient,
     what_was_robbed_meanwhile_is_kept,
     stamped_at_the_wrong_end,
 )

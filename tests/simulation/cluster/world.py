@@ -4,8 +4,9 @@ never    two hosts that are sure of the same tournament
 never    a result that was told and is not in the journal, or is there as another, or twice
 never    a row of an older holder after one of a newer
 never    a bot's clock that pays for a relay
-soon     after a host has died and nothing else is wrong, its tournaments are played elsewhere
+soon     after a host has died or drained and nothing else is wrong, its tournaments are played elsewhere
 at last  when nothing has been wrong for a while, everything is played
+never    something that goes to another host because the database was away, and nothing else was wrong
 """
 
 from collections import Counter, defaultdict
@@ -25,6 +26,8 @@ from tournament.facts import Concluded
 
 RESUMED = 2.0  # seconds after a host's death, and after the last trouble, until everything is played
 END = CALM + TROUBLED + LONGEST + RESUMED + 1.0
+BEGUN = 1000.0  # by the database's clock
+ENDS = ("kill", "drain")  # troubles after which a host is no more
 SPIKE = 0.1  # how often a message between hosts takes long
 
 
@@ -49,7 +52,7 @@ class World:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.chance = Random(f"world {plan.seed}")
-        self.database = Database(lambda: 1000.0 + trio.current_time() * plan.database_rate)
+        self.database = Database(lambda: BEGUN + trio.current_time() * plan.database_rate)
         self.complaints: list[str] = []
         self.results: list[tuple[str, str, int | None]] = []
         self.trace: list[str] = []
@@ -70,8 +73,8 @@ class World:
                 self._start(nursery, number)
             nursery.start_soon(self._open)
             for trouble in self.plan.troubles:
-                if trouble.what == "kill":
-                    nursery.start_soon(self._kill, nursery, trouble)
+                if trouble.what in ENDS:
+                    nursery.start_soon(self._end, nursery, trouble)
             await trio.sleep(END)
             for host in self.hosts.values():
                 host.kill()
@@ -88,11 +91,14 @@ class World:
             host = self.chance.choice(hosts)
             await host.open(tournament)
 
-    async def _kill(self, nursery: trio.Nursery, trouble: Trouble) -> None:
+    async def _end(self, nursery: trio.Nursery, trouble: Trouble) -> None:
         await trio.sleep(trouble.at)
-        self._note(f"host {trouble.host} is killed")
-        self.hosts[trouble.host].kill()
-        await trio.sleep(trouble.seconds)
+        host = self.hosts[trouble.host]
+        self._note(f"host {trouble.host}: {trouble.what}")
+        if trouble.what == "drain":
+            await host.drain()
+        host.kill()
+        await trio.sleep_until(trouble.until)
         if self.hosts[trouble.host].dead:
             self._start(nursery, trouble.host)
 
@@ -161,13 +167,17 @@ class World:
     def check(self) -> None:
         self._check_results()
         self._check_epochs()
+        for at in self.database.taken:
+            at = (at - BEGUN) / self.plan.database_rate
+            if any(trouble.at < at < trouble.until + RESUMED for trouble in self._alone("database")):
+                self._missing(f"something is taken over at {at:.3f} s, when only the database was away")
         for tournament in self.plan.tournaments:
             acts = [at for at, _ in self._acts[tournament]]
             if not any(at > END - 1.5 for at in acts):
                 self._missing(f"{tournament} is not played at the end")
-            for kill in self._alone("kill"):
-                if not any(kill.at < at < kill.at + RESUMED for at in acts):
-                    self._missing(f"{tournament} is not played {RESUMED} s after {kill}")
+            for end in (*self._alone("kill"), *self._alone("drain")):
+                if not any(end.at < at < end.at + RESUMED for at in acts):
+                    self._missing(f"{tournament} is not played {RESUMED} s after {end}")
 
     def _check_results(self) -> None:
         kept = Counter[tuple[str, str]]()
@@ -205,7 +215,9 @@ class World:
             for one in self.plan.troubles
             if one.what == what
             and all(
-                other is one or other.until + RESUMED < one.at or other.at > one.at + RESUMED
+                other is one
+                or other.until + RESUMED < one.at
+                or other.at > (one.at if what in ENDS else one.until) + RESUMED
                 for other in self.plan.troubles
             )
         ]

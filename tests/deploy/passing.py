@@ -1,0 +1,187 @@
+"""What has to pass through a proxy: pages, event streams, long polls, websockets and lines.
+
+A client comes from 127.0.0.2, so a host can tell it from the proxy, which comes from 127.0.0.1.
+"""
+
+import http.client
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Generator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.deploy.debian import libraries
+from tests.hang import HANG, wait_for
+from tests.server.served import Served
+
+DEPLOY = Path(__file__).parents[2] / "docs/deploy"
+CLIENT = "127.0.0.2"
+PAGES, BOTS = "bots.example.org", "arena.example.org"
+GAME = "tic-tac-toe"
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has 127.0.0.2 without setting it up")
+
+
+class Proxied:
+    """Hosts, a proxy in front of them, and what the hosts have logged."""
+
+    def __init__(self, logged: list[dict[str, Any]], web: int, tcp: int | None, direct: int) -> None:
+        """`tcp` is where bots over TCP come through it, and `direct` where they come to a host without it."""
+        self.web = web
+        self.tcp = tcp
+        self.direct = direct
+        self._logged = logged
+
+    def named(self, kind: str) -> str:
+        """A bot that comes through this proxy and no other."""
+        return f"{kind}-{self.web}"
+
+    def peer(self, name: str) -> str:
+        """Where a bot came from, as the host has it."""
+        came: list[dict[str, Any]] = []
+
+        def look() -> bool:
+            came.extend(each for each in self._logged if each["event"] == "came" and each["player"] == name)
+            return bool(came)
+
+        wait_for(look, f"{name} in the log")
+        return came[0]["peer"]
+
+    def connect(self, port: int) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", port), HANG, source_address=(CLIENT, 0))
+
+    @contextmanager
+    def asked(
+        self, method: str, path: str, body: Any = None, **headers: str
+    ) -> Generator[http.client.HTTPResponse]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.web, HANG, source_address=(CLIENT, 0))
+        with closing(connection):
+            content = None if body is None else json.dumps(body)
+            connection.request(method, path, content, {"Host": PAGES, **headers})
+            with connection.getresponse() as response:
+                yield response
+
+    def read(self, *request: Any, status: int = 200) -> Any:
+        with self.asked(*request) as response:
+            assert response.status == status
+            return json.loads(response.read())
+
+
+def followed(host: Served, logged: list[dict[str, Any]]) -> None:
+    """Have all that a host logs from now on added to these."""
+
+    def listen() -> None:
+        assert host.process.stderr is not None
+        logged.extend(json.loads(line) for line in host.process.stderr if line.startswith("{"))
+
+    threading.Thread(target=listen, daemon=True).start()
+
+
+@contextmanager
+def running(folder: Path, command: Sequence[str], port: int) -> Generator[None]:
+    """A proxy, which keeps what it has to keep in that folder, from when it listens."""
+    own = dict.fromkeys(("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"), str(folder))
+    environment = os.environ | own | {"LD_LIBRARY_PATH": libraries()}
+    with (folder / "log").open("w") as log:
+        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
+        try:
+            wait_for(lambda: listens(port) or process.poll() is not None, "the proxy")
+            assert process.poll() is None, (folder / "log").read_text()
+            yield
+        finally:
+            process.kill()
+            process.wait()
+
+
+def free_ports(count: int) -> list[int]:
+    """For servers that cannot say which they got. Nobody else is given them so soon."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def everything(proxied: Proxied) -> None:
+    """All that has to pass, and hosts know who comes."""
+    pages(proxied)
+    streams_and_long_polls(proxied)
+    websockets(proxied)
+    if proxied.tcp is not None:
+        lines(proxied, proxied.tcp)
+
+
+def pages(proxied: Proxied) -> None:
+    with proxied.asked("GET", "/", Accept="text/html") as page:
+        assert (page.status, page.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
+        assert b"<html" in page.read()
+
+
+def streams_and_long_polls(proxied: Proxied) -> None:
+    """What happens arrives while the stream goes on, so nobody keeps it back."""
+    with proxied.asked("GET", "/api/events") as stream:
+        assert stream.headers["Content-Type"].startswith("text/event-stream")
+        long_polls(proxied)
+        assert any(proxied.named("poller").encode() in stream.readline() for _ in range(20))
+
+
+def long_polls(proxied: Proxied) -> None:
+    """One that is held is answered when something happens."""
+    hello = {"type": "hello", "name": proxied.named("poller"), "game": GAME}
+    session = proxied.read("POST", "/play", hello, status=201)["session"]
+    heard: list[Any] = []
+
+    def poll() -> None:
+        while not heard:  # an answer without messages may come first
+            heard.extend(proxied.read("GET", f"/play/{session}?after=1"))
+
+    held = threading.Thread(target=poll, daemon=True)
+    held.start()
+    with proxied.connect(proxied.direct) as other:
+        other.sendall(json.dumps(hello | {"name": proxied.named("other")}).encode() + b"\n")
+        held.join(HANG)
+    assert heard[0]["type"] == "begin"
+    assert proxied.peer(proxied.named("poller")) == CLIENT
+
+
+def websockets(proxied: Proxied) -> None:
+    head = (
+        f"GET /play HTTP/1.1\r\nHost: {BOTS}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    )
+    with proxied.connect(proxied.web) as connection, connection.makefile("rb") as heard:
+        connection.sendall(head.encode())
+        assert heard.readline().startswith(b"HTTP/1.1 101")
+        while heard.readline() != b"\r\n":
+            pass
+        hello = {"type": "hello", "name": proxied.named("framed"), "game": "connect-4"}
+        connection.sendall(masked(json.dumps(hello)))
+        frame = heard.read(2)
+        length = frame[1] if frame[1] < 126 else int.from_bytes(heard.read(2))
+        assert json.loads(heard.read(length))["type"] == "welcome"
+    assert proxied.peer(proxied.named("framed")) == CLIENT
+
+
+def lines(proxied: Proxied, port: int) -> None:
+    with proxied.connect(port) as connection, connection.makefile("rb") as heard:
+        hello = {"type": "hello", "name": proxied.named("liner"), "game": "connect-4"}
+        connection.sendall(json.dumps(hello).encode() + b"\n")
+        assert json.loads(heard.readline())["type"] == "welcome"
+    assert proxied.peer(proxied.named("liner")) == CLIENT
+
+
+def masked(text: str) -> bytes:
+    """A text frame of a client's, with a mask that changes nothing."""
+    return bytes([0x81, 0x80 | len(text)]) + bytes(4) + text.encode()
