@@ -97,6 +97,8 @@ def adjusted(
     counts as won by the opponent, whatever its result; as 0–0 if both are
     disqualified. Such a result says nothing about strength. A bye does not count.
     """
+    if not annulled and not disqualified:
+        return [*results]
     counting: list[Result] = []
     for result in results:
         names = result.pairing.names

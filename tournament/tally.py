@@ -8,7 +8,7 @@ or a match is voided, a little with every match, and to its end when somebody as
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from tournament.format import Entrant, Result
 from tournament.history import History
@@ -75,10 +75,11 @@ class Tallies(Struct):
             first, second = result.pairing.first, result.pairing.second
             if second is not None:
                 one, other = self.of.get(first, NEW), self.of.get(second, NEW)
+                skills = one.skill, other.skill
                 if says_something(result):
-                    one, other = _learnt(one, other, result.score[0])
-                self.of[first] = _scored(one, result.score[0])
-                self.of[second] = _scored(other, result.score[1])
+                    skills = after(*skills, result.score[0])
+                self.of[first] = _scored(one, result.score[0], skills[0])
+                self.of[second] = _scored(other, result.score[1], skills[1])
 
 
 def table(entrants: Sequence[Entrant], tallies: Tallies, order: Sequence[str]) -> list[Row]:
@@ -100,20 +101,8 @@ def table(entrants: Sequence[Entrant], tallies: Tallies, order: Sequence[str]) -
     return rows
 
 
-def _learnt(one: Tally, other: Tally, score: float) -> tuple[Tally, Tally]:
-    first, second = after(one.skill, other.skill, score)
-    return (
-        structs.replace(one, mu=first.mu, sigma=first.sigma),
-        structs.replace(other, mu=second.mu, sigma=second.sigma),
-    )
-
-
-def _scored(tally: Tally, score: float) -> Tally:
-    """One win, draw or loss more."""
-    match score:
-        case 1.0:
-            return structs.replace(tally, wins=tally.wins + 1)
-        case 0.0:
-            return structs.replace(tally, losses=tally.losses + 1)
-        case _:
-            return structs.replace(tally, draws=tally.draws + 1)
+def _scored(tally: Tally, score: float, skill: Skill) -> Tally:
+    """One win, draw or loss more, after which that is believed of it."""
+    won, lost = score == 1, score == 0
+    drew = not (won or lost)
+    return Tally(tally.wins + won, tally.draws + drew, tally.losses + lost, skill.mu, skill.sigma)

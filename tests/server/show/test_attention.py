@@ -6,7 +6,7 @@ import trio
 import trio.testing
 
 from server.show.attention import EVERY, LATE, LINGER, Attention
-from server.show.feed import Happened, Journal, Latest, Look
+from server.show.feed import Draw, Happened, Journal, Latest, Look
 from tests.server.show.test_mirror import expect_the_same, mirrored, settle, staged
 
 AWAY = Look(0)
@@ -34,6 +34,22 @@ async def test_while_nobody_looks_only_the_journal_is_told_and_then_all(
         await stage.cup.finished()
         await settle()
         expect_the_same(mirror, stage)
+
+
+async def test_while_nobody_looks_show_is_asked_for_a_draw_at_once(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    draw, when = Draw(1, "cup", 0), list[float]()
+    async with staged(tmp_path) as (stage, _):
+        async with mirrored(stage, asked=lambda asked: when.append(trio.current_time())) as (_, told):
+            await trio.sleep(9)
+            stage.teller.heed(AWAY)
+            await settle()
+            now = trio.current_time()
+            stage.teller.tell_too(draw)
+            await trio.sleep(60)
+        assert draw in told
+        assert when == [now]
 
 
 class Play:
