@@ -15,7 +15,8 @@ COMMAND := $(VENV)/.command
 # Twice as many as there are processors: more than a third of the time tests wait for something else than a processor.
 WORKERS ?= $(shell expr $$(nproc 2>/dev/null || echo 2) '*' 2)
 # Bytecode is kept, not beside the sources: tests start hundreds of processes, and none is to compile everything.
-PYTEST := env -u PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX=$(CURDIR)/.cache/bytecode $(IN)python -m pytest
+CACHED := env -u PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX=$(CURDIR)/.cache/bytecode $(IN)python
+PYTEST := $(CACHED) -m pytest
 
 .PHONY: help serve demo test quick busy planted campaign bench lint prepared docs matrix lock clean
 
@@ -93,11 +94,16 @@ $(IN)python:
 	    || { echo "Quintain needs Python 3.11 or later; $(PYTHON) is $$($(PYTHON) --version 2>&1)" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
+# Of what only the project's own people need, most is never imported: it is compiled when it is, see CACHED.
+$(DEV) $(VENV)/.docs: private COMPILE := --no-compile
+
 $(VENV)/.%: requirements/%.txt | $(IN)python
 	if command -v uv >/dev/null 2>&1; \
 	then uv pip install --quiet --python $(IN)python --require-hashes -r $<; \
-	else $(IN)python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<; fi
+	else $(IN)python -m pip install --quiet --disable-pip-version-check $(COMPILE) --require-hashes -r $<; fi
 	touch $@
+
+$(DEV): $(RUN)  # what this has too is compiled
 
 $(VENV)/.bench $(VENV)/.docs: $(DEV)
 
@@ -105,7 +111,7 @@ $(VENV)/.bench $(VENV)/.docs: $(DEV)
 # pages link to outside of docs/ is there, too; a folder is newer when something in it is gone.
 $(DOCS)/built: $(VENV)/.docs Makefile $(shell find docs/. clients/. -not -name __pycache__ -not -name '*.pyc')
 	rm -rf $(DOCS)
-	$(IN)python -m sphinx --quiet --fail-on-warning --keep-going --builder html docs $(DOCS)
+	$(CACHED) -m sphinx --quiet --fail-on-warning --keep-going --builder html docs $(DOCS)
 	touch $@
 
 # The command `quintain`, run from this folder: what it needs, and then itself, built by what is locked too.

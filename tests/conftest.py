@@ -26,7 +26,7 @@ SAME = bool(os.environ.get("CI"))
 BUSY = [HealthCheck.too_slow]  # a machine that has other things to do is no fault of a test
 
 # What they prepare takes long, and each worker would prepare it again: a browser, compiled programs, hundreds
-# of tournaments, wheels, a database server, hosts in processes of their own.
+# of tournaments, wheels, a database server, hosts in processes of their own, a library.
 SHARED = (
     "tests/blackbox/",
     "tests/browser/",
@@ -36,6 +36,7 @@ SHARED = (
     "tests/deploy/test_balancers.py",
     "tests/deploy/test_wheel.py",
     "tests/server/export/test_verify_chain.py",
+    "tests/server/protocols/test_mcp_sdk.py",
     "tests/server/store/",
     "tests/server/test_keeping.py",
     "tests/server/test_matrix.py",

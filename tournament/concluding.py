@@ -61,18 +61,19 @@ class Concluding:
             self._newcomers.pop(name, None)
         for match, verdict in verdicts.items():
             self._safe(match, verdict)
-            match.announce()
-            self._play.remove(match)
+            self._play.announce(match)
 
     def _first_finished(self, verdicts: Mapping[Match, Ended]) -> dict[str, Entered]:
         """Those for whom one of these is the first match that counts and in which both have moved."""
         return {
             name: Entered(name, self._newcomers[name].rating if name in self._newcomers else None)
             for match, verdict in verdicts.items()
-            if score(verdict) is not None and match.both_have_moved and not self._play.with_the_house(match)
             for name in match.names
-            if not self._takes_part(name)
+            if not self._takes_part(name) and self._is_worth_entering(match, verdict)
         }
+
+    def _is_worth_entering(self, match: Match, verdict: Ended) -> bool:
+        return score(verdict) is not None and match.both_have_moved and not self._play.with_the_house(match)
 
     def _takes_part(self, name: str) -> bool:
         return name in self._record.entrants or name in self._entering

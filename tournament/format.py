@@ -122,5 +122,5 @@ def formats() -> dict[str, Format]:
 
 
 def offered() -> dict[str, Format]:
-    """Those that an organiser can choose: all but that of open tables, which are there without anybody."""
+    """Those that an organiser is offered: all but that of open tables, which are there without anybody."""
     return {name: found for name, found in formats().items() if name != OPEN}

@@ -5,6 +5,7 @@ How it ends is for the referee (`match.py`), and what comes of that for `conclud
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from math import inf
 from typing import Any
 
@@ -24,6 +25,7 @@ from tournament.timekeeper import Timekeeper
 
 Both = tuple[Player, Player]
 Lend = Callable[[Any, Beginning, Both, Decided], Lent | None]  # has another process play, for a tournament
+Together = Callable[[], AbstractContextManager[None]]  # what is said within goes out at its end
 
 
 def play_here(tournament: object, beginning: Beginning, players: Both, decided: Decided) -> None:
@@ -43,6 +45,7 @@ class InPlay:
         early_grace: float,
         begun: Callable[[Match], None],
         lend: Callable[[Beginning, Both, Decided], Lent | None],
+        together: Together,
     ) -> None:
         """`begun` is called with every match that is played here. The others are those of `Tournament`."""
         self.matches: dict[str, Match] = {}
@@ -57,6 +60,7 @@ class InPlay:
         self._early_grace = early_grace
         self._begun = begun
         self._lend = lend
+        self._together = together
 
     def begin(self, dealt: Dealt, players: Both, kept: Story | None = None) -> None:
         """Begin a match, or go on with it from what was kept of it; raises `Illegal` if it cannot be."""
@@ -85,18 +89,21 @@ class InPlay:
         self._store.jot(match.name, match.moves, match.times, match.ply)
         if lent is None:
             self._begun(match)
-        for player, seat in zip(players, seats, strict=True):
-            player.deal(seat)
-            if match.interrupted and player.present:
-                seat.here()
-            if player.name in record.out:  # since the match was dealt
-                seat.leave()
+        with self._together():
+            for player, seat in zip(players, seats, strict=True):
+                player.deal(seat)
+                if match.interrupted and player.present:
+                    seat.here()
+                if player.name in record.out:  # since the match was dealt
+                    seat.leave()
 
-    def remove(self, match: Match) -> None:
-        """It is over, and its end is announced: both players are free."""
-        del self.matches[match.name]
-        for player in self._players.pop(match.name):
-            match.when_told(player.free)
+    def announce(self, match: Match) -> None:
+        """Its result is safe: everybody is told, and both players are free."""
+        with self._together():
+            match.announce()
+            del self.matches[match.name]
+            for player in self._players.pop(match.name):
+                match.when_told(player.free)
 
     def come_home(self, lent: Lent, course: Course) -> tuple[Seat, Seat] | None:
         """Go on here with a match that another process has played; returns its seats, if it is not over."""

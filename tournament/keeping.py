@@ -55,19 +55,20 @@ class Keeper:
 
     async def _add_what_is_kept(self) -> None:
         """At once, but others get their turn during a large draw; what they keep is added after it."""
-        with trio.CancelScope(shield=True):
-            try:
-                self._adding.acquire_nowait()
-            except trio.WouldBlock:
+        try:
+            self._adding.acquire_nowait()
+        except trio.WouldBlock:
+            with trio.CancelScope(shield=True):
                 await self._adding.acquire()
-            try:
-                while self._kept:
-                    fact = self._kept.popleft()
-                    for _ in self._record.adding(fact):
+        try:
+            while self._kept:
+                fact = self._kept.popleft()
+                for _ in self._record.adding(fact):
+                    with trio.CancelScope(shield=True):
                         await trio.lowlevel.checkpoint()
-                    self._added(fact)
-            finally:
-                self._adding.release()
+                self._added(fact)
+        finally:
+            self._adding.release()
 
     # What was kept before
 

@@ -61,7 +61,8 @@ class Latest(Sequence[Pairing]):
         pairing = result.pairing
         if not self._drawn or pairing.number < self._drawn[0].number:
             return  # forgotten
-        index = bisect_left(self.results, pairing.number, key=_number)
+        later = self.results and _number(self.results[-1]) >= pairing.number
+        index = bisect_left(self.results, pairing.number, key=_number) if later else len(self.results)
         if index < len(self.results) and _number(self.results[index]) == pairing.number:
             self.results[index] = result
         else:

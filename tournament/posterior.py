@@ -4,8 +4,9 @@ The model is the same for every format. Whoever is d points of Elo stronger is e
 1 / (1 + 10 ** (−d / 400)), where d includes an advantage for moving first that is estimated with
 the strengths. Draws do not change what is expected, only how much results vary: a game's
 likelihood is raised to the power 1 / φ, where φ is the share of the variance that draws leave.
-Strengths are normally distributed around the mean of the field. How widely is not known, and any
-spread on a logarithmic scale from 30 to 600 Elo is equally likely beforehand.
+Strengths are normally distributed around the mean of the field. How widely is not known:
+beforehand, spreads up to some 200 Elo are about equally likely, and larger ones less (one half of
+a normal distribution).
 
 `sampling.py` draws from it. `docs/standings.md` says what the figures are worth. Fields too large
 for this: `fit_sparse.py`.
@@ -27,8 +28,8 @@ if TYPE_CHECKING:  # numpy is slow to import, and much of what imports this file
     Floats = NDArray[np.float64]
     Numbers = NDArray[np.intp]
 
-SPREADS = (30.0, 600.0, 14)  # Elo, of the strengths: from, to, and how many are tried
-LEAN = 0.25  # power of a spread that its share is in proportion to, beforehand, on a logarithmic scale
+SPREADS = (10.0, 800.0, 18)  # Elo, of the strengths: from, to, and how many are tried
+WIDE = 300.0  # Elo: the deviation of the normal distribution of which spreads are one half, beforehand
 USUAL = 150.0  # Elo: the spread at which it is found how much of the variance draws leave
 ADVANTAGE = 100.0  # Elo: the standard deviation of what moving first may be worth, beforehand
 HALF = 0.25  # of a win's variance: it varies as much as a game that cannot be drawn, if there are no others
@@ -139,7 +140,8 @@ class Model:
         likely /= self.calm
         likely -= (points[self.size] * ELO / ADVANTAGE) ** 2 / 2
         likely -= (points[: self.size] ** 2).sum(axis=0) / spread**2 / 2
-        return likely - (self.size - LEAN) * np.log(spread)
+        likely -= (spread * ELO / WIDE) ** 2 / 2
+        return likely - (self.size - 1) * np.log(spread)  # on a logarithmic scale there is one power more
 
     def slope(self, points: "Floats", spread: "Floats | float") -> "Floats":
         """Of the density, along each strength and the advantage."""

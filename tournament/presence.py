@@ -50,6 +50,7 @@ class Presence:
         self._absent: dict[str, float] = {}  # since when
         self._absences = Absences(grace) if record.opened.settles else None
         self._arrived: set[str] = set()  # whoever has been here, since somebody last asked for these
+        self.been: set[str] = set()  # whoever has been here since the host was started
         self._free: set[str] = set()  # whoever was idle when last looked at, and has not been dealt to since
         self._sought: Sought = {}  # of these, for whom there may be something to play
         self._missing: dict[int, dict[str, float]] = {}  # pairings that wait: for which names, and since when
@@ -197,6 +198,7 @@ class Presence:
         if here:
             self._absent.pop(name, None)
             self._arrived.add(name)
+            self.been.add(name)
         else:
             self._absent.setdefault(name, trio.current_time())
         if self._absences is not None:

@@ -245,9 +245,10 @@ class Record:
             self.endings.append(fact.match)
         if len(self.recent) > WHOLE:
             self._forget(self.recent.popleft())
-        gone = frozenset(name for name in fact.players if fact.why in (NOBODY, *absences(name)))
-        if fact.ending is Ending.VOID and gone and not self.format.endless:
-            self.missed_pairings[fact.pairing] = self.missed(fact.pairing) | gone
+        if fact.ending is Ending.VOID and not self.format.endless:
+            gone = frozenset(name for name in fact.players if fact.why in (NOBODY, *absences(name)))
+            if gone:
+                self.missed_pairings[fact.pairing] = self.missed(fact.pairing) | gone
         self.own_options.pop(fact.match, None)
         self.keys.pop(fact.match, None)
         self.ways_back.pop(fact.match, None)

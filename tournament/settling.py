@@ -5,7 +5,7 @@ host cut a match short. These are pure functions; the tournament decides whether
 and when the facts are kept.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 
 from tournament.causes import Absent
 from tournament.entries import MICRO
@@ -14,6 +14,7 @@ from tournament.facts import Concluded
 from tournament.format import Pairing, Score
 from tournament.record import Record
 from tournament.store import Story
+from tournament.verdicts import shut_out, stayed_away
 
 POINTS: Mapping[int | None, Score] = {0: (1.0, 0.0), 1: (0.0, 1.0), None: (0.0, 0.0)}
 DRAW: Score = (0.5, 0.5)
@@ -30,10 +31,12 @@ def score(verdict: Ended) -> Score | None:
             return POINTS[winner]
 
 
-def settled(record: Record, pairing: Pairing, absent: Mapping[str, float], when: float) -> Concluded:
+def settled(
+    record: Record, pairing: Pairing, absent: Mapping[str, float], been: Set[str], when: float
+) -> Concluded:
     """How a pairing ends whose entrants are out of the tournament or, else, `absent` for too long.
 
-    `absent` says for how many seconds, and `when` is the wall time.
+    `absent` says for how many seconds, `been` are those who were here before, and `when` is the wall time.
     """
     out = [name for name in pairing.names if name in record.out]
     lost = out or [name for name in pairing.names if name in absent]
@@ -45,7 +48,8 @@ def settled(record: Record, pairing: Pairing, absent: Mapping[str, float], when:
     )
     if len(lost) == 1:
         winner = 1 - pairing.names.index(lost[0])
-        why = f"{lost[0]} {'is out of the tournament' if out else 'did not come'}"
+        name = lost[0]
+        why = shut_out(name) if out else stayed_away(name, been=name in been)
         points = POINTS[winner]
         return unplayed(record, pairing, Ended(when, winner, Ending.LEFT, why, fault, cause), points)
     if out or record.missed(pairing.number).issuperset(pairing.names):

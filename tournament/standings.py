@@ -22,7 +22,7 @@ from tournament.pairing import decide
 from tournament.strength import Strength
 from tournament.unplayed import buchholz, buchholz_cut_1
 
-RULES = 2  # the version of these criteria and of the ratings: one more when the same results come to others
+RULES = 3  # the version of these criteria and of the ratings: one more when the same results come to others
 AHEAD = 0.01  # of a point: for each that direct encounter, applied again, puts behind
 UNPLAYED = -10_000.0  # Elo: in place of a strength of which nothing is known
 

@@ -9,6 +9,7 @@ record, which may be empty, and `run`. `tournament/presence.py` knows who is her
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from math import inf
 from typing import Any
@@ -35,7 +36,7 @@ from tournament.facts import (
 )
 from tournament.forecast import Forecast
 from tournament.format import Entrant, Pairing
-from tournament.in_play import InPlay, Lend, play_here
+from tournament.in_play import InPlay, Lend, Together, play_here
 from tournament.keeping import Keeper
 from tournament.lent import Course, Lent
 from tournament.lobby import Lobby
@@ -74,12 +75,14 @@ class Tournament:
         begun: Callable[[Match], None] = lambda match: None,
         awaited: Awaited = lambda seat, player, way_back: None,
         lend: Lend = play_here,
+        together: Together = nullcontext,
     ) -> None:
         """`at_once` bounds the matches in play; `told` hears every fact that is safe, `begun` every match.
 
         `awaited` hears of each seat to which a dialect has to find the way back after a restart: whose it
         is, and how. What takes a format long is drawn `elsewhere`, where it holds up nobody. `lend` may have
-        another process play a match that is about to begin.
+        another process play a match that is about to begin. What the players are told at once, when a match
+        begins or ends, they are told `together`.
 
         A match that was in play when the host stopped waits `resume_seconds` for its players: those that
         the lobby has at the start. In a format without an end, nobody may be gone for longer than
@@ -102,6 +105,7 @@ class Tournament:
             early_grace=early_grace,
             begun=begun,
             lend=partial(lend, self),
+            together=together,
         )
         self.matches = self._play.matches
         self._concluding = Concluding(record, self._play, self._newcomers, self.keep, self._over)
@@ -275,9 +279,13 @@ class Tournament:
         return await self._keeper.entries(after)
 
     def eta(self) -> float | None:
-        """Seconds until the end, with the rounds that are still to be drawn; None while nothing is known."""
+        """Seconds until the end, with the rounds that are still to be drawn; None while nothing is known.
+
+        Of one that stops by itself nothing is known here: that takes a look at the results.
+        """
         record = self.record
-        if record.format.endless or record.state in (State.REGISTERING, State.FINISHED):
+        open_ended = record.format.endless or record.format.decides
+        if open_ended or record.state in (State.REGISTERING, State.FINISHED):
             return None
         missing = self._presence.missing()
         known, now = (record.ended, len(record.dealt), record.arrivals, len(missing)), trio.current_time()
@@ -404,7 +412,8 @@ class Tournament:
         since, now = self._presence.missing(), trio.current_time()
         waited = {name: now - since.get(name, now) for name in absent}
         when = round(self._wall(), 3)
-        await self.keep(*(settled(self.record, pairing, waited, when) for pairing in pairings))
+        been = self._presence.been
+        await self.keep(*(settled(self.record, pairing, waited, been, when) for pairing in pairings))
 
     async def _go_on(self) -> None:
         """Go on with all that was being played when the host stopped; what cannot be gone on with is void."""

@@ -146,6 +146,16 @@ def not_kept(name: str) -> str:
     return f"{CUT_SHORT}, and {name} had been told of a move that was not kept"
 
 
+def shut_out(name: str) -> str:
+    """Why a match is lost that somebody is not to play any more."""
+    return f"{name} is out of the tournament"
+
+
+def stayed_away(name: str, *, been: bool) -> str:
+    """Why a match was lost that was due while somebody was not there: no longer, or not yet."""
+    return f"{name} was here before, and did not come back" if been else f"{name} did not come"
+
+
 def _refusals(refused: Sequence[causes.Refused]) -> str:
     """In words, what was refused before the clock ran out."""
     last = refused[-1]

@@ -5,15 +5,18 @@ How it is found out is in `tournament/deciding.py`.
 
 import time
 from collections.abc import Iterator
+from itertools import islice, pairwise
 from typing import Any
 
 from server.export.json_views import moment, row_whole, tournament_shown
 from tournament.deciding import Decision
+from tournament.facts import State
 from tournament.pairing.decide import aim_of, most
 from tournament.record import Record
 from tournament.score_sheet import Board, board_of
 
 NAMED = 3  # claims that a sentence names
+LATEST = 200  # matches whose ends say how soon the next ones will end
 
 
 def board_summed(board: Board) -> dict[str, Any]:
@@ -63,10 +66,24 @@ def more(record: Record, decision: Decision) -> int | None:
     )
 
 
-def eta_of_all(record: Record, decision: Decision, eta: float) -> float:
-    """Seconds until it is decided, where all that is drawn takes `eta`, if matches go on as they went."""
-    drawn, whole = record.pairings - record.decided, more(record, decision)
-    return eta if whole is None or not drawn else eta * max(1.0, whole / drawn)
+def eta_of_all(record: Record, decision: Decision) -> float | None:
+    """Seconds until it is decided, if matches go on as they went; None while nobody can say."""
+    whole, each = more(record, decision), seconds_for_each(record)
+    if record.state in (State.REGISTERING, State.FINISHED) or whole is None or each is None:
+        return None
+    return whole * each
+
+
+def seconds_for_each(record: Record) -> float | None:
+    """How soon one match after another has ended, on average, of the latest; None while nobody can say."""
+    latest = (record.matches[name] for name in islice(reversed(record.recent), LATEST))
+    times = [(each.began, each.ended) for each in latest]
+    lasted = [ended - began for began, ended in times if began is not None and ended is not None]
+    ends = sorted(ended for _, ended in times if ended is not None)
+    if len(ends) < 2 or not lasted:
+        return None
+    longest = max(lasted)  # where nothing ended for longer than that, the tournament was paused
+    return sum(min(later - earlier, longest) for earlier, later in pairwise(ends)) / (len(ends) - 1)
 
 
 def said(record: Record, board: Board) -> Iterator[str]:

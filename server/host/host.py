@@ -7,7 +7,7 @@ strangers cause run in a nursery of their own, behind a guard.
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from heapq import nsmallest
 from typing import Any
@@ -44,7 +44,7 @@ from tournament.desk import Desk
 from tournament.draws import Elsewhere, draw_here
 from tournament.facts import HOST, AnyFact, Kept, Opened, Ordered, Seated, State, Turned
 from tournament.folding import called, fold
-from tournament.in_play import Lend, play_here
+from tournament.in_play import Lend, Together, play_here
 from tournament.kinds import Kind
 from tournament.lobby import Lobby
 from tournament.match import Match
@@ -137,6 +137,7 @@ class Host:
         self._opening = Opening(self.store, wall, whole=self._whole)
         self._table = trio.Lock()  # held while an open table is being kept
         self._guard: Guard | None = None
+        self._together: Together = nullcontext
         self._waiting = trio.CancelScope()  # for matches to end, when the host is to stop
         self.reception.acknowledged = self._claim
         self.store.listen(self._pause_or_go_on)
@@ -153,7 +154,7 @@ class Host:
         async with trio.open_nursery() as self._house, trio.open_nursery() as strangers:
             self._guard, self._holding.nursery = Guard(strangers), self._house
             if (sockets := readiness()) is not None:
-                self.timekeeper.look = sockets.sweep
+                self.timekeeper.look, self._together = sockets.sweep, sockets.together
             self._house.start_soon(self.store.run)
             self._house.start_soon(self.timekeeper.run)
             self._house.start_soon(self.thinker.run)
@@ -456,6 +457,7 @@ class Host:
             begun=tell_begun,
             awaited=self.returning.tell,
             lend=self.lend,
+            together=self._together,
         )
         self.roll.add(record)
         self._holding.add(tournament)

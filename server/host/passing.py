@@ -11,9 +11,8 @@ from typing import Literal, Protocol
 from msgspec import Struct
 
 from server.host.abroad import Piece
+from server.host.wire_log import Taped
 from tournament.player import Seat
-
-Taped = tuple[float, bool, bytes]  # when it was said, whether by the bot, and what
 
 
 class Passed(Struct, frozen=True, eq=False):
@@ -42,7 +41,7 @@ class Passing(Protocol):
     def back(
         self,
         pieces: Sequence[Piece],
-        tape: Sequence[Taped],
+        tape: Taped,
         home: tuple[Seat, int] | None,
         *,
         acknowledged: bool,
@@ -51,7 +50,7 @@ class Passing(Protocol):
         seat; of so many events there the bot has been told. `acknowledged`: it has said something."""
         ...
 
-    def left(self, tape: Sequence[Taped], *, for_good: bool) -> None:
+    def left(self, tape: Taped, *, for_good: bool) -> None:
         """The bot has hung up there, or was hung up on, and is being said goodbye to."""
         ...
 

@@ -28,10 +28,17 @@ def masked(token: str) -> str:
     return token[:4] + "…"
 
 
-class Message(Struct, frozen=True, gc=False):
+class Message(Struct, frozen=True, array_like=True, gc=False):
     at: float  # when it arrived, or was handed on to be sent
     by_bot: bool
     text: bytes
+
+
+class Taped(Struct, frozen=True, array_like=True):
+    """What was noted on a tape, to be repeated on another one."""
+
+    messages: tuple[Message, ...] = ()
+    omitted: int = 0  # before these
 
 
 class Tape:
@@ -69,6 +76,22 @@ class Tape:
         else:
             self._room = room
             self.messages.append(Message(at, False, text))
+
+    @property
+    def taped(self) -> Taped:
+        return Taped(tuple(self.messages), self.omitted)
+
+    def repeat(self, taped: Taped) -> None:
+        """Note what was noted elsewhere."""
+        if self._kept_by is not None:
+            self.omitted += taped.omitted
+        for each in taped.messages:
+            room = self._room - len(each.text) - BESIDES
+            if room < 0:
+                self._add(each.text, each.at, each.by_bot)
+            else:
+                self._room = room
+                self.messages.append(each)
 
     def erase(self) -> int:
         """Forget everything, and keep nothing from now on; returns how many bytes that frees."""

@@ -11,10 +11,10 @@ between rounds, every few milliseconds. Where there is no epoll, a wire waits as
 
 import select
 import socket
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from math import inf
-from time import perf_counter
+from time import thread_time
 
 import trio
 from msgspec import Struct
@@ -24,7 +24,7 @@ from server.net.wire import READ, Wire
 
 ROUND = 16  # sockets read before what was said meanwhile is sent: less than a millisecond
 SWEEP = 256  # sockets looked at before what has time is sent: some ten milliseconds
-STEP = 0.003  # seconds after which other tasks have their turn, in the middle of a sweep
+STEP = 0.003  # seconds of work after which other tasks have their turn, in the middle of a sweep
 
 # A move is sent at once; and a peer whose machine has gone is noticed, by the kernel, within two minutes.
 OPTIONS = [
@@ -51,6 +51,7 @@ class Readiness:
 
     def __init__(self) -> None:
         self.sweeping = False
+        self.gathering = False  # what is said is sent later
         self.said: list[Callable[[], None]] = []  # sends what was said in this round of reading …
         self.mentioned: list[Callable[[], None]] = []  # … and what has time until all have been read
         self._left = SWEEP  # sockets that are still to be looked at in this sweep
@@ -62,7 +63,7 @@ class Readiness:
         with self._epoll:
             while True:
                 await trio.lowlevel.wait_readable(self._epoll.fileno())
-                while not self._sweep(perf_counter() + STEP):
+                while not self._sweep(thread_time() + STEP):
                     await trio.lowlevel.checkpoint()
 
     def sweep(self) -> None:
@@ -75,8 +76,8 @@ class Readiness:
             self._sweep(inf)
 
     def _sweep(self, until: float) -> bool:
-        """Begin or go on; returns whether it is over, or has to be gone on with after that time."""
-        self.sweeping, over = True, True
+        """Begin or go on, until so much work is done; returns whether it is over."""
+        self.sweeping, self.gathering, over = True, True, True
         try:
             while self._left > 0 and (found := self._epoll.poll(0, ROUND)):  # also what came meanwhile
                 self._left -= len(found)
@@ -87,17 +88,32 @@ class Readiness:
                 for wire in wires:
                     wire.hand_on()
                 self._send()
-                if perf_counter() > until:
+                if thread_time() > until:
                     over = False
                     break
         finally:
-            self.sweeping = False
+            self.sweeping = self.gathering = False
             if over:
                 self._left = SWEEP
                 self.said += self.mentioned
                 self.mentioned.clear()
             self._send()
         return over
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """What is said meanwhile is sent at the end, all for one peer in one piece."""
+        if self.gathering:
+            yield
+            return
+        self.gathering, mentioned, self.mentioned = True, self.mentioned, []
+        try:
+            yield
+        finally:
+            self.gathering = False
+            self.said += self.mentioned
+            self.mentioned = mentioned
+            self._send()
 
     def _send(self) -> None:
         said, self.said = self.said, []
@@ -202,7 +218,7 @@ class SocketWire(Wire):
 
     def soon(self, flush: Callable[[], None], urgent: bool) -> bool:
         readiness = self._readiness
-        if readiness is None or not readiness.sweeping:
+        if readiness is None or not readiness.gathering:
             return False
         (readiness.said if urgent else readiness.mentioned).append(flush)
         return True
@@ -237,12 +253,13 @@ class SocketWire(Wire):
             self._socket.close()
             self._wake(trio.ClosedResourceError("the connection was closed at this end"))
 
-    def let_go(self) -> socket.socket | None:
+    def let_go(self, *, counted: bool = True) -> socket.socket | None:
+        """The same; only if it is `counted`, `used` knows what happened since."""
         open_, readiness = self._socket.fileno() >= 0, self._readiness
         if not open_ or readiness is None or self._received is not None or self._failure is not None:
             return None
         readiness.forget(self._socket.fileno())
-        self._mark = Mark(tcp_use(self._socket))
+        self._mark = Mark(tcp_use(self._socket) if counted else None)
         return self._socket
 
     def used(self) -> tuple[bool, bool]:

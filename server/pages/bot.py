@@ -6,7 +6,6 @@ never more than some ten thousand matches; it may be made in a thread.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any
 
 from markupsafe import Markup
@@ -14,17 +13,15 @@ from msgspec import Struct
 
 from games.catalogue import catalogue
 from server.host.appearances import Index
-from server.host.versions import OWN, Rated, Version, backwards, versions
-from server.pages import drawings, formatting
+from server.host.versions import OWN, Rated, Version, versions
+from server.pages import formatting
 from server.pages.paging import page_of
+from server.pages.strength_over_time import Curves
 from tournament.facts import Concluded
 from tournament.record import Record
-from tournament.skill import ELO, NEW, Skill, after, in_elo
 
-RATED = 20_000  # matches of a game, the latest, that a rating is followed through
 PAGE = 50  # matches on a page
 OPPONENTS = 30
-FIRM = 1.959963984540054  # standard deviations either side of the mean that hold 95 %
 NOBODY: Mapping[str, Rated] = {}
 
 
@@ -72,6 +69,7 @@ def seen(
     records: Iterable[Record],
     page: int,
     index: Index,
+    curves: Curves,
     rated: Mapping[str, Rated] = NOBODY,
 ) -> dict[str, Any] | None:
     """What the page shows; None if nobody of that name was ever here. Versions are `rated` by game."""
@@ -83,7 +81,7 @@ def seen(
     for game, theirs in by_game.items():
         mine = [(record, index.find(record, name)) for record in theirs if name in record.entrants]
         if mine:
-            careers.append(_career(name, game, theirs, mine, rated.get(game, {})))
+            careers.append(_career(name, game, curves.find(game, name, theirs), mine, rated.get(game, {})))
             found += mine
     if not careers:
         return None
@@ -124,7 +122,7 @@ def _played(record: Record, match: Concluded, name: str) -> Played:
 
 
 def _career(
-    name: str, game: str, theirs: list[Record], mine: list[tuple[Record, Sequence[int]]], rated: Rated
+    name: str, game: str, curve: Markup | None, mine: list[tuple[Record, Sequence[int]]], rated: Rated
 ) -> Career:
     total, against = Against(), dict[str, Against]()
     for record, numbers in mine:
@@ -140,23 +138,4 @@ def _career(
     said = [record.affiliations[name] for record, _ in mine if name in record.affiliations]
     affiliation, title = said[-1] if said else "", catalogue()[game].title
     done = versions(name, mine, rated)
-    return Career(game, title, total, most, _curve(name, theirs), tournaments, affiliation, done)
-
-
-def _curve(name: str, records: list[Record]) -> Markup | None:
-    """A curve of the ladder's rating, because that one changes match by match."""
-    believed: dict[str, Skill] = {}
-    story = [NEW]
-    for _, result in reversed(list(islice(backwards(records), RATED))):
-        first, second = result.pairing.names
-        before = believed.get(first, NEW), believed.get(second, NEW)
-        believed[first], believed[second] = after(*before, result.score[0])
-        if name in (first, second):
-            story.append(believed[name])
-    if len(story) < 3:
-        return None
-    middles = [in_elo(skill.mu) for skill in story[1:]]
-    spreads = [FIRM * ELO * skill.sigma for skill in story[1:]]
-    matches = formatting.plural(len(middles), "match", "matches")
-    last = f"after {matches} {formatting.signed(middles[-1])} ± {spreads[-1]:.0f} Elo"
-    return drawings.curve(middles, spreads, f"Strength over time, {last}")
+    return Career(game, title, total, most, curve, tournaments, affiliation, done)

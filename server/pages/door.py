@@ -45,6 +45,7 @@ from server.pages.paging import page_of
 from server.pages.parts import Look
 from server.pages.projector import ProjectorLook
 from server.pages.story import Story
+from server.pages.strength_over_time import Curves
 from server.pages.tournament import PLACES as BOARDS
 from server.pages.tournament import TournamentLook
 from tournament.facts import Concluded
@@ -87,6 +88,7 @@ class Pages:
         self._key = key
         self._addresses = addresses or Addresses()
         self._turns = Turns(run)
+        self._curves = Curves()
         self._stories: dict[str, Story] = {}  # of matches that are over, the latest asked for last
 
     @cached_property
@@ -385,7 +387,7 @@ class Pages:
         rated = await self._host.versions.of_games(name, records)
 
         def begin() -> Callable[[], dict[str, Any] | None]:
-            return lambda: bot.seen(name, records, page, self._host.versions.index, rated)
+            return lambda: bot.seen(name, records, page, self._host.versions.index, self._curves, rated)
 
         seen = await self._turns.aside(begin)
         if not seen:

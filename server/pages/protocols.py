@@ -7,6 +7,7 @@ They are read when this is imported. HTML in them is shown as text.
 
 import re
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ _PATHS = {path.stem: path for path in sorted(PLACE.glob("*.md"))} | _BROUGHT
 SOURCES = {name: path.read_text(encoding="utf-8") for name, path in _PATHS.items()}
 GRAMMARS = {path.name: path.read_bytes() for path in sorted(PLACE.glob("*.json"))}
 _LINK = re.compile(r"\]\(([^)#:]+)(#[a-z0-9-]+)?\)")
+_MARK = re.compile(r"[^\w -]")  # what an anchor leaves out of a heading
 
 
 def title(name: str) -> str:
@@ -39,7 +41,12 @@ def shown(name: str) -> Markup:
     """A page as HTML. Links to other protocols lead to their pages here; other links are removed."""
     from markdown_it import MarkdownIt  # here, for every start of the host would pay for it
 
-    html = MarkdownIt("commonmark", {"html": False}).enable("table").render(_LINK.sub(_linked, SOURCES[name]))
+    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = markdown.parse(_LINK.sub(_linked, SOURCES[name]))
+    for heading, said in pairwise(tokens):
+        if heading.type == "heading_open":  # links lead to headings by the anchors that they have elsewhere
+            heading.attrSet("id", _MARK.sub("", said.content.lower()).replace(" ", "-"))
+    html = markdown.renderer.render(tokens, markdown.options, {})
     # A block that is wider than the page can be scrolled, by keyboard too.
     html = html.replace("<pre>", '<pre tabindex="0">')
     html = html.replace("<table>", '<div class="wide" tabindex="0"><table>').replace(

@@ -1,11 +1,13 @@
 """A host that is running somewhere, through its HTTP API: the commands for organisers use it.
 
-Errors are raised as a `Failure` in the host's own words. If no host answers, that
-is a `Failure` too.
+Errors are raised as a `Failure` in the host's own words. If no host answers, or
+something else does, that is a `Failure` too.
 """
 
 import json
+from http.client import HTTPException, IncompleteRead
 from pathlib import Path
+from ssl import SSLCertVerificationError
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit
@@ -61,8 +63,15 @@ class Remote:
         except HTTPError as error:
             with error:
                 raise Failure(_complaint(error)) from None
+        except IncompleteRead:
+            raise Failure(f"the host at {self.url} hung up in the middle of its answer") from None
+        except HTTPException:
+            raise Failure(f"what answers at {self.url} speaks no HTTP: expected a host's HTTP port") from None
         except (URLError, OSError) as error:
             reason = getattr(error, "reason", error)
+            if isinstance(reason, SSLCertVerificationError):
+                why = f"{reason.verify_message}; a file of those that are trusted is named by SSL_CERT_FILE"
+                raise Failure(f"the certificate of {self.url} is not trusted here: {why}") from None
             why = getattr(reason, "strerror", None) or reason
             raise Failure(f"no host answers at {self.url}: {why}; `quintain serve` starts one") from None
 
@@ -88,5 +97,5 @@ class Remote:
 def _complaint(error: HTTPError) -> str:
     try:
         return str(json.loads(error.read())["error"])
-    except (ValueError, KeyError, TypeError, OSError):
+    except (ValueError, KeyError, TypeError, OSError, HTTPException):
         return f"the host answers with {error.code} {error.reason}"

@@ -5,12 +5,13 @@ process a connection like it serves the bot from its seat on, and is called back
 """
 
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Literal, cast
 
 import trio
 
 from server.host.abroad import Piece
-from server.host.passing import Passed, Taped
+from server.host.passing import Passed
+from server.host.wire_log import Taped
 from server.net.limits import Limits
 from server.net.outbox import Outbox
 from server.net.sockets import SocketWire
@@ -45,15 +46,20 @@ class Passable:
         """The dialect's name and the path, if its bots may be passed on."""
         raise NotImplementedError
 
+    @property
+    def _movable(self) -> Movable | None:
+        """What is said over it, which can be passed on if its dialect's bots may be."""
+        return cast("Movable | None", self._talk)  # whatever `goes_on` is: to ask the type takes long
+
     # Where it came in
 
     def pass_on(self, recall: Callable[[], None]) -> Passed | None:
-        talk, where = self._talk, self._dialect
-        if self._recall is not None or where is None or not isinstance(talk, Movable):
+        where, talk = self._dialect, self._movable
+        if self._recall is not None or where is None or talk is None:
             return None
         if not isinstance(self._wire, SocketWire) or not self._outbox.empty or self._unread or self._ahead:
             return None
-        if (words := talk.remembered()) is None or (passed := self._wire.let_go()) is None:
+        if (words := talk.remembered()) is None or (passed := self._wire.let_go(counted=False)) is None:
             return None
         self._recall = recall
         self._outbox.hold()
@@ -68,7 +74,7 @@ class Passable:
     def back(
         self,
         pieces: Sequence[Piece],
-        tape: Sequence[Taped],
+        tape: Taped,
         home: tuple[Seat, int] | None,
         *,
         acknowledged: bool,
@@ -76,7 +82,7 @@ class Passable:
         if self._recall is None:
             return
         self.stay()
-        if isinstance(talk := self._talk, Movable):
+        if (talk := self._movable) is not None:
             self._note(talk, tape)
             talk.came_back(acknowledged=acknowledged, over=home is None)
             if home is not None and talk.attendance.current:
@@ -85,7 +91,7 @@ class Passable:
                 self._ahead = pieces
                 self._reading.cancel()  # to take those first
 
-    def left(self, tape: Sequence[Taped], *, for_good: bool) -> None:
+    def left(self, tape: Taped, *, for_good: bool) -> None:
         self._recall = None
         if (talk := self._talk) is not None:
             self._note(talk, tape)
@@ -97,13 +103,8 @@ class Passable:
         self._recall = None
         self._wire.close()
 
-    def _note(self, talk: Talk, tape: Sequence[Taped]) -> None:
-        kept = talk.attendance.tape
-        for at, by_bot, text in tape:
-            if by_bot:
-                kept.heard(text, at)
-            else:
-                kept.told(text, at)
+    def _note(self, talk: Talk, tape: Taped) -> None:
+        talk.attendance.tape.repeat(tape)
 
     def _gone(self) -> None:
         """Nobody is served here any more. What is left to say is sent when the connection is back."""

@@ -7,7 +7,7 @@ Nothing is queued. Like every follower of a log, the teller holds an index for e
 twenty times a second what is new, and sends it; while show does not read, it waits, and looks
 again. So matches cost play nothing that grows with the moves but writing them down here, and a show
 that falls behind costs memory for the ends that it has not heard of, of which the oldest are dropped.
-While nobody looks (`attention.py`), only the journal's number is told.
+While nobody looks (`attention.py`), only the journal's number is told, and seldom.
 """
 
 import struct
@@ -30,7 +30,9 @@ from tournament.presence import Missing
 
 TICK = 0.05  # seconds between two looks at what has happened: nobody sees more than twenty pictures a second
 STATE = 10  # ticks between two looks at the rest
-PACKET = 65_536  # bytes that are sent at once: some hundred matches' news
+UNSEEN = 0.5  # seconds between two looks while nobody sees a picture
+PACKET = 16_384  # bytes that are sent at once: some hundred matches' news, and a millisecond or two of work
+READ = 65_536  # bytes that are read at once
 ENDS = 2_000  # matches that ended and were not told yet: the journal has their ends too
 LENGTH = struct.Struct("!I")  # comes before whatever is said
 
@@ -114,12 +116,13 @@ class Teller:
         self.following: dict[str, Followed] = {}
         self._most = 2 * ENDS  # of them, until it is looked whether many are over
         self._look = Look(0)  # what show has said last
-        self._news = trio.Event()  # it has said something else
+        self._news = trio.Event()  # it has said something else, or is to be asked something
         host.on_begun.append(self._begun)
 
     def tell_too(self, message: Draw | Happened) -> None:
         """Have it told with what comes next."""
         self._asked.append(message)
+        self._news.set()
 
     def heed(self, look: Look) -> None:
         """Tell what happens in matches, or nothing more of it."""
@@ -157,7 +160,7 @@ class Teller:
                 last = self.last()  # before looking at matches: what ends them is told before it is read
                 if look.number:
                     await self._tell_matches(stream)
-                elif tick % STATE == 0:
+                else:
                     self._pass_over_ends()
                 messages, self._asked = self._asked, []
                 if last != journal:
@@ -170,7 +173,7 @@ class Teller:
                 if messages:
                     await say(stream, messages)
                 tick += 1
-                with trio.move_on_after(TICK):
+                with trio.move_on_after(TICK if look.number else UNSEEN):
                     await self._news.wait()
 
     def _pass_over_ends(self) -> None:
@@ -225,7 +228,7 @@ async def hear(stream: trio.abc.ReceiveStream, kind: Any, take: Callable[[M], No
     """Have `take` called with all messages of that kind, until the other side is gone."""
     decoder: msgspec.msgpack.Decoder[list[M]] = msgspec.msgpack.Decoder(list[kind])
     received = bytearray()
-    while more := await stream.receive_some(PACKET):
+    while more := await stream.receive_some(READ):
         received += more
         while len(received) >= LENGTH.size:
             end = LENGTH.size + LENGTH.unpack_from(received)[0]

@@ -17,7 +17,7 @@ import structlog
 import trio
 
 from server.store import journal
-from server.store.journal import Engine, Unavailable
+from server.store.journal import Engine, Jot, Unavailable
 from tournament import entries
 from tournament.entries import Entry
 from tournament.facts import AnyFact, Concluded, Kept
@@ -34,8 +34,8 @@ READERS = 4  # threads that read at once
 
 Noted = tuple[int, str, float, int, AnyFact]  # number, tournament, wall time, epoch
 Unwritten = tuple[
-    str, int, Sequence[Any], Sequence[float], int
-]  # match, ply of the first, moves, times, epoch
+    str, Sequence[Any], Sequence[float], slice, int
+]  # match, moves, times, which of them, epoch
 InThread = Callable[..., Awaitable[Any]]  # called as trio.to_thread.run_sync is, with a limiter
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -228,7 +228,7 @@ class Ledger:
         over = {fact.match for *_, fact in facts if isinstance(fact, Concluded)}  # it brings its own moves
         lengths = [(match, each, len(each.moves)) for match, each in self._playing.items()] if moves else []
         jots = [
-            (match, each.written + 1, each.moves[each.written :], each.times[each.written :], each.epoch)
+            (match, each.moves, each.times, slice(each.written, length), each.epoch)
             for match, each, length in lengths
             if match not in over and each.written < length
         ]
@@ -276,8 +276,8 @@ class Ledger:
         return receipts
 
     def _put_down(self, jots: Sequence[Unwritten], facts: Sequence[Noted]) -> Sequence[str]:
-        """In the thread that writes: to make rows of much takes long."""
-        heads = self._engine.write([*starmap(journal.jot, jots), *starmap(_entry, facts)])
+        """In the thread that writes: to make rows of much takes long. Moves may be added meanwhile."""
+        heads = self._engine.write([*starmap(_jot, jots), *starmap(_entry, facts)])
         return [head.hex() for head in heads]
 
     def _set_trouble(self, reason: str) -> None:
@@ -289,6 +289,10 @@ class Ledger:
                 log.warning("all is kept again")
             for listener in self._listeners:
                 listener()
+
+
+def _jot(match: str, moves: Sequence[Any], times: Sequence[float], which: slice, epoch: int) -> Jot:
+    return journal.jot(match, which.start + 1, moves[which], times[which], epoch)
 
 
 def _entry(number: int, tournament: str, when: float, epoch: int, fact: AnyFact) -> Entry:

@@ -12,8 +12,8 @@ import trio
 from msgspec import Struct
 
 from server.host.host import Host
-from server.host.passing import Taped
 from server.host.reception import Visit
+from server.host.wire_log import Taped
 from server.net.guard import PEER_GONE
 from server.net.outbox import Outbox
 from server.net.sockets import SocketWire, readiness
@@ -132,7 +132,10 @@ class Guests:
         if descriptor is None:
             return  # there was no room for it
         host = self._host
-        wire = SocketWire(socket.socket(fileno=descriptor), sit.peer, readiness(), options=())
+        connected = socket.socket(
+            socket.AF_INET, socket.SOCK_STREAM, 0, descriptor
+        )  # the kernel need not say
+        wire = SocketWire(connected, sit.peer, readiness(), options=())
         wire.secure = sit.secure
         if sit.door == "tcp":
             connection = tcp.Connection(host, wire, Known())
@@ -155,7 +158,7 @@ class Guests:
                 self._guests.pop(number, None)
                 if guest is not None:
                     guest.wire.close()
-                self._say(Returned(number, (), (), acknowledged=False))
+                self._say(Returned(number, (), Taped(), acknowledged=False))
             return
         guests = found[0], found[1]
         playing = self._playing[name] = Playing(match, guests)
@@ -191,13 +194,13 @@ class Guests:
                 pieces = ((unread, arrived),) if unread else ()
                 self._say(Returned(guest.number, pieces, self._tape(guest), guest.acknowledged))
 
-    def _tape(self, guest: Guest) -> tuple[Taped, ...]:
+    def _tape(self, guest: Guest) -> Taped:
         playing = guest.playing
         if playing is None:
-            return ()
+            return Taped()
         tapes = self._host.wires.of(playing.match.name)
         tape = tapes.get(playing.guests.index(guest))
-        return () if tape is None else tuple((each.at, each.by_bot, each.text) for each in tape.messages)
+        return Taped() if tape is None else tape.taped
 
     def _left(self, guest: Guest, for_good: bool) -> None:
         if self._over:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from server.host.passing import Taped
+from server.host.wire_log import Taped
 from tournament.lent import Beginning, Course, Report
 
 Piece = tuple[bytes, float]
@@ -75,7 +75,7 @@ class Returned(Struct, tag="returned", frozen=True, array_like=True):
 
     number: int
     pieces: tuple[Piece, ...]
-    tape: tuple[Taped, ...]
+    tape: Taped
     acknowledged: bool  # the bot has said something
 
 
@@ -83,7 +83,7 @@ class Left(Struct, tag="left", frozen=True, array_like=True):
     """A bot has hung up, or was hung up on; it is being said goodbye to."""
 
     number: int
-    tape: tuple[Taped, ...]
+    tape: Taped
     for_good: bool
 
 
@@ -96,3 +96,12 @@ class Closed(Struct, tag="closed", frozen=True, array_like=True):
 FromHolder = Sit | Play | Fetch | Announce
 FromPlace = Heard | Decided | Home | Returned | Left | Closed
 Between = FromHolder | FromPlace
+
+
+class Together(Struct, frozen=True, array_like=True):
+    """What was said at about the same time: one packet, for which the other end wakes once.
+
+    A descriptor that comes with it is that of the only `Sit` among them.
+    """
+
+    messages: tuple[Between, ...]

@@ -16,7 +16,8 @@ from typing import cast
 import trio
 
 from server.host.host import Host
-from server.host.passing import Passed, Passing, Taped
+from server.host.passing import Passed, Passing
+from server.host.wire_log import Taped
 from server.show.conduit import Conduit
 from server.show.feed import Teller
 from server.workers.guests import Guests
@@ -32,6 +33,7 @@ from server.workers.match_messages import (
     Play,
     Returned,
     Sit,
+    Together,
 )
 from tournament.events import Ended
 from tournament.lent import Beginning, Course, Lent, Travelling
@@ -71,10 +73,12 @@ class Pair:
 
     def __init__(self, host: Host, teller: Teller, connected: socket) -> None:
         self.lent: dict[str, Outside] = {}  # matches, by name
-        self.guests = Guests(host, teller, self._say)
+        self.guests = Guests(host, teller, self.say)
         self._host = host
         self._connected = connected
-        self._conduit = Conduit[Between](connected, Between, inf)
+        self._conduit = Conduit[Together](connected, Together, inf)
+        self._unsaid: list[Between] = []  # until others have had their turn
+        self._news = trio.Event()  # there is something unsaid
         self._out: dict[int, Out] = {}
         self._numbers = count()
         self._gone = False
@@ -82,11 +86,14 @@ class Pair:
     async def run(self) -> None:
         """Until the other worker is gone."""
         with self._connected:
-            await self._conduit.hear(self._take)
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._say_together)
+                await self._conduit.hear(self._take_all)
+                nursery.cancel_scope.cancel()
         self._gone = True
         self.guests.end()
         for number, out in tuple(self._out.items()):
-            self._has_left(out, (), for_good=False)
+            self._has_left(out, Taped(), for_good=False)
             del self._out[number]
             out.connection.close()
         for outside in tuple(self.lent.values()):
@@ -106,14 +113,14 @@ class Pair:
                 return None
             passed.append(found)
         outside = self.lent[beginning.name] = Outside(tournament)
-        numbers: list[int] = []
+        sits: list[Sit] = []
         for seat, (connection, each) in enumerate(zip(connections, passed, strict=True)):
             number = next(self._numbers)
             self._out[number] = Out(connection, outside, seat)
-            sit = Sit(number, each.door, each.dialect, each.path, each.peer, each.secure, each.words)
-            self._conduit.say(sit, each.descriptor)
-            numbers.append(number)
-        self._conduit.say(Play(beginning, (numbers[0], numbers[1])))
+            sits.append(Sit(number, each.door, each.dialect, each.path, each.peer, each.secure, each.words))
+        one, other = sits
+        self._say_now(one, passed=passed[0].descriptor)
+        self._say_now(other, Play(beginning, (one.number, other.number)), passed=passed[1].descriptor)
         stand_in = Lent(beginning, trio.current_time(), decided, fetch, self._announce)
         outside.stand_in = stand_in
         return stand_in
@@ -124,14 +131,37 @@ class Pair:
             if name in outside.tournament.record.keys:
                 self._fetch(name)
 
+    def stop(self) -> None:
+        """This worker is about to end."""
+        self.guests.stop()
+        self._say_now()
+
+    def say(self, message: object) -> None:
+        """Say it to the other worker, together with what else is said before others have their turn."""
+        if not self._gone:
+            self._unsaid.append(cast("Between", message))
+            if isinstance(message, Left):  # its bot may come back at any moment
+                self._say_now()
+            else:
+                self._news.set()
+
     # Within
 
-    def _say(self, message: object) -> None:
-        if not self._gone:
-            self._conduit.say(cast("Between", message))
+    def _say_now(self, *messages: Between, passed: socket | None = None) -> None:
+        """Say these after all that is unsaid. What is passed on belongs to the `Sit` among them."""
+        said, self._unsaid = (*self._unsaid, *messages), []
+        if said and not self._gone:
+            self._conduit.say(Together(said), passed)
+
+    async def _say_together(self) -> None:
+        """Whatever is said before this has its turn goes out as one."""
+        while True:
+            await self._news.wait()
+            self._news = trio.Event()
+            self._say_now()
 
     def _fetch(self, match: str) -> None:
-        self._say(Fetch(match))
+        self.say(Fetch(match))
 
     def _announce(self, lent: Lent) -> None:
         outside = self.lent.get(lent.name)
@@ -139,7 +169,11 @@ class Pair:
             self.lent.pop(lent.name, None)
             lent.told()
         else:
-            self._say(Announce(lent.name, lent.receipt))
+            self.say(Announce(lent.name, lent.receipt))
+
+    def _take_all(self, together: Together, descriptor: int | None) -> None:
+        for message in together.messages:
+            self._take(message, descriptor)
 
     def _take(self, message: Between, descriptor: int | None) -> None:
         match message:
@@ -165,7 +199,7 @@ class Pair:
                     self._has_left(out, tape, for_good=for_good)
             case Closed(number):
                 if (out := self._out.pop(number, None)) is not None:
-                    self._has_left(out, (), for_good=False)
+                    self._has_left(out, Taped(), for_good=False)
                     out.connection.close()
             case _:
                 self.guests.take(message, descriptor)
@@ -180,7 +214,7 @@ class Pair:
         lent.carry_out(match)
         self._host.timekeeper.expect(match.deadline)
 
-    def _has_left(self, out: Out, tape: Sequence[Taped], *, for_good: bool) -> None:
+    def _has_left(self, out: Out, tape: Taped, *, for_good: bool) -> None:
         if not out.left:
             out.left = True
             out.connection.left(tape, for_good=for_good)
@@ -232,7 +266,7 @@ class Spread:
         self._each(lambda pair: pair.fetch_all())
 
     def stop(self) -> None:
-        self._each(lambda pair: pair.guests.stop())
+        self._each(lambda pair: pair.stop())
 
     def lend(
         self,

@@ -135,8 +135,8 @@ async def ping_flood(host: Ports) -> None:
 
 
 def closed_with(answer: bytes, code: int) -> bool:
-    """Or without: what was sent to a host that has hung up can cost its last words."""
-    return struct.pack(">H", code) in answer or not answer
+    """Or without: what was sent to a host that has hung up can cost its last words, and some come late."""
+    return struct.pack(">H", code) in answer or not answer or answer.startswith(LATE)
 
 
 # HTTP

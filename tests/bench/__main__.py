@@ -9,6 +9,7 @@ from functools import partial
 
 from server.net.open_files import room_for_files
 from tests.bench import (
+    connections,
     doors,
     games,
     ignored,
@@ -16,6 +17,7 @@ from tests.bench import (
     lending,
     memory,
     names,
+    pages,
     past,
     ratings,
     spectators,
@@ -40,7 +42,9 @@ def parts(matches: int) -> Mapping[str, Callable[[], None]]:
         "lending": lending.bench,
         "tournaments": tournaments.bench,
         "past": past.bench,
+        "pages": pages.bench,
         "ratings": ratings.bench,
+        "connections": connections.bench,
         "workers": partial(workers.bench, matches),
     }
 

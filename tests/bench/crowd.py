@@ -8,6 +8,7 @@ loads; of it nothing is measured but how long a move takes.
 import select
 import socket
 from collections.abc import Callable, Sequence
+from itertools import cycle
 from random import Random
 from time import perf_counter
 from typing import Any
@@ -19,6 +20,7 @@ PATIENCE = 10.0  # seconds without a word for anybody: then something is wrong
 
 Address = tuple[str, int]
 Send = Callable[[bytes], object]
+Take = Callable[[bytes], None]
 
 
 class Silence(RuntimeError):
@@ -26,21 +28,21 @@ class Silence(RuntimeError):
 
 
 class Crowd:
-    """Everybody at one address. Between two calls of `play` nobody moves, and clocks run on."""
+    """Everybody at some addresses. Between two calls of `play` nobody moves, and clocks run on."""
 
-    def __init__(self, address: Address, patience: float = PATIENCE) -> None:
-        """`patience`: seconds without a word for anybody that `play` allows."""
+    def __init__(self, *addresses: Address, patience: float = PATIENCE) -> None:
+        """They come to each address in turn. `patience`: seconds without a word that `play` allows."""
         self.moves = 0
         self.took: list[float] = []  # seconds from each move of the last `play` to its answer
-        self._address = address
+        self._addresses = cycle(addresses)
         self._patience = patience
         self._begun = 0.0
         self._epoll = select.epoll()
-        self._here: dict[int, tuple[socket.socket, Callable[[bytes], None]]] = {}
+        self._here: dict[int, tuple[socket.socket, Take]] = {}
 
-    def connect(self, take: Callable[[bytes], None]) -> Send:
+    def connect(self, take: Take) -> Send:
         """A new connection: `take` is called with what comes; answered is what sends."""
-        connected = socket.create_connection(self._address)
+        connected = socket.create_connection(next(self._addresses))
         connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connected.setblocking(False)
         self._here[connected.fileno()] = connected, take
@@ -53,8 +55,9 @@ class Crowd:
         self._begun = perf_counter()
         until = self._begun + seconds
         while perf_counter() < until:
-            ready = self._epoll.poll(self._patience)
-            if not ready:
+            soon = self.due()
+            ready = self._epoll.poll(self._patience if soon is None else soon)
+            if not ready and soon is None:
                 raise Silence(f"nobody was told anything for {self._patience:g} s")
             for number, _ in ready:
                 connected, take = self._here[number]
@@ -63,6 +66,10 @@ class Crowd:
                     raise RuntimeError("a bot was hung up on")
                 take(received)
         return self.moves - before
+
+    def due(self) -> float | None:
+        """Seconds until one of them says something by itself; None: they all wait to hear something."""
+        return None
 
     def made(self, asked: float) -> None:
         """A move was sent at that time, and its mover has just been told what came of it."""

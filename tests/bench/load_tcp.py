@@ -49,8 +49,8 @@ class Bot:
         self._ply += 1
 
 
-def crowd(address: Address, matches: int) -> Crowd:
-    gathered = Crowd(address)
+def crowd(address: Address, matches: int, *more: Address) -> Crowd:
+    gathered = Crowd(address, *more)
     for number in range(2 * matches):
         Bot(gathered, f"bot{number:04}")
     return gathered

@@ -80,8 +80,8 @@ class Bot:
             raise RuntimeError(f"a bot that plays by the rules was told {message!r}")
 
 
-def crowd(address: Address, matches: int) -> Crowd:
-    gathered = Crowd(address)
+def crowd(address: Address, matches: int, *more: Address) -> Crowd:
+    gathered = Crowd(address, *more)
     for number in range(2 * matches):
         Bot(gathered, f"bot{number:04}")
     return gathered

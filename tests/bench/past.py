@@ -12,7 +12,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -91,6 +91,11 @@ def start(folder: Path) -> None:
 
 def write(path: Path, matches: int, names: int) -> None:
     """A journal with so many matches, over the open tables of five games, by so many names."""
+    write_rows(path, rows(matches, names))
+
+
+def write_rows(path: Path, kept: Iterable[Row]) -> None:
+    """A journal of these rows."""
     Sqlite(path).close()
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         find = "SELECT sql FROM sqlite_schema WHERE name = ?"
@@ -99,7 +104,7 @@ def write(path: Path, matches: int, names: int) -> None:
             connection.execute(f"PRAGMA {setting}")
         connection.execute(f"DROP INDEX {INDEX}")
         connection.execute("BEGIN")
-        connection.executemany(INSERT, rows(matches, names))
+        connection.executemany(INSERT, kept)
         connection.execute("COMMIT")
         connection.execute(index)
         connection.execute("PRAGMA journal_mode = WAL")
@@ -113,7 +118,7 @@ def rows(matches: int, names: int) -> Iterator[Row]:
         opened: list[AnyFact] = [Opened(game, "open"), Turned(State.RUNNING)]
         for fact in (*opened, *(Entered(f"{game}-{one}") for one in range(each))):
             number += 1
-            yield _row(number, f"open-{game}", fact)
+            yield row(number, f"open-{game}", fact)
     shapes = [Shape(random) for _ in range(STYLES)]
     for match in range(1, share + 1):
         for game in tables:
@@ -164,7 +169,7 @@ def _text(fact: AnyFact) -> str:
     return entries.entry(1, "", 0.0, fact).body
 
 
-def _row(number: int, tournament: str, fact: AnyFact) -> Row:
+def row(number: int, tournament: str, fact: AnyFact) -> Row:
     entry = entries.entry(number, tournament, float(number), fact)
     return entry.number, entry.tournament, entry.when, entry.kind, entry.key, entry.body
 

@@ -42,12 +42,28 @@ class Server:
 
     def seconds(self) -> float:
         """That it was on a processor, all its threads together: Linux has a clock for every process."""
-        return time.clock_gettime(~self.process.pid << 3 | 2)
+        return seconds_of(self.process.pid)
 
     def memory(self) -> int:
         """Bytes that it has in memory."""
-        with open(f"/proc/{self.process.pid}/statm") as pages:
-            return int(pages.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+        return memory_of(self.process.pid)
+
+    def children(self, runs: bytes) -> list[int]:
+        """The processes that it has started with that in their commands."""
+        number = self.process.pid
+        children = Path(f"/proc/{number}/task/{number}/children").read_text().split()
+        return [int(each) for each in children if runs in Path(f"/proc/{each}/cmdline").read_bytes()]
+
+
+def seconds_of(process: int) -> float:
+    """That a process was on a processor."""
+    return time.clock_gettime(~process << 3 | 2)
+
+
+def memory_of(process: int) -> int:
+    """Bytes that a process has in memory."""
+    with open(f"/proc/{process}/statm") as pages:
+        return int(pages.read().split()[1]) * os.sysconf("SC_PAGESIZE")
 
 
 def quintain(folder: str, *arguments: str, checkout: Path | None = None) -> Server:

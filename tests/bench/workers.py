@@ -1,94 +1,127 @@
 """What several processes that play are good for: `make bench ARGS="workers"`.
 
-Two crowds, each in a process of its own, play at two open tables: Santorini over TCP and Connect-4 over
-websockets. With two workers each table is held by another one. Then each crowd plays alone, at one table that
-is spread over all workers. All rows are of one run. A second of the
-processor is one of all processes that play together, without the one that shows; what the crowds took
-themselves is in the last column, for on a machine with few cores they take it from the host.
+A crowd plays at one open table: Santorini over TCP, or Connect-4 over websockets. The table is spread over
+several workers, and three have turns: one process; as many hosts as there are workers, each with a part
+of the bots and none knowing of another; and the workers. What the hosts lose beside one process
+the machine takes: what is played at once, is played in smaller portions. What the workers lose beside
+the hosts is what it costs to lend.
+
+Ratios are medians of the rounds. A second of the processor is one of all processes that play together,
+without those that show; what the crowd took itself is in the last column, for on a machine with few cores
+it takes it from the host. Then the same for two tables, each of which is held by a worker.
 """
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
-from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 
-from tests.bench import load_tcp, load_websocket
-from tests.bench.crowd import Address
-from tests.bench.doors import Gather
-from tests.bench.server import Server, quintain
+from msgspec import Struct
 
-WORKERS = (1, 2, 4)
-WARM, TURN = 2.0, 8.0  # seconds
+from tests.bench import load_tcp, load_websocket
+from tests.bench.crowd import Address, Crowd
+from tests.bench.server import Server, quintain, seconds_of
+
+WORKERS = (2, 4)
+ROUNDS = 7
+WARM, TURN = 2.0, 1.5  # seconds; while others have their turn no clock of a match may run out
 SPREAD = 2  # bots: a table with more of them is spread
-CROWDS = (("tcp", load_tcp.crowd), ("websocket", load_websocket.crowd))
-Gathers = Sequence[tuple[str, Gather]]
+DOORS = {"tcp": load_tcp.crowd, "websocket": load_websocket.crowd}
+
+
+class Turn(Struct, frozen=True):
+    moves: int
+    cpu: float  # seconds of the processor, of whoever plays
+    load: float  # seconds of the processor, of the crowds
+    wall: float
+
+    @property
+    def speed(self) -> float:
+        return self.moves / self.cpu
+
+
+class Side:
+    """Some servers, and who plays there."""
+
+    def __init__(self, stack: ExitStack, hosts: int, *flags: str) -> None:
+        folders = [stack.enter_context(TemporaryDirectory()) for _ in range(hosts)]
+        self._servers = [stack.enter_context(quintain(folder, *flags)) for folder in folders]
+        self._crowds: list[Connection] = []
+
+    def gather(self, stack: ExitStack, doors: Sequence[str], matches: int) -> None:
+        self._crowds = [stack.enter_context(_playing(self._servers, door, matches)) for door in doors]
+
+    def play(self, seconds: float) -> Turn:
+        before, begun = self._seconds(), time.perf_counter()
+        for each in self._crowds:
+            each.send(seconds)
+        found: list[tuple[int, float]] = [each.recv() for each in self._crowds]
+        wall, cpu = time.perf_counter() - begun, self._seconds() - before
+        return Turn(sum(moves for moves, _ in found), cpu, sum(load for _, load in found), wall)
+
+    def _seconds(self) -> float:
+        """That all processes were on a processor that play."""
+        play = [each for server in self._servers for each in server.children(b"server.workers")]
+        return sum(server.seconds() for server in self._servers) + sum(map(seconds_of, play))
 
 
 def bench(matches: int) -> None:
-    for about, crowds in (
-        (f"{matches} matches at each of two tables", CROWDS),
-        (f"{matches} matches at one table, over TCP", CROWDS[:1]),
-        (f"{matches} matches at one table, over websockets", CROWDS[1:]),
+    for about, doors in (
+        (f"{matches} matches at one table, over TCP", ("tcp",)),
+        (f"{matches} matches at one table, over websockets", ("websocket",)),
+        (f"{matches} matches at each of two tables", ("tcp", "websocket")),
     ):
-        print(about)
-        print(f"{'workers':>8}{'moves/s of CPU':>16}{'moves/s':>10}{'CPU of play':>13}{'of the crowds':>15}")
-        for workers in WORKERS:
-            print(f"{workers:8}{_row(workers, matches, crowds)}", flush=True)
+        print(f"{about}: moves for each second of the processor, moves/s, and processors in use")
+        print(f"{'':12}{'':>9}{'ratio':>8}{'spread':>13}{'moves/s':>10}{'played':>9}{'loaded':>9}")
+        for workers in WORKERS if len(doors) == 1 else WORKERS[:1]:
+            _compare(workers, doors, matches)
 
 
-def _row(workers: int, matches: int, gathers: Gathers) -> str:
-    spread = SPREAD if len(gathers) == 1 else 4 * matches  # two tables are one for each of two workers
-    with (
-        TemporaryDirectory() as folder,
-        quintain(folder, "--workers", str(workers), "--spread", str(spread)) as server,
-        _playing(server, matches, gathers) as crowds,
-    ):
-        before, begun = _seconds(server), time.perf_counter()
-        for each in crowds:
-            each.send(TURN)
-        found: list[tuple[int, float]] = [each.recv() for each in crowds]
-        cpu, wall = _seconds(server) - before, time.perf_counter() - begun
-    moves, load = sum(moves for moves, _ in found), sum(seconds for _, seconds in found)
-    return f"{moves / cpu:16.0f}{moves / wall:10.0f}{cpu / wall:13.2f}{load / wall:15.2f}"
+def _compare(workers: int, doors: Sequence[str], matches: int) -> None:
+    spread = SPREAD if len(doors) == 1 else 4 * matches
+    with ExitStack() as stack:
+        sides = {
+            "1 process": Side(stack, 1),
+            f"{workers} hosts": Side(stack, workers),
+            f"{workers} workers": Side(stack, 1, "--workers", str(workers), "--spread", str(spread)),
+        }
+        for each in sides.values():
+            each.gather(stack, doors, matches)
+            each.play(WARM)
+        rounds = [{name: each.play(TURN) for name, each in sides.items()} for _ in range(ROUNDS)]
+    for name in sides:
+        turns = [each[name] for each in rounds]
+        ratios = [each[name].speed / each["1 process"].speed for each in rounds]
+        speed, moves = median(each.speed for each in turns), median(each.moves / each.wall for each in turns)
+        cpu, load = (
+            median(each.cpu / each.wall for each in turns),
+            median(each.load / each.wall for each in turns),
+        )
+        line = f"{name:12}{speed:9.0f}{median(ratios):8.2f}{f'{min(ratios):.2f}-{max(ratios):.2f}':>13}"
+        print(f"{line}{moves:10.0f}{cpu:9.2f}{load:9.2f}", flush=True)
 
 
 @contextmanager
-def _playing(server: Server, matches: int, gathers: Gathers) -> Iterator[list[Connection]]:
-    """The crowds, when they are warm: each plays for as many seconds as it is sent."""
+def _playing(servers: Sequence[Server], door: str, matches: int) -> Iterator[Connection]:
+    """A crowd in a process of its own: it plays for as many seconds as it is sent."""
     fork = get_context("fork")
-    crowds: list[Connection] = []
-    children = []
-    for door, gather in gathers:
-        ours, theirs = fork.Pipe()
-        child = fork.Process(target=_crowd, args=(gather, server.address(door), matches, theirs), daemon=True)
-        child.start()
-        crowds.append(ours)
-        children.append(child)
+    ours, theirs = fork.Pipe()
+    addresses = [server.address(door) for server in servers]
+    child = fork.Process(target=_crowd, args=(door, addresses, matches, theirs), daemon=True)
+    child.start()
+    theirs.close()  # so that its end is heard
     try:
-        for each in crowds:
-            each.send(WARM)
-        for each in crowds:
-            each.recv()
-        yield crowds
+        yield ours
     finally:
-        for child in children:
-            child.kill()
-            child.join()
+        child.kill()
+        child.join()
 
 
-def _crowd(gather: Gather, address: Address, matches: int, asked: Connection) -> None:
-    crowd = gather(address, matches)
+def _crowd(door: str, addresses: Sequence[Address], matches: int, asked: Connection) -> None:
+    crowd: Crowd = DOORS[door](addresses[0], matches, *addresses[1:])
     while True:
         seconds, before = asked.recv(), time.process_time()
         asked.send((crowd.play(seconds), time.process_time() - before))
-
-
-def _seconds(server: Server) -> float:
-    """That all processes were on a processor that play."""
-    number = server.process.pid
-    children = Path(f"/proc/{number}/task/{number}/children").read_text().split()
-    play = [each for each in children if b"server.workers" in Path(f"/proc/{each}/cmdline").read_bytes()]
-    return server.seconds() + sum(time.clock_gettime(~int(each) << 3 | 2) for each in play)

@@ -1,10 +1,7 @@
 """The organiser's desk in a real browser: from the printed link to frozen standings."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,7 +11,8 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.bots import Bot
 from tests.browser.conftest import LOOKS, Visitor, look_at, visitor
 from tests.hang import wait_for
-from tests.server.served import ROOT, Served
+from tests.server.run import quintain
+from tests.server.served import Served
 
 pytestmark = pytest.mark.slow
 
@@ -37,15 +35,9 @@ def first_link(host: Served) -> str:
 
 def another_link(host: Served) -> str:
     url = f"http://127.0.0.1:{host.http}"
-    asked = subprocess.run(
-        [sys.executable, "-m", "server", "admin-link", "--url", url, "--data", str(host.data)],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert asked.stdout.startswith(url), asked
-    return asked.stdout.strip().removeprefix(url)
+    code, out, errors = quintain("admin-link", "--url", url, "--data", str(host.data))
+    assert (code, out.startswith(url)) == (0, True), errors
+    return out.strip().removeprefix(url)
 
 
 def log_in(organiser: Visitor, link: str) -> Page:

@@ -1,9 +1,6 @@
 """Bots on a page of another site, in a real browser: they play; what an organiser may do, they may not."""
 
 import itertools
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -15,7 +12,8 @@ from playwright.sync_api import Browser, Page
 from tests.browser.conftest import LOOKS
 from tests.hang import HANG
 from tests.loopback import HAS_IPV6
-from tests.server.served import ROOT, Served
+from tests.server.run import quintain
+from tests.server.served import Served
 
 pytestmark = pytest.mark.slow
 NUMBERS = itertools.count()
@@ -205,14 +203,9 @@ def test_a_page_of_another_site_can_neither_order_nor_see_what_is_the_organisers
 def log_in(page: Page, host: Served) -> None:
     """The organiser, in another tab of the same browser."""
     where = f"http://127.0.0.1:{host.http}"
-    asked = subprocess.run(
-        [sys.executable, "-m", "server", "admin-link", "--url", where, "--data", str(host.data)],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    code, link, errors = quintain("admin-link", "--url", where, "--data", str(host.data))
+    assert code == 0, errors
     tab = page.context.new_page()
-    tab.goto(asked.stdout.strip())
+    tab.goto(link.strip())
     tab.get_by_role("button", name="Open the desk").click()
     tab.get_by_role("heading", name="Tournaments").wait_for()

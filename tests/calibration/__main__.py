@@ -4,7 +4,18 @@ import argparse
 import sys
 
 from tests.calibration import deciding
-from tests.calibration.gate import DRAWS, KINDS, SPREADS, Cell, Kind, bins, cells, objections
+from tests.calibration.gate import (
+    ADVANTAGES,
+    DRAWS,
+    KINDS,
+    SPREADS,
+    Cell,
+    Kind,
+    average,
+    bins,
+    cells,
+    objections,
+)
 
 
 def main() -> int:
@@ -28,18 +39,23 @@ def main() -> int:
 
 
 def table(kind: Kind, events: int, found: list[Cell]) -> str:
-    """A line for each share of draws: coverage by spread, over the advantages of the first move."""
+    """A line for each share of draws: coverage by spread and on average, by advantage of the first move."""
     lines = [f"\n{kind.title}: {events} events in each of {len(found)} cells\n"]
     lines += [
-        "| draws | " + " | ".join(f"spread {spread:.0f}" for spread in SPREADS) + " | width | plain fit |"
+        "| draws | "
+        + " | ".join(f"spread {spread:.0f}" for spread in SPREADS)
+        + " | average | width | plain fit |"
     ]
-    lines += ["|" + "---|" * (len(SPREADS) + 3)]
+    lines += ["|" + "---|" * (len(SPREADS) + 4)]
     for draws in DRAWS:
         row = [f"{draws:.0%}"]
         those = [cell for cell in found if cell.draws == draws]
         for spread in SPREADS:
             shares = [100 * cell.coverage for cell in those if cell.spread == spread]
             row.append(" ".join(f"{share:.1f}" for share in shares))
+        averages = [average([cell for cell in those if cell.advantage == each]) for each in ADVANTAGES]
+        error = (sum(each**2 for _, each in averages) / len(averages)) ** 0.5
+        row.append(" ".join(f"{100 * mean:.1f}" for mean, _ in averages) + f" ± {100 * error:.1f}")
         count = sum(cell.intervals for cell in those)
         row += [f"{sum(getattr(cell, each) for cell in those) / count:.0f}" for each in ("width", "before")]
         lines.append(f"| {' | '.join(row)} |")

@@ -1,6 +1,6 @@
 """The gate: do 95 % intervals hold the truth, and does what is called likely happen as often as that?"""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product, repeat
 from random import Random
@@ -17,6 +17,7 @@ BINS = 10  # of what is said of being the best, the ends half as wide
 FULL = (0.93, 0.97)  # of intervals, in every cell of a full format …
 AVERAGE, LEAST = (0.93, 0.97), 0.91  # … and of others over the spreads, and in every cell
 SLACK = 0.03  # by which what happens may miss the bounds of what was said
+CHANCE = 2  # standard errors beyond a bound: so far it may be by chance
 
 
 class Kind(Struct, frozen=True):
@@ -27,17 +28,21 @@ class Kind(Struct, frozen=True):
     event: Event
     events: int  # in a cell, where nobody says otherwise
     full: bool = False  # everybody has met many: its intervals have to hold in every cell
+    few: bool = False  # games: much is as was believed beforehand, and intervals may be too wide
+
+    def bounds(self, low: float, high: float) -> tuple[float, float]:
+        return low, 1.0 if self.few else high
 
 
 KINDS = {
-    "round-robin-4": Kind("Round robin of 4", 4, held("round-robin"), 500, full=True),
+    "round-robin-4": Kind("Round robin of 4", 4, held("round-robin"), 500, full=True, few=True),
     "round-robin-16": Kind("Round robin of 16", 16, held("round-robin"), 150, full=True),
     "swiss-32": Kind("Swiss, 32 bots, 7 rounds", 32, held("swiss", rounds=7), 80),
     "swiss-128": Kind("Swiss, 128 bots, 9 rounds", 128, held("swiss", rounds=9), 20),
     "swiss-400": Kind("Swiss, 400 bots, 9 rounds", 400, held("swiss", rounds=9), 6),  # another fit
     "ladder": Kind("Ladder of 16, 320 matches", 16, held("ladder", matches=320), 100, full=True),
     "gauntlet": Kind("Gauntlet of 16, 4 rounds", 16, held("gauntlet", rounds=4), 100),
-    "knockout": Kind("Knockout of 16", 16, held("knockout"), 150),
+    "knockout": Kind("Knockout of 16", 16, held("knockout"), 150, few=True),
 }
 
 
@@ -106,6 +111,12 @@ def look(cell: Cell, truth: World, event: Event) -> None:
         cell.before += high - low
 
 
+def average(found: Sequence[Cell]) -> tuple[float, float]:
+    """The mean coverage of some cells, and its standard error."""
+    mean = sum(each.coverage for each in found) / len(found)
+    return mean, sum(each.error**2 for each in found) ** 0.5 / len(found)
+
+
 class Bin(Struct):
     """Those who were said to be the best with about the same probability."""
 
@@ -118,9 +129,11 @@ class Bin(Struct):
     @property
     def fails(self) -> bool:
         """Whether what happened is further from what was said than is allowed, and than chance explains."""
-        share = self.happened / max(1, self.count)
-        chance = 2 * (share * (1 - share) / max(1, self.count)) ** 0.5
-        return self.count > 0 and not (self.low - SLACK - chance <= share <= self.high + SLACK + chance)
+        if not self.count:
+            return False
+        share, likely = self.happened / self.count, self.said / self.count
+        error = (likely * (1 - likely) / self.count) ** 0.5
+        return outside(share, error, (self.low - SLACK, self.high + SLACK))
 
 
 def bins(said: Iterable[tuple[float, bool]]) -> list[Bin]:
@@ -133,23 +146,23 @@ def bins(said: Iterable[tuple[float, bool]]) -> list[Bin]:
     return found
 
 
+def outside(share: float, error: float, bounds: tuple[float, float]) -> bool:
+    """Whether it is further outside than chance explains."""
+    low, high = bounds
+    return not low - CHANCE * error <= share <= high + CHANCE * error
+
+
 def objections(kind: Kind, found: list[Cell]) -> Iterator[str]:
     """Where a kind of event does not meet the gate."""
-    low, high = FULL
-    if kind.full:
-        for cell in found:
-            if not low <= cell.coverage <= high:
-                yield f"{kind.title}, {cell.named}: {cell.coverage:.1%} hold (± {cell.error:.1%})"
-    else:
-        for cell in found:
-            if cell.coverage < LEAST:
-                yield f"{kind.title}, {cell.named}: {cell.coverage:.1%} hold (± {cell.error:.1%})"
-        for draws, advantage in product(DRAWS, ADVANTAGES):
-            those = [each for each in found if (each.draws, each.advantage) == (draws, advantage)]
-            mean = sum(each.coverage for each in those) / len(those)
-            if not AVERAGE[0] <= mean <= AVERAGE[1]:
-                where = f"{kind.title}, draws {draws:.0%}, first move {advantage:.0f}"
-                yield f"{where}: {mean:.1%} hold on average"
+    bounds = kind.bounds(*FULL) if kind.full else (LEAST, 1.0)
+    for cell in found:
+        if outside(cell.coverage, cell.error, bounds):
+            yield f"{kind.title}, {cell.named}: {cell.coverage:.1%} hold (± {cell.error:.1%})"
+    for draws, advantage in product(DRAWS, ADVANTAGES):
+        mean, error = average([each for each in found if (each.draws, each.advantage) == (draws, advantage)])
+        if outside(mean, error, kind.bounds(*AVERAGE)):
+            where = f"{kind.title}, draws {draws:.0%}, first move {advantage:.0f}"
+            yield f"{where}: {mean:.1%} hold on average (± {error:.1%})"
     for each in bins(pair for cell in found for pair in cell.said):
         if each.fails:
             yield (

@@ -1,12 +1,15 @@
 """The gate in short: a few events, whose sums must be near what is promised."""
 
+from itertools import product
 from random import Random
 
 import pytest
 
 from tests.calibration import deciding
-from tests.calibration.gate import Cell, bins, cells
+from tests.calibration.gate import ADVANTAGES, DRAWS, KINDS, SPREADS, Cell, bins, cells, objections
 from tournament.format import Aim
+
+INTERVALS = 1000
 
 SHORT = {"round-robin-4": 2, "gauntlet": 1}  # events in each of 27 cells
 
@@ -38,6 +41,53 @@ def test_what_is_called_likely_happens_as_often(looked_at: dict[str, list[Cell]]
     for each in bins(said):
         if each.count >= 25:
             assert each.happened / each.count == pytest.approx(each.said / each.count, abs=0.2)
+
+
+def cells_that_hold(coverage: float, error: float) -> list[Cell]:
+    """Nine averages over three spreads, all with that coverage; `error` is about that of a cell."""
+    return [
+        Cell(
+            draws,
+            advantage,
+            spread,
+            intervals=INTERVALS,
+            holding=round(coverage * INTERVALS),
+            shares=[coverage - error, coverage + error],
+            width=1.0,
+            before=2.0,
+        )
+        for draws, advantage, spread in product(DRAWS, ADVANTAGES, SPREADS)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "coverage", "error", "objected"),
+    [
+        ("round-robin-16", 0.95, 0.001, 0),
+        ("round-robin-16", 0.98, 0.001, 27 + 9),
+        ("round-robin-16", 0.91, 0.001, 27 + 9),
+        ("round-robin-16", 0.98, 0.02, 0),  # as may well be by chance
+        ("swiss-32", 0.92, 0.001, 9),  # on average; each cell may have 91 %
+        ("swiss-32", 0.90, 0.001, 27 + 9),
+        ("swiss-32", 0.98, 0.001, 9),
+        ("knockout", 0.98, 0.001, 0),  # few games: too wide, but never too narrow
+        ("knockout", 0.90, 0.001, 27 + 9),
+        ("round-robin-4", 0.99, 0.001, 0),
+        ("round-robin-4", 0.92, 0.001, 27 + 9),
+    ],
+)
+def test_the_gate_objects_to_what_chance_does_not_explain(
+    name: str, coverage: float, error: float, objected: int
+) -> None:
+    assert len([*objections(KINDS[name], cells_that_hold(coverage, error))]) == objected
+
+
+def test_the_gate_objects_to_intervals_wider_than_those_of_a_plain_fit() -> None:
+    wide = cells_that_hold(0.95, 0.001)
+    for each in wide:
+        each.width = 2.1
+    (said,) = objections(KINDS["swiss-32"], wide)
+    assert said == "Swiss, 32 bots, 7 rounds: intervals are 5% wider than those of a plain fit"
 
 
 def test_what_is_decided_is_right_and_sooner_than_in_round_robins() -> None:

@@ -58,11 +58,12 @@ def model(name: str) -> Any:
 
 def test_a_generated_client_holds_a_tournament(client: tuple[Any, Served]) -> None:
     organiser, host = client
-    assert call("get_api_tournaments")(client=organiser).tournaments == []
+    tables = call("get_api_tournaments")(client=organiser).tournaments
+    assert [(table.format_, table.state.value) for table in tables] == [("open", "running")] * 5
     settings = model("TournamentSettings")(name="cup", game="quoridor", entrants=2)
     opened = call("post_api_tournaments")(client=organiser, body=settings)
     assert (opened.tournament, opened.state.value, opened.wanted) == ("cup", "registering", 2)
-    assert call("get_api_tournaments")(client=organiser).tournaments == [opened]
+    assert call("get_api_tournaments")(client=organiser).tournaments == [opened, *tables]
     again = call("post_api_tournaments")(client=organiser, body=settings)
     assert isinstance(again, model("Error"))
     assert "cup" in again.error

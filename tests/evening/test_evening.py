@@ -35,7 +35,7 @@ def test_nobody_honest_loses_otherwise_than_on_the_board(found: Found) -> None:
         ("e99", "time", "bot", "16 of its moves were refused before, the last, e99, because"),
         ("slow", "time", "bot", "slow ran out of time"),
         ("dies", "time", "network", "disconnected"),
-        ("leaves", "left", "bot", "leaves did not come"),
+        ("leaves", "left", "bot", "leaves was here before, and did not come back"),
     ],
 )
 def test_whoever_misbehaves_is_told_how(found: Found, name: str, ending: str, fault: str, said: str) -> None:

@@ -20,7 +20,8 @@ from tests.fuzz.ground import REGULAR, Door, Served
 from tests.fuzz.sessions import Say
 
 ROOT = Path(__file__).parents[2]
-QUICK, ALL = 300, tries(500, 5000)  # sessions at each door: `python -m tests.fuzz` has as many as one likes
+QUICK = tries(200, 300)  # sessions at each door: `python -m tests.fuzz` has as many as one likes …
+ALL = tries(350, 5000)  # … and so many in all
 SEED = 4
 GROWTH = 10_000  # objects, which caches may hold in the end: two for each session would be more
 

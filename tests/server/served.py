@@ -1,16 +1,15 @@
-"""A host in a process of its own, as its users start it."""
+"""A host in a process of its own, behind its real doors."""
 
 import json
 import os
 import re
 import socket
-import subprocess
-import sys
 from http.client import HTTPResponse
 from pathlib import Path
 from typing import Any
 
 from tests.hang import HANG
+from tests.server.forked import Forked
 
 ROOT = Path(__file__).parents[2]
 READY = re.compile(
@@ -25,15 +24,8 @@ class Served:
         self.folder = folder
         paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
         ports = ("--tcp", "0", "--websocket", "0", "--http", str(http))
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "server", "serve", *ports, *flags],
-            cwd=folder,
-            env=os.environ | {"PYTHONPATH": paths, "QUINTAIN_RESERVE_BYTES": "0"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert self.process.stdout is not None
+        environment = os.environ | {"PYTHONPATH": paths, "QUINTAIN_RESERVE_BYTES": "0"}
+        self.process = Forked(("serve", *ports, *flags), folder, environment)
         found = READY.fullmatch(self.process.stdout.readline())
         assert found is not None, self.process.communicate()
         self.tcp, self.websocket, self.http = (int(where.split(":")[1]) for where in found.groups()[:3])
@@ -51,8 +43,8 @@ class Served:
 
     def end(self) -> tuple[int, str, str]:
         """The exit code, and what was printed since the ready line."""
-        out, errors = self.process.communicate(timeout=HANG)
-        return self.process.returncode, out, errors
+        out, errors = self.process.communicate()
+        return self.process.wait(), out, errors
 
     def kill(self) -> None:
         if self.process.poll() is None:

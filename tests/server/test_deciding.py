@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 from trio.testing import MockClock
 
+from server.commands.tournament_answers import shown
 from server.export.decision_views import eta_of_all, more, report_shown, said
 from server.export.json_views import plain_rows, rows
 from server.programs.report import rendered
 from tests.server.protocols.test_api import GAME, office
 from tests.tournament.test_score_sheet import event, play
 from tournament.events import Ending
-from tournament.facts import Concluded, Drew, Entered, Opened
+from tournament.facts import Concluded, Drew, Entered, Opened, State, Turned
 from tournament.format import Aim, Pairing, Terms
 from tournament.record import Record
 from tournament.score_sheet import board_of
@@ -21,17 +22,21 @@ from tournament.score_sheet import board_of
 NAMES = ("ada", "bob", "cyd")
 
 
-def deciding(wins: int) -> Record:
-    """Ada wins all her matches, the two others every second one against each other."""
+def deciding(wins: int, lasting: float | None = None, pause: float = 0.0) -> Record:
+    """Ada wins all her matches, the two others every second one against each other.
+
+    They last so long, one after another, with a pause before the last.
+    """
     record = Record("cup", Opened(GAME, "decide", terms=Terms(aim=Aim(games=500))))
-    for name in NAMES:
-        record.add(Entered(name))
+    for fact in (*map(Entered, NAMES), Turned(State.RUNNING)):
+        record.add(fact)
     for number, (_, (first, second)) in enumerate(
         product(range(wins), (("ada", "bob"), ("cyd", "ada"), ("bob", "cyd"), ("bob", "cyd"))), 1
     ):
         winner = int(second == "ada") if "ada" in (first, second) else number % 2
         score = (float(winner == 0), float(winner == 1))
         record.add(Drew((Pairing(number, number, first, second),)))
+        ended = None if lasting is None else number * lasting + pause * (number == 4 * wins)
         record.add(
             Concluded(
                 f"cup-{number}",
@@ -43,6 +48,8 @@ def deciding(wins: int) -> Record:
                 score,
                 (number, 1),
                 (0.1, 0.1),
+                began=None if ended is None or lasting is None else ended - lasting,
+                ended=ended,
             )
         )
     return record
@@ -61,19 +68,35 @@ def test_what_is_open_is_said_until_it_is_decided() -> None:
     assert more(late, last.decision) == 0
 
 
-def test_the_time_left_is_that_of_all_the_matches_that_it_still_takes() -> None:
-    record = deciding(2)
-    record.add(Drew((Pairing(9, 9, "ada", "bob"), Pairing(10, 9, "bob", "ada"))))
+@pytest.mark.parametrize("pause", [0.0, 3600.0])
+def test_the_time_left_follows_from_how_soon_one_match_ended_after_another(pause: float) -> None:
+    record = deciding(2, lasting=7.0, pause=pause)
     decision = board_of(record, 0.0).decision
     assert decision is not None
-    assert eta_of_all(record, decision, 10.0) == pytest.approx(10.0 * (more(record, decision) or 0) / 2)
+    assert eta_of_all(record, decision) == pytest.approx(7.0 * (more(record, decision) or 0))
+    record.add(Turned(State.FINISHED))
+    assert eta_of_all(record, decision) is None, "whatever was still open"
+
+
+def test_nobody_says_how_long_it_takes_where_it_is_not_known_when_matches_ended() -> None:
+    record = deciding(2)
+    decision = board_of(record, 0.0).decision
+    assert decision is not None
+    assert eta_of_all(record, decision) is None
+
+
+def test_a_tournament_is_shown_while_it_is_worked_out_what_is_decided() -> None:
+    held = {"tournament": "cup", "game": GAME, "format": "decide", "state": "running", "played": 0, "open": 3}
+    unknown = dict.fromkeys(("wanted", "eta", "group", "start_at", "next_round", "checking_in", "deciding"))
+    lists: dict[str, Any] = {"entrants": [], "playing": [], "missing": []}
+    assert "cup" in shown(held | unknown | lists)
 
 
 def test_the_terminal_says_what_is_decided_under_the_table() -> None:
-    shown = report_shown(deciding(60))
-    assert shown["decided"] is True
-    assert rendered(shown, as_json=False).splitlines()[-1].startswith("Decided with 95 % confidence")
-    first, *_ = shown["rows"]
+    told = report_shown(deciding(60))
+    assert told["decided"] is True
+    assert rendered(told, as_json=False).splitlines()[-1].startswith("Decided with 95 % confidence")
+    first, *_ = told["rows"]
     assert (first["name"], first["rank"]) == ("ada", 1)
     assert first["ranks"][0] == first["first"] > 0.9
     assert first["strength"] == first["rating"] > 0

@@ -3,7 +3,6 @@
 import json
 import sqlite3
 import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -21,9 +20,8 @@ from server.export.verify import verify
 from server.store.data_folder import locked, prepared
 from server.store.restore import restored as put_back
 from server.store.sqlite import Sqlite, SqliteReader
-from tests.hang import HANG
 from tests.server.exports import exported, simulated, text, unchained
-from tests.server.served import ROOT
+from tests.server.forked import Forked
 from tests.server.store.postgresql import Server
 from tests.server.store.postgresql import running as running_postgresql
 from tournament import entries
@@ -211,32 +209,32 @@ def test_a_damaged_or_missing_backup_is_not_restored(tmp_path: Path) -> None:
     assert not (tmp_path / "data" / "quintain.sqlite").exists()
 
 
-def command(folder: Path, *arguments: str, source: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
-    run = [sys.executable, "-m", "server", *arguments]
-    environment = {"PYTHONPATH": str(ROOT), "PATH": ""}
-    return subprocess.run(run, cwd=folder, env=environment, input=source, capture_output=True, timeout=HANG)
+def command(folder: Path, *arguments: str, source: str = "") -> "subprocess.CompletedProcess[str]":
+    process = Forked(arguments, folder, {"PATH": ""}, source.encode())
+    out, errors = process.communicate()
+    return subprocess.CompletedProcess(arguments, process.wait(), out, errors)
 
 
 def test_the_commands_work_together(tmp_path: Path) -> None:
     filled(prepared(str(tmp_path / "quintain-data")) / "quintain.sqlite")
     everything = command(tmp_path, "export", "--all")
-    assert (everything.returncode, everything.stderr) == (0, b"")
+    assert (everything.returncode, everything.stderr) == (0, "")
     brought = command(tmp_path, "import", "--data", "other", source=everything.stdout)
     assert brought.returncode == 0, brought.stderr
-    assert b"one: " in brought.stdout
+    assert "one: " in brought.stdout
     one = command(tmp_path, "export", "two", "--data", "other")
     assert {json.loads(line).get("tournament", "two") for line in one.stdout.splitlines()} == {"two"}
     unknown = command(tmp_path, "export", "three")
-    assert (unknown.returncode, unknown.stdout) == (1, b"")
-    assert unknown.stderr == b"quintain: there is no tournament 'three'; there are: one, two\n"
+    assert (unknown.returncode, unknown.stdout) == (1, "")
+    assert unknown.stderr == "quintain: there is no tournament 'three'; there are: one, two\n"
     neither = command(tmp_path, "export")
     assert neither.returncode == 2
     nothing = command(tmp_path, "export", "--all", "--data", "nowhere")
     assert nothing.returncode == 2
-    assert nothing.stderr.startswith(b"quintain: nowhere/quintain.sqlite: there is no such file")
+    assert nothing.stderr.startswith("quintain: nowhere/quintain.sqlite: there is no such file")
     elsewhere = command(tmp_path, "export", "--all", "--store", "mysql://root@localhost/x")
     assert elsewhere.returncode == 2
-    assert b"expected postgresql://" in elsewhere.stderr
+    assert "expected postgresql://" in elsewhere.stderr
 
 
 # The doctor
@@ -293,4 +291,4 @@ def test_the_doctor_speaks_in_lines_or_json_and_ends_with_one_where_something_is
     (tmp_path / "quintain.toml").write_text("prot = 1")
     spoilt = command(tmp_path, "doctor")
     assert spoilt.returncode == 1
-    assert spoilt.stdout.startswith(b"fault    configuration: quintain.toml: prot is not known")
+    assert spoilt.stdout.startswith("fault    configuration: quintain.toml: prot is not known")

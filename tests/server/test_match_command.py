@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,8 +14,9 @@ from cyclopts import CycloptsError
 from server.__main__ import command_line
 from server.commands.match import sprt_of
 from server.exits import Misuse
-from tests.hang import HANG, wait_for
+from tests.hang import wait_for
 from tests.server.example_programs import command
+from tests.server.forked import Forked
 from tests.server.run import quintain
 from tests.server.served import ROOT
 from tournament.sprt import Sprt
@@ -130,18 +130,11 @@ def test_whatever_stops_it_what_is_known_is_kept(how: signal.Signals, tmp_path: 
     path, slowish = tmp_path / "series.jsonl", f"{sys.executable} {tmp_path / 'slowish.py'}"
     words = ("match", slowish, "brain:random", *CONNECT4, "--plies", "2")
     more = ("--games", "5000", "--save", str(path), "--json", "--concurrency", "2")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "server", *words, *more],
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "clients/python")))},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = Forked((*words, *more), ROOT, os.environ)
     try:
         wait_for(lambda: path.exists() and path.read_bytes().count(b"\n") > 5, "five matches")
         process.send_signal(how)
-        out, errors = process.communicate(timeout=HANG)
+        out, errors = process.communicate()
     finally:
         process.kill()
     kept = [json.loads(line) for line in path.read_text().splitlines()[1:] if line.endswith("}")]

@@ -1,11 +1,8 @@
 """`quintain serve` as its users meet it: a real process, real sockets, real signals."""
 
 import json
-import os
 import signal
 import socket
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +15,7 @@ from trio.testing import MockClock
 from server.serve import INTERRUPTED, _until_the_end
 from tests.hang import HANG
 from tests.loopback import ipv6
-from tests.server.served import ROOT
+from tests.server.run import quintain
 from tests.server.transcripts import hosting
 from tests.tournament.world import play, silent
 
@@ -172,32 +169,18 @@ def test_wrong_usage_is_said_in_a_line_and_ends_with_two(
     tmp_path: Path, flags: tuple[str, ...], said: str
 ) -> None:
     ports = ("--websocket", "0", "--http", "0") + (() if "--tcp" in flags else ("--tcp", "0"))
-    run = subprocess.run(
-        [sys.executable, "-m", "server", "serve", *ports, *flags],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=HANG,
-    )
-    assert run.returncode == 2
-    assert said in run.stdout + run.stderr
-    assert "Traceback" not in run.stderr
-    assert "ready" not in run.stdout
+    code, out, errors = quintain("serve", *ports, *flags, folder=tmp_path)
+    assert code == 2
+    assert said in out + errors
+    assert "Traceback" not in errors
+    assert "ready" not in out
 
 
 def test_a_port_that_is_taken_is_said_in_a_line(serve: Any, tmp_path: Path) -> None:
     host = serve()
-    run = subprocess.run(
-        [sys.executable, "-m", "server", "serve", "--tcp", str(host.tcp), "--data", "other"],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=HANG,
-    )
-    assert run.returncode == 2
-    assert f"tcp: cannot listen on 127.0.0.1 port {host.tcp}: Address already in use" in run.stderr
+    code, _, errors = quintain("serve", "--tcp", str(host.tcp), "--data", "other", folder=tmp_path)
+    assert code == 2
+    assert f"tcp: cannot listen on 127.0.0.1 port {host.tcp}: Address already in use" in errors
 
 
 @ipv6
@@ -214,14 +197,8 @@ def test_every_door_is_open_on_both_addresses_of_the_machine(serve: Any) -> None
 def test_a_port_that_is_taken_on_the_other_address_is_said_in_a_line(tmp_path: Path) -> None:
     with socket.create_server(("::1", 0), family=socket.AF_INET6) as taken:
         port = taken.getsockname()[1]
-        run = subprocess.run(
-            [sys.executable, "-m", "server", "serve", "--tcp", "0", "--websocket", "0", "--http", str(port)],
-            cwd=tmp_path,
-            env=os.environ | {"PYTHONPATH": str(ROOT), "QUINTAIN_RESERVE_BYTES": "0"},
-            capture_output=True,
-            text=True,
-            timeout=HANG,
-        )
-    assert run.returncode == 2
-    assert f"http: cannot listen on ::1 port {port}: Address already in use" in run.stderr
-    assert "ready" not in run.stdout
+        ports = ("--tcp", "0", "--websocket", "0", "--http", str(port))
+        code, out, errors = quintain("serve", *ports, folder=tmp_path, QUINTAIN_RESERVE_BYTES="0")
+    assert code == 2
+    assert f"http: cannot listen on ::1 port {port}: Address already in use" in errors
+    assert "ready" not in out

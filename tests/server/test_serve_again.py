@@ -1,12 +1,9 @@
 """`quintain serve` on a folder that it has served from: real processes, real signals, a real disk."""
 
 import json
-import os
 import resource
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -15,7 +12,8 @@ from typing import Any
 import pytest
 
 from tests.hang import HANG
-from tests.server.served import ROOT, Served
+from tests.server.run import quintain
+from tests.server.served import Served
 
 pytestmark = pytest.mark.slow
 
@@ -77,23 +75,17 @@ def test_what_was_killed_goes_on_and_what_is_over_is_told_again(serve: Any) -> N
     assert json.loads(out.splitlines()[-1]) | {"as_of": standings["as_of"]} == standings
 
 
-def run(folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
+def refused(folder: Path) -> str:
+    """What a host that cannot run in that folder says of it."""
     ports = ("--tcp", "0", "--websocket", "0", "--http", "0")
-    return subprocess.run(
-        [sys.executable, "-m", "server", "serve", *ports, *flags],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=HANG,
-    )
+    code, _, errors = quintain("serve", *ports, folder=folder)
+    assert code == 2
+    return errors
 
 
 def test_a_second_host_is_turned_away_in_a_line(serve: Any, tmp_path: Path) -> None:
     host = serve()
-    second = run(tmp_path)
-    assert second.returncode == 2
-    assert second.stderr.splitlines()[-1] == (
+    assert refused(tmp_path).splitlines()[-1] == (
         f"quintain: quintain-data: another host (process {host.process.pid}) keeps its data here"
     )
     assert host.get("/readyz")[0] == 200
@@ -109,10 +101,9 @@ def test_a_folder_that_was_left_in_disorder_is_served_from_by_the_next_host(serv
 def test_a_journal_that_is_none_is_said_in_a_line(tmp_path: Path) -> None:
     (tmp_path / "quintain-data").mkdir()
     (tmp_path / JOURNAL).write_text("a letter, and no database at all\n" * 100)
-    refused = run(tmp_path)
-    assert refused.returncode == 2
-    assert f"quintain: {JOURNAL}: this database cannot be used: file is not a database" in refused.stderr
-    assert "Traceback" not in refused.stderr
+    errors = refused(tmp_path)
+    assert f"quintain: {JOURNAL}: this database cannot be used: file is not a database" in errors
+    assert "Traceback" not in errors
 
 
 def test_a_clean_end_leaves_one_file_of_the_journal(serve: Any) -> None:

@@ -16,14 +16,17 @@ from contextlib import ExitStack
 from pathlib import Path
 from statistics import linear_regression
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 from urllib.request import urlopen
 
 from msgspec import Struct
 from msgspec.json import decode
 
 from tests.bench.server import Server, quintain
-from tests.soak.visitors import STAY, Waves, dialects
 from tournament.record import WHOLE
+
+if TYPE_CHECKING:
+    from tests.soak.visitors import Waves
 
 BOUND = 1.0  # MiB an hour, beside what finished matches take
 TURN = 0.1  # seconds that the bots of one dialect play before those of the next …
@@ -36,6 +39,8 @@ PROCESSES = ("play", "show")
 # Bytes of each finished match: `tests/tournament/test_history.py` and `tests/server/show/test_memory.py`.
 KEPT = (8.5, 120.0)
 MIB = 1 << 20
+
+STAY = 10.0  # seconds that a wave of bots stays; its matches are left in the middle
 
 Say = Callable[[str], None]
 
@@ -101,6 +106,8 @@ def soak(
     filling: float = FILLING,
 ) -> Soak:
     """Measure in the second half of that time; at `most` so many seconds later, if tables fill up later."""
+    from tests.soak.visitors import Waves, dialects  # who think out their matches when they are imported
+
     samples, played = list[Sample](), dict[str, int]()
     since = seconds / 2
     with ExitStack() as stack:
@@ -129,7 +136,7 @@ def soak(
     return Soak(since, samples, {name: each.moves for name, each in waves.items()})
 
 
-def line(sample: Sample, waves: dict[str, Waves]) -> str:
+def line(sample: Sample, waves: "dict[str, Waves]") -> str:
     sizes = ", ".join(f"{name} {size:6.1f} MiB" for name, size in zip(PROCESSES, sample.sizes, strict=True))
     moves, gone = sum(each.moves for each in waves.values()), sum(each.waves for each in waves.values())
     played = sum(sample.matches)

@@ -26,7 +26,6 @@ from tests.chaos.bots import PLAYS
 TOGETHER = 8  # bots of a wave
 NAMES = 96  # of the bots of one dialect: a name comes back when a match that it left is long over
 PATIENCE = 0.05  # seconds without a word after which it is the turn of the next dialect
-STAY = 10.0  # seconds that a wave stays; its matches are left in the middle
 LOOKED_AT = (
     "/",
     "/tournaments/open-{game}",
@@ -127,7 +126,7 @@ def dialects() -> Mapping[str, Dialect]:
 class Waves:
     """The bots of one dialect, some of them at a time. After each wave others have a look."""
 
-    def __init__(self, server: Server, dialect: Dialect, stay: float = STAY) -> None:
+    def __init__(self, server: Server, dialect: Dialect, stay: float) -> None:
         self.game = dialect.game
         self.moves = 0
         self.waves = 0
@@ -147,7 +146,7 @@ class Waves:
                 self._pass_by()  # while no bot is here that one of these could meet
             self.waves += 1
             self._crowd, self._until = (
-                Crowd(self._server.address(self._dialect.door), PATIENCE),
+                Crowd(self._server.address(self._dialect.door), patience=PATIENCE),
                 now + self._stay,
             )
             self._dialect.gather(self._crowd, islice(self._names, TOGETHER))

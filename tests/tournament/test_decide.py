@@ -75,6 +75,15 @@ def test_as_many_places_are_settled_as_are_asked_for(places: int) -> None:
     assert known.order == ("p0", "p1", "p2", "p3")[: len(known.order)]
 
 
+def test_near_equals_further_down_do_not_keep_the_first_place_open() -> None:
+    settled = [
+        decided_by(found.entrants, found.results, found.terms).settled
+        for seed in range(4)
+        for found in (held(seed, Aim(places=2, games=240), 200, 0, 0),)
+    ]
+    assert min(settled) == 1
+
+
 def test_of_an_event_without_results_nothing_is_decided() -> None:
     known = decided_by(field(5), (), Terms(seed=1, aim=Aim()))
     assert not known.decided

@@ -116,7 +116,7 @@ async def test_whoever_wants_no_more_matches_is_dealt_none_and_holds_nobody_up(
             await here.tournament.run()
     mine = [fact for fact in here.concluded() if "ann" in fact.players]
     assert [fact.ending for fact in mine] == [Ending.PLAYED, Ending.LEFT]
-    assert mine[1].why == "ann did not come"
+    assert mine[1].why == "ann was here before, and did not come back"
 
 
 @pytest.mark.parametrize("retires", [True, False])

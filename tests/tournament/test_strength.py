@@ -18,7 +18,7 @@ from tournament.events import Ending
 from tournament.facts import Concluded, played_out
 from tournament.format import Pairing, Result, moves_digest
 from tournament.meetings import Meetings
-from tournament.posterior import ADVANTAGE, ELO, LEAN, SPREADS, Model, games_of
+from tournament.posterior import ADVANTAGE, ELO, SPREADS, WIDE, Model, games_of
 from tournament.ratings import Ratings, duplicates
 from tournament.strength import RANKED, Strengths, strengths
 
@@ -54,7 +54,8 @@ def test_the_draws_are_those_that_brute_force_finds() -> None:
     random, count = np.random.default_rng(1), 400_000
     low, high, many = SPREADS
     spreads = np.geomspace(low, high, many) / ELO
-    spread = random.choice(spreads, count, p=spreads**LEAN / (spreads**LEAN).sum())
+    likely = spreads * np.exp(-((spreads * ELO / WIDE) ** 2) / 2)  # one of many steps of a growing width
+    spread = random.choice(spreads, count, p=likely / likely.sum())
     points = random.standard_normal((found.size + 1, count))
     points[: found.size] *= spread
     points[found.size] *= ADVANTAGE / ELO

@@ -2,9 +2,9 @@
 
 It begins with a few rounds of a round robin. From then on half of each round are the two who may
 both be the best, or have any place that is to be settled: two drawings of what may be true differ in
-them (top-two sampling). The other half are those between whom the least is decided, where
-each meeting is taken into account for the next. All meet with sides swapped at once, so sides are
-balanced. A round is drawn when the one before is over; none, when all is decided
+them (top-two sampling). The other half are those between whom the least is decided, for the first
+place that is open. Each meeting is taken into account for the next. All meet with sides swapped at
+once, so sides are balanced. A round is drawn when the one before is over; none, when all is decided
 (`tournament/deciding.py`), or when as many matches were drawn as there may be.
 """
 
@@ -102,11 +102,17 @@ def chosen(outlook: Outlook, found: Decision, aim: Aim, seed: object) -> list[tu
         if not found.open:
             break
         pair = in_doubt(outlook, names, wanted(len(names), aim), random) if number % 2 else None
-        one, other = pair or (found.open[0].better, found.open[0].worse)
+        one, other = pair or least_decided(found)
         outlook.play(one, other)
         meetings.append((one, other))
         found = decision(outlook, names, aim)
     return meetings
+
+
+def least_decided(found: Decision) -> tuple[str, str]:
+    """Of the first place that is open: near equals further down can wait until it is settled."""
+    claims = [claim for claim in found.open if claim.better == found.order[found.settled]]
+    return claims[0].better, claims[0].worse
 
 
 def in_doubt(
@@ -131,7 +137,7 @@ FORMAT = Format(
     name="decide",
     title="Decide",
     draw=draw,
-    rules=2,  # 1: before what is nearly equal was taken as equal
+    rules=3,  # 1: before what is nearly equal was taken as equal; 2: before the first open place came first
     order=("strength",),
     decides=True,
 )

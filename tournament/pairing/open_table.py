@@ -8,12 +8,12 @@ whoever came first is first; after that they take turns. If `terms.lots` says so
 sides are by lot.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from operator import attrgetter, itemgetter
 
 from tournament.format import Entrant, Format, Pairing, Result, Terms
-from tournament.latest import Latest, Times, met
+from tournament.latest import Latest, Times
 from tournament.pairing.drawing import last_round, lots, numbered
 
 WAITING = 100  # entrants that are considered, in the order of arrival: bounds the pairs to compare
@@ -26,12 +26,7 @@ def draw(
     waiting = sorted(free, key=attrgetter("last"))[:WAITING]
     latest = drawn if isinstance(drawn, Latest) else Latest(drawn, results)
     seed = (terms.seed, drawn[-1].number if drawn else 0)
-    pairs = [
-        (one.last + other.last, met(latest.times, one.name, other.name), one.name, other.name)
-        for one, other in combinations(waiting, 2)
-        if _willing(one, other) and not met(latest.playing, one.name, other.name)
-    ]
-    pairs.sort(key=itemgetter(0, 1))
+    pairs = sorted(_pairs(waiting, latest), key=itemgetter(0, 1))
     meetings: list[tuple[str, str]] = []
     taken = set[str]()
     for _, _, one, other in pairs:
@@ -41,8 +36,15 @@ def draw(
     return numbered(drawn, [meetings], last_round(drawn) + 1)
 
 
-def _willing(one: Entrant, other: Entrant) -> bool:
-    return one.name != other.name and one.against in (None, other.name) and other.against in (None, one.name)
+def _pairs(waiting: Sequence[Entrant], latest: Latest) -> Iterator[tuple[int, int, str, str]]:
+    """All who could meet, and what puts a pair after others: many are looked at for each match."""
+    times, playing = latest.times, latest.playing
+    for one, other in combinations(waiting, 2):
+        first, second = one.name, other.name
+        willing = one.against in (None, second) and other.against in (None, first)
+        there, back = (first, second), (second, first)
+        if willing and first != second and there not in playing and back not in playing:
+            yield one.last + other.last, times.get(there, 0) + times.get(back, 0), first, second
 
 
 def _seated(one: str, other: str, times: Times, seed: object) -> tuple[str, str]:

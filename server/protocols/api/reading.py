@@ -94,8 +94,7 @@ async def tournament(call: Look, found: Held) -> Response:
             board = await call.view.boards.current(record)
             if board.decision is not None:
                 shown["deciding"] = decision_shown(record, board, board.decision)
-                if shown["eta"] is not None:
-                    shown["eta"] = eta_of_all(record, board.decision, shown["eta"])
+                shown["eta"] = eta_of_all(record, board.decision)
     return json_response(200, shown)
 
 

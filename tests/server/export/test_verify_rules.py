@@ -62,7 +62,9 @@ def test_a_table_says_by_which_version_it_was_ranked_and_one_of_another_is_told_
     assert mistake.startswith("rows[0].tie_breaks.buchholz is ")
     del table["rules"]
     explained, same = (each.why for each in verify(text(lines)).findings)
-    assert explained.startswith("this was ranked by version 1 of the criteria; this Quintain has version 2")
+    assert explained.startswith(
+        f"this was ranked by version 1 of the criteria; this Quintain has version {RULES},"
+    )
     assert same == mistake
 
 

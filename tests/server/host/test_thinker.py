@@ -225,6 +225,22 @@ def test_a_child_ends_with_its_input() -> None:
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
 
 
+def test_a_child_whose_host_was_killed_while_it_thought_says_nothing_of_it() -> None:
+    task = msgspec.json.encode(thinker.Task("connect-4", {}, WINS, "first", 1.0, None, 0))
+    nobody, answers = os.pipe()
+    os.close(nobody)
+    with os.fdopen(answers, "wb") as stdout:
+        ended = subprocess.run(
+            [sys.executable, "-m", "server.host.thinker"],
+            input=task + b"\n",
+            stdout=stdout,
+            cwd=ROOT,
+            timeout=HANG,
+            stderr=subprocess.PIPE,
+        )
+    assert (ended.returncode, ended.stderr) == (0, b"")
+
+
 def test_a_child_answers_line_by_line_whatever_the_line_is() -> None:
     thoughts = BytesIO()
     task = msgspec.json.encode(thinker.Task("connect-4", {}, WINS, "first", 1.0, None, 0))

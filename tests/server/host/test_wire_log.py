@@ -160,3 +160,31 @@ def test_tokens_are_cut_and_nothing_else(said: str, shown: str) -> None:
 
 def test_what_cannot_be_seen_is_written_as_in_programs() -> None:
     assert escaped("b2\r\x1b[2Jé\u202e…") == "b2\\r\\x1b[2Jé\\u202e…"
+
+
+async def test_what_was_noted_elsewhere_is_repeated_as_if_it_were_noted_here() -> None:
+    large = Limits(wire_log_seat_bytes=1_000_000)
+    random, there, here, again = Random(3), WireLog(large), WireLog(SMALL), WireLog(SMALL)
+    noted, expected = there.tape(seat("cup-1"), None), here.tape(seat("cup-1"), None)
+    for number in range(200):
+        text, at = random.randbytes(random.randrange(2000)), float(number)
+        for tape in (noted, expected):
+            if number % 3:
+                tape.told(text, at)
+            else:
+                tape.heard(text, at)
+    tape = again.tape(seat("cup-1"), None)
+    tape.repeat(noted.taped)
+    assert tape.messages == expected.messages
+    assert tape.omitted == expected.omitted > 0
+    assert again.size == here.size
+
+
+async def test_a_tape_that_is_repeated_says_how_much_the_other_had_omitted() -> None:
+    noted = WireLog(SMALL).tape(seat("cup-1"), None)
+    for number in range(200):
+        noted.told(b"x" * 100, float(number))
+    tape = WireLog(SMALL).tape(seat("cup-1"), None)
+    tape.repeat(noted.taped)
+    assert tape.messages == noted.messages
+    assert tape.omitted == noted.omitted > 0

@@ -357,6 +357,23 @@ async def test_others_have_their_turn_in_the_middle_of_a_sweep_and_what_is_not_u
 
 
 @linux
+async def test_what_is_said_together_goes_out_at_the_end_in_one_piece_urgent_or_not() -> None:
+    async with connected(EPOLL) as (wire, client, nursery):
+        outbox, sockets = Outbox(wire, nursery, Limits()), readiness()
+        assert sockets is not None
+        with sockets.together():
+            outbox.put(b"a", urgent=False)
+            with sockets.together():
+                outbox.put(b"b")
+            assert not outbox.empty
+            outbox.put(b"c", urgent=False)
+        assert outbox.empty
+        assert await client.receive_some() == b"abc"
+        outbox.put(b"d", urgent=False)
+        assert outbox.empty
+
+
+@linux
 @pytest.mark.parametrize("end", ["finish", "cut"])
 async def test_what_was_put_in_the_same_round_goes_out_before_the_end(end: str) -> None:
     async with connected(EPOLL) as (wire, client, nursery):

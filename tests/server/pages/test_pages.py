@@ -410,8 +410,14 @@ async def test_the_pages_on_protocols_are_there_offline(name: str, autojump_cloc
         page = await here.read(f"/protocols/{name}")
         for link in re.findall(r'href="(/protocols/[^"#]+)', page):
             assert (await here.ask(link)).status == 200, link
-    assert f"<h1>{protocols.title(name)}</h1>" in page.replace("&quot;", '"')
+    assert f">{protocols.title(name)}</h1>" in page.replace("&quot;", '"')
     assert 'href=""' not in page
+
+
+@pytest.mark.parametrize("name", protocols.SOURCES)
+def test_a_link_into_a_page_on_a_protocol_leads_to_a_heading_of_it(name: str) -> None:
+    for there, anchor in re.findall(r'href="(?:/protocols/([^"#]+))?#([^"]+)"', protocols.shown(name)):
+        assert re.search(rf'<h\d id="{re.escape(anchor)}">', protocols.shown(there or name)), anchor
 
 
 @pytest.mark.parametrize(

@@ -87,11 +87,11 @@ async def test_while_there_are_no_standings_a_page_asks_to_be_looked_at_again(
 def test_the_pages_of_a_bot_have_each_of_its_matches_once_the_latest_first(name: str) -> None:
     records = [large(600), large(400, kind="ladder")]
     records[0].add(Voided(records[0].endings[-2], "a fault"))
-    index, found = bot.Index(), list[str]()
-    seen = bot.seen(name, records, 1, index)
+    index, curves, found = bot.Index(), bot.Curves(), list[str]()
+    seen = bot.seen(name, records, 1, index, curves)
     assert seen is not None
     for page in range(1, seen["pages"] + 1):
-        shown = bot.seen(name, records, page, index)
+        shown = bot.seen(name, records, page, index, curves)
         assert shown is not None
         found += [each.match for each in shown["played"]]
     mine = [match for record in records for match, each in record.matches.items() if name in each.players]
@@ -101,10 +101,10 @@ def test_the_pages_of_a_bot_have_each_of_its_matches_once_the_latest_first(name:
 
 
 def test_a_page_of_a_bot_follows_what_is_played_meanwhile() -> None:
-    random, record, index = Random(2), large(50), bot.Index()
-    before = bot.seen("bot 1", [record], 1, index)
+    random, record, index, curves = Random(2), large(50), bot.Index(), bot.Curves()
+    before = bot.seen("bot 1", [record], 1, index, curves)
     play(record, random, "bot 1", "bot 2")
-    after = bot.seen("bot 1", [record], 1, index)
+    after = bot.seen("bot 1", [record], 1, index, curves)
     assert before is not None
     assert after is not None
     assert after["count"] == before["count"] + 1

@@ -1,12 +1,22 @@
-"""The organiser's token, where commands find it: `test_commands_host.py` has the rest of the client."""
+"""The organiser's token, where commands find it, and answers that no host gives.
 
+`test_commands_host.py` has the rest of the client.
+"""
+
+import socket
+import ssl
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import trustme
 
 from server.exits import Failure
 from server.programs.api_client import Remote
 from server.store.data_folder import VARIABLE, organiser_token
+from tests.hang import HANG
 
 NOBODY = "http://127.0.0.1:1"  # nothing is asked there
 
@@ -23,3 +33,51 @@ def test_a_token_may_come_with_the_end_of_its_line(monkeypatch: pytest.MonkeyPat
 def test_a_token_that_no_request_can_carry_is_refused_with_a_sentence(token: str) -> None:
     with pytest.raises(Failure, match="one line of ASCII"):
         Remote(NOBODY, token).post("tournaments")
+
+
+@contextmanager
+def answering(answer: bytes, tls: ssl.SSLContext | None = None) -> Generator[str]:
+    """The address of something that gives one client this answer, whatever it is asked, and hangs up."""
+
+    def serve() -> None:
+        connection, _ = listener.accept()
+        with connection:
+            connection.settimeout(HANG)
+            try:
+                asked = connection if tls is None else tls.wrap_socket(connection, server_side=True)
+            except ssl.SSLError:  # the client does not go on
+                return
+            asked.recv(65536)
+            asked.sendall(answer)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(HANG)
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield f"127.0.0.1:{listener.getsockname()[1]}"
+        thread.join(HANG)
+
+
+@pytest.mark.parametrize(
+    ("answer", "complaint"),
+    [
+        (b"this is no web server: the first line is the name of a bot\n", "speaks no HTTP"),
+        (b'HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"match', "hung up in the middle of its answer"),
+        (b'HTTP/1.1 409 No\r\nContent-Length: 99\r\n\r\n{"error', "the host answers with 409 No"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", "is no host of ours"),
+    ],
+)
+def test_an_answer_that_no_host_gives_is_a_failure_in_a_sentence(answer: bytes, complaint: str) -> None:
+    """Such as that of the TCP port, which somebody may take for the HTTP port."""
+    with answering(answer) as address, pytest.raises(Failure, match=complaint):
+        Remote(f"http://{address}").get("games")
+
+
+def test_a_certificate_that_is_not_trusted_is_told_from_a_host_that_is_not_there() -> None:
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    trustme.CA().issue_cert("127.0.0.1").configure_cert(tls)
+    with (
+        answering(b"", tls) as address,
+        pytest.raises(Failure, match=r"certificate of .* is not trusted here"),
+    ):
+        Remote(f"https://{address}").get("games")

@@ -303,7 +303,7 @@ async def test_who_does_not_start_again_has_half_a_minute_before_a_match_is_lost
         assert len(record.matches) == 1
         await trio.sleep(2.0)
         (_, second) = record.matches.values()
-        assert (second.ending, second.why) == (Ending.LEFT, "Bob did not come")
+        assert (second.ending, second.why) == (Ending.LEFT, "Bob was here before, and did not come back")
 
 
 async def test_in_a_tournament_a_name_is_one_bots_while_it_waits_or_plays(autojump_clock: MockClock) -> None:

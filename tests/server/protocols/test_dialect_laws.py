@@ -99,7 +99,7 @@ async def test_it_does_not_matter_where_a_message_is_cut(
 @every_transcript
 def test_it_does_not_matter_in_which_two_pieces_messages_come(page: Page, transcript: Transcript) -> None:
     """Not at each place, which would take minutes: at some places, in every message at once."""
-    for place in CUTS[:: tries(4, 1)]:
+    for place in CUTS[:: tries(6, 1)]:
         from_zero(partial(replay_in_pieces, page, transcript, partial(in_two, place)))
 
 
@@ -306,7 +306,7 @@ def test_whatever_happens_in_the_middle_the_host_stays_sane(
 def test_the_host_stays_sane_wherever(
     blow: str, page: Page, transcript: Transcript, witness: Witness
 ) -> None:
-    """At every sixth place: which ones differs by what happens, and the test above has others."""
-    step = tries(6, 1)
+    """At every twelfth place: which ones differs by what happens, and the test above has others."""
+    step = tries(12, 1)
     for after in places(transcript)[[*BLOWS].index(blow) % step :: step]:
         from_zero(partial(suffer, BLOWS[blow], page, transcript, after, witness))

@@ -5,12 +5,10 @@ session. They know what tools return, and nothing of the host.
 """
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import trio
-from mcp import Client
-from mcp.types import CallToolResult
 
 from games.catalogue import catalogue
 from games.game import Pace
@@ -25,6 +23,9 @@ from tests.hang import HANG
 from tests.server.transcripts import hosting
 from tournament.facts import Opened, State
 from tournament.format import Terms
+
+if TYPE_CHECKING:
+    from mcp import Client
 
 NAMES = ("ann", "bob", "cid", "dot", "eve")
 ROUNDS = 2
@@ -54,18 +55,16 @@ async def over_http(host: Host, nursery: trio.Nursery) -> str:
 class Model:
     """Calls tools as a language model does, and does what they return."""
 
-    def __init__(self, client: Client, name: str, token: str | None) -> None:
+    def __init__(self, client: "Client", name: str, token: str | None) -> None:
         self._client = client
         self._name = name
         self._token = {} if token is None else {"token": token}
 
     async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        found = await self._client.call_tool(tool, {**arguments, **self._token})
-        assert isinstance(found, CallToolResult)
+        found: Any = await self._client.call_tool(tool, {**arguments, **self._token})
         assert found.content
         assert not found.is_error, found.content
-        told = found.structured_content
-        assert isinstance(told, dict)
+        told: dict[str, Any] = found.structured_content
         return told
 
     async def play(self, game: str, tournament: str) -> dict[str, Any]:
@@ -90,6 +89,8 @@ class Model:
 
 @pytest.mark.parametrize("game", catalogue())
 async def test_the_protocols_own_client_plays_a_swiss_to_its_end(game: str) -> None:
+    from mcp import Client  # which takes longer to import than all the rest, for these tests alone
+
     finals: list[dict[str, Any]] = []
     with trio.fail_after(HANG):
         async with hosting({}) as (host, nursery):

@@ -10,15 +10,20 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import msgspec
 import pytest
 import trio
+import trio.testing
 
 from server.host.host import Host
+from server.host.wire_log import Taped
 from server.net.guard import PEER_GONE
 from server.net.sockets import SocketWire, readiness
 from server.protocols import tcp
+from server.show.conduit import PACKET
 from server.show.feed import Teller
-from server.workers.spread import Spread
+from server.workers.match_messages import Fetch, Left, Together
+from server.workers.spread import Pair, Spread
 from server.workers.starting import conduit_pair
 from tests.hang import HANG
 from tournament.desk import Desk
@@ -289,6 +294,29 @@ async def test_when_the_other_worker_is_gone_a_match_goes_on_from_what_was_heard
         ends = await both_play_on(again[0], again[1])
         assert [end["ending"] for end in ends] == ["played", "played"]
         assert both.elsewhere == 2
+
+
+async def test_what_is_said_in_one_go_is_one_packet_and_a_bot_that_leaves_is_told_of_at_once() -> None:
+    ours, theirs = conduit_pair()
+    theirs.setblocking(False)
+    heard = msgspec.msgpack.Decoder(Together)
+    host = Host()
+    pair = Pair(host, Teller(host, lambda: 0), ours)
+    with theirs:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(pair.run)
+            for match in "abc":
+                pair.say(Fetch(match))
+            await trio.testing.wait_all_tasks_blocked()
+            packet = theirs.recv(PACKET)
+            assert heard.decode(packet[1:]).messages == (Fetch("a"), Fetch("b"), Fetch("c"))
+            pair.say(Fetch("d"))
+            pair.say(Left(1, Taped(), for_good=False))
+            packet = theirs.recv(PACKET)
+            assert heard.decode(packet[1:]).messages == (Fetch("d"), Left(1, Taped(), for_good=False))
+            with pytest.raises(BlockingIOError):
+                theirs.recv(PACKET)
+            nursery.cancel_scope.cancel()
 
 
 async def test_what_was_said_is_on_one_tape_whoever_played_the_match() -> None:

@@ -14,7 +14,7 @@ from tests.simulation.cluster.world import simulate
 from tests.simulation.planted import Patches
 
 CHUNK = 25
-SEEDS = tries(75, 200)
+SEEDS = tries(50, 200)
 CHUNKS = [range(first, first + CHUNK) for first in range(1, SEEDS, CHUNK)]  # so that workers share the work
 ENOUGH = range(1, 201)  # seeds in which a planted bug has to show
 

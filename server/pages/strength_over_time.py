@@ -1,0 +1,61 @@
+"""Strength over time: the curve on the page of a bot, of the ladder's rating, which changes match by match.
+
+A rating depends on those of all opponents, so the latest matches of a game are gone through for all bots in
+one go. What came of that is good for the page of each bot, until one more of these matches is over.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+
+from markupsafe import Markup
+
+from server.host.versions import backwards
+from server.pages import drawings, formatting
+from tournament.record import Record
+from tournament.skill import ELO, NEW, Skill, after, in_elo
+
+RATED = 20_000  # matches of a game, the latest, that a rating is followed through
+FIRM = 1.959963984540054  # standard deviations either side of the mean that hold 95 %
+
+Believed = Mapping[str, Sequence[Skill]]  # of each bot, after each of its matches
+Stamp = tuple[tuple[str, int], ...]
+
+
+class Curves:
+    """Of all games that somebody asked about."""
+
+    def __init__(self) -> None:
+        self._of: dict[str, tuple[Stamp, Believed]] = {}
+
+    def find(self, game: str, name: str, records: Sequence[Record]) -> Markup | None:
+        """A bot's curve, by these records of the game; None where two matches are too few. May be slow."""
+        stamp = tuple((record.name, record.version) for record in records)
+        known = self._of.get(game)
+        if known is None or known[0] != stamp:
+            known = self._of[game] = stamp, _believed(records)
+        return _drawn(known[1].get(name, ()))
+
+
+def _believed(records: Sequence[Record]) -> Believed:
+    found: dict[str, list[Skill]] = {}
+    for _, result in reversed(list(islice(backwards(records), RATED))):
+        one, other = (found.setdefault(name, []) for name in result.pairing.names)
+        for story, skill in zip(
+            (one, other), after(_latest(one), _latest(other), result.score[0]), strict=True
+        ):
+            story.append(skill)
+    return found
+
+
+def _latest(story: Sequence[Skill]) -> Skill:
+    return story[-1] if story else NEW
+
+
+def _drawn(story: Sequence[Skill]) -> Markup | None:
+    if len(story) < 2:
+        return None
+    middles = [in_elo(skill.mu) for skill in story]
+    spreads = [FIRM * ELO * skill.sigma for skill in story]
+    matches = formatting.plural(len(middles), "match", "matches")
+    last = f"after {matches} {formatting.signed(middles[-1])} ± {spreads[-1]:.0f} Elo"
+    return drawings.curve(middles, spreads, f"Strength over time, {last}")

@@ -1,0 +1,29 @@
+"""The curve of a bot: matches are gone through once for all who look, until one more is over."""
+
+from functools import partial
+from random import Random
+
+from server.pages.strength_over_time import Curves
+from tests.server.pages.test_tables import large
+from tests.steps import steps_taken
+from tests.tournament.test_score_sheet import play
+
+
+def test_whoever_looks_next_has_a_curve_of_its_own_and_the_matches_are_not_gone_through_again() -> None:
+    record, curves = large(1_000), Curves()
+    first = partial(curves.find, "connect-4", "bot 1", [record])
+    second = partial(curves.find, "connect-4", "bot 2", [record])
+    once = steps_taken(first)
+    assert 5 * steps_taken(second) < once
+    assert 5 * steps_taken(first) < once
+    assert first() == Curves().find("connect-4", "bot 1", [record])
+    assert second() == Curves().find("connect-4", "bot 2", [record])
+    assert first() != second()
+
+
+def test_a_match_that_has_ended_since_is_in_the_curve() -> None:
+    record, curves = large(50), Curves()
+    before = curves.find("connect-4", "bot 1", [record])
+    play(record, Random(2), "bot 1", "bot 2")
+    assert before != curves.find("connect-4", "bot 1", [record])
+    assert curves.find("connect-4", "bot 1", [record]) == Curves().find("connect-4", "bot 1", [record])
