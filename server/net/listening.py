@@ -272,6 +272,7 @@ async def serve(
     with listener:
         while True:
             await trio.lowlevel.wait_readable(listener)
+            await trio.lowlevel.checkpoint_if_cancelled()  # in that moment: its guard may be gone
             try:
                 for _ in range(AT_ONCE):
                     connected, address = listener.accept()

@@ -253,8 +253,10 @@ class Cluster:
             verdict.wrong.append("something was written under a lease after another host had had a later one")
         for host in self._hosts:
             # A bot whose tournament has just gone to another host is dropped, and that is logged.
-            if any(b"Traceback" in line and STALE not in line for line in host.log.read_bytes().splitlines()):
-                verdict.wrong.append(f"a host had a bug to tell of: {host.tail()}")
+            for line in host.log.read_bytes().splitlines():
+                if b"Traceback" in line and STALE not in line:
+                    bug = line.decode(errors="replace")[-TOLD:] if line.startswith(b"{") else host.tail()
+                    verdict.wrong.append(f"a host had a bug to tell of: {bug}")
         return verdict
 
 

@@ -7,6 +7,7 @@ import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
+from typing import Any
 
 import pytest
 import trio
@@ -38,6 +39,7 @@ from tests.server.web import HEAD, echo, get
 from tests.server.windowed import End, windowed_pair
 
 LIMITS = Limits(connections_per_address=3, unauthenticated=5, spare_files=2)
+ROUNDS = 30  # of two that come in either order
 
 
 class Gate:
@@ -422,3 +424,30 @@ async def test_what_was_tried_in_vain_is_free_again() -> None:
         for port in {*crowd.tried} - {socket_.getsockname()[1]}:
             for again in await listeners("127.0.0.1", port, Limits()):
                 again.close()
+
+
+async def test_a_listener_that_is_to_stop_in_the_moment_in_which_somebody_comes_serves_nobody() -> None:
+    """Catches a host that ends with an error, because its guard has ended just before its listener."""
+    served: list[bool] = []
+
+    class Serves(Guard):
+        def start_soon(self, *task: Any, **named: Any) -> None:
+            served.append(stopping.cancel_called)
+            task[2].close()
+
+    async def attend(wire: Wire, visitor: Visitor) -> None:
+        pass
+
+    for _ in range(ROUNDS):
+        (listener,) = await listeners("127.0.0.1", 0, LIMITS)
+        with listener.dup() as same, trio.CancelScope() as stopping, socket.socket() as client:
+            async with trio.open_nursery() as nursery:
+                guard = Serves(nursery)
+                nursery.start_soon(
+                    partial(serve, listener, attend, guard=guard, admission=Admission(LIMITS), limits=LIMITS)
+                )
+                await trio.testing.wait_all_tasks_blocked()
+                client.connect(listener.getsockname())
+                await trio.lowlevel.wait_readable(same)  # in one go with the listener, before it or after it
+                stopping.cancel()
+    assert True not in served
