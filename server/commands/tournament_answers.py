@@ -42,7 +42,8 @@ def shown(found: dict[str, Any]) -> str:
         lines.append(f"being played: {', '.join(found['playing'])}")
     if found["eta"] is not None:
         lines.append(f"over in about {found['eta']:.0f} s")
-    lines += (found.get("deciding") or {}).get("said", ())  # null while it is being worked out
+    if (deciding := found.get("deciding")) is not None:  # it is null while it is being worked out
+        lines += deciding.get("said", ())
     if found["group"] is not None:
         lines.append(f"group: {found['group']}")
     if found["start_at"] is not None and found["state"] == "registering":

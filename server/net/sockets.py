@@ -11,7 +11,7 @@ between rounds, every few milliseconds. Where there is no epoll, a wire waits as
 
 import select
 import socket
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, suppress
 from math import inf
 from time import thread_time
@@ -101,7 +101,7 @@ class Readiness:
         return over
 
     @contextmanager
-    def together(self) -> Iterator[None]:
+    def together(self) -> Generator[None]:
         """What is said meanwhile is sent at the end, all for one peer in one piece."""
         if self.gathering:
             yield
