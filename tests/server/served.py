@@ -4,8 +4,10 @@ import json
 import os
 import re
 import socket
+import sys
 from http.client import HTTPResponse
 from pathlib import Path
+from subprocess import PIPE, Popen
 from typing import Any
 
 from tests.hang import HANG
@@ -25,7 +27,13 @@ class Served:
         paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
         ports = ("--tcp", "0", "--websocket", "0", "--http", str(http))
         environment = os.environ | {"PYTHONPATH": paths, "QUINTAIN_RESERVE_BYTES": "0"}
-        self.process = Forked(("serve", *ports, *flags), folder, environment)
+        arguments = ("serve", *ports, *flags)
+        if os.environ.get("PYTHONPATH", str(ROOT)) == str(ROOT):
+            self.process: Forked | Popen[str] = Forked(arguments, folder, environment)
+        else:  # games and dialects may be installed there, and what is forked knows those of before
+            command = [sys.executable, "-m", "server", *arguments]
+            self.process = Popen(command, cwd=folder, env=environment, stdout=PIPE, stderr=PIPE, text=True)
+        assert self.process.stdout is not None
         found = READY.fullmatch(self.process.stdout.readline())
         assert found is not None, self.process.communicate()
         self.tcp, self.websocket, self.http = (int(where.split(":")[1]) for where in found.groups()[:3])
