@@ -146,6 +146,11 @@ def not_kept(name: str) -> str:
     return f"{CUT_SHORT}, and {name} had been told of a move that was not kept"
 
 
+def link_lost(name: str) -> str:
+    """Why a match is void that a bot cannot come back to, whose connection came by way of another host."""
+    return f"the link between two hosts was lost, by way of which {name} played"
+
+
 def shut_out(name: str) -> str:
     """Why a match is lost that somebody is not to play any more."""
     return f"{name} is out of the tournament"

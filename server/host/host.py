@@ -153,29 +153,36 @@ class Host:
         """Run until cancelled, and go on with every tournament in the store that is not over."""
         async with trio.open_nursery() as self._house, trio.open_nursery() as strangers:
             self._guard, self._holding.nursery = Guard(strangers), self._house
-            if (sockets := readiness()) is not None:
-                self.timekeeper.look, self._together = sockets.sweep, sockets.together
-            self._house.start_soon(self.store.run)
-            self._house.start_soon(self.timekeeper.run)
-            self._house.start_soon(self.thinker.run)
-            self._house.start_soon(self.grader.run)
-            self._house.start_soon(self._tidy)
-            records = fold(self._noted(self.store.kept())) if self._load is None else self._loaded(self._load)
-            self._opening.note(records.values())
-            records = {name: record for name, record in records.items() if record.state is not State.DELETED}
-            if (abroad := self.abroad) is not None:
-                records = {name: record for name, record in records.items() if abroad.place(record) is None}
-            for record in records.values():
-                self.claims.restore_players(record)
-            for record in records.values():
-                self.claims.restore(record)
-            for record in records.values():
-                self._add(record)
-            telling.restored(len(records), sum(len(record.dealt) for record in records.values()))
-            for tournament in tuple(self.tournaments.values()):
-                await tournament.gone_on.wait()  # before a bot can look for its match
-            task_status.started()
-            await trio.sleep_forever()
+            try:
+                await self._go_on()
+                task_status.started()
+                await trio.sleep_forever()
+            finally:
+                self._guard.end()
+
+    async def _go_on(self) -> None:
+        """Begin to keep, to tell the time and to think, and go on with all that is not over."""
+        if (sockets := readiness()) is not None:
+            self.timekeeper.look, self._together = sockets.sweep, sockets.together
+        self._house.start_soon(self.store.run)
+        self._house.start_soon(self.timekeeper.run)
+        self._house.start_soon(self.thinker.run)
+        self._house.start_soon(self.grader.run)
+        self._house.start_soon(self._tidy)
+        records = fold(self._noted(self.store.kept())) if self._load is None else self._loaded(self._load)
+        self._opening.note(records.values())
+        records = {name: record for name, record in records.items() if record.state is not State.DELETED}
+        if (abroad := self.abroad) is not None:
+            records = {name: record for name, record in records.items() if abroad.place(record) is None}
+        for record in records.values():
+            self.claims.restore_players(record)
+        for record in records.values():
+            self.claims.restore(record)
+        for record in records.values():
+            self._add(record)
+        telling.restored(len(records), sum(len(record.dealt) for record in records.values()))
+        for tournament in tuple(self.tournaments.values()):
+            await tournament.gone_on.wait()  # before a bot can look for its match
 
     # Tournaments
 

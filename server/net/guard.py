@@ -21,6 +21,10 @@ PEER_GONE = (trio.BrokenResourceError, trio.ClosedResourceError)
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
+class Severed(trio.BrokenResourceError):
+    """A connection is lost by a fault of ours: what lay between the host that it came to and this one is gone."""
+
+
 class Moved(Exception):
     """What a task was about is another process's by now. Whoever comes again is led there."""
 
@@ -46,6 +50,7 @@ class Guard(Spawner):
 
     def __init__(self, nursery: Spawner) -> None:
         self._nursery = nursery
+        self._ending = False
         self.caught: Counter[str] = Counter()
         self.gone = 0
 
@@ -55,7 +60,15 @@ class Guard(Spawner):
         *args: *Ts,
         name: object = None,
     ) -> None:
-        self._nursery.start_soon(self._run, async_fn, args, name=name or async_fn)
+        try:
+            self._nursery.start_soon(self._run, async_fn, args, name=name or async_fn)
+        except RuntimeError:
+            if not self._ending:
+                raise
+
+    def end(self) -> None:
+        """The host is ending: who comes when the nursery has let everybody go comes too late, and is let be."""
+        self._ending = True
 
     def report(self, error: Exception) -> None:
         """Count and log what a plain callback raised; of a group, each of its exceptions."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import trio
 
 from server.host.abroad import Handed, Piece
-from server.net.guard import PEER_GONE
+from server.net.guard import PEER_GONE, Severed
 from server.net.wire import Wire
 from server.peers.messages import WINDOW, Closed, Credit, Finished, Known, Message, Open, Said, Say
 from server.peers.stamps import Handing, Sending
@@ -165,6 +165,7 @@ class There(Channel, Wire):
         self._queue: deque[Piece] = deque()  # from the bot
         self._ended = False  # the bot says nothing more
         self._closed = False
+        self._severed = False
         self.pieces: Sequence[Piece] = [
             (content, self._sending.arrived(heard, now)) for content, heard in opened.pieces
         ]
@@ -173,6 +174,10 @@ class There(Channel, Wire):
 
     def known(self) -> None:
         self.say(Known(self.number))
+
+    def lost(self) -> None:
+        self._severed = True
+        super().lost()
 
     def hear(self, message: Message) -> None:
         match message:
@@ -197,6 +202,8 @@ class There(Channel, Wire):
                 return content
             if self._ended:
                 return b""
+            if self._severed:
+                raise Severed("the link over which the connection came is lost")
             if self.over:
                 raise trio.BrokenResourceError("the connection is lost")
             await self.news()

@@ -44,11 +44,13 @@ async def ask(port: int, content: bytes) -> Answer:
         with suppress(*LOST):
             async with await trio.open_tcp_stream("127.0.0.1", port) as stream:
                 await stream.send_all(content)
-                received = b""
+                received, answer = b"", None
                 async for part in stream:
                     received += part
-                    if (answer := _whole(received)) is not None and answer.status not in ABSENT:
-                        return answer
+                    if (answer := _whole(received)) is not None:
+                        break
+                if answer is not None and answer.status not in ABSENT:
+                    return answer
         await trio.sleep(AGAIN)
 
 
@@ -185,8 +187,5 @@ class ArenaBot:
         if not events or TIC_TAC_TOE.seats[position.turn] != events[0]["youAre"] or plies == moved:
             return moved
         move = TIC_TAC_TOE.write(self._chance.choice(list(position.moves())))
-        async with await trio.open_tcp_stream("127.0.0.1", self._port) as stream:
-            await stream.send_all(request("POST", f"/tic-tac-toe/play/{battle}", move, "Connection: close"))
-            async for _ in stream:
-                pass
+        await ask(self._port, request("POST", f"/tic-tac-toe/play/{battle}", move, "Connection: close"))
         return plies

@@ -20,10 +20,12 @@ from server.host.passing import Passing
 from server.host.reception import REPLACED, Unwelcome, Visit
 from server.host.view import Held, Told
 from server.host.wire_log import NO_TAPE
-from server.net.guard import is_ours
+from server.net.guard import Severed, is_ours
 from server.protocols.common.states import TABLE, Happening, Impossible, State
 from server.protocols.common.talk_budget import TalkBudget
 from server.protocols.common.tournament_end import when_over
+from tournament import verdicts
+from tournament.events import Fault
 from tournament.facts import AnyFact
 from tournament.lent import Lent
 from tournament.log import Follower, Tell
@@ -353,9 +355,17 @@ class Attendance:
         self.tape = NO_TAPE
 
     def failed(self, error: Exception) -> None:
-        """Serving the bot has raised this. If the fault is ours, nobody loses the match that it plays."""
-        if self.seat is not None and is_ours(error):
-            self.seat.match.fail(trio.current_time())
+        """Serving the bot has raised this. If the fault is ours, nobody loses the match that it plays.
+
+        A bot that can come back does so when a link between hosts is lost, and goes on.
+        """
+        if self.seat is None or self.visit is None:
+            return
+        match, now = self.seat.match, trio.current_time()
+        if is_ours(error):
+            match.fail(now)
+        elif isinstance(error, Severed) and self.visit.token is None:
+            match.void(verdicts.link_lost(self.visit.player.name), now, Fault.HOST)
 
     # Going
 

@@ -118,3 +118,24 @@ class NoNursery:
         self, async_fn: Callable[..., Awaitable[object]], *args: object, name: object = None
     ) -> None:
         raise AssertionError("reporting starts no task")
+
+
+async def test_whoever_comes_when_the_nursery_of_a_host_that_ends_is_gone_breaks_nothing() -> None:
+    began: list[str] = []
+
+    async def begin(what: str) -> None:
+        began.append(what)
+
+    async with trio.open_nursery() as nursery:
+        guard = Guard(nursery)
+        guard.end()
+        guard.start_soon(begin, "what is left to do")
+    guard.start_soon(begin, "too late")
+    assert began == ["what is left to do"]
+
+
+async def test_nobody_else_starts_tasks_of_a_nursery_that_is_gone() -> None:
+    async with trio.open_nursery() as nursery:
+        guard = Guard(nursery)
+    with pytest.raises(RuntimeError, match="closed"):
+        guard.start_soon(breaks)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from trio.testing import MockClock
 
 from server.host.abroad import Handed
-from server.net.guard import Guard
+from server.net.guard import Guard, Severed
 from server.net.wire import StreamWire
 from server.peers.channel import There
 from server.peers.link import SILENCE, Link
@@ -142,6 +142,8 @@ async def test_the_match_sees_that_a_bot_is_gone(what: str, autojump_clock: Mock
             while await wire.receive():
                 pass
             ends.append("end")
+        except Severed:
+            ends.append("severed")
         except trio.BrokenResourceError:
             ends.append("lost")
 
@@ -155,6 +157,7 @@ async def test_the_match_sees_that_a_bot_is_gone(what: str, autojump_clock: Mock
             assert await bot.receive_some() == b"", "and the bot, which may come back, sees it too"
         await trio.sleep(0.1)
         assert len(ends) == 1
+        assert (ends == ["severed"]) == (what == "link is cut"), "only that is the hosts' own fault"
 
 
 async def test_a_link_on_which_nothing_is_heard_is_cut(autojump_clock: MockClock) -> None:
