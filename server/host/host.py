@@ -154,21 +154,21 @@ class Host:
         async with trio.open_nursery() as self._house, trio.open_nursery() as strangers:
             self._guard, self._holding.nursery = Guard(strangers), self._house
             try:
-                await self._go_on()
+                await self._go_on(self._house)
                 task_status.started()
                 await trio.sleep_forever()
             finally:
                 self._guard.end()
 
-    async def _go_on(self) -> None:
+    async def _go_on(self, house: trio.Nursery) -> None:
         """Begin to keep, to tell the time and to think, and go on with all that is not over."""
         if (sockets := readiness()) is not None:
             self.timekeeper.look, self._together = sockets.sweep, sockets.together
-        self._house.start_soon(self.store.run)
-        self._house.start_soon(self.timekeeper.run)
-        self._house.start_soon(self.thinker.run)
-        self._house.start_soon(self.grader.run)
-        self._house.start_soon(self._tidy)
+        house.start_soon(self.store.run)
+        house.start_soon(self.timekeeper.run)
+        house.start_soon(self.thinker.run)
+        house.start_soon(self.grader.run)
+        house.start_soon(self._tidy)
         records = fold(self._noted(self.store.kept())) if self._load is None else self._loaded(self._load)
         self._opening.note(records.values())
         records = {name: record for name, record in records.items() if record.state is not State.DELETED}

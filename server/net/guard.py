@@ -22,7 +22,7 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 class Severed(trio.BrokenResourceError):
-    """A connection is lost by a fault of ours: what lay between the host that it came to and this one is gone."""
+    """A connection is lost by a fault of ours: the link to the host that it came to is gone."""
 
 
 class Moved(Exception):
@@ -67,7 +67,7 @@ class Guard(Spawner):
                 raise
 
     def end(self) -> None:
-        """The host is ending: who comes when the nursery has let everybody go comes too late, and is let be."""
+        """The host is ending: whoever comes when its nursery is gone comes too late, which is no fault."""
         self._ending = True
 
     def report(self, error: Exception) -> None:
