@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -13,6 +12,7 @@ from pathlib import Path
 import trio
 
 from tests.hang import HANG
+from tests.ports import free_ports
 from tests.server.served import ROOT
 
 LOOK = 0.005  # seconds between looks for the ready line
@@ -155,15 +155,3 @@ class Host:
 
     def tail(self) -> str:
         return self.log.read_text(errors="replace")[-2000:]
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports that nobody has now: bots have to find the host again."""
-    probes = [socket.socket() for _ in range(count)]
-    try:
-        for probe in probes:
-            probe.bind(("127.0.0.1", 0))
-        return [probe.getsockname()[1] for probe in probes]
-    finally:
-        for probe in probes:
-            probe.close()

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 from tests.hang import HANG
+from tests.ports import free_ports
 from tests.server.store.postgresql import USER, Server
 
 AGAIN = 100  # milliseconds until a standby looks for its primary again, for which all commits wait
@@ -32,18 +33,12 @@ class Standby(Server):
         kept = [line for line in own.read_text().splitlines(keepends=True) if SYNCHRONOUS not in line]
         kept.append(f"wal_retrieve_retry_interval = '{AGAIN}ms'\n")
         own.write_text("".join(kept))  # it waits for nobody once it is the primary
-        self.port = port or self._free()
+        self.port = port or free_ports(1)[0]
         self.start()
 
     def promote(self) -> None:
         """Be the server that is written to. Returns when it is."""
         assert self._run("pg_ctl", "promote", "--wait").wait(HANG) == 0, self.log()
-
-    @staticmethod
-    def _free() -> int:
-        from tests.chaos.process import free_ports
-
-        return free_ports(1)[0]
 
 
 class Pair:

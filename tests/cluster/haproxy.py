@@ -9,10 +9,10 @@ from pathlib import Path
 
 import trio
 
-from tests.chaos.process import free_ports
 from tests.cluster.host import Host
 from tests.deploy.debian import libraries, tool
 from tests.deploy.passing import DEPLOY
+from tests.ports import free_ports
 
 IN_USE = "Address already in use"
 LOOK = 0.1  # seconds

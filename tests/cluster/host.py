@@ -4,8 +4,9 @@ import signal
 from pathlib import Path
 
 from tests.chaos.process import Host as Alone
-from tests.chaos.process import Nest, free_ports
+from tests.chaos.process import Nest
 from tests.cluster.balancer import Balancer
+from tests.ports import free_ports
 
 
 class Host(Alone):

@@ -100,15 +100,6 @@ def running(folder: Path, command: Sequence[str], port: int) -> Generator[None]:
             process.wait()
 
 
-def free_ports(count: int) -> list[int]:
-    """For servers that cannot say which they got. Nobody else is given them so soon."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
-
-
 def listens(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0

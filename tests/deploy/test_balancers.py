@@ -25,12 +25,12 @@ from tests.deploy.passing import (
     Proxied,
     everything,
     followed,
-    free_ports,
     linux,
     running,
 )
 from tests.hang import wait_for
 from tests.lacking import lacking
+from tests.ports import free_ports
 from tests.server.served import Served
 from tests.server.store.postgresql import Server
 

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from tests.deploy.debian import UNPACKED, tool
-from tests.deploy.passing import DEPLOY, Proxied, everything, followed, free_ports, linux, running
+from tests.deploy.passing import DEPLOY, Proxied, everything, followed, linux, running
 from tests.lacking import lacking
+from tests.ports import free_ports
 from tests.server.served import Served
 
 

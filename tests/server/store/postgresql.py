@@ -7,7 +7,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -20,6 +19,7 @@ import psycopg
 
 from tests.hang import HANG
 from tests.lacking import lacking
+from tests.ports import free_ports
 
 MISSING = "there is no PostgreSQL server here: install Debian's package postgresql"
 USER = "postgres"  # that Debian's package has made: the server refuses to run as root
@@ -41,7 +41,7 @@ class Server:
 
     def start(self) -> None:
         """On the port that it had before. No fsync: who dies takes nothing from the kernel."""
-        self.port = self.port or _free_port()
+        self.port = self.port or free_ports(1)[0]
         settings = ("-p", str(self.port), "-k", str(self._home), "-h", "127.0.0.1", "-c", "fsync=off")
         self.process = self._run("postgres", *settings)
         self.expect()
@@ -118,9 +118,3 @@ def running() -> Iterator[Server]:
         yield server
     finally:
         server.close()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
