@@ -92,6 +92,15 @@ class Accounts:
         results = self.of[name].results
         return [_entry(self.results[index], name) for index in (results[-latest:] if latest else results)]
 
+    def names(self, latest: int | None) -> list[str]:
+        """Everybody, in the order of entry; of those who have played, only so many, who played last."""
+        played = [name for name, account in self.of.items() if account.results]
+        if latest is None or len(played) <= latest:
+            return list(self.of)
+        played.sort(key=lambda name: self.of[name].results[-1])
+        long_ago = {*played[:-latest]}
+        return [name for name in self.of if name not in long_ago]
+
     @property
     def rounds_won(self) -> Counter[str]:
         """Of a knockout, by the format's own rule; if both have lost and left, nobody wins."""

@@ -67,7 +67,7 @@ class ScoreSheet:
             self._accounts = Accounts(compact=True)
         self._catch_up(record)
         found = self._strengths()
-        rows = rated(table(self._accounts, record.format.order), found.of)
+        rows = rated(table(self._accounts, record.format.order, record.format.latest), found.of)
         return Board(
             version,
             as_of,

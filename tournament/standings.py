@@ -55,10 +55,11 @@ def standings(entrants: Sequence[Entrant], results: Sequence[Result], order: Seq
     return table(Accounts(entrants, results), order)
 
 
-def table(accounts: Accounts, order: Sequence[str]) -> list[Row]:
-    """The standings of these accounts."""
-    tie_breaks: dict[str, list[float]] = {name: [] for name in accounts.of}
-    groups = [list(accounts.of)]
+def table(accounts: Accounts, order: Sequence[str], latest: int | None = None) -> list[Row]:
+    """The standings of these accounts; of those who have played, of so many who did so last."""
+    names = accounts.names(latest)
+    tie_breaks: dict[str, list[float]] = {name: [] for name in names}
+    groups = [names]
     for criterion in order:
         parted: list[list[str]] = []
         for tied in groups:

@@ -37,7 +37,7 @@ from server.store.ledger import READERS
 from server.store.snapshots import keep_fresh
 from server.webhooks.delivery import deliver
 
-NICER = 5  # whoever plays comes first, where both share a processor
+NICER = 15  # whoever plays comes first by far, where both share a processor
 
 
 def main(feed: int, conduit: int) -> int:
@@ -79,6 +79,7 @@ async def show(begin: Begin, told: socket.socket, lent: socket.socket) -> None:
             nursery.start_soon(attention.run, lambda: len(borrowing) > 0)
             borrowing.fed = lambda connected: guard.start_soon(_fed, mirror, attention, connected)
             await _say_ready(stream)
+            nursery.start_soon(mirror.warm)
             await _hear(mirror, attention, stream, watches=bool(begin.address))
             nursery.cancel_scope.cancel()
             strangers.cancel_scope.cancel()

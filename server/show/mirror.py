@@ -42,6 +42,7 @@ STEP = 50  # … and of those, taken in before others have their turn
 RETRY = 1.0  # seconds until a journal that could not be read is tried again
 WATCHED = 200  # matches of other hosts that are watched at once
 LATE = 1.0  # seconds that whoever looks at such a match waits for what has happened there
+LONG = 20_000  # results: a table of so many is worked out before anybody asks for it
 EARLY = 10_000  # news of matches that the journal does not have yet: more is of no use to anybody
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -175,6 +176,15 @@ class Mirror:
             held = self._add(record)
             for match, pairing in record.dealt.items():
                 held.begin(Dealt(match, pairing, record.own_options.get(match)))
+
+    async def warm(self) -> None:
+        """Have long tables worked out before anybody looks: from then on, only what is new is added.
+
+        One by one: whoever looks at another meanwhile does not wait for all of them.
+        """
+        for held in tuple(self.tournaments.values()):
+            if len(held.record.results.decisions) > LONG:
+                await self.boards.exact(held.record)
 
     def take(self, message: Happened | Journal | Seen, teller: object = None) -> None:
         """What play tells; where several processes play, each tells of what it holds."""

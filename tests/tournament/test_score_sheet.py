@@ -4,6 +4,7 @@ from itertools import pairwise
 from random import Random
 
 import pytest
+from msgspec import structs
 
 from tests.effort import tries
 from tournament.events import Ending
@@ -109,3 +110,28 @@ def test_of_many_entrants_only_matches_against_the_nearest_are_crossed() -> None
                 met = [each for each in came_to if {*each.pairing.names} == {row, column}]
                 assert [entry.number for entry in entries] == [each.pairing.number for each in met]
     assert LATEST > CROSSED
+
+
+def test_an_open_table_has_whoever_played_last_and_whoever_was_pushed_out_comes_back_by_playing() -> None:
+    random, record, sheet = Random(2), event("open"), ScoreSheet()
+    record.format = structs.replace(record.format, latest=4)
+
+    def there() -> set[str]:
+        return {row.name for row in sheet.board(record, 1.0).rows}
+
+    play(record, random, "bot 0", "bot 1")
+    play(record, random, "bot 2", "bot 3")
+    assert there() == {*NAMES}, "whoever has not played yet is there"
+    before = {row.name: row.rating for row in sheet.board(record, 1.0).rows}
+    play(record, random, "bot 4", "bot 5")
+    assert there() == {*NAMES} - {"bot 0", "bot 1"}
+    play(record, random, "bot 1", "bot 4")
+    assert there() == {*NAMES} - {"bot 0", "bot 2"} or there() == {*NAMES} - {"bot 0", "bot 3"}
+    (back,) = (row for row in sheet.board(record, 1.0).rows if row.name == "bot 1")
+    assert back.played == 2, "with all that it had played before"
+    assert before["bot 1"] is not None
+    assert {row.name for row in ScoreSheet().board(record, 1.0).rows} == there()
+
+
+def test_nothing_else_pushes_anybody_out() -> None:
+    assert {name for name, found in formats().items() if found.latest is not None} == {"open"}

@@ -54,4 +54,5 @@ def _seated(one: str, other: str, times: Times, seed: object) -> tuple[str, str]
     return (one, other) if times[one, other] <= times[other, one] else (other, one)
 
 
-FORMAT = Format(name="open", title="Open table", draw=draw, order=("rating",), endless=True)
+LATEST = 5_000  # names in the table: whoever comes by for one match does not stay in it for ever
+FORMAT = Format(name="open", title="Open table", draw=draw, order=("rating",), endless=True, latest=LATEST)

@@ -209,6 +209,21 @@ async def test_a_show_that_begins_with_a_snapshot_knows_what_one_without_knows(
                     assert held.matches.keys() == played.matches.keys()
 
 
+async def test_a_long_table_is_worked_out_before_anybody_asks_and_a_short_one_is_not(
+    tmp_path: Path, autojump_clock: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with staged(tmp_path) as (stage, nursery):
+        await stage.play(nursery, ("ann", "ben"), "open-connect-4")
+        await trio.sleep(1200)
+        async with mirrored(stage, folder=tmp_path) as (mirror, _):
+            mirror.boards.run = at_once
+            lengths = sorted(len(held.record.results.decisions) for held in mirror.tournaments.values())
+            monkeypatch.setattr("server.show.mirror.LONG", lengths[0])  # little is much here
+            assert lengths[0] < lengths[1]
+            await mirror.warm()
+            assert mirror.boards.made == len(lengths) - 1
+
+
 async def test_a_second_show_is_told_live_matches_from_their_beginning(
     tmp_path: Path, autojump_clock: object
 ) -> None:
