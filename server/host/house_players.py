@@ -10,6 +10,7 @@ on how many there may be. Nobody else may have the names of a game's own house p
 or of those that practise (`server/host/names.py`).
 """
 
+from collections.abc import Iterable
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from msgspec import Struct
 from games.brains import BRAINS, greedy
 from games.catalogue import catalogue
 from games.game import Opponent
+from server.host.names import BadName, checked
 from server.host.practice import Sparring, Turn, opponents, plainly
 from server.host.reception import Unwelcome
 from server.host.thinker import Busy, Failed
@@ -140,9 +142,13 @@ class HousePlayers:
         """Have the house player of that name meet somebody who is at an open table.
 
         Where there is none of that name, nothing comes of it: it may be the name of a bot. Whoever the
-        challenger met before leaves. Raises `Unwelcome` where there are too many already.
+        challenger met before leaves. Raises `Unwelcome` where there are too many already, or where nobody
+        can ever be called so.
         """
-        wanted = opponents(catalogue()[challenger.game]).get(name or "")
+        own = opponents(catalogue()[challenger.game])
+        wanted = own.get(name or "")
+        if name is not None and wanted is None:
+            _expect_a_name(name, own)
         if (before := self._wishes.get(challenger)) is not None and before.opponent is not wanted:
             self._forget(challenger)
         if wanted is not None:
@@ -199,6 +205,15 @@ class HousePlayers:
     def _at_open_table(self, player: Player) -> bool:
         table = self._host.tournaments.get(player.place or "")
         return table is not None and table.record.opened.format == "open"
+
+
+def _expect_a_name(wanted: str, own: Iterable[str]) -> None:
+    """Raise `Unwelcome` if no bot has, or ever will have, that name: who waits for it waits for ever."""
+    try:
+        checked(wanted)
+    except BadName as error:
+        names = ", ".join(own)
+        raise Unwelcome(f"no opponent can have that name: {error}; the host's own are {names}") from None
 
 
 def _rest(player: Player) -> None:

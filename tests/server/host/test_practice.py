@@ -186,6 +186,17 @@ async def test_an_opponent_may_be_a_bot_that_is_waited_for(autojump_clock: MockC
         assert set(begin["players"]) == {"ann", "cy"}
 
 
+@pytest.mark.parametrize(("name", "why"), [("aima", "aima is a reserved word"), ("x" * 33, "at most 32")])
+async def test_whoever_asks_for_somebody_who_can_never_come_is_told_so(
+    name: str, why: str, autojump_clock: MockClock
+) -> None:
+    async with practice() as hall:
+        with pytest.raises(Unwelcome, match=f"{why}.*the host's own are random, first, greedy"):
+            await hall.host.arrive("ann", "santorini", against=name, practises=True)
+        assert not list(hall.host.lobby.players())
+        await hall.host.arrive("ann", "connect-4", against="aima", practises=True)
+
+
 async def test_whoever_practises_is_at_the_open_table_even_while_a_tournament_takes_entrants(
     autojump_clock: MockClock,
 ) -> None:
