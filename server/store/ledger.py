@@ -29,7 +29,7 @@ SOON = 0.25  # seconds between two looks at what was played: a crash may lose as
 REST = 0.01  # seconds, at the most, that a match which is over waits for others after a commit …
 EACH = REST / 50  # … this long for each match in play, because a few fast ones would wait in vain …
 ENOUGH = 16  # … unless so many wait already: a commit costs about as much as ten of what is in it
-SET = 60.0  # seconds by which a wall clock may be set back without anything seeming to have been earlier
+SET = 180.0  # seconds by which a wall clock may be behind: of two hosts, each may be a minute off
 READERS = 4  # threads that read at once
 
 Noted = tuple[int, str, float, int, AnyFact]  # number, tournament, wall time, epoch

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from games.game import Illegal
 from games.hexagondots import GAME as HEXAGON_DOTS
+from games.hexagondots import HexagonDots
 from games.tictactoe import GAME as TIC_TAC_TOE
 from tests.chaos.told import Told
 
@@ -110,7 +111,7 @@ class DotsBot:
             if "rows" in told and "x-turn-token" not in answer.headers:
                 return  # all of it, at the end: it is void
             drawn = [line["endpoints"] for line in told["lines"]]
-            position = self._all_of(drawn) if "rows" in told else self._after(position, drawn)
+            position = self._all_of(told) if "rows" in told else self._after(position, drawn)
             if "x-turn-token" not in answer.headers:
                 return
             await trio.sleep(self._chance.uniform(QUARTER, 2 * QUARTER))
@@ -126,9 +127,22 @@ class DotsBot:
             position = position.play(HEXAGON_DOTS.read(line, position))
         return position
 
-    def _all_of(self, drawn: list[Any]) -> Any:
-        """A position with these lines, whoever drew them: what can be drawn does not depend on that."""
-        return self._after(HEXAGON_DOTS.opening({"end": "hexagons"}), drawn)
+    def _all_of(self, told: Any) -> Any:
+        """A position with these lines and hexagons, whoever has them: what can be drawn is the same.
+
+        The lines are not in the order of their drawing, and of two hexagons that overlap the one that was
+        captured first has what the other needs.
+        """
+        board = HEXAGON_DOTS.opening({"end": "hexagons"}).board
+        mine = closed = 0
+        for line in told["lines"]:
+            one, other = ((end["row"], end["col"]) for end in line["endpoints"])
+            mine |= board.lines[one, other][0]
+        closed = mine
+        for hexagon in told["hexagons"]:
+            captured = board.hexagons[hexagon["center"]["row"], hexagon["center"]["col"]]
+            mine, closed = mine | captured.bit, closed | captured.closes
+        return HexagonDots(board, mine, 0, closed)
 
 
 class ArenaBot:
