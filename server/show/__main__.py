@@ -37,7 +37,7 @@ from server.store.ledger import READERS
 from server.store.snapshots import keep_fresh
 from server.webhooks.delivery import deliver
 
-NICER = 15  # whoever plays comes first by far, where both share a processor
+NICER = 5  # whoever plays comes first, where both share a processor
 
 
 def main(feed: int, conduit: int) -> int:

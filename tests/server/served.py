@@ -10,7 +10,7 @@ from pathlib import Path
 from subprocess import PIPE, Popen
 from typing import Any
 
-from tests.hang import HANG
+from tests.hang import HANG, wait_for
 from tests.server.forked import Forked
 
 ROOT = Path(__file__).parents[2]
@@ -48,6 +48,18 @@ class Served:
 
     def get(self, path: str) -> tuple[int, Any]:
         return self.ask(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+
+    def read(self, path: str) -> Any:
+        """What is there, asked for again while a busy machine has the host say: in a second."""
+        found: list[Any] = []
+
+        def answered() -> bool:
+            status, said = self.get(path)
+            found[:] = [said]
+            return status != 503
+
+        wait_for(answered, path)
+        return found[0]
 
     def end(self) -> tuple[int, str, str]:
         """The exit code, and what was printed since the ready line."""

@@ -24,7 +24,7 @@ def test_bots_of_every_dialect_come_and_play_and_both_processes_are_measured() -
     assert all(found.moves.values()), found.moves
     assert len(found.samples) >= 2
     assert all(size > 10.0 for sample in found.samples for size in sample.sizes)
-    assert all(sum(sample.matches) > 0 for sample in found.samples[1:])
+    assert sum(found.samples[-1].matches) > 0
 
 
 def test_what_grew_in_the_first_half_has_filled_up_and_what_grows_in_the_second_is_told() -> None:

@@ -205,7 +205,7 @@ def test_bots_of_all_protocols_play_and_orders_are_taken_whichever_host_they_com
                 lambda host=host, name=name: host.get(f"/api/tournaments/{name}")[1]["state"] == "finished",
                 name,
             )
-        standings = [host.get(f"/api/tournaments/{name}/standings")[1]["rows"] for host in hosts]
+        standings = [host.read(f"/api/tournaments/{name}/standings")["rows"] for host in hosts]
         assert standings[0] == standings[1]
         assert sum(row["points"] for row in standings[0]) == 1
         (match,) = one.get(f"/api/tournaments/{name}/matches")[1]["matches"]

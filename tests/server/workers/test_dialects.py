@@ -108,7 +108,7 @@ def test_bots_of_all_protocols_play_and_the_desk_orders_whichever_worker_holds_t
         wait_for(lambda name=name: host.get(f"/api/tournaments/{name}")[1]["state"] == "finished", name)
         (match,) = host.get(f"/api/tournaments/{name}/matches")[1]["matches"]
         assert match["ending"] == "played"
-        standings = host.get(f"/api/tournaments/{name}/standings")[1]["rows"]
+        standings = host.read(f"/api/tournaments/{name}/standings")["rows"]
         assert sum(row["points"] for row in standings) == 1
 
 
