@@ -21,12 +21,31 @@ class Starter(Struct, frozen=True):
     files: tuple[str, ...]  # the bot first
     build: str  # "" where there is nothing to build
     run: str
+    more: str = ""  # at the end of the README
 
+
+CLIENT = """
+`protocol.py` is short, so that you can read it. The whole client is the package `quintain-bot`: it plays over
+websocket and HTTP as well, says what a bot that lost can do about it, plays as many `matches` as you say, and
+keeps what was said in a file if you pass `record="talk.jsonl"`. In a checkout of Quintain,
+`pip install ./clients/python` installs it. To use it instead of `protocol.py`, end `bot.py` with
+
+```python
+import quintain_bot
+
+url = "ws://games.example:8001"
+quintain_bot.run(lambda turn: choose(turn, legal_moves(GAME, turn)), game=GAME, name="ann", url=url)
+```
+"""
 
 STARTERS: Mapping[str, Starter] = MappingProxyType(
     {
         "python": Starter(
-            "Python", ("bot.py", "legal_moves.py", "quintain_bot.py"), build="", run="python3 bot.py"
+            "Python",
+            ("bot.py", "legal_moves.py", "protocol.py"),
+            build="",
+            run="python3 bot.py",
+            more=CLIENT,
         ),
         "javascript": Starter(
             "JavaScript",
@@ -100,7 +119,7 @@ export QUINTAIN_URL=tcp://games.example:8000 QUINTAIN_NAME=ann
 ```
 
 Ctrl-C stops the bot. If it is back within half a minute, it goes on with its match.
-"""
+{more}"""
 
 BUILD = """\
 Build it:
@@ -163,5 +182,6 @@ def _files(starter: Starter, language: str, game: str, title: str) -> dict[str, 
         bot=bot,
         build=build,
         run=starter.run.format(game=game),
+        more=starter.more,
     )
     return contents

@@ -1,11 +1,15 @@
 """Starters in eight languages: built as their README says, they play, come back and say what happens."""
 
+import ast
 import json
+import os
 import re
 import stat
 import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +24,6 @@ from tests.server.served import ROOT, Served
 pytestmark = pytest.mark.slow
 
 LONGEST = {"protocol": 150, "bot": 30}  # lines
-ALIKE = tuple(language for language in LANGUAGES if language != "python")  # whose client has its own tests
 EMPTY: list[int] = [0] * 42
 
 
@@ -33,8 +36,8 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workshop]:
     made.close()
 
 
-def opened(host: Served, game: str, entrants: int) -> None:
-    body = json.dumps({"name": game, "game": game, "entrants": entrants, "pace": {"turn": HANG}})
+def opened(host: Served, game: str, entrants: int, name: str = "") -> None:
+    body = json.dumps({"name": name or game, "game": game, "entrants": entrants, "pace": {"turn": HANG}})
     token = (host.data / "organiser-token").read_text().strip()
     head = "POST /api/tournaments HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
     head += f"Authorization: Bearer {token}"
@@ -115,7 +118,7 @@ def begun(match: str, name: str, **more: Any) -> dict[str, Any]:
     return begin | {"clock": {"bank": None, "gain": 0.0, "turn": 60.0}, "state": EMPTY} | more
 
 
-@pytest.mark.parametrize("language", ALIKE)
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_a_refused_move_a_lost_connection_and_the_end_are_lived_through(
     language: str, workshop: Workshop, script: Script
 ) -> None:
@@ -208,12 +211,64 @@ def test_a_host_that_is_killed_and_started_again_is_survived(workshop: Workshop,
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_starter_is_short(language: str) -> None:
     folder = ROOT / "clients" / language
-    names = {"protocol": "quintain.*" if language != "java" else "Quintain.java", "bot": "[bB]ot.*"}
-    for part, longest in LONGEST.items():
-        if (language, part) == ("python", "protocol"):
-            continue  # that is the client, which speaks over three transports
-        for file in folder.glob(names[part]):
+    protocol = {"java": "Quintain.java", "python": "protocol.py"}.get(language, "quintain.*")
+    for pattern, longest in ((protocol, LONGEST["protocol"]), ("[bB]ot.*", LONGEST["bot"])):
+        found = list(folder.glob(pattern))
+        assert found
+        for file in found:
             assert len(file.read_text().splitlines()) <= longest, file
+
+
+def test_the_starter_in_python_needs_nothing_but_an_old_one(workshop: Workshop) -> None:
+    files = list((workshop.folder / "python").glob("*.py"))
+    trees = [ast.parse(file.read_text(), feature_version=(3, 9)) for file in files]
+    named = {
+        name.split(".")[0]
+        for node in chain.from_iterable(map(ast.walk, trees))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in (
+            [node.module or ""] if isinstance(node, ast.ImportFrom) else [each.name for each in node.names]
+        )
+    }
+    assert named <= sys.stdlib_module_names | {file.stem for file in files}
+
+
+def test_the_bot_in_python_can_use_the_package_instead_as_its_readme_says(
+    workshop: Workshop, league: tuple[Served, Said]
+) -> None:
+    host, _ = league
+    opened(host, "tic-tac-toe", 2, "packaged")
+    folder = workshop.folder / "python"
+    (end,) = re.findall(r"```python\n(.*?)```", (folder / "README.md").read_text(), re.DOTALL)
+    for written, ours in (("games.example:8001", f"127.0.0.1:{host.websocket}"), ('"ann"', '"packaged"')):
+        assert written in end
+        end = end.replace(written, ours)
+    head, _ = (folder / "bot.py").read_text().split('if __name__ == "__main__":')
+    bot = subprocess.Popen(
+        [sys.executable, "-c", head + end, "tic-tac-toe"],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "clients/python"), "XDG_STATE_HOME": str(workshop.folder)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    other = workshop.start("python", host.tcp, "tic-tac-toe", name="beside")
+    out, _ = bot.communicate(timeout=HANG)
+    other.communicate(timeout=HANG)
+    assert (bot.returncode, other.returncode) == (0, 0)
+    assert "packaged is over: rank " in out
+
+
+@pytest.mark.parametrize("url", ["ws://127.0.0.1:8001", "127.0.0.1:8000", "tcp://"])
+def test_the_starter_in_python_says_what_an_address_looks_like(url: str, workshop: Workshop) -> None:
+    bot = subprocess.run(
+        [sys.executable, "bot.py"],
+        cwd=workshop.folder / "python",
+        env=os.environ | {"QUINTAIN_URL": url},
+        capture_output=True,
+        text=True,
+    )
+    assert (bot.returncode, bot.stdout) == (1, "")
+    assert bot.stderr == f"expected an address like tcp://127.0.0.1:8000, not {url!r}\n"
 
 
 def test_whatever_is_run_is_what_is_built_anew(workshop: Workshop) -> None:
