@@ -22,7 +22,7 @@ public final class Quintain {
         /** The members of an object by their names, or of an array by their places. */
         private Map<String, String> members() {
             var members = new LinkedHashMap<String, String>();
-            for (int at = 1; text.matches("[\\[{].{2,}") && at < text.length(); at++) {
+            for (int at = 1; text.matches("(?s)[\\[{].{2,}") && at < text.length(); at++) {
                 int start = text.startsWith("{") ? end(at) + 1 : at; // past the name and its colon
                 String name = start > at ? text.substring(at + 1, start - 2) : "" + members.size();
                 at = end(start);
@@ -80,13 +80,13 @@ public final class Quintain {
     /** Plays from the hello to the standings, and returns null; or returns why the connection ended before. */
     private String visit(Socket socket, String token) throws IOException {
         socket.setTcpNoDelay(true);
-        var in = new BufferedReader(new InputStreamReader(socket.getInputStream(), "UTF-8"));
+        var in = new Scanner(socket.getInputStream(), "UTF-8");
         var out = new PrintStream(socket.getOutputStream(), true, "UTF-8");
         String hello = "{'type':'hello','name':'%s','game':'%s','token':'%s','tournament':%s}";
         send(out, hello, name, game, token, tournament.text());
         String reason = "the host hung up", you = "", answered = "", line;
-        while ((line = in.readLine()) != null) {
-            var told = new Json(line);
+        while ((line = in.findWithinHorizon("[^\n]*\n", 0)) != null) { // what was cut off is no line
+            var told = new Json(line.strip());
             String match = told.get("match").string(), ply = told.get("ply").text(), question = match + " " + ply;
             switch (told.get("type").string()) {
                 case "welcome" -> {

@@ -66,9 +66,9 @@ impl<Choose: FnMut(Json, &str) -> String> Bot<Choose> {
         let mut out = LineWriter::new(stream.try_clone()?);
         writeln!(out, r#"{{{},"tournament":{}}}"#, self.hello, self.tournament)?;
         let (mut you, mut answered, mut reason) = (String::new(), String::new(), "the host hung up".to_string());
-        for line in BufReader::new(stream).lines() {
-            let line = line?;
-            let told = Json(&line);
+        let (mut lines, mut line) = (BufReader::new(stream), String::new());
+        while lines.read_line(&mut line)? > 0 && line.ends_with('\n') {
+            let told = Json(line.trim_end());
             let (game, ply) = (told.get("match").string(), told.get("ply").0);
             let question = format!("{game} {ply}");
             match told.get("type").string().as_str() {
@@ -126,6 +126,7 @@ impl<Choose: FnMut(Json, &str) -> String> Bot<Choose> {
                 }
                 _ => {}
             }
+            line.clear();
         }
         Err(io::Error::new(io::ErrorKind::ConnectionAborted, reason))
     }

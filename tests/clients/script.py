@@ -27,6 +27,10 @@ class Script:
         lines = "".join(json.dumps(message, separators=(",", ":")) + "\n" for message in messages)
         self._connection.sendall(lines.encode())
 
+    def mumble(self, text: str) -> None:
+        """Say less than a line."""
+        self._connection.sendall(text.encode())
+
     def hang_up(self) -> None:
         self._lines.close()
         self._connection.close()

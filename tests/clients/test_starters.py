@@ -4,6 +4,7 @@ import ast
 import json
 import os
 import re
+import signal
 import stat
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from server.commands.new import STARTERS
 from tests.clients.relay import Relay
 from tests.clients.script import Script
 from tests.clients.starters import GAMES, HERE, LANGUAGES, Workshop, needed
@@ -183,6 +185,63 @@ def test_whoever_is_not_welcome_is_told_why_and_gives_up(
     script.hang_up()
     assert bot.returncode == 1
     assert "Draw is a reserved word" in errors
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_line_that_is_cut_off_with_the_connection_is_no_message(
+    language: str, workshop: Workshop, script: Script
+) -> None:
+    """A host that is killed may have said half of something."""
+    needed(language)
+    name = f"{language}-four"
+    bot = workshop.start(language, script.port, name=name)
+    script.accept()
+    welcome = {"type": "welcome", "name": name, "token": script.hear()["token"], "game": "connect-4"}
+    script.say(welcome | {"tournament": "cup"}, begun("cup-1", name))
+    script.mumble('{"type":"turn","match":"cup-1","ply":0,"tu')
+    script.hang_up()
+    script.accept()
+    assert script.hear()["tournament"] == "cup"
+    bot.kill()
+    out, errors = bot.communicate(timeout=HANG)
+    script.hang_up()
+    assert "the connection is lost (" in out
+    assert errors == ""
+
+
+@pytest.mark.parametrize("language", ["python", "ruby"])  # where `choose` can be made to fail in a line
+def test_what_goes_wrong_in_choose_is_no_lost_connection(
+    language: str, workshop: Workshop, script: Script
+) -> None:
+    needed(language)
+    file = workshop.folder / language / STARTERS[language].files[0]
+    bot = file.read_text()
+    move = {"python": "random.choice(moves)", "ruby": "moves.sample"}[language]
+    assert move in bot
+    file.write_text(bot.replace(move, 'open("an-opening-book")'))
+    running = workshop.start(language, script.port, name=f"{language}-six")
+    script.accept()
+    welcome = {"type": "welcome", "name": "six", "token": script.hear()["token"], "game": "connect-4"}
+    file.write_text(bot)
+    script.say(welcome | {"tournament": "cup"}, begun("cup-1", "six"), asked("cup-1", 0))
+    out, errors = running.communicate(timeout=HANG)
+    script.hang_up()
+    assert running.returncode == 1
+    assert "the connection is lost" not in out
+    assert "an-opening-book" in errors
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_ctrl_c_ends_a_bot_without_a_traceback(language: str, workshop: Workshop, script: Script) -> None:
+    needed(language)
+    bot = workshop.start(language, script.port, name=f"{language}-five")
+    script.accept()
+    script.hear()
+    bot.send_signal(signal.SIGINT)
+    _, errors = bot.communicate(timeout=HANG)
+    script.hang_up()
+    assert bot.returncode in (-signal.SIGINT, 128 + signal.SIGINT)
+    assert errors == ""
 
 
 @pytest.mark.campaign
