@@ -5,8 +5,8 @@
     play("connect-4", lambda turn: 3)
 
 `play` calls the function whenever it is the bot's turn. It returns the final standings when the tournament is
-over; at an open table it plays until it is stopped. After a lost connection, or if it is started again within
-half a minute, the bot goes on with its match.
+over; at an open table it plays until it is stopped, or so many `matches`. After a lost connection, or if it
+is started again within half a minute, the bot goes on with its match.
 
 The function is given the host's message as a dict ("state", "ply", "last", "clock", "match"), with "you",
 "players" and "options" added. It returns a move as "last" shows it or in its short form: 3, "SE", "1 2 3".
@@ -40,7 +40,7 @@ class Unwelcome(Exception):
 
 
 def play(game: str, choose: Callable[[Message], Any], quiet: bool = False, **wishes: Any) -> Message:
-    """Play until the tournament is over. Wishes go into the hello: against="greedy", tournament="cup"."""
+    """Play until there is no more to play. Wishes go into the hello, such as against="greedy", matches=10."""
     name = os.environ.get("QUINTAIN_NAME", "python-bot")
     hello = {"type": "hello", "protocol": 1, "name": name, "game": game, **wishes}
     return Bot(os.environ.get("QUINTAIN_URL", "tcp://127.0.0.1:8000"), hello, choose, quiet).play()
@@ -66,7 +66,8 @@ class Bot:
             with closing(self.messages()) as messages:
                 for message in messages:
                     self.hear(message)
-                    if message["type"] == "standings":
+                    if message["type"] == "standings" or self.hello.get("matches") == 0:
+                        self.send({"type": "bye"})
                         return message
                     if not self.is_here:  # the hello was refused
                         break
@@ -79,8 +80,7 @@ class Bot:
                 self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
                 self.send(self.hello)
-                for line in self.socket.makefile("rb"):
-                    yield json.loads(line)
+                yield from map(json.loads, self.socket.makefile("rb"))
         except (OSError, ValueError) as error:  # ValueError: a line was cut off
             self.reason = self.reason or str(error)
 
@@ -113,19 +113,19 @@ class Bot:
                 self.answered = {}
                 self.send({"type": "state"})  # asks for the turn again, unless this has lost the match
         elif kind == "end":
+            if "matches" in self.hello:
+                self.hello["matches"] -= 1  # still to be played, if it has to come back
             results = {None: "void", "draw": "drawn", self.begun["you"]: "won"}
             self.say(f"{message['match']}: {results.get(message['winner'], 'lost')} ({message['why']})")
         elif kind == "standings":
             (own,) = (row for row in message["rows"] if row["name"] == self.hello["name"])
             place = f"rank {own['rank']} of {len(message['rows'])}, {own['points']} points"
             self.say(f"{message['tournament']} is over: {place}")
-            self.send({"type": "bye"})
 
     def wait(self, why: str) -> None:
         """Wait before coming back, or raise what makes that useless."""
-        now = time.monotonic()
-        self.lost_at = now if self.is_here else self.lost_at
-        useless = not self.was_here or TAKEN_OVER in why or now - self.lost_at > GIVE_UP
+        self.lost_at = time.monotonic() if self.is_here else self.lost_at
+        useless = not self.was_here or TAKEN_OVER in why or time.monotonic() - self.lost_at > GIVE_UP
         if useless and not any(words in why for words in LATER):
             raise Unwelcome(f"cannot play on {self.url}: {why}")
         self.say(f"the connection is lost ({why}): trying again")

@@ -4,6 +4,7 @@ import ast
 import json
 import os
 import re
+import shlex
 import signal
 import stat
 import subprocess
@@ -21,6 +22,7 @@ from tests.clients.relay import Relay
 from tests.clients.script import Script
 from tests.clients.starters import GAMES, HERE, LANGUAGES, Workshop, needed
 from tests.hang import HANG, wait_for
+from tests.server.run import quintain
 from tests.server.served import ROOT, Served
 
 pytestmark = pytest.mark.slow
@@ -298,7 +300,7 @@ def test_the_bot_in_python_can_use_the_package_instead_as_its_readme_says(
     host, _ = league
     opened(host, "tic-tac-toe", 2, "packaged")
     folder = workshop.folder / "python"
-    (end,) = re.findall(r"```python\n(.*?)```", (folder / "README.md").read_text(), re.DOTALL)
+    _, _, end = re.findall(r"```python\n(.*?)```", (folder / "README.md").read_text(), re.DOTALL)
     for written, ours in (("games.example:8001", f"127.0.0.1:{host.websocket}"), ('"ann"', '"packaged"')):
         assert written in end
         end = end.replace(written, ours)
@@ -315,6 +317,41 @@ def test_the_bot_in_python_can_use_the_package_instead_as_its_readme_says(
     other.communicate(timeout=HANG)
     assert (bot.returncode, other.returncode) == (0, 0)
     assert "packaged is over: rank " in out
+
+
+def test_the_bot_in_python_has_a_house_bot_come_as_its_readme_says(
+    workshop: Workshop, league: tuple[Served, Said]
+) -> None:
+    """And leaves after so many matches."""
+    host, _ = league
+    folder = workshop.folder / "python"
+    play, _, _ = re.findall(r"```python\n(.*?)```", (folder / "README.md").read_text(), re.DOTALL)
+    asked_for = ', against="greedy", matches=10'
+    assert asked_for in play
+    bot = (folder / "bot.py").read_text()
+    assert play.replace(asked_for, "") in bot
+    (folder / "bot.py").write_text(bot.replace(play.replace(asked_for, ""), play))
+    running = workshop.start("python", host.tcp, name="practises")
+    out, errors = running.communicate(timeout=HANG)
+    (folder / "bot.py").write_text(bot)
+    assert (running.returncode, errors) == (0, "")
+    assert len(re.findall(r" from ply \d+: .*greedy", out)) == 10
+    assert len(re.findall(r": (?:won|lost|drawn) \(", out)) == 10
+
+
+def test_the_program_in_the_readme_of_the_bot_in_python_plays_a_match_without_a_host(
+    workshop: Workshop,
+) -> None:
+    folder = workshop.folder / "python"
+    _, lines, _ = re.findall(r"```python\n(.*?)```", (folder / "README.md").read_text(), re.DOTALL)
+    (folder / "lines.py").write_text(lines)
+    command = workshop.commands("python")[-1]
+    assert command.startswith("quintain match ")
+    words = [*shlex.split(command)[1:], "--games", "2", "--json"]
+    code, out, errors = quintain(*words, folder=folder)
+    (folder / "lines.py").unlink()
+    assert code == 0, errors
+    assert set(re.findall(r'"ending": ?"(\w+)"', out)) == {"played"}
 
 
 @pytest.mark.parametrize("url", ["ws://127.0.0.1:8001", "127.0.0.1:8000", "tcp://"])
