@@ -59,7 +59,7 @@ static int quintain_connect(struct quintain *bot, const char *host, const char *
     const int connection = socket(error ? AF_INET : found->ai_family, SOCK_STREAM, 0);
     const int failure = error || connect(connection, found->ai_addr, found->ai_addrlen) == 0 ? 0 : errno;
     const char *why = error ? gai_strerror(error) : failure ? strerror(failure) : "the host hung up";
-    snprintf(bot->why, sizeof bot->why, "%s", why);
+    snprintf(bot->why, sizeof bot->why, "%s", *host ? why : "expected an address like tcp://127.0.0.1:8000");
     if (found)
         freeaddrinfo(found);
     return connection;
@@ -145,6 +145,6 @@ static int quintain_play(const char *game, quintain_choose *choose, bool quiet)
             return 1;
         }
         fprintf(bot.log, "the connection is lost (%s): trying again\n", bot.why);
-        usleep(1000 * (wait / 2 + rand() % (wait / 2)));
+        usleep(1000 * (wait / 2 + (unsigned)rand() % (wait / 2)));
     }
 }

@@ -59,6 +59,7 @@ public final class Quintain {
 
     /** Plays until the tournament is over. */
     public void play() throws IOException, InterruptedException {
+        if (!URL.matches("tcp://[^/]+")) throw new ConnectException("cannot play on " + URL + ": expected an address like tcp://127.0.0.1:8000");
         URI url = URI.create(URL);
         String host = url.getHost().replaceAll("[\\[\\]]", ""), token = remembered(host + "-" + game + "-" + name), why;
         for (;; failures++) {
@@ -66,7 +67,7 @@ public final class Quintain {
                 why = visit(socket, token);
                 if (why == null) return;
             } catch (IOException error) {
-                why = error.getMessage();
+                why = error.toString();
             }
             lost = Math.min(lost, System.currentTimeMillis());
             boolean isUseless = why.contains("has taken over") || System.currentTimeMillis() - lost > 120_000;
@@ -80,10 +81,10 @@ public final class Quintain {
     /** Plays from the hello to the standings, and returns null; or returns why the connection ended before. */
     private String visit(Socket socket, String token) throws IOException {
         socket.setTcpNoDelay(true);
+        socket.setKeepAlive(true);
         var in = new Scanner(socket.getInputStream(), "UTF-8");
         var out = new PrintStream(socket.getOutputStream(), true, "UTF-8");
-        String hello = "{'type':'hello','name':'%s','game':'%s','token':'%s','tournament':%s}";
-        send(out, hello, name, game, token, tournament.text());
+        send(out, "{'type':'hello','name':'%s','game':'%s','token':'%s','tournament':%s}", name, game, token, tournament.text());
         String reason = "the host hung up", you = "", answered = "", line;
         while ((line = in.findWithinHorizon("[^\n]*\n", 0)) != null) { // what was cut off is no line
             var told = new Json(line.strip());
@@ -136,7 +137,8 @@ public final class Quintain {
         String states = System.getenv().getOrDefault("XDG_STATE_HOME", System.getProperty("user.home") + "/.local/state");
         Path file = Files.createDirectories(Path.of(states, "quintain-bot")).resolve(key.replace('/', '_'));
         if (Files.notExists(file)) {
-            Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+            if (file.getFileSystem().supportedFileAttributeViews().contains("posix"))
+                Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
             Files.writeString(file, UUID.randomUUID().toString());
         }
         say("the token is kept in " + file);
@@ -144,7 +146,5 @@ public final class Quintain {
     }
 
     private void say(String line) { if (!quiet) System.out.println(line); }
-    private static void send(PrintStream out, String message, Object... values) {
-        out.println(message.replace('\'', '"').formatted(values));
-    }
+    private static void send(PrintStream out, String message, Object... values) { out.println(message.replace('\'', '"').formatted(values)); }
 }

@@ -53,7 +53,7 @@ class Bot:
         self.url, self.hello, self.choose, self.quiet = url, hello, choose, quiet
         self.host = urlsplit(url).hostname or ""
         if not self.host or not url.startswith("tcp://"):
-            raise Unwelcome(f"expected an address like tcp://127.0.0.1:8000, not {url!r}")
+            raise Unwelcome(f"cannot play on {url}: expected an address like tcp://127.0.0.1:8000")
         self.hello.setdefault("token", self.remembered(f"{self.host}-{hello['game']}-{hello['name']}"))
         self.was_here = self.is_here = False  # ever, and on this connection
         self.lost_at, self.failures = 0.0, 0  # when it was here last, how often it has tried to come back

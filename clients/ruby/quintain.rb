@@ -27,9 +27,10 @@ module Quintain
   LATER, TAKEN_OVER = /come again later|wait for a minute/, /has taken over/
 
   def self.play(game, quiet: false, &choose)
-    url = URI(ENV.fetch("QUINTAIN_URL", "tcp://127.0.0.1:8000"))
+    url = ENV.fetch("QUINTAIN_URL", "tcp://127.0.0.1:8000")
+    raise Unwelcome, "cannot play on #{url}: expected an address like tcp://127.0.0.1:8000" unless url.match?(%r{\Atcp://[^/]})
     $stdout.sync = true
-    Bot.new(game, ENV.fetch("QUINTAIN_NAME", "ruby-bot"), url, quiet, choose).play
+    Bot.new(game, ENV.fetch("QUINTAIN_NAME", "ruby-bot"), URI(url), quiet, choose).play
   end
 
   # What a bot knows beyond one connection.
@@ -98,7 +99,6 @@ module Quintain
     def answer(turn)
       question = turn.values_at("match", "ply")
       return if question == @answered
-
       @answered = question
       more = { "you" => @begun["you"], "players" => @begun["players"], "options" => @begun.fetch("options", {}) }
       send_message(type: "move", match: turn["match"], ply: turn["ply"], move: @choose.call(turn.merge(more)))

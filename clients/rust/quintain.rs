@@ -31,7 +31,7 @@ struct Bot<Choose> {
 pub fn play(game: &str, choose: impl FnMut(Json, &str) -> String, say: fn(&str)) -> io::Result<()> {
     let url = env::var("QUINTAIN_URL").unwrap_or("tcp://127.0.0.1:8000".to_string());
     let name = env::var("QUINTAIN_NAME").unwrap_or("rust-bot".to_string());
-    let address = url.trim_start_matches("tcp://").to_string();
+    let address = url.strip_prefix("tcp://").unwrap_or_default().to_string();
     let host = address.rsplit_once(':').map_or("", |(host, _)| host);
     let (token, place) = remembered(&format!("{}-{game}-{name}", host.trim_matches(['[', ']'])))?;
     say(&format!("the token is kept in {place}"));
@@ -47,7 +47,7 @@ pub fn play(game: &str, choose: impl FnMut(Json, &str) -> String, say: fn(&str))
         if bot.inside {
             (lost, wait) = (Some(Instant::now()), 250);
         }
-        let why = error.to_string();
+        let why = if host.is_empty() { "expected an address like tcp://127.0.0.1:8000".to_string() } else { error.to_string() };
         let is_over = lost.map_or(true, |lost| lost.elapsed().as_secs() > 120) || why.contains("has taken over");
         if is_over && !why.contains("come again later") && !why.contains("wait for a minute") {
             return Err(io::Error::new(error.kind(), format!("cannot play on {}: {why}", bot.url)));
