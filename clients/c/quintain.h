@@ -37,8 +37,8 @@ static void quintain_remember(struct quintain *bot, const char *host)
     char path[4096];
     const char *home = getenv("HOME"), *states = getenv("XDG_STATE_HOME");
     unsigned long long random[2];
-    snprintf(path, sizeof path, "%s%s/quintain-bot/%s-%s-%s", states ? states : home, states ? "" : "/.local/state",
-             host, bot->game, bot->name);
+    snprintf(path, sizeof path, "%s%s/quintain-bot/%s-%s-%s", states && *states ? states : home,
+             states && *states ? "" : "/.local/state", host, bot->game, bot->name);
     for (char *slash = path; (slash = strchr(slash + 1, '/')); *slash = '/') {
         *slash = '\0';
         mkdir(path, 0700);

@@ -31,7 +31,8 @@
 namespace quintain {
 
 inline std::string setting(const char* name, const std::string& otherwise) {
-  return std::getenv(name) ? std::getenv(name) : otherwise;
+  const char* value = std::getenv(name);
+  return value && *value ? value : otherwise;
 }
 
 struct Bot {

@@ -64,8 +64,7 @@ public final class Quintain {
         String host = url.getHost().replaceAll("[\\[\\]]", ""), token = remembered(host + "-" + game + "-" + name), why;
         for (;; failures++) {
             try (var socket = new Socket(host, url.getPort() < 0 ? 8000 : url.getPort())) {
-                why = visit(socket, token);
-                if (why == null) return;
+                if ((why = visit(socket, token)) == null) return;
             } catch (IOException error) {
                 why = error.toString();
             }
@@ -134,7 +133,8 @@ public final class Quintain {
 
     /** The token of a name on a host: the same each time, and readable for nobody else. */
     private String remembered(String key) throws IOException {
-        String states = System.getenv().getOrDefault("XDG_STATE_HOME", System.getProperty("user.home") + "/.local/state");
+        var states = Optional.ofNullable(System.getenv("XDG_STATE_HOME")).filter(folder -> !folder.isEmpty())
+            .orElse(System.getProperty("user.home") + "/.local/state");
         Path file = Files.createDirectories(Path.of(states, "quintain-bot")).resolve(key.replace('/', '_'));
         if (Files.notExists(file)) {
             if (file.getFileSystem().supportedFileAttributeViews().contains("posix"))

@@ -134,8 +134,8 @@ impl<Choose: FnMut(Json, &str) -> String> Bot<Choose> {
 
 /// The token of a name on a host, and where it is kept: the same each time, and readable for nobody else.
 fn remembered(key: &str) -> io::Result<(String, String)> {
-    let states = env::var("XDG_STATE_HOME").or(env::var("HOME").map(|home| home + "/.local/state"));
-    let states = states.unwrap_or(".".to_string());
+    let states = env::var("XDG_STATE_HOME").ok().filter(|states| !states.is_empty());
+    let states = states.unwrap_or_else(|| env::var("HOME").unwrap_or(".".to_string()) + "/.local/state");
     let place = format!("{states}/quintain-bot/{}", key.replace('/', "_"));
     fs::create_dir_all(format!("{states}/quintain-bot"))?;
     if let Ok(mut file) = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&place) {

@@ -234,6 +234,24 @@ def test_what_goes_wrong_in_choose_is_no_lost_connection(
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_a_folder_for_tokens_that_is_set_to_nothing_is_not_set(
+    language: str, workshop: Workshop, script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the XDG specification has it; else tokens land in the root, or wherever the bot was started."""
+    needed(language)
+    monkeypatch.setattr(workshop, "states", "")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", f"-Duser.home={tmp_path}")
+    bot = workshop.start(language, script.port, name="seven")
+    script.accept()
+    token = script.hear()["token"]
+    bot.kill()
+    bot.communicate()
+    kept = tmp_path / ".local/state/quintain-bot/127.0.0.1-connect-4-seven"
+    assert kept.read_text().strip() == token
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_ctrl_c_ends_a_bot_without_a_traceback(language: str, workshop: Workshop, script: Script) -> None:
     needed(language)
     bot = workshop.start(language, script.port, name=f"{language}-five")
