@@ -373,6 +373,22 @@ def test_the_program_in_the_readme_of_the_bot_in_python_plays_a_match_without_a_
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_an_address_may_be_of_ipv6(language: str, workshop: Workshop) -> None:
+    needed(language)
+    try:
+        script = Script("::1")
+    except OSError:
+        pytest.skip("this machine has no IPv6")
+    bot = workshop.start(language, name="eight", url=f"tcp://[::1]:{script.port}")
+    script.accept()
+    assert script.hear()["name"] == "eight"
+    bot.kill()
+    bot.communicate()
+    script.close()
+    assert (workshop.states / "quintain-bot/::1-connect-4-eight").exists()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_what_is_no_address_is_told_what_one_looks_like(language: str, workshop: Workshop) -> None:
     """Catches a bot that takes half of it for a name, or none for this machine."""
     needed(language)
