@@ -37,8 +37,8 @@ static void quintain_remember(struct quintain *bot, const char *host)
     char path[4096];
     const char *home = getenv("HOME"), *states = getenv("XDG_STATE_HOME");
     unsigned long long random[2];
-    snprintf(path, sizeof path, "%s%s/quintain-bot/%s-%s-%s", states ? states : home, states ? "" : "/.local/state",
-             host, bot->game, bot->name);
+    snprintf(path, sizeof path, "%s%s/quintain-bot/%s-%s-%s", states && *states ? states : home,
+             states && *states ? "" : "/.local/state", host, bot->game, bot->name);
     for (char *slash = path; (slash = strchr(slash + 1, '/')); *slash = '/') {
         *slash = '\0';
         mkdir(path, 0700);
@@ -59,7 +59,7 @@ static int quintain_connect(struct quintain *bot, const char *host, const char *
     const int connection = socket(error ? AF_INET : found->ai_family, SOCK_STREAM, 0);
     const int failure = error || connect(connection, found->ai_addr, found->ai_addrlen) == 0 ? 0 : errno;
     const char *why = error ? gai_strerror(error) : failure ? strerror(failure) : "the host hung up";
-    snprintf(bot->why, sizeof bot->why, "%s", why);
+    snprintf(bot->why, sizeof bot->why, "%s", *host ? why : "expected an address like tcp://127.0.0.1:8000");
     if (found)
         freeaddrinfo(found);
     return connection;
@@ -129,7 +129,7 @@ static int quintain_play(const char *game, quintain_choose *choose, bool quiet)
     time_t lost = 0;
     bot.url = getenv("QUINTAIN_URL") ? getenv("QUINTAIN_URL") : "tcp://127.0.0.1:8000";
     bot.name = getenv("QUINTAIN_NAME") ? getenv("QUINTAIN_NAME") : "c-bot";
-    sscanf(bot.url, "tcp://%255[^:]:%15s", host, port);
+    (void)(sscanf(bot.url, "tcp://[%255[^]]]:%15s", host, port) || sscanf(bot.url, "tcp://%255[^:]:%15s", host, port));
     signal(SIGPIPE, SIG_IGN);
     setvbuf(bot.log, NULL, _IOLBF, BUFSIZ);
     quintain_remember(&bot, host);
@@ -145,6 +145,6 @@ static int quintain_play(const char *game, quintain_choose *choose, bool quiet)
             return 1;
         }
         fprintf(bot.log, "the connection is lost (%s): trying again\n", bot.why);
-        usleep(1000 * (wait / 2 + rand() % (wait / 2)));
+        usleep(1000 * (wait / 2 + (unsigned)rand() % (wait / 2)));
     }
 }

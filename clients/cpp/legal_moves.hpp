@@ -57,7 +57,7 @@ inline Moves santorini(const Json& state, const Json& last, int seat) {
     for (int n = 0; n < 36; n++) {
       const Place to{n / 6, n % 6};
       const int far = from ? std::max(std::abs(from->x - to.x), std::abs(from->y - to.y)) : 1;
-      const auto stands = [&](const auto& seat) { return std::count(seat.begin(), seat.end(), to) > 0; };
+      const auto stands = [&](const auto& places) { return std::count(places.begin(), places.end(), to) > 0; };
       const bool is_free = !stands(workers[0]) && !stands(workers[1]) && floors[to.y][to.x] < 4;
       if (far == 1 && is_free && floors[to.y][to.x] <= highest) moves.push_back(worker + to.with(" "));
     }

@@ -23,6 +23,7 @@
 #include <iostream>
 #include <memory>
 #include <random>
+#include <stdexcept>
 #include <string>
 
 #include "json.hpp"
@@ -30,7 +31,8 @@
 namespace quintain {
 
 inline std::string setting(const char* name, const std::string& otherwise) {
-  return std::getenv(name) ? std::getenv(name) : otherwise;
+  const char* value = std::getenv(name);
+  return value && *value ? value : otherwise;
 }
 
 struct Bot {
@@ -44,12 +46,13 @@ struct Bot {
 
   /// Plays until the tournament is over; what it throws says why it cannot.
   void play() {
-    const auto start = url.find("//") + 2, colon = url.rfind(':');
-    std::string host = url.substr(start, colon - start);
+    const std::string address = url.rfind("tcp://", 0) == 0 ? url.substr(6) : "";
+    const auto colon = std::min(address.rfind(':'), address.size());
+    std::string host = address.substr(0, colon);
     if (host[0] == '[') host = host.substr(1, host.size() - 2);  // an IPv6 address
     const std::string token = remembered(host + "-" + game + "-" + name);
     for (int wait = 125;;) {
-      const std::string why = visit(host, url.substr(colon + 1), token);
+      const std::string why = visit(host, colon < address.size() ? address.substr(colon + 1) : "8000", token);
       if (why.empty()) return;
       wait = is_inside ? 250 : std::min(2 * wait, 15'000);  // milliseconds
       if (is_inside) lost = std::time(nullptr);
@@ -58,13 +61,14 @@ struct Bot {
       if (is_useless && !has("come again later") && !has("wait for a minute"))
         throw std::runtime_error("cannot play on " + url + ": " + why);
       say("the connection is lost (" + why + "): trying again");
-      usleep(1000 * (wait / 2 + std::rand() % (wait / 2)));
+      usleep(1000 * (wait / 2 + std::random_device{}() % (wait / 2)));
     }
   }
 
   /// Plays from the hello to the standings, and returns nothing; or returns why the connection ended before.
   std::string visit(const std::string& host, const std::string& port, const std::string& token) {
     is_inside = false;
+    if (host.empty()) return "expected an address like tcp://127.0.0.1:8000";
     addrinfo hints{}, *found = nullptr;
     hints.ai_socktype = SOCK_STREAM;
     if (const int error = getaddrinfo(host.c_str(), port.c_str(), &hints, &found)) return gai_strerror(error);

@@ -1,9 +1,8 @@
-// A bot for any of the games: any legal move. Better ideas go into choose.
+// A bot for any of the games: any legal move. Better ideas go into choose. QUINTAIN_URL says where the host is,
+// QUINTAIN_NAME what the bot is called.
 //
 //	go run .              against a host on this machine
 //	go run . santorini    another game
-//
-// QUINTAIN_URL says where the host is, QUINTAIN_NAME what the bot is called.
 package main
 
 import (
@@ -19,7 +18,10 @@ func choose(turn Message, moves []any) any {
 }
 
 func main() {
-	game := append(os.Args, "connect-4")[1]
+	game := "connect-4"
+	if len(os.Args) > 1 {
+		game = os.Args[1]
+	}
 	rand.Seed(time.Now().UnixNano())
 	log.SetFlags(0)
 	if err := Play(game, func(turn Message) any { return choose(turn, LegalMoves(game, turn)) }); err != nil {

@@ -1,9 +1,7 @@
-// Play on a Quintain host. One file, nothing but the standard library: Go 1.19 or later, over TCP.
+// Play on a Quintain host. One file, nothing but the standard library: Go 1.19 or later, over TCP. After a lost
+// connection, or if it is started again within half a minute, the bot goes on with its match.
 //
 //	err := Play("connect-4", func(turn Message) any { return 3 })
-//
-// Play calls the function whenever it is the bot's turn, and returns when the tournament is over. After a lost connection,
-// or if it is started again within half a minute, the bot goes on with its match.
 package main
 
 import (
@@ -34,8 +32,7 @@ type Message struct {
 	Rank, Points float64
 }
 
-// Say prints what happens; to be quiet, set its output to io.Discard.
-var Say = log.New(os.Stdout, "", 0)
+var Say = log.New(os.Stdout, "", 0) // prints what happens; to be quiet, set its output to io.Discard
 
 type bot struct {
 	hello    map[string]any
@@ -44,11 +41,14 @@ type bot struct {
 	failures int
 }
 
-// Play plays until the tournament is over. A move is a number in Connect-4, else "SE", "e3h", "1 2 3" or "0,0 0,1".
+// Play calls choose at each turn, until the tournament is over. A move is a number in Connect-4, else "SE", "e3h" or "1 2 3".
 func Play(game string, choose func(turn Message) any) error {
-	address := strings.TrimPrefix(setting("QUINTAIN_URL", "tcp://127.0.0.1:8000"), "tcp://")
-	host, _, _ := net.SplitHostPort(address) // what is no address is found when it is dialled
-	name := setting("QUINTAIN_NAME", "go-bot")
+	url, name := setting("QUINTAIN_URL", "tcp://127.0.0.1:8000"), setting("QUINTAIN_NAME", "go-bot")
+	address := strings.TrimPrefix(url, "tcp://")
+	host, _, err := net.SplitHostPort(address)
+	if err != nil || address == url {
+		return fmt.Errorf("cannot play on %s: expected an address like tcp://127.0.0.1:8000", url)
+	}
 	token, err := remembered(host + "-" + game + "-" + name)
 	hello := map[string]any{"type": "hello", "protocol": 1, "name": name, "game": game, "token": token}
 	for player := (bot{hello: hello, choose: choose}); err == nil; player.failures++ {
@@ -59,17 +59,17 @@ func Play(game string, choose func(turn Message) any) error {
 		has := func(words string) bool { return strings.Contains(why.Error(), words) }
 		isUseless := has("has taken over") || time.Since(player.lost) > 2*time.Minute
 		if isUseless && !has("come again later") && !has("wait for a minute") {
-			return fmt.Errorf("cannot play on tcp://%s: %w", address, why)
+			return fmt.Errorf("cannot play on %s: %w", url, why)
 		}
 		Say.Printf("the connection is lost (%v): trying again", why)
-		seconds := math.Min(15, math.Pow(2, float64(player.failures))/4) * (0.5 + rand.Float64()/2)
-		time.Sleep(time.Duration(seconds * float64(time.Second)))
+		nanoseconds := math.Min(15e9, 250e6*math.Pow(2, float64(player.failures)))
+		time.Sleep(time.Duration(nanoseconds * (0.5 + rand.Float64()/2)))
 	}
 	return err
 }
 
 // visit plays from the hello to the standings; an error says why the connection ended before.
-func (bot *bot) visit(address string) error {
+func (b *bot) visit(address string) error {
 	connection, err := net.Dial("tcp", address)
 	if err != nil {
 		return err
@@ -77,24 +77,24 @@ func (bot *bot) visit(address string) error {
 	defer connection.Close()
 	out, in, reason := json.NewEncoder(connection), json.NewDecoder(connection), "the host hung up"
 	begun, answered, isInside := Message{}, -1, false // `answered` is the ply of the latest question
-	out.Encode(bot.hello)                             // an error shows in what is read next
+	out.Encode(b.hello)                               // an error shows in what is read next
 	for told := (Message{}); in.Decode(&told) == nil; told = (Message{}) {
 		switch told.Type {
 		case "welcome":
 			where := "the open table"
 			if told.Tournament != "" {
-				where, bot.hello["tournament"] = told.Tournament, told.Tournament // where it comes back to
+				where, b.hello["tournament"] = told.Tournament, told.Tournament // where it comes back to
 			}
-			isInside, bot.hello["name"] = true, told.Name
-			defer func() { bot.lost = time.Now() }()
+			isInside, b.hello["name"] = true, told.Name
+			defer func() { b.lost = time.Now() }()
 			Say.Printf("%s is connected to tcp://%s: %s", told.Name, address, where)
 		case "begin":
-			begun, answered, bot.failures = told, -1, 0
+			begun, answered, b.failures = told, -1, 0
 			Say.Printf("%s from ply %d: %s against %s", told.Match, len(told.Moves), told.Players[0], told.Players[1])
 		case "turn":
 			if told.Turn == begun.You && *told.Ply != answered {
 				answered, told.You, told.Players = *told.Ply, begun.You, begun.Players
-				move := bot.choose(told)
+				move := b.choose(told)
 				out.Encode(map[string]any{"type": "move", "match": told.Match, "ply": told.Ply, "move": move})
 			}
 		case "refused":
@@ -115,7 +115,7 @@ func (bot *bot) visit(address string) error {
 			Say.Printf("%s: %s (%s)", told.Match, result, told.Why)
 		case "standings":
 			for _, row := range told.Rows {
-				if row.Name == bot.hello["name"] {
+				if row.Name == b.hello["name"] {
 					Say.Printf("%s is over: rank %v of %d, %v points", told.Tournament, row.Rank, len(told.Rows), row.Points)
 				}
 			}

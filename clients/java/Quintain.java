@@ -22,7 +22,7 @@ public final class Quintain {
         /** The members of an object by their names, or of an array by their places. */
         private Map<String, String> members() {
             var members = new LinkedHashMap<String, String>();
-            for (int at = 1; text.matches("[\\[{].{2,}") && at < text.length(); at++) {
+            for (int at = 1; text.matches("(?s)[\\[{].{2,}") && at < text.length(); at++) {
                 int start = text.startsWith("{") ? end(at) + 1 : at; // past the name and its colon
                 String name = start > at ? text.substring(at + 1, start - 2) : "" + members.size();
                 at = end(start);
@@ -59,14 +59,14 @@ public final class Quintain {
 
     /** Plays until the tournament is over. */
     public void play() throws IOException, InterruptedException {
+        if (!URL.matches("tcp://[^/]+")) throw new ConnectException("cannot play on " + URL + ": expected an address like tcp://127.0.0.1:8000");
         URI url = URI.create(URL);
         String host = url.getHost().replaceAll("[\\[\\]]", ""), token = remembered(host + "-" + game + "-" + name), why;
         for (;; failures++) {
             try (var socket = new Socket(host, url.getPort() < 0 ? 8000 : url.getPort())) {
-                why = visit(socket, token);
-                if (why == null) return;
+                if ((why = visit(socket, token)) == null) return;
             } catch (IOException error) {
-                why = error.getMessage();
+                why = error.toString();
             }
             lost = Math.min(lost, System.currentTimeMillis());
             boolean isUseless = why.contains("has taken over") || System.currentTimeMillis() - lost > 120_000;
@@ -80,13 +80,13 @@ public final class Quintain {
     /** Plays from the hello to the standings, and returns null; or returns why the connection ended before. */
     private String visit(Socket socket, String token) throws IOException {
         socket.setTcpNoDelay(true);
-        var in = new BufferedReader(new InputStreamReader(socket.getInputStream(), "UTF-8"));
+        socket.setKeepAlive(true);
+        var in = new Scanner(socket.getInputStream(), "UTF-8");
         var out = new PrintStream(socket.getOutputStream(), true, "UTF-8");
-        String hello = "{'type':'hello','name':'%s','game':'%s','token':'%s','tournament':%s}";
-        send(out, hello, name, game, token, tournament.text());
+        send(out, "{'type':'hello','name':'%s','game':'%s','token':'%s','tournament':%s}", name, game, token, tournament.text());
         String reason = "the host hung up", you = "", answered = "", line;
-        while ((line = in.readLine()) != null) {
-            var told = new Json(line);
+        while ((line = in.findWithinHorizon("[^\n]*\n", 0)) != null) { // what was cut off is no line
+            var told = new Json(line.strip());
             String match = told.get("match").string(), ply = told.get("ply").text(), question = match + " " + ply;
             switch (told.get("type").string()) {
                 case "welcome" -> {
@@ -133,10 +133,12 @@ public final class Quintain {
 
     /** The token of a name on a host: the same each time, and readable for nobody else. */
     private String remembered(String key) throws IOException {
-        String states = System.getenv().getOrDefault("XDG_STATE_HOME", System.getProperty("user.home") + "/.local/state");
+        var states = Optional.ofNullable(System.getenv("XDG_STATE_HOME")).filter(folder -> !folder.isEmpty())
+            .orElse(System.getProperty("user.home") + "/.local/state");
         Path file = Files.createDirectories(Path.of(states, "quintain-bot")).resolve(key.replace('/', '_'));
         if (Files.notExists(file)) {
-            Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+            if (file.getFileSystem().supportedFileAttributeViews().contains("posix"))
+                Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
             Files.writeString(file, UUID.randomUUID().toString());
         }
         say("the token is kept in " + file);
@@ -144,7 +146,5 @@ public final class Quintain {
     }
 
     private void say(String line) { if (!quiet) System.out.println(line); }
-    private static void send(PrintStream out, String message, Object... values) {
-        out.println(message.replace('\'', '"').formatted(values));
-    }
+    private static void send(PrintStream out, String message, Object... values) { out.println(message.replace('\'', '"').formatted(values)); }
 }

@@ -4,10 +4,8 @@
  *     import { play } from "./quintain.mjs";
  *     await play("connect-4", (turn) => 3);
  *
- * `play` calls `choose(turn)` whenever it is the bot's turn. When the connection is lost or the host is restarted, it
- * comes back and goes on with the match. It returns the standings when the tournament is over; at an open table it
- * plays until it is stopped. A bot that is started again within half a minute goes on with its match too.
- * `turn` is the host's message (`state`, `ply`, `last`, `clock`, `match`) with `you`, `players` and `options` added.
+ * `play` calls `choose(turn)` at each turn of the bot, and returns the standings when the tournament is over. After a
+ * lost connection, or if it is started again within half a minute, the bot goes on with its match. `turn` is the host's message (`state`, `ply`, `last`, `clock`, `match`) with `you`, `players` and `options` added.
  * `choose` returns a move as `last` shows it or in its short form, or a promise of one.
  */
 const isNode = typeof process !== "undefined" && Boolean(process.versions?.node);
@@ -18,7 +16,10 @@ const [FIRST_WAIT, LONGEST_WAIT, GIVE_UP] = [250, 15_000, 120_000]; // milliseco
 export class Unwelcome extends Error {}
 
 export async function play(game, choose, options = {}) {
-  const url = new URL(options.url ?? environment.QUINTAIN_URL ?? "tcp://127.0.0.1:8000");
+  const address = options.url ?? environment.QUINTAIN_URL ?? "tcp://127.0.0.1:8000";
+  if (!/^(tcp|wss?):\/\/[^/]/.test(address))
+    throw new Unwelcome(`cannot play on ${address}: expected an address like tcp://127.0.0.1:8000`);
+  const url = new URL(address);
   const name = options.name ?? environment.QUINTAIN_NAME ?? "javascript-bot";
   const [token, place] = await remembered(`${bare(url.hostname)}-${game}-${name}`);
   const bot = { choose, url, welcomed: false, failures: 0, lost: 0 };

@@ -6,16 +6,13 @@ python3 bot.py santorini    # another game
 QUINTAIN_URL says where the host is, QUINTAIN_NAME what the bot is called.
 """
 
-import os
 import random
 import sys
 
-import quintain_bot
 from legal_moves import legal_moves
+from protocol import Unwelcome, play
 
 GAME = sys.argv[1] if len(sys.argv) > 1 else "connect-4"
-URL = os.environ.get("QUINTAIN_URL", "tcp://127.0.0.1:8000")
-NAME = os.environ.get("QUINTAIN_NAME", "python-bot")
 
 
 def choose(turn, moves):
@@ -24,4 +21,9 @@ def choose(turn, moves):
 
 
 if __name__ == "__main__":
-    quintain_bot.run(lambda turn: choose(turn, legal_moves(GAME, turn)), game=GAME, name=NAME, url=URL)
+    try:
+        play(GAME, lambda turn: choose(turn, legal_moves(GAME, turn)))
+    except Unwelcome as error:
+        sys.exit(str(error))
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -21,4 +21,6 @@ begin
   Quintain.play(GAME) { |turn| choose(turn, LegalMoves.of(GAME, turn)) }
 rescue Quintain::Unwelcome => e
   abort e.message
+rescue Interrupt
+  exit 130
 end

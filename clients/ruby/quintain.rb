@@ -5,9 +5,9 @@
 #     require_relative "quintain"
 #     Quintain.play("connect-4") { |turn| 3 }
 #
-# `play` calls the block whenever it is the bot's turn. When the connection is lost or the host is restarted, it comes
-# back and goes on with the match. It returns the final standings when the tournament is over; at an open table it
-# plays until it is stopped. A bot that is started again within half a minute goes on with its match too.
+# `play` calls the block whenever it is the bot's turn. It returns the final standings when the tournament is over; at
+# an open table it plays until it is stopped. After a lost connection, or if it is started again within half a minute,
+# the bot goes on with its match.
 #
 # The block is given the host's message as a hash ("state", "ply", "last", "clock", "match") with "you", "players" and
 # "options" added. It returns a move as "last" shows it or in its short form.
@@ -19,22 +19,18 @@ require "socket"
 require "uri"
 
 module Quintain
-  # The host does not want this bot, or there is none: the message says why.
-  class Unwelcome < StandardError; end
+  class Unwelcome < StandardError; end # the host does not want this bot, or there is none: the message says why
+  class Lost < StandardError; end # a connection has ended
 
-  # A connection has ended.
-  class Lost < StandardError; end
-
-  FIRST_WAIT = 0.25 # seconds before coming back, doubled each time …
-  LONGEST_WAIT = 15.0
+  FIRST_WAIT, LONGEST_WAIT = 0.25, 15.0 # seconds before coming back, doubled each time …
   GIVE_UP = 120.0 # … until there has been no host for so long
-  LATER = /come again later|wait for a minute/
-  TAKEN_OVER = /has taken over/
+  LATER, TAKEN_OVER = /come again later|wait for a minute/, /has taken over/
 
   def self.play(game, quiet: false, &choose)
-    url = URI(ENV.fetch("QUINTAIN_URL", "tcp://127.0.0.1:8000"))
+    url = ENV.fetch("QUINTAIN_URL", "tcp://127.0.0.1:8000")
+    raise Unwelcome, "cannot play on #{url}: expected an address like tcp://127.0.0.1:8000" unless url.match?(%r{\Atcp://[^/]})
     $stdout.sync = true
-    Bot.new(game, ENV.fetch("QUINTAIN_NAME", "ruby-bot"), url, quiet, choose).play
+    Bot.new(game, ENV.fetch("QUINTAIN_NAME", "ruby-bot"), URI(url), quiet, choose).play
   end
 
   # What a bot knows beyond one connection.
@@ -49,7 +45,7 @@ module Quintain
       loop do
         @here, @reason = false, nil
         return visit
-      rescue Lost, SystemCallError, SocketError, IOError => e
+      rescue Lost => e
         wait(@reason || e.message)
       ensure
         @socket&.close
@@ -60,16 +56,22 @@ module Quintain
 
     # From the hello to the standings.
     def visit
-      @socket = TCPSocket.new(@url.hostname, @url.port || 8000)
+      @socket = wired { TCPSocket.new(@url.hostname, @url.port || 8000) }
       @socket.setsockopt(:TCP, :NODELAY, true)
       @socket.setsockopt(:SOCKET, :KEEPALIVE, true)
       send_message(@hello)
-      while (line = @socket.gets)
-        message = JSON.parse(line)
-        hear(message)
+      while (line = wired { @socket.gets })
+        hear(message = wired { JSON.parse(line) })
         return message if message["type"] == "standings"
       end
       raise Lost, "the host hung up"
+    end
+
+    # What goes wrong on the way to the host or back ends the connection; what goes wrong in `choose`, the program.
+    def wired
+      yield
+    rescue SystemCallError, SocketError, IOError, JSON::ParserError => e
+      raise Lost, e.message
     end
 
     def hear(message)
@@ -97,7 +99,6 @@ module Quintain
     def answer(turn)
       question = turn.values_at("match", "ply")
       return if question == @answered
-
       @answered = question
       more = { "you" => @begun["you"], "players" => @begun["players"], "options" => @begun.fetch("options", {}) }
       send_message(type: "move", match: turn["match"], ply: turn["ply"], move: @choose.call(turn.merge(more)))
@@ -134,7 +135,7 @@ module Quintain
 
     # The token of a name on a host: the same each time, and readable for nobody else.
     def remembered(key)
-      states = ENV["XDG_STATE_HOME"] || File.join(Dir.home, ".local", "state")
+      states = [ENV.fetch("XDG_STATE_HOME", ""), File.join(Dir.home, ".local", "state")].find { |folder| !folder.empty? }
       place = File.join(states, "quintain-bot", key.tr("/", "_"))
       FileUtils.mkdir_p(File.dirname(place), mode: 0o700)
       File.write(place, SecureRandom.hex(16), perm: 0o600) unless File.exist?(place)
@@ -143,7 +144,7 @@ module Quintain
     end
 
     def result(winner) = { nil => "void", "draw" => "drawn", @begun["you"] => "won" }.fetch(winner, "lost")
-    def send_message(message) = @socket.write("#{JSON.generate(message)}\n")
+    def send_message(message) = wired { @socket.write("#{JSON.generate(message)}\n") }
     def say(line) = @quiet || puts(line)
   end
 end

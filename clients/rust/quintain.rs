@@ -31,7 +31,7 @@ struct Bot<Choose> {
 pub fn play(game: &str, choose: impl FnMut(Json, &str) -> String, say: fn(&str)) -> io::Result<()> {
     let url = env::var("QUINTAIN_URL").unwrap_or("tcp://127.0.0.1:8000".to_string());
     let name = env::var("QUINTAIN_NAME").unwrap_or("rust-bot".to_string());
-    let address = url.trim_start_matches("tcp://").to_string();
+    let address = url.strip_prefix("tcp://").unwrap_or_default().to_string();
     let host = address.rsplit_once(':').map_or("", |(host, _)| host);
     let (token, place) = remembered(&format!("{}-{game}-{name}", host.trim_matches(['[', ']'])))?;
     say(&format!("the token is kept in {place}"));
@@ -47,7 +47,7 @@ pub fn play(game: &str, choose: impl FnMut(Json, &str) -> String, say: fn(&str))
         if bot.inside {
             (lost, wait) = (Some(Instant::now()), 250);
         }
-        let why = error.to_string();
+        let why = if host.is_empty() { "expected an address like tcp://127.0.0.1:8000".to_string() } else { error.to_string() };
         let is_over = lost.map_or(true, |lost| lost.elapsed().as_secs() > 120) || why.contains("has taken over");
         if is_over && !why.contains("come again later") && !why.contains("wait for a minute") {
             return Err(io::Error::new(error.kind(), format!("cannot play on {}: {why}", bot.url)));
@@ -66,9 +66,9 @@ impl<Choose: FnMut(Json, &str) -> String> Bot<Choose> {
         let mut out = LineWriter::new(stream.try_clone()?);
         writeln!(out, r#"{{{},"tournament":{}}}"#, self.hello, self.tournament)?;
         let (mut you, mut answered, mut reason) = (String::new(), String::new(), "the host hung up".to_string());
-        for line in BufReader::new(stream).lines() {
-            let line = line?;
-            let told = Json(&line);
+        let (mut lines, mut line) = (BufReader::new(stream), String::new());
+        while lines.read_line(&mut line)? > 0 && line.ends_with('\n') {
+            let told = Json(line.trim_end());
             let (game, ply) = (told.get("match").string(), told.get("ply").0);
             let question = format!("{game} {ply}");
             match told.get("type").string().as_str() {
@@ -126,6 +126,7 @@ impl<Choose: FnMut(Json, &str) -> String> Bot<Choose> {
                 }
                 _ => {}
             }
+            line.clear();
         }
         Err(io::Error::new(io::ErrorKind::ConnectionAborted, reason))
     }
@@ -133,8 +134,8 @@ impl<Choose: FnMut(Json, &str) -> String> Bot<Choose> {
 
 /// The token of a name on a host, and where it is kept: the same each time, and readable for nobody else.
 fn remembered(key: &str) -> io::Result<(String, String)> {
-    let states = env::var("XDG_STATE_HOME").or(env::var("HOME").map(|home| home + "/.local/state"));
-    let states = states.unwrap_or(".".to_string());
+    let states = env::var("XDG_STATE_HOME").ok().filter(|states| !states.is_empty());
+    let states = states.unwrap_or_else(|| env::var("HOME").unwrap_or(".".to_string()) + "/.local/state");
     let place = format!("{states}/quintain-bot/{}", key.replace('/', "_"));
     fs::create_dir_all(format!("{states}/quintain-bot"))?;
     if let Ok(mut file) = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&place) {

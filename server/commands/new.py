@@ -21,12 +21,56 @@ class Starter(Struct, frozen=True):
     files: tuple[str, ...]  # the bot first
     build: str  # "" where there is nothing to build
     run: str
+    more: str = ""  # at the end of the README
 
+
+PYTHON = """
+To have a house bot come at once, for ten matches, say so where `bot.py` calls `play`:
+
+```python
+play(GAME, lambda turn: choose(turn, legal_moves(GAME, turn)), against="greedy", matches=10)
+```
+
+`quintain match` and `quintain check` need no host. They run a program that reads positions and writes moves,
+such as this one, `lines.py`:
+
+```python
+import json
+import sys
+
+from bot import GAME, choose
+from legal_moves import legal_moves
+
+for line in sys.stdin:
+    turn = json.loads(line)
+    print(choose(turn, legal_moves(GAME, turn)), flush=True)
+```
+
+```sh
+quintain match "python3 lines.py" brain:greedy --game {game}
+```
+
+`protocol.py` is short, so that you can read it. The whole client is the package `quintain-bot`: it plays over
+websocket and HTTP as well, says what a bot that lost can do about it, and keeps what was said in a file if
+you pass `record="talk.jsonl"`. In a checkout of Quintain, `pip install ./clients/python` installs it. To use
+it instead of `protocol.py`, end `bot.py` with
+
+```python
+import quintain_bot
+
+url = "ws://games.example:8001"
+quintain_bot.run(lambda turn: choose(turn, legal_moves(GAME, turn)), game=GAME, name="ann", url=url)
+```
+"""
 
 STARTERS: Mapping[str, Starter] = MappingProxyType(
     {
         "python": Starter(
-            "Python", ("bot.py", "legal_moves.py", "quintain_bot.py"), build="", run="python3 bot.py"
+            "Python",
+            ("bot.py", "legal_moves.py", "protocol.py"),
+            build="",
+            run="python3 bot.py",
+            more=PYTHON,
         ),
         "javascript": Starter(
             "JavaScript",
@@ -100,7 +144,7 @@ export QUINTAIN_URL=tcp://games.example:8000 QUINTAIN_NAME=ann
 ```
 
 Ctrl-C stops the bot. If it is back within half a minute, it goes on with its match.
-"""
+{more}"""
 
 BUILD = """\
 Build it:
@@ -163,5 +207,6 @@ def _files(starter: Starter, language: str, game: str, title: str) -> dict[str, 
         bot=bot,
         build=build,
         run=starter.run.format(game=game),
+        more=starter.more.format(game=game),
     )
     return contents

@@ -58,7 +58,7 @@ def lines(language: str) -> str:
     """Of the protocol and of the bot."""
     files = (PLACE / language / name for name in STARTERS[language].files)
     counts = {file.stem.lower(): len(file.read_text().splitlines()) for file in files}
-    return f"{counts.get('quintain', counts.get('quintain_bot'))} + {counts['bot']}"
+    return f"{counts.get('quintain', counts.get('protocol'))} + {counts['bot']}"
 
 
 def main() -> None:

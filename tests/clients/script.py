@@ -10,8 +10,9 @@ from tests.hang import HANG
 class Script:
     """A host that says what it is told to, and notes what it hears."""
 
-    def __init__(self) -> None:
-        self._listener = socket.create_server(("127.0.0.1", 0))
+    def __init__(self, address: str = "127.0.0.1") -> None:
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        self._listener = socket.create_server((address, 0), family=family)
         self._listener.settimeout(HANG)
         self.port: int = self._listener.getsockname()[1]
 
@@ -26,6 +27,10 @@ class Script:
     def say(self, *messages: dict[str, Any]) -> None:
         lines = "".join(json.dumps(message, separators=(",", ":")) + "\n" for message in messages)
         self._connection.sendall(lines.encode())
+
+    def mumble(self, text: str) -> None:
+        """Say less than a line."""
+        self._connection.sendall(text.encode())
 
     def hang_up(self) -> None:
         self._lines.close()

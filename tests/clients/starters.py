@@ -55,11 +55,13 @@ class Workshop:
     def commands(self, language: str) -> list[str]:
         return re.findall(r"```sh\n(.*?)\n```", (self.folder / language / "README.md").read_text(), re.DOTALL)
 
-    def start(self, language: str, port: int, game: str = GAME, name: str = "") -> "subprocess.Popen[str]":
+    def start(
+        self, language: str, port: int = 0, game: str = GAME, name: str = "", url: str = ""
+    ) -> "subprocess.Popen[str]":
         """What the README says, with the game as an argument where it is not the one that was asked for."""
         run = self.commands(language)[1 if STARTERS[language].build else 0]
         environment = {
-            "QUINTAIN_URL": f"tcp://127.0.0.1:{port}",
+            "QUINTAIN_URL": url or f"tcp://127.0.0.1:{port}",
             "QUINTAIN_NAME": name or f"{language}-bot",
             "XDG_STATE_HOME": str(self.states),
         }

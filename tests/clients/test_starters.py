@@ -1,26 +1,33 @@
 """Starters in eight languages: built as their README says, they play, come back and say what happens."""
 
+import ast
 import json
+import os
 import re
+import shlex
+import signal
 import stat
 import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from server.commands.new import STARTERS
 from tests.clients.relay import Relay
 from tests.clients.script import Script
 from tests.clients.starters import GAMES, HERE, LANGUAGES, Workshop, needed
 from tests.hang import HANG, wait_for
+from tests.server.run import quintain
 from tests.server.served import ROOT, Served
 
 pytestmark = pytest.mark.slow
 
 LONGEST = {"protocol": 150, "bot": 30}  # lines
-ALIKE = tuple(language for language in LANGUAGES if language != "python")  # whose client has its own tests
 EMPTY: list[int] = [0] * 42
 
 
@@ -33,8 +40,8 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workshop]:
     made.close()
 
 
-def opened(host: Served, game: str, entrants: int) -> None:
-    body = json.dumps({"name": game, "game": game, "entrants": entrants, "pace": {"turn": HANG}})
+def opened(host: Served, game: str, entrants: int, name: str = "") -> None:
+    body = json.dumps({"name": name or game, "game": game, "entrants": entrants, "pace": {"turn": HANG}})
     token = (host.data / "organiser-token").read_text().strip()
     head = "POST /api/tournaments HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
     head += f"Authorization: Bearer {token}"
@@ -115,7 +122,7 @@ def begun(match: str, name: str, **more: Any) -> dict[str, Any]:
     return begin | {"clock": {"bank": None, "gain": 0.0, "turn": 60.0}, "state": EMPTY} | more
 
 
-@pytest.mark.parametrize("language", ALIKE)
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_a_refused_move_a_lost_connection_and_the_end_are_lived_through(
     language: str, workshop: Workshop, script: Script
 ) -> None:
@@ -182,6 +189,81 @@ def test_whoever_is_not_welcome_is_told_why_and_gives_up(
     assert "Draw is a reserved word" in errors
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_line_that_is_cut_off_with_the_connection_is_no_message(
+    language: str, workshop: Workshop, script: Script
+) -> None:
+    """A host that is killed may have said half of something."""
+    needed(language)
+    name = f"{language}-four"
+    bot = workshop.start(language, script.port, name=name)
+    script.accept()
+    welcome = {"type": "welcome", "name": name, "token": script.hear()["token"], "game": "connect-4"}
+    script.say(welcome | {"tournament": "cup"}, begun("cup-1", name))
+    script.mumble('{"type":"turn","match":"cup-1","ply":0,"tu')
+    script.hang_up()
+    script.accept()
+    assert script.hear()["tournament"] == "cup"
+    bot.kill()
+    out, errors = bot.communicate(timeout=HANG)
+    script.hang_up()
+    assert "the connection is lost (" in out
+    assert errors == ""
+
+
+@pytest.mark.parametrize("language", ["python", "ruby"])  # where `choose` can be made to fail in a line
+def test_what_goes_wrong_in_choose_is_no_lost_connection(
+    language: str, workshop: Workshop, script: Script
+) -> None:
+    needed(language)
+    file = workshop.folder / language / STARTERS[language].files[0]
+    bot = file.read_text()
+    move = {"python": "random.choice(moves)", "ruby": "moves.sample"}[language]
+    assert move in bot
+    file.write_text(bot.replace(move, 'open("an-opening-book")'))
+    running = workshop.start(language, script.port, name=f"{language}-six")
+    script.accept()
+    welcome = {"type": "welcome", "name": "six", "token": script.hear()["token"], "game": "connect-4"}
+    file.write_text(bot)
+    script.say(welcome | {"tournament": "cup"}, begun("cup-1", "six"), asked("cup-1", 0))
+    out, errors = running.communicate(timeout=HANG)
+    script.hang_up()
+    assert running.returncode == 1
+    assert "the connection is lost" not in out
+    assert "an-opening-book" in errors
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_folder_for_tokens_that_is_set_to_nothing_is_not_set(
+    language: str, workshop: Workshop, script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the XDG specification has it; else tokens land in the root, or wherever the bot was started."""
+    needed(language)
+    monkeypatch.setattr(workshop, "states", "")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", f"-Duser.home={tmp_path}")
+    bot = workshop.start(language, script.port, name="seven")
+    script.accept()
+    token = script.hear()["token"]
+    bot.kill()
+    bot.communicate()
+    kept = tmp_path / ".local/state/quintain-bot/127.0.0.1-connect-4-seven"
+    assert kept.read_text().strip() == token
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_ctrl_c_ends_a_bot_without_a_traceback(language: str, workshop: Workshop, script: Script) -> None:
+    needed(language)
+    bot = workshop.start(language, script.port, name=f"{language}-five")
+    script.accept()
+    script.hear()
+    bot.send_signal(signal.SIGINT)
+    _, errors = bot.communicate(timeout=HANG)
+    script.hang_up()
+    assert bot.returncode in (-signal.SIGINT, 128 + signal.SIGINT)
+    assert errors == ""
+
+
 @pytest.mark.campaign
 def test_a_host_that_is_killed_and_started_again_is_survived(workshop: Workshop, tmp_path: Path) -> None:
     if len(HERE) < 2:
@@ -208,12 +290,113 @@ def test_a_host_that_is_killed_and_started_again_is_survived(workshop: Workshop,
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_starter_is_short(language: str) -> None:
     folder = ROOT / "clients" / language
-    names = {"protocol": "quintain.*" if language != "java" else "Quintain.java", "bot": "[bB]ot.*"}
-    for part, longest in LONGEST.items():
-        if (language, part) == ("python", "protocol"):
-            continue  # that is the client, which speaks over three transports
-        for file in folder.glob(names[part]):
+    protocol = {"java": "Quintain.java", "python": "protocol.py"}.get(language, "quintain.*")
+    for pattern, longest in ((protocol, LONGEST["protocol"]), ("[bB]ot.*", LONGEST["bot"])):
+        found = list(folder.glob(pattern))
+        assert found
+        for file in found:
             assert len(file.read_text().splitlines()) <= longest, file
+
+
+def test_the_starter_in_python_needs_nothing_but_an_old_one(workshop: Workshop) -> None:
+    files = list((workshop.folder / "python").glob("*.py"))
+    trees = [ast.parse(file.read_text(), feature_version=(3, 9)) for file in files]
+    named = {
+        name.split(".")[0]
+        for node in chain.from_iterable(map(ast.walk, trees))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in (
+            [node.module or ""] if isinstance(node, ast.ImportFrom) else [each.name for each in node.names]
+        )
+    }
+    assert named <= sys.stdlib_module_names | {file.stem for file in files}
+
+
+def test_the_bot_in_python_can_use_the_package_instead_as_its_readme_says(
+    workshop: Workshop, league: tuple[Served, Said]
+) -> None:
+    host, _ = league
+    opened(host, "tic-tac-toe", 2, "packaged")
+    folder = workshop.folder / "python"
+    _, _, end = re.findall(r"```python\n(.*?)```", (folder / "README.md").read_text(), re.DOTALL)
+    for written, ours in (("games.example:8001", f"127.0.0.1:{host.websocket}"), ('"ann"', '"packaged"')):
+        assert written in end
+        end = end.replace(written, ours)
+    head, _ = (folder / "bot.py").read_text().split('if __name__ == "__main__":')
+    bot = subprocess.Popen(
+        [sys.executable, "-c", head + end, "tic-tac-toe"],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "clients/python"), "XDG_STATE_HOME": str(workshop.folder)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    other = workshop.start("python", host.tcp, "tic-tac-toe", name="beside")
+    out, _ = bot.communicate(timeout=HANG)
+    other.communicate(timeout=HANG)
+    assert (bot.returncode, other.returncode) == (0, 0)
+    assert "packaged is over: rank " in out
+
+
+def test_the_bot_in_python_has_a_house_bot_come_as_its_readme_says(
+    workshop: Workshop, league: tuple[Served, Said]
+) -> None:
+    """And leaves after so many matches."""
+    host, _ = league
+    folder = workshop.folder / "python"
+    play, _, _ = re.findall(r"```python\n(.*?)```", (folder / "README.md").read_text(), re.DOTALL)
+    asked_for = ', against="greedy", matches=10'
+    assert asked_for in play
+    bot = (folder / "bot.py").read_text()
+    assert play.replace(asked_for, "") in bot
+    (folder / "bot.py").write_text(bot.replace(play.replace(asked_for, ""), play))
+    running = workshop.start("python", host.tcp, name="practises")
+    out, errors = running.communicate(timeout=HANG)
+    (folder / "bot.py").write_text(bot)
+    assert (running.returncode, errors) == (0, "")
+    assert len(re.findall(r" from ply \d+: .*greedy", out)) == 10
+    assert len(re.findall(r": (?:won|lost|drawn) \(", out)) == 10
+
+
+def test_the_program_in_the_readme_of_the_bot_in_python_plays_a_match_without_a_host(
+    workshop: Workshop,
+) -> None:
+    folder = workshop.folder / "python"
+    _, lines, _ = re.findall(r"```python\n(.*?)```", (folder / "README.md").read_text(), re.DOTALL)
+    (folder / "lines.py").write_text(lines)
+    command = workshop.commands("python")[-1]
+    assert command.startswith("quintain match ")
+    words = [*shlex.split(command)[1:], "--games", "2", "--json"]
+    code, out, errors = quintain(*words, folder=folder)
+    (folder / "lines.py").unlink()
+    assert code == 0, errors
+    assert set(re.findall(r'"ending": ?"(\w+)"', out)) == {"played"}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_address_may_be_of_ipv6(language: str, workshop: Workshop) -> None:
+    needed(language)
+    try:
+        script = Script("::1")
+    except OSError:
+        pytest.skip("this machine has no IPv6")
+    bot = workshop.start(language, name="eight", url=f"tcp://[::1]:{script.port}")
+    script.accept()
+    assert script.hear()["name"] == "eight"
+    bot.kill()
+    bot.communicate()
+    script.close()
+    assert (workshop.states / "quintain-bot/::1-connect-4-eight").exists()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_is_no_address_is_told_what_one_looks_like(language: str, workshop: Workshop) -> None:
+    """Catches a bot that takes half of it for a name, or none for this machine."""
+    needed(language)
+    for url in ("127.0.0.1:8000", "tcp://", "nonsense", *(["ws://127.0.0.1:1"] * (language != "javascript"))):
+        bot = workshop.start(language, url=url)
+        _, errors = bot.communicate(timeout=HANG)
+        assert bot.returncode == 1
+        assert errors == f"cannot play on {url}: expected an address like tcp://127.0.0.1:8000\n"
 
 
 def test_whatever_is_run_is_what_is_built_anew(workshop: Workshop) -> None:

@@ -1,0 +1,150 @@
+"""Play on a Quintain host: the house protocol over TCP. One file, nothing to install, Python 3.9 or later.
+
+    from protocol import play
+
+    play("connect-4", lambda turn: 3)
+
+`play` calls the function whenever it is the bot's turn. It returns the final standings when the tournament is
+over; at an open table it plays until it is stopped, or so many `matches`. After a lost connection, or if it
+is started again within half a minute, the bot goes on with its match.
+
+The function is given the host's message as a dict ("state", "ply", "last", "clock", "match"), with "you",
+"players" and "options" added. It returns a move as "last" shows it or in its short form: 3, "SE", "1 2 3".
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import secrets
+import socket
+import sys
+import time
+from collections.abc import Callable, Generator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+Message = dict[str, Any]
+
+FIRST_WAIT, LONGEST_WAIT = 0.25, 15.0  # seconds before coming back, doubled each time …
+GIVE_UP = 120.0  # … until there has been no host for so long
+LATER = ("come again later", "wait for a minute")  # a refusal with these words is not meant for ever
+TAKEN_OVER = "has taken over"  # another program has our token: to come back would be a fight without end
+
+
+class Unwelcome(Exception):
+    """The host does not want this bot, or there is none: the message says why."""
+
+
+def play(game: str, choose: Callable[[Message], Any], quiet: bool = False, **wishes: Any) -> Message:
+    """Play until there is no more to play. Wishes go into the hello, such as against="greedy", matches=10."""
+    name = os.environ.get("QUINTAIN_NAME", "python-bot")
+    hello = {"type": "hello", "protocol": 1, "name": name, "game": game, **wishes}
+    return Bot(os.environ.get("QUINTAIN_URL", "tcp://127.0.0.1:8000"), hello, choose, quiet).play()
+
+
+class Bot:
+    """What a bot knows beyond one connection."""
+
+    def __init__(self, url: str, hello: Message, choose: Callable[[Message], Any], quiet: bool) -> None:
+        self.url, self.hello, self.choose, self.quiet = url, hello, choose, quiet
+        self.host = urlsplit(url).hostname or ""
+        if not self.host or not url.startswith("tcp://"):
+            raise Unwelcome(f"cannot play on {url}: expected an address like tcp://127.0.0.1:8000")
+        self.hello.setdefault("token", self.remembered(f"{self.host}-{hello['game']}-{hello['name']}"))
+        self.was_here = self.is_here = False  # ever, and on this connection
+        self.lost_at, self.failures = 0.0, 0  # when it was here last, how often it has tried to come back
+        self.begun: Message = {}  # how the match began that is being played
+        self.answered: Message = {}  # the question that was answered last: its match and ply
+
+    def play(self) -> Message:
+        while True:
+            self.is_here, self.reason = False, ""
+            with closing(self.messages()) as messages:
+                for message in messages:
+                    self.hear(message)
+                    if message["type"] == "standings" or self.hello.get("matches") == 0:
+                        self.send({"type": "bye"})
+                        return message
+                    if not self.is_here:  # the hello was refused
+                        break
+            self.wait(self.reason or "the host hung up")
+
+    def messages(self) -> Generator[Message, None, None]:
+        """Connect, say hello, and yield what the host says, a JSON object a line, as long as it lasts."""
+        try:
+            with socket.create_connection((self.host, urlsplit(self.url).port or 8000)) as self.socket:
+                self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+                self.send(self.hello)
+                yield from map(json.loads, self.socket.makefile("rb"))
+        except (OSError, ValueError) as error:  # ValueError: a line was cut off
+            self.reason = self.reason or str(error)
+
+    def send(self, message: Message) -> None:
+        with suppress(OSError):  # the connection has ended: what is read next says why
+            self.socket.sendall(json.dumps(message).encode() + b"\n")
+
+    def hear(self, message: Message) -> None:
+        kind, question = message["type"], {"match": message.get("match"), "ply": message.get("ply")}
+        self.reason = ""  # why the host may hang up next
+        if kind == "welcome":
+            self.was_here = self.is_here = True
+            self.hello.update(name=message["name"], tournament=message["tournament"])  # to come back to
+            place = message["tournament"] or "the open table"
+            self.say(f"{message['name']} is connected to {self.url}: {place}")
+        elif kind == "begin":  # or goes on, from the moves that the host has kept
+            self.begun, self.answered, self.failures = message, {}, 0
+            ply, players = len(message.get("moves", [])), " against ".join(message["players"])
+            self.say(f"{message['match']} from ply {ply}: {players}")
+        elif kind == "turn":
+            if message["turn"] == self.begun["you"] and question != self.answered:  # it may be asked twice
+                self.answered = question
+                more = {key: self.begun.get(key, {}) for key in ("you", "players", "options")}
+                self.send({"type": "move", **question, "move": self.choose({**message, **more})})
+        elif kind == "refused" and "ply" not in message:  # it is no move that was refused
+            self.reason = message["reason"]
+        elif kind == "refused":
+            self.say(f"refused: {message['reason']}")
+            if question == self.answered:
+                self.answered = {}
+                self.send({"type": "state"})  # asks for the turn again, unless this has lost the match
+        elif kind == "end":
+            if "matches" in self.hello:
+                self.hello["matches"] -= 1  # still to be played, if it has to come back
+            results = {None: "void", "draw": "drawn", self.begun["you"]: "won"}
+            self.say(f"{message['match']}: {results.get(message['winner'], 'lost')} ({message['why']})")
+        elif kind == "standings":
+            (own,) = (row for row in message["rows"] if row["name"] == self.hello["name"])
+            place = f"rank {own['rank']} of {len(message['rows'])}, {own['points']} points"
+            self.say(f"{message['tournament']} is over: {place}")
+
+    def wait(self, why: str) -> None:
+        """Wait before coming back, or raise what makes that useless."""
+        self.lost_at = time.monotonic() if self.is_here else self.lost_at
+        useless = not self.was_here or TAKEN_OVER in why or time.monotonic() - self.lost_at > GIVE_UP
+        if useless and not any(words in why for words in LATER):
+            raise Unwelcome(f"cannot play on {self.url}: {why}")
+        self.say(f"the connection is lost ({why}): trying again")
+        time.sleep(min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** min(self.failures, 6)) * random.uniform(0.5, 1))
+        self.failures += 1
+
+    def remembered(self, key: str) -> str:
+        """The token of a name on a host: the same each time, and readable for nobody else."""
+        states = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+        file = Path(states, "quintain-bot", key.replace("/", "_"))
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file.touch(mode=0o600)
+        if not file.read_text():
+            file.write_text(secrets.token_hex(16))
+        self.say(f"the token is kept in {file}")
+        return file.read_text().strip()
+
+    def say(self, line: str) -> None:
+        if not self.quiet:  # names come from strangers: nothing in them may move the cursor, or fail to print
+            encoding = sys.stdout.encoding or "utf-8"
+            plain = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in line)
+            print(plain.encode(encoding, "backslashreplace").decode(encoding), flush=True)
