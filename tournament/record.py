@@ -385,6 +385,13 @@ class Record:
         """The name of a pairing's next match: `friday-12`, and if it is to be played again, `friday-12.2`."""
         return named(self.name, number, self.attempts.get(number, 0) + 1)
 
+    def came(self, name: str) -> bool:
+        """Whether a name belongs to a bot that came under it, perhaps before the host was started again.
+
+        Of whoever was invited it shows nothing: an invited name has its token before its bot comes.
+        """
+        return name in self.seats or (name in self.claims and name not in self.invited)
+
     def missed(self, number: int) -> frozenset[str]:
         """Who was gone when a pairing was due, or before both had moved: each is forgiven that once."""
         return self.missed_pairings.get(number, frozenset())

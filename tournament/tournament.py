@@ -412,7 +412,7 @@ class Tournament:
         since, now = self._presence.missing(), trio.current_time()
         waited = {name: now - since.get(name, now) for name in absent}
         when = round(self._wall(), 3)
-        been = self._presence.been
+        been = {name for name in absent if name in self._presence.been or self.record.came(name)}
         await self.keep(*(settled(self.record, pairing, waited, been, when) for pairing in pairings))
 
     async def _go_on(self) -> None:

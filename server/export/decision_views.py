@@ -19,9 +19,9 @@ NAMED = 3  # claims that a sentence names
 LATEST = 200  # matches whose ends say how soon the next ones will end
 
 
-def board_summed(board: Board) -> dict[str, Any]:
+def board_summed(record: Record, board: Board) -> dict[str, Any]:
     """What there is to say of the whole table."""
-    shown: dict[str, Any] = {"circles": board.circles}
+    shown: dict[str, Any] = {"circles": board.circles, "said": [*said(record, board)]}
     return shown if board.decision is None else {"decided": board.decision.decided} | shown
 
 
@@ -30,8 +30,7 @@ def report_shown(record: Record) -> dict[str, Any]:
     board = board_of(record, time.time())
     return tournament_shown(record) | {
         "as_of": moment(board.as_of),
-        **board_summed(board),
-        "said": [*said(record, board)],
+        **board_summed(record, board),
         "rows": [row_whole(row, record) for row in board.rows],
     }
 

@@ -318,6 +318,8 @@ class Host:
         visit.resumes = resumes
         visit.player.key = way_back(visit, has_it=is_token(token))
         try:
+            if practises:
+                self.house_players.expect(visit.player, against, peer)
             seated = None if is_token(token) else Seated(visit.player.name, door, address_of(peer))
             found = await self.place(visit.player, tournament, seated)
             self._claim(visit)

@@ -138,22 +138,31 @@ class HousePlayers:
     def __len__(self) -> int:
         return len(self._here)
 
+    def expect(self, challenger: Player, name: str | None, peer: str) -> None:
+        """Raise `Unwelcome` where an opponent cannot come: before a table is opened for whoever asks."""
+        own = opponents(catalogue()[challenger.game])
+        if name is None:
+            return
+        if name not in own:
+            _expect_a_name(name, own)
+        elif challenger not in self._here and challenger.seat is None:
+            self._expect_room(self._network(peer))
+
     def ask(self, challenger: Player, name: str | None, peer: str) -> None:
         """Have the house player of that name meet somebody who is at an open table.
 
         Where there is none of that name, nothing comes of it: it may be the name of a bot. Whoever the
-        challenger met before leaves. Raises `Unwelcome` where there are too many already, or where nobody
-        can ever be called so.
+        challenger met before leaves. Raises `Unwelcome` where too many have come since it was `expect`ed.
         """
-        own = opponents(catalogue()[challenger.game])
-        wanted = own.get(name or "")
-        if name is not None and wanted is None:
-            _expect_a_name(name, own)
+        wanted = opponents(catalogue()[challenger.game]).get(name or "")
         if (before := self._wishes.get(challenger)) is not None and before.opponent is not wanted:
             self._forget(challenger)
         if wanted is not None:
-            self._wishes[challenger] = Wish(wanted, network_of(peer, self._host.limits.trust_loopback))
+            self._wishes[challenger] = Wish(wanted, self._network(peer))
             self._come(challenger)
+
+    def _network(self, peer: str) -> str:
+        return network_of(peer, self._host.limits.trust_loopback)
 
     def _come(self, challenger: Player) -> None:
         wish, table = self._wishes[challenger], challenger.place or ""

@@ -1,10 +1,10 @@
-"""What is wrong with what an organiser gave, in the organiser's words: where, what was expected, what came.
+"""What is wrong with what an organiser or a bot gave, in plain words: where, what was expected, what came.
 
 The decoder knows it in the words of its types: "Expected `int` >= 2 - at `$.entrants`".
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from difflib import get_close_matches
 from typing import Any, cast
 
@@ -30,7 +30,10 @@ KINDS = {
     "null": "null",
 }
 BOUNDS = {">=": "{} or more", "<=": "{} or less", ">": "more than {}", "<": "less than {}"}
-SECRET = "secret"  # the name of a field: what somebody wrote there is not repeated  # noqa: S105
+PARTS = {"str": "characters", "object": "fields"}
+SECRETS = ("secret", "token")  # the names of fields: what somebody wrote there is not repeated
+EACH = "[...]"  # how the decoder calls a place of which it does not say which of several it is
+MUCH = 10  # characters, fields or items: of more, where there are too many or too few, their number is told
 MANY = 20  # fields: of more, those are named that look like the unknown one
 MOMENT = "a date and time such as 2026-03-01T18:00:00Z"
 
@@ -47,6 +50,9 @@ def misfit(error: msgspec.ValidationError, given: object, kind: type[Any]) -> st
         return f"{_inner(place, found[1])} is not known{there}"
     if said.endswith("out of range"):
         why = "this number is too large"
+    elif place.endswith(EACH):
+        place = place.removesuffix(EACH)
+        why = f"expected {_expected(said, None)} each time, not {_came(said, msgspec.UNSET, place)}"
     else:
         why = f"expected {_expected(said, _type(kind, place))}, not {_came(said, given, place)}"
     return f"{place}: {why}" if place else why
@@ -60,12 +66,15 @@ def _expected(said: str, kind: inspect.Type | None) -> str:
     if (found := EXPECTED.fullmatch(said)) is None:
         return f"what fits ({said})"
     kinds, length, sign, bound, _ = found.groups()
-    several = [KINDS.get(each, each) for each in kinds.split(" | ") if each != "null"]
+    named = [each for each in kinds.split(" | ") if each != "null"]
+    several = [KINDS.get(each, each) for each in named if each != "int" or "float" not in named]
     expected = " or ".join(several) or KINDS["null"]
     if sign is None:
         return expected
+    if length and sign == "<=":
+        return f"{expected} of at most {bound} {PARTS.get(kinds, 'items')}"
     bounded = BOUNDS[sign].format(bound.removesuffix(".0"))
-    return f"{expected} of {bounded}{' characters' if length else ''}"
+    return f"{expected} of {bounded} {PARTS.get(kinds, 'items')}" if length else f"{expected} of {bounded}"
 
 
 def _came(said: str, given: object, place: str) -> str:
@@ -77,9 +86,11 @@ def _came(said: str, given: object, place: str) -> str:
                 given = cast("Mapping[str, object]", given)[name]
     except (LookupError, TypeError):  # a key of an object, or any item
         given = msgspec.UNSET
-    if given is msgspec.UNSET or place.endswith(SECRET):
-        got = EXPECTED.fullmatch(said)
+    got = EXPECTED.fullmatch(said)
+    if given is msgspec.UNSET or place.endswith(SECRETS):
         return "that" if got is None or got[5] is None else KINDS.get(got[5], got[5])
+    if got is not None and got[2] and isinstance(given, Sized) and len(given) > MUCH:
+        return f"one of {len(given)}"
     return quoted(given)
 
 

@@ -17,6 +17,7 @@ from tournament.record import Record
 from tournament.refusals import Refusal
 from tournament.rounds import objection as clock_objection
 from tournament.sealing import sealed
+from tournament.sizes import expect_bounded
 from tournament.store import Store
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")  # it stands in addresses and file names
@@ -36,6 +37,7 @@ def check(name: str, opened: Opened) -> None:
     fewest = formats()[opened.format].entrants
     if opened.entrants is not None and opened.entrants < fewest:
         raise Refusal(f"a {opened.format} needs {fewest} entrants or more, not {opened.entrants}")
+    expect_bounded(opened)
     if formats()[opened.format].endless and opened.absent is not UNSET:
         raise Refusal(f"a {opened.format} has no end and waits for nobody, so leave absent out")
     if why := aim_objection(opened.format, opened.entrants, opened.terms.aim):

@@ -29,7 +29,9 @@ def rendered(standings: dict[str, Any], *, as_json: bool) -> str:
 
 
 def standings_table(rows: Sequence[dict[str, Any]], title: str) -> str:
-    """With whose the bots are, where that is known of any."""
+    """With whose the bots are, where that is known of any; one line where nobody is in the table."""
+    if not rows:
+        return f"{title}: nobody is in the table"
     if not any(row.get("affiliation") for row in rows):
         return table(HEADINGS, map(_cells, rows), title)
     of_whom = ((*_cells(row), row.get("affiliation", "")) for row in rows)

@@ -26,7 +26,12 @@ def note(text: str) -> None:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]], title: str | None = None) -> str:
-    """Rows under headings. A heading that ends in a blank is for words, flush left; others for figures."""
+    """Rows under headings. A heading that ends in a blank is for words, flush left; others for figures.
+
+    Where there are no rows, there are no headings either.
+    """
+    if not (rows := [*rows]):
+        return safe(title or "")
     from rich import box
     from rich.console import Console
     from rich.table import Table

@@ -39,9 +39,10 @@ def in_words(game: str, names: tuple[str, str], tally: Tally, sprt: Sprt | None)
 def _lines(game: str, names: tuple[str, str], tally: Tally, sprt: Sprt | None) -> Iterator[str]:
     games, found = len(tally.matches), strength(tally.distinct)
     first, second = names
-    yield f"{first} against {second}, {games} game{'' if games == 1 else 's'} of {game}:"
     if not games:
+        yield f"{first} against {second}: no game of {game} is over"
         return
+    yield f"{first} against {second}, {games} game{'' if games == 1 else 's'} of {game}:"
     score = (tally.wins + tally.draws / 2) / games
     yield f"  {tally.wins} won, {tally.draws} drawn, {tally.losses} lost: {score:.1%}"
     if any(tally.pairs):

@@ -29,12 +29,12 @@ from server.show.borrowing import Borrowing
 from server.show.draws import Drawing
 from server.show.ending import end_with_the_parent
 from server.show.feed import LENGTH, Draw, Latest, Message, hear
+from server.show.keeping_fresh import keep_fresh
 from server.show.mirror import Mirror
 from server.show.which import Which
 from server.store.choice import beside
 from server.store.journal import Reader
 from server.store.ledger import READERS
-from server.store.snapshots import keep_fresh
 from server.webhooks.delivery import deliver
 
 NICER = 5  # whoever plays comes first, where both share a processor
@@ -73,7 +73,7 @@ async def show(begin: Begin, told: socket.socket, lent: socket.socket) -> None:
             collector.calm()
             nursery.start_soon(mirror.run)
             nursery.start_soon(mirror.grader.run)
-            nursery.start_soon(keep_fresh, reader, Path(settings.data), mirror.snapshot)
+            nursery.start_soon(keep_fresh, settings, reader.last, mirror.snapshot)
             nursery.start_soon(borrowing.run)
             nursery.start_soon(_deliver, begin, reader)
             nursery.start_soon(attention.run, lambda: len(borrowing) > 0)

@@ -301,9 +301,9 @@ class Mirror:
         match = None if held is None else held.replicas.get(news.match)
         if match is not None:
             match.hear(news.first, news.events, news.clock)
-        else:
+        elif held is None or not held.record.is_over(news.match):  # else the journal had told it first
             self._early.setdefault(news.match, []).append(news)
-            if len(self._early) > EARLY:  # the oldest is of a match that was over when this began to read
+            if len(self._early) > EARLY:  # the oldest is of a tournament that is deleted
                 del self._early[next(iter(self._early))]
 
 

@@ -5,20 +5,17 @@ that entry. If it is missing, damaged, of another version or of another journal,
 is lost is time: everything is read from the start. Only the journal is ever believed.
 """
 
-import gc
 import os
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Iterable
 from hashlib import blake2b
 from itertools import takewhile
 from pathlib import Path
 
 import msgspec
 import structlog
-import trio
 from msgspec import Struct
 
-from server.store.journal import Reader, Unavailable
+from server.store.journal import Reader
 from tournament import entries
 from tournament.entries import Entry
 from tournament.facts import Kept, Ordered
@@ -32,7 +29,6 @@ MAGIC = b"quintain snapshot\n"
 SIZE = 32  # bytes of a hash
 MANY = 20_000  # entries that are read again at a start, before a new snapshot is taken …
 MANY_WHOLE = 500_000  # … and before one of whole records is, between starts: that takes seconds and memory
-PAUSE = 60.0  # seconds between two looks whether it is time for one
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -114,30 +110,6 @@ def save(path: Path, known: Folded) -> None:
         part.rename(path)
     except OSError as error:
         log.warning("no snapshot could be written: the next start reads more", why=str(error))
-
-
-async def keep_fresh(reader: Reader, folder: Path, known: int) -> None:
-    """For whoever has time, until cancelled: no start is far behind.
-
-    `known` is the entry up to which there is a snapshot of whole records.
-    """
-    done, done_whole = 0, known
-    while True:
-        try:
-            last = await trio.to_thread.run_sync(reader.last)
-            if last - done >= MANY:
-                done = await _in_thread(partial(refresh, reader, folder / FILE))
-            if last - done_whole >= MANY_WHOLE:
-                done_whole = await _in_thread(partial(refresh, reader, folder / OF_WHOLE, whole=True))
-        except Unavailable as error:
-            log.debug("the journal cannot be read just now", why=str(error))
-        await trio.sleep(PAUSE)
-
-
-async def _in_thread(work: Callable[[], int]) -> int:
-    done = await trio.to_thread.run_sync(work, abandon_on_cancel=True)
-    gc.collect()  # empties Python's lists of free objects too: few of them keep much that is free
-    return done
 
 
 def _has_snapshot(record: Record) -> bool:

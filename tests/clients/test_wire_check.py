@@ -53,7 +53,7 @@ quintain_bot.run(choose, game=game, name="ann", url=url)
 
 # By the fault: the trials in which that client fails, the sentence that it breaks, and words of the finding.
 FOUND: dict[str, tuple[Sequence[str], str, str]] = {
-    "cannot_say_hello": ([PLAYS], rules.READABLE, "Object missing required field `game`"),
+    "cannot_say_hello": ([PLAYS], rules.READABLE, "game is required, and is missing"),
     "says_too_much": ([PLAYS], rules.CARRIED["tcp"], "a line may have 4096 bytes"),
     "never_answers": ([PLAYS], rules.IN_TIME, "no answer came within 0.3 s at ply 0"),
     "counts_from_one": ([PLAYS], rules.REFUSED["retry"], "there is no column 7; the columns are 0 to 6"),

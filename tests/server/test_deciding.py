@@ -1,5 +1,6 @@
 """A tournament that stops by itself, and strengths, as the API and the terminal show them."""
 
+from collections.abc import Iterator
 from itertools import product
 from random import Random
 from typing import Any
@@ -14,45 +15,47 @@ from server.programs.report import rendered
 from tests.server.protocols.test_api import GAME, office
 from tests.tournament.test_score_sheet import event, play
 from tournament.events import Ending
-from tournament.facts import Concluded, Drew, Entered, Opened, State, Turned
+from tournament.facts import AnyFact, Concluded, Drew, Entered, Kept, Opened, State, Turned
+from tournament.folding import fold
 from tournament.format import Aim, Pairing, Terms
 from tournament.record import Record
 from tournament.score_sheet import board_of
+from tournament.store import Memory
 
 NAMES = ("ada", "bob", "cyd")
 
 
-def deciding(wins: int, lasting: float | None = None, pause: float = 0.0) -> Record:
+def facts(wins: int, lasting: float | None = None, pause: float = 0.0) -> Iterator[AnyFact]:
     """Ada wins all her matches, the two others every second one against each other.
 
     They last so long, one after another, with a pause before the last.
     """
-    record = Record("cup", Opened(GAME, "decide", terms=Terms(aim=Aim(games=500))))
-    for fact in (*map(Entered, NAMES), Turned(State.RUNNING)):
-        record.add(fact)
+    yield Opened(GAME, "decide", terms=Terms(aim=Aim(games=500)))
+    yield from (*map(Entered, NAMES), Turned(State.RUNNING))
     for number, (_, (first, second)) in enumerate(
         product(range(wins), (("ada", "bob"), ("cyd", "ada"), ("bob", "cyd"), ("bob", "cyd"))), 1
     ):
         winner = int(second == "ada") if "ada" in (first, second) else number % 2
         score = (float(winner == 0), float(winner == 1))
-        record.add(Drew((Pairing(number, number, first, second),)))
+        yield Drew((Pairing(number, number, first, second),))
         ended = None if lasting is None else number * lasting + pause * (number == 4 * wins)
-        record.add(
-            Concluded(
-                f"cup-{number}",
-                number,
-                (first, second),
-                winner,
-                Ending.PLAYED,
-                "so",
-                score,
-                (number, 1),
-                (0.1, 0.1),
-                began=None if ended is None or lasting is None else ended - lasting,
-                ended=ended,
-            )
+        yield Concluded(
+            f"cup-{number}",
+            number,
+            (first, second),
+            winner,
+            Ending.PLAYED,
+            "so",
+            score,
+            (number, 1),
+            (0.1, 0.1),
+            began=None if ended is None or lasting is None else ended - lasting,
+            ended=ended,
         )
-    return record
+
+
+def deciding(wins: int, lasting: float | None = None, pause: float = 0.0) -> Record:
+    return fold(Kept("cup", 0.0, fact) for fact in facts(wins, lasting, pause))["cup"]
 
 
 def test_what_is_open_is_said_until_it_is_decided() -> None:
@@ -112,6 +115,18 @@ def test_an_export_may_have_the_ratings_of_earlier_versions() -> None:
     assert [row | {"rating": 0, "interval": 0} for row in now] == [
         row | {"rating": 0, "interval": 0} for row in before
     ]
+
+
+async def test_standings_of_a_host_that_runs_say_what_is_open_and_so_does_the_terminal(
+    autojump_clock: MockClock,
+) -> None:
+    happened = (*facts(2), Turned(State.PAUSED))
+    async with office(Memory(Kept("cup", 0.0, fact) for fact in happened)) as here:
+        await here.host.boards.exact(here.host.tournaments["cup"].record)
+        standings = await here.read("/api/tournaments/cup/standings")
+        assert standings["said"] == (await here.read("/api/tournaments/cup"))["deciding"]["said"]
+        printed = rendered(standings, as_json=False).splitlines()
+        assert printed[-1].startswith("It is open who is better: ada or ")
 
 
 async def test_the_api_takes_what_is_to_be_settled_and_says_what_is_open(autojump_clock: MockClock) -> None:

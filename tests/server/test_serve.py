@@ -83,6 +83,13 @@ def test_one_signal_ends_an_idle_host_at_once_and_its_log_is_json_to_the_last_li
     )
 
 
+def test_a_host_that_nobody_has_come_to_prints_no_empty_table(serve: Any) -> None:
+    host = serve("--tournament", "cup", "--game", "tic-tac-toe", "--entrants", "2")
+    host.process.send_signal(signal.SIGINT)
+    code, out, _ = host.end()
+    assert (code, out.strip()) == (130, "cup: tic-tac-toe, round-robin, registering: nobody is in the table")
+
+
 def test_two_signals_end_a_host_on_which_a_match_is_played(serve: Any) -> None:
     host = serve("--tournament", "cup", "--game", "tic-tac-toe", "--entrants", "2")
     bots = [Bot(host.tcp, hello(name)) for name in ("ann", "bob")]

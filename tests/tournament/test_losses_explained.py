@@ -10,9 +10,21 @@ from games.game import Illegal
 from tests.tournament.world import World, first, play, silent, table, world
 from tournament import causes, entries
 from tournament.events import HOST_FAILED, AnyEvent, Ending, Fault
-from tournament.facts import Concluded
+from tournament.facts import (
+    AnyFact,
+    CheckedIn,
+    Claimed,
+    Concluded,
+    Entered,
+    Kept,
+    Opened,
+    Seated,
+    State,
+    Turned,
+)
 from tournament.in_play import InPlay
 from tournament.player import Seat
+from tournament.store import Memory
 
 EPOCH = 1_760_000_000.0
 
@@ -47,6 +59,28 @@ async def test_a_result_has_its_times_and_causes_by_the_wall_clock(
     assert (fact.ending, fact.fault) == (Ending.TIME, Fault.BOT)
     assert (fact.began, refused.at) == (EPOCH + began, EPOCH + began)
     assert fact.ended == late.at == pytest.approx(EPOCH + began + 60.0, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("known", "why"),
+    [
+        (Seated("bob", "tcp", "192.0.2.1"), "bob was here before, and did not come back"),
+        (Claimed("bob", "00"), "bob was here before, and did not come back"),
+        (CheckedIn("bob"), "bob did not come"),  # an organiser may say so of somebody who is not here
+        (Claimed("bob", "00", invited=True), "bob did not come"),
+    ],
+)
+async def test_whoever_was_here_before_the_host_was_started_again_was_here(
+    known: AnyFact, why: str, autojump_clock: MockClock
+) -> None:
+    opened = Opened("tic-tac-toe", "round-robin", 2, absent="settle")
+    happened = (opened, Entered("ann"), Entered("bob"), known, Turned(State.RUNNING))
+    here = World(opened, Memory(Kept("cup", 0.0, fact) for fact in happened))
+    here.come("ann")
+    with trio.fail_after(1000.0):
+        await here.tournament.run()
+    *_, fact = here.concluded()
+    assert (fact.winner is not None, fact.why) == (True, why)
 
 
 async def test_whoever_never_comes_is_told_how_long_it_was_waited_for(autojump_clock: MockClock) -> None:

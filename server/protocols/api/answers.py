@@ -169,6 +169,7 @@ class Standings(Head, frozen=True, omit_defaults=True, kw_only=True):
     next: int | None
     circles: list[Any] = []
     decided: bool = False
+    said: list[str] = []
 
 
 class Group(Struct, frozen=True):

@@ -108,7 +108,7 @@ async def standings(call: Look, found: Held) -> Response | None:
         return None
     shown = {
         "as_of": moment(board.as_of),
-        **board_summed(board),
+        **board_summed(record, board),
         "rows": [row_whole(row, record) for row in board.rows[page.after : page.end]],
         "next": page.next(len(board.rows)),
     }

@@ -10,13 +10,14 @@ Not here: what is said when (`server/protocols/house/talk.py`).
 
 import sys
 from inspect import cleandoc
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from games.game import Pace, typed
+from games.game import Pace, quoted, typed
 from server.export.json_views import causes_shown
+from server.host.misfits import misfit
 from tournament.causes import moved_by
 from tournament.events import Ended, Ending, Fault
 from tournament.match import Match
@@ -24,8 +25,6 @@ from tournament.notes import Note
 from tournament.player import Seat
 
 PROTOCOL = 1
-SHOWN = 200  # characters of what was wrong with a message that are repeated
-
 MOST_SPENT = 1_000_000.0  # seconds that a bot may say it has spent on a move: eleven days
 Count = Annotated[int, Meta(ge=0, le=2**31)]
 
@@ -149,6 +148,7 @@ Told = Welcome | Begin | Turn | Refused | End | Standings
 
 encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Said).decode
+_SAID = {each.__struct_config__.tag: each for each in get_args(Said)}
 
 
 def read(message: bytes, most: int) -> Said:
@@ -157,16 +157,34 @@ def read(message: bytes, most: int) -> Said:
         raise Unreadable(f"a message may have {most} bytes, and this one has {len(message)}")
     try:
         if message.lstrip()[:1] == b"{":
-            return _decode(message)
+            return _fitting(message)
         return Move(move=typed(message.decode().strip()))
     except UnicodeDecodeError:
         raise Unreadable("a message is UTF-8, and this one is not") from None
     except RecursionError:
         raise Unreadable("this message is nested too deeply") from None
-    except msgspec.ValidationError as error:
-        raise Unreadable(f"expected one of hello, move, resign, state, bye: {str(error)[:SHOWN]}") from None
+    except msgspec.ValidationError:
+        raise Unreadable("a number in this message is too large") from None
     except msgspec.DecodeError as error:
         raise Unreadable(f"this is no JSON: {error}") from None
+
+
+def _fitting(message: bytes) -> Said:
+    """A JSON object as a message; raises `Unreadable` with the field that does not fit."""
+    try:
+        return _decode(message)
+    except msgspec.ValidationError as error:
+        given = msgspec.json.decode(message, type=dict[str, Any])  # which raises if it is no JSON at all
+        raise Unreadable(_misfit(error, given)) from None
+
+
+def _misfit(error: msgspec.ValidationError, given: dict[str, Any]) -> str:
+    if "type" not in given:
+        return f"type is required, and is missing; there are: {', '.join(map(str, _SAID))}"
+    kind = given["type"]
+    if not isinstance(kind, str) or kind not in _SAID:
+        return f"type: expected one of {', '.join(map(str, _SAID))}, not {quoted(kind)}"
+    return f"this {kind} does not fit: {misfit(error, given, _SAID[kind])}"
 
 
 def begin(seat: Seat) -> Begin:

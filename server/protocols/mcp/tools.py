@@ -15,6 +15,7 @@ from games.game import quoted
 from server.export.json_views import row_shown
 from server.host.boards import NoBoard
 from server.host.host import Host
+from server.host.misfits import misfit
 from server.host.opening import OPEN
 from server.host.reception import Guessing
 from server.http.exchange import Exchange
@@ -245,7 +246,7 @@ async def called(call: Call, tool: Tool, arguments: Mapping[str, Any]) -> Told:
     try:
         asked = msgspec.convert(arguments, tool.takes)
     except msgspec.ValidationError as error:
-        return _refused(f"these arguments do not fit {tool.name}: {error}")
+        return _refused(f"these arguments do not fit {tool.name}: {misfit(error, arguments, tool.takes)}")
     try:
         return await tool.run(call, asked)
     except Unseated as unseated:

@@ -31,6 +31,7 @@ def told(given: object, kind: type[Any]) -> str:
             "tomorrow",
             'start_at: expected a date and time such as 2026-03-01T18:00:00Z, not "tomorrow"',
         ),
+        ("group", "x" * 65, "group: expected a text of at most 64 characters, not one of 65"),
         ("group", "", 'group: expected a text of 1 or more characters, not ""'),
         ("pace", {"turn": 0}, "pace.turn: expected a number of more than 0, not 0"),
         ("pace", {"tern": 1}, "pace.tern is not known; there are: bank, gain, turn"),

@@ -194,6 +194,7 @@ async def test_whoever_asks_for_somebody_who_can_never_come_is_told_so(
         with pytest.raises(Unwelcome, match=f"{why}.*the host's own are random, first, greedy"):
             await hall.host.arrive("ann", "santorini", against=name, practises=True)
         assert not list(hall.host.lobby.players())
+        assert not hall.host.tournaments, "no table was opened for nobody"
         await hall.host.arrive("ann", "connect-4", against="aima", practises=True)
 
 
@@ -244,6 +245,17 @@ async def test_there_are_so_many_of_the_house_and_a_refusal_says_so(autojump_clo
         ann.retire()
         await trio.sleep(1.0)
         await ask("bob", "192.0.2.1")
+
+
+async def test_whoever_asks_in_vain_leaves_no_table_behind(autojump_clock: MockClock) -> None:
+    async with practice(Limits(practice=1)) as hall:
+        come = hall.host.arrive
+        visit = await come("ann", "connect-4", token="t" * 22, against="first", practises=True)
+        with pytest.raises(Unwelcome, match=r"`limits\.practice` allows no more"):
+            await come("bob", "santorini", against="first", practises=True)
+        assert list(hall.host.tournaments) == ["open-connect-4"]
+        again = await come("ann", "connect-4", token=visit.token, against="greedy", practises=True)
+        assert again.returned, "whoever wants somebody else gives up the one it has"
 
 
 @pytest.mark.parametrize("name", [each.name for each in SPARRING if each.name.startswith("practice-")])

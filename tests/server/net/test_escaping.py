@@ -62,3 +62,8 @@ def test_what_a_game_shows_is_printed_as_it_is_sent(name: str) -> None:
     assert json.loads(json_line({"state": shown})) == {
         "state": msgspec.json.decode(msgspec.json.encode(shown))
     }
+
+
+def test_a_table_without_rows_has_no_headings() -> None:
+    assert table(("ply", "move "), iter([]), "cup-1: ann against bob") == "cup-1: ann against bob"
+    assert table(("ply", "move "), []) == ""

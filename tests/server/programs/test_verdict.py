@@ -55,7 +55,7 @@ def test_whatever_claims_certainty_counts_a_pair_once() -> None:
 def test_before_anything_is_over_nothing_is_claimed() -> None:
     told = as_json("connect-4", tally(), TEST)
     assert (told["games"], told["elo"], told["interval"], told["los"]) == (0, 0, [-1200, 1200], 0.5)
-    assert in_words("connect-4", NAMES, tally(), TEST) == "./new against ./old, 0 games of connect-4:"
+    assert in_words("connect-4", NAMES, tally(), TEST) == "./new against ./old: no game of connect-4 is over"
     assert "Elo" not in in_words("connect-4", NAMES, tally(FIRST), None)
 
 

@@ -24,6 +24,7 @@ from tests.server.web import Answer, Client, Server, get, serving
 from tests.server.windowed import Weather
 from tests.tournament.world import first, play
 from tournament.facts import Entered
+from tournament.store import Memory
 
 GAME = "tic-tac-toe"
 TOKEN = "the organiser's own"
@@ -69,8 +70,8 @@ class Office:
 
 
 @asynccontextmanager
-async def office() -> AsyncIterator[Office]:
-    async with hosting({}) as (host, nursery), serving(routed((Api(host, TOKEN),))) as server:
+async def office(store: Memory | None = None) -> AsyncIterator[Office]:
+    async with hosting({}, None, store) as (host, nursery), serving(routed((Api(host, TOKEN),))) as server:
         yield Office(host, nursery, server)
         assert not server.guard.caught
 

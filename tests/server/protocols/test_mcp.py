@@ -368,11 +368,19 @@ async def test_a_call_of_no_tool_is_an_error_of_the_protocol(
 @pytest.mark.parametrize(
     ("tool", "arguments", "why"),
     [
-        ("join", {"name": "ann"}, "these arguments do not fit join"),
-        ("join", {"name": 7, "game": "connect-4"}, "these arguments do not fit join"),
+        ("join", {"name": "ann"}, "these arguments do not fit join: game is required, and is missing"),
+        (
+            "join",
+            {"name": 7, "game": "connect-4"},
+            "these arguments do not fit join: name: expected a text, not 7",
+        ),
         ("join", {"name": "ann", "game": "chess"}, "there is no game"),
         ("join", {"name": "ann", "game": "connect-4", "tournament": "none"}, "there is no tournament"),
-        ("wait", {"seconds": -1}, "these arguments do not fit wait"),
+        (
+            "wait",
+            {"seconds": -1},
+            "these arguments do not fit wait: seconds: expected a number of 0 or more, not -1",
+        ),
         ("wait", {}, "join first"),
         ("move", {"move": 3, "token": "nobody has this one"}, "nobody plays with this token"),
         ("standings", {"tournament": "none"}, "there is no tournament"),

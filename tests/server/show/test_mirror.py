@@ -291,6 +291,18 @@ async def test_whoever_has_changed_something_and_looks_sees_the_change(
             assert f"more-{number}" in mirror.tournaments
 
 
+async def test_nothing_is_kept_of_what_is_told_after_the_journal_had_the_end(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    """Whoever looks has the journal read at once, and play tells of the end some milliseconds later."""
+    async with staged(tmp_path) as (stage, _), mirrored(stage) as (mirror, _):
+        while stage.cup.record.state is not State.FINISHED:
+            await trio.sleep(0.02)
+            await mirror.catch_up()
+        await settle()
+        assert mirror._early == {}
+
+
 async def test_a_hundred_who_look_share_two_looks_at_the_journal(
     tmp_path: Path, autojump_clock: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:

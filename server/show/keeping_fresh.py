@@ -1,0 +1,100 @@
+"""Snapshots for the next start, each by a process of its own: `python -m server.show.keeping_fresh SOCKET`.
+
+To take one is to read what has happened once more, and needs tens of megabytes for a second. In a process
+that goes on, most of these would stay: what it makes meanwhile lies in between. So whoever takes one ends
+with it.
+"""
+
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from contextlib import closing, suppress
+from pathlib import Path
+
+import msgspec
+import structlog
+import trio
+from msgspec import Struct
+
+from server.config import Settings
+from server.logs import set_up
+from server.show.ending import end_with_the_parent
+from server.show.process import child_of_ours, ended
+from server.store.choice import beside
+from server.store.journal import Unavailable
+from server.store.snapshots import FILE, MANY, MANY_WHOLE, OF_WHOLE, refresh
+
+PAUSE = 60.0  # seconds between two looks whether it is time for one
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+class Wanted(Struct, frozen=True):
+    """What the process is told."""
+
+    settings: Settings
+    whole: bool  # of whole records
+
+
+async def keep_fresh(settings: Settings, last: Callable[[], int], known: int) -> None:
+    """For whoever has time, until cancelled: no start is far behind.
+
+    `last` is the number of the journal's latest entry, and `known` that of the entry up to which there is a
+    snapshot of whole records.
+    """
+    done, done_whole = 0, known
+    while True:
+        try:
+            latest = await trio.to_thread.run_sync(last)
+        except Unavailable as error:
+            log.debug("the journal cannot be read just now", why=str(error))
+        else:
+            if latest - done >= MANY:
+                done = await taken(settings, whole=False) or done
+            if latest - done_whole >= MANY_WHOLE:
+                done_whole = await taken(settings, whole=True) or done_whole
+        await trio.sleep(PAUSE)
+
+
+async def taken(settings: Settings, *, whole: bool) -> int | None:
+    """Take a snapshot if it is time; returns up to which entry there is one, None if that cannot be told."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    with theirs:
+        child = child_of_ours("server.show.keeping_fresh", (theirs.fileno(),))
+    ours.setblocking(False)
+    answer = b""
+    try:
+        async with trio.SocketStream(trio.socket.from_stdlib_socket(ours)) as stream:
+            with suppress(trio.BrokenResourceError):
+                await stream.send_all(msgspec.msgpack.encode(Wanted(settings, whole)))
+                await stream.send_eof()
+                answer = await stream.receive_some()
+    finally:
+        child.kill()  # it has answered, or is not to go on
+        with trio.CancelScope(shield=True):
+            await trio.to_thread.run_sync(ended, child)
+    return msgspec.msgpack.decode(answer, type=int) if answer else None
+
+
+def main(descriptor: int) -> None:
+    end_with_the_parent()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)  # a terminal sends them to all: the parent says when to end
+    with socket.socket(fileno=descriptor) as told:
+        with told.makefile("rb") as words:
+            wanted = msgspec.msgpack.decode(words.read(), type=Wanted)
+        settings = wanted.settings
+        set_up(settings.log_level, settings.log_format, settings.limits.log_lines)
+        path = Path(settings.data) / (OF_WHOLE if wanted.whole else FILE)
+        try:
+            with closing(beside(settings)) as reader:
+                done = refresh(reader, path, whole=wanted.whole)
+        except Unavailable as error:
+            log.debug("the journal cannot be read just now", why=str(error))
+        else:
+            told.sendall(msgspec.msgpack.encode(done))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

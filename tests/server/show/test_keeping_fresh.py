@@ -1,0 +1,53 @@
+"""Snapshots of what has happened, while a host goes on: a process of its own takes each."""
+
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from server.config import Settings
+from server.show.keeping_fresh import taken
+from server.store.data_folder import JOURNAL
+from server.store.snapshots import FILE, MANY, folded
+from server.store.sqlite import Sqlite
+from tournament import entries
+from tournament.facts import HOST, Ordered
+
+LITTLE = 1 << 20  # bytes: what happened takes some ten times as many
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(data=str(tmp_path))
+
+
+def written(settings: Settings, last: int) -> Path:
+    """What happened at a host: so many orders."""
+    orders = (Ordered("me", "look", str(number)) for number in range(last))
+    engine = Sqlite(Path(settings.data) / JOURNAL)
+    engine.write([entries.entry(number, HOST, 0.0, order) for number, order in enumerate(orders, 1)])
+    engine.close()
+    return Path(settings.data) / FILE
+
+
+async def test_whoever_has_a_snapshot_taken_needs_no_memory_for_what_has_happened(settings: Settings) -> None:
+    path = written(settings, MANY)
+    tracemalloc.start()
+    try:
+        assert await taken(settings, whole=False) == MANY
+        assert tracemalloc.get_traced_memory()[1] < LITTLE
+    finally:
+        tracemalloc.stop()
+    engine = Sqlite(Path(settings.data) / JOURNAL)
+    assert folded(engine, path).snapshot == MANY
+    engine.close()
+
+
+async def test_none_is_taken_before_it_is_time(settings: Settings) -> None:
+    path = written(settings, 10)
+    assert await taken(settings, whole=False) == 0
+    assert not path.exists()
+
+
+async def test_where_none_can_be_taken_whoever_asked_goes_on(settings: Settings) -> None:
+    assert await taken(settings, whole=False) is None

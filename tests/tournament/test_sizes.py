@@ -1,0 +1,68 @@
+"""How large a tournament may be, and what is said of one that is larger."""
+
+from math import inf
+
+import pytest
+
+from games.game import Pace
+from tournament import sizes
+from tournament.facts import Opened
+from tournament.format import Aim, Terms, formats
+from tournament.refusals import Refusal
+from tournament.sizes import expect_bounded
+
+GAME = "tic-tac-toe"
+
+
+@pytest.mark.parametrize(
+    ("opened", "reason"),
+    [
+        (Opened(GAME, "swiss", 10_001), "entrants: expected 2 to 10000 in a swiss, not 10001"),
+        (Opened(GAME, "round-robin", 1_415), "entrants: expected 2 to 1414 in a round-robin, not 1415"),
+        (
+            Opened(GAME, "gauntlet", 201, Terms(10_000)),
+            "entrants: expected 2 to 200 in a gauntlet of 10000 rounds, not 201",
+        ),
+        (
+            Opened(GAME, "swiss", terms=Terms(10_001)),
+            "rounds: expected a whole number of 10000 or less, not 10001",
+        ),
+        (
+            Opened(GAME, "swiss", terms=Terms(seed=2**53)),
+            "seed: expected a whole number from -9007199254740991 to 9007199254740991, not 9007199254740992",
+        ),
+        (
+            Opened(GAME, "decide", terms=Terms(aim=Aim(places=10_001))),
+            "places: expected 0 (all) to 10000, not 10001",
+        ),
+        (
+            Opened(GAME, "decide", terms=Terms(aim=Aim(games=1_000_001))),
+            "games: expected a whole number of 1000000 or less, not 1000001",
+        ),
+        (
+            Opened(GAME, "swiss", pace=Pace(turn=inf)),
+            "pace.turn: expected at most 31622400 seconds, 366 days, not inf",
+        ),
+    ],
+)
+def test_whatever_is_too_large_is_refused_with_what_was_expected_and_what_came(
+    opened: Opened, reason: str
+) -> None:
+    with pytest.raises(Refusal) as refusal:
+        expect_bounded(opened)
+    assert str(refusal.value) == reason
+
+
+@pytest.mark.parametrize("format", formats())
+@pytest.mark.parametrize("terms", [Terms(), Terms(sizes.ROUNDS, seed=-sizes.SEED)])
+def test_the_largest_of_every_format_is_taken(format: str, terms: Terms) -> None:
+    most = sizes.largest(formats()[format], terms)
+    assert most >= (200 if terms.rounds else 1_000)
+    pace = Pace(bank=sizes.SECONDS)
+    expect_bounded(Opened(GAME, format, most, terms, pace=pace))
+    with pytest.raises(Refusal):
+        expect_bounded(Opened(GAME, format, most + 1, terms, pace=pace))
+
+
+def test_a_whole_order_may_be_settled_in_many_games() -> None:
+    expect_bounded(Opened(GAME, "decide", 10_000, Terms(aim=Aim(places=0, games=sizes.MATCHES))))
