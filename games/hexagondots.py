@@ -112,7 +112,7 @@ class HexagonDots(Struct, frozen=True):
                 return Illegal(f"row {quoted(row)}, column {quoted(col)} is not on the board: {size}")
         name = short(move)
         if earlier >= later:
-            return Illegal(f"{name} is not a line: it has to join two points, the earlier one first")
+            return Illegal(f"{name} is not a line: it has to join two different points")
         if move not in board.lines:
             return Illegal(f"the points of {name} are not adjacent")
         if (seat := owner(self, board.lines[move][0])) is not None:

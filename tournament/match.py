@@ -460,11 +460,12 @@ class Match:
     def _restore(self, written: Any, spent: float, at: float) -> None:
         """Play a move again that was played before the host stopped."""
         seat: int = self.position.turn
-        after = self.position.play(self.game.read(written, self.position))
+        move = self.game.read(written, self.position)
+        after = self.position.play(move)
         if after.outcome is not None or len(self.positions) == self._ply_limit:
             raise Illegal("this match was over")
         self.clock.charge(seat, spent)
-        moved = Moved(at, seat, len(self.positions), written, spent, self.clock.left(seat, at))
+        moved = Moved(at, seat, len(self.positions), self.game.write(move), spent, self.clock.left(seat, at))
         self._add(moved, after)
         self.to_move = after.turn
         self.log.append(moved)

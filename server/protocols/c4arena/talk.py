@@ -24,6 +24,7 @@ from server.host.abroad import Wanted
 from server.host.house_players import HousePlayer, challenge
 from server.host.opening import OPEN
 from server.host.reception import Visit
+from server.host.view import Held
 from server.net.limits import Bucket
 from server.protocols.c4arena.messages import (
     AGAINST,
@@ -56,6 +57,7 @@ from server.protocols.common.attendance import Attendance
 from server.protocols.common.encode_once import Once
 from server.protocols.dialect import Channel
 from tournament.events import AnyEvent, Began, Ended, Ending, Incident, Moved, Refused
+from tournament.facts import AnyFact
 from tournament.match import Match, OutOfTurn
 from tournament.player import Seat
 
@@ -71,7 +73,13 @@ class C4Arena:
     """One bot's side of the c4-arena's protocol. What it says are JSON messages without framing."""
 
     def __init__(self, channel: Channel) -> None:
-        self.attendance = Attendance(channel.host, channel.peer, tell=self._tell, replaced=self._give_way)
+        self.attendance = Attendance(
+            channel.host,
+            channel.peer,
+            tell=self._tell,
+            replaced=self._give_way,
+            tournament_over=self._tournament_over,
+        )
         self._channel = channel
         self._host = channel.host
         self._limits = channel.host.limits
@@ -101,6 +109,11 @@ class C4Arena:
     def _give_way(self, why: str) -> None:
         self.attendance.hang_up()
         self._channel.hang_up(why)
+
+    def _tournament_over(self, tournament: Held, fact: AnyFact) -> None:
+        """Hang up on a bot that waits: there will be no match for it. One that plays is told its end."""
+        if self.attendance.state is states.State.IN:
+            self._give_way(f"{tournament.record.name} is over")
 
     def gone(self) -> None:
         """The connection is lost, and with it the match."""

@@ -288,6 +288,28 @@ async def test_in_a_tournament_start_means_deal_me_my_next_match(autojump_clock:
         assert record.state is State.FINISHED
 
 
+async def test_when_the_tournament_is_over_the_host_hangs_up_on_whoever_still_waits(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a bot that had said `start` before the last match, and waited forever for one more."""
+    async with place(CUP | {"entrants": "3"}) as host:
+        bots = {name: Bot(host) for name in ("Ann", "Bob", "Cas")}
+        for _ in range(3):
+            for name, bot in bots.items():
+                if bot.talk.attendance.name is None:
+                    await bot.tell("start", id=name)
+            assert not any(bot.cut for bot in bots.values())
+            first, second = sorted((bot for bot in bots.values() if bot.told), key=lambda bot: bot.seat())
+            await play((first, second), WON)
+            await trio.sleep(1.0)
+        assert host.tournaments["cup"].record.state is State.FINISHED
+        assert sorted(str(bot.cut) for bot in bots.values()) == ["None", "None", "cup is over"]
+        assert not any(bot.told for bot in bots.values())
+        ann, bob = Bot(host), Bot(host)
+        assert await ann.start("Ann") == []
+        assert (await bob.start("Bob"))[0]["moves"] == [], "whoever comes now is at the open table"
+
+
 async def test_who_does_not_start_again_has_half_a_minute_before_a_match_is_lost(
     autojump_clock: MockClock,
 ) -> None:
