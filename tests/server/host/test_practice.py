@@ -94,6 +94,20 @@ async def test_every_brain_plays_every_game_with_whoever_asks_and_short_strings_
         assert not list(hall.host.lobby.players()), "it is gone with its challenger"
 
 
+async def test_whoever_is_told_of_a_match_after_the_first_move_is_told_how_it_began(
+    autojump_clock: MockClock,
+) -> None:
+    """Connect-4's own `random` moves at once, before its challenger is told that there is a match."""
+    async with practice() as hall:
+        ann = await hall.hello("ann", "connect-4", against="random", matches=2)
+        heard = await play(ann, "connect-4", 2)
+        begun = [number for number, told in enumerate(heard) if told["type"] == "begin"]
+        assert "second" in {heard[number]["you"] for number in begun}
+        for begin, turn in ((heard[number], heard[number + 1]) for number in begun):
+            assert "moves" not in begin
+            assert (turn["ply"], turn["last"], turn["state"]) == (0, None, begin["state"])
+
+
 @pytest.mark.parametrize("game", GAMES)
 async def test_matches_with_the_hosts_own_are_marked_and_in_nobodys_rating(
     game: str, autojump_clock: MockClock
