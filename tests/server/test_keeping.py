@@ -264,6 +264,16 @@ def test_the_doctor_finds_a_damaged_journal(tmp_path: Path) -> None:
     assert states(tmp_path)["journal"] is State.FAULT
 
 
+def test_the_doctor_finds_a_journal_so_damaged_that_only_one_thing_can_be_said_of_it(tmp_path: Path) -> None:
+    path = prepared(str(tmp_path / "data")) / "quintain.sqlite"
+    filled(path)
+    content = bytearray(path.read_bytes())
+    for place in range(2 * 4096, 3 * 4096, 37):  # no fact is there
+        content[place] ^= 0x5A
+    path.write_bytes(content)
+    assert states(tmp_path)["journal"] is State.FAULT
+
+
 def test_the_doctor_finds_a_port_that_is_taken_unless_it_is_the_host_s(tmp_path: Path) -> None:
     import socket
 
