@@ -211,6 +211,16 @@ async def test_whoever_asks_for_somebody_who_can_never_come_is_told_so(
         await hall.host.arrive("ann", "connect-4", against="aima", practises=True)
 
 
+async def test_nobody_waits_for_itself(autojump_clock: MockClock) -> None:
+    async with practice() as hall:
+        for name in ("ann", " ANN "):
+            with pytest.raises(
+                Unwelcome, match=r"^a bot does not meet itself, .*; the host's own are .*first"
+            ):
+                await hall.host.arrive("ann", "santorini", against=name, practises=True)
+        await hall.host.arrive("ann", "santorini", against="anna", practises=True)
+
+
 async def test_whoever_practises_is_at_the_open_table_even_while_a_tournament_takes_entrants(
     autojump_clock: MockClock,
 ) -> None:
