@@ -152,6 +152,7 @@ class Player:
         self.reserved = False  # a match is about to begin for it
         self._changed = changed
         self.dealt: Callable[[Seat], None] = self._queue  # called with each seat; a door sets its own
+        self.taken_out: Callable[[], None] = _nothing  # called when an organiser has taken it out; as `dealt`
 
     @property
     def place(self) -> str | None:
@@ -232,10 +233,15 @@ class Player:
             self.present, self.retired = False, True
             if "_channel" in vars(self) or self.dealt == self._queue:
                 self._channel[0].close()
-            self.dealt = _nobody  # whoever took its seats may have this player: they would keep each other
+            # Whoever took its seats may have this player: they would keep each other.
+            self.dealt, self.taken_out = _nobody, _nothing
             if self.seat is not None:
                 self.seat.leave()
             self._changed(self, self._place)
+
+
+def _nothing() -> None:
+    """There is nobody to be told that it was taken out."""
 
 
 def _nobody(seat: Seat) -> None:

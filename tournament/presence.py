@@ -101,7 +101,7 @@ class Presence:
         """Somebody came, went or is free. Whoever has come is not absent, however soon it goes again."""
         name = player.name
         if not self._record.format.endless and name in self._record.entrants:
-            self._note(name, here=any(each.present for each in self._named(name)))
+            self._note(name, here=any(each.present for each in self.named(name)))
             self._heard.add(name)
 
     def heard_of_all(self) -> None:
@@ -190,7 +190,7 @@ class Presence:
     def _catch_up(self) -> None:
         while self._heard:
             name = self._heard.pop()
-            here = self._named(name)
+            here = self.named(name)
             self._note(name, here=any(each.present for each in here))
             free = any(each.idle for each in here)
             if free and self._absences is not None:
@@ -215,11 +215,11 @@ class Presence:
                 plays = self._record.open.count(name) > 0
                 self._absences.went(name, plays=plays, now=self._now())
 
-    def _named(self, name: str) -> list[Player]:
+    def named(self, name: str) -> list[Player]:
         return [each for each in self._lobby.named(name, self._game) if self._plays_here(each)]
 
     def _free_under(self, name: str) -> list[Player]:
-        return [each for each in self._named(name) if each.idle]
+        return [each for each in self.named(name) if each.idle]
 
     def settled(self, length: float, *, playing: bool) -> list[Pairing]:
         """The pairings that are over because somebody is absent, if no `more_can_meet`.

@@ -31,14 +31,20 @@ def expect_room(record: Record, *, late: bool) -> None:
 
 def expect_not_out(record: Record, name: str) -> None:
     """Raise `Refusal` where somebody was taken out of a tournament, and comes again."""
-    if record.format.endless or name not in record.out:
-        return
-    if name in record.disqualified:
-        raise Refusal(f"{name} was disqualified from {record.name}: ask its organiser why")
     if name in record.no_shows:
         why = f"{name} had not checked in to {record.name} when that began, and is not drawn"
         raise Refusal(f"{why}: its organiser can still let you in" if record.format.late else why)
-    raise Refusal(f"{name} was withdrawn from {record.name}: ask its organiser why")
+    if (why := taken_out(record, name)) is not None:
+        raise why
+
+
+def taken_out(record: Record, name: str) -> Refusal | None:
+    """Why nothing is dealt there any more to somebody whom the organiser has taken out, if that was done."""
+    if name in record.disqualified:
+        return Refusal(f"{name} was disqualified from {record.name}: ask its organiser why")
+    if name in record.out - record.no_shows:
+        return Refusal(f"{name} was withdrawn from {record.name}: ask its organiser why")
+    return None
 
 
 def _full(record: Record) -> bool:

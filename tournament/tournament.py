@@ -406,8 +406,10 @@ class Tournament:
         self.wake()
 
     def expel(self, name: str) -> None:
-        """Have whoever is out of the tournament leave the match that it plays here."""
+        """Have whoever is out of the tournament leave the match that it plays here, and be told."""
         self._play.expel(name)
+        for player in self._presence.named(name):
+            player.taken_out()
 
     async def _settle(self, pairings: Iterable[Pairing], absent: Collection[str] = ()) -> None:
         """Decide what cannot be played, because somebody is out of the tournament or did not come."""

@@ -140,7 +140,7 @@ static int quintain_play(const char *game, quintain_choose *choose, bool quiet)
         wait = bot.inside ? 250 : wait;
         lost = bot.inside ? time(NULL) : lost;
         const bool is_later = strstr(bot.why, "come again later") || strstr(bot.why, "wait for a minute");
-        if (!is_later && (time(NULL) - lost > 120 || strstr(bot.why, "has taken over"))) {
+        if (!is_later && (time(NULL) - lost > 120 || strstr(bot.why, "has taken over") || strstr(bot.why, "ask its organiser"))) {
             fprintf(stderr, "cannot play on %s: %s\n", bot.url, bot.why);
             return 1;
         }

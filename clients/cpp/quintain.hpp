@@ -57,7 +57,7 @@ struct Bot {
       wait = is_inside ? 250 : std::min(2 * wait, 15'000);  // milliseconds
       if (is_inside) lost = std::time(nullptr);
       const auto has = [&](const char* words) { return why.find(words) != std::string::npos; };
-      const bool is_useless = has("has taken over") || std::time(nullptr) - lost > 120;
+      const bool is_useless = has("has taken over") || has("ask its organiser") || std::time(nullptr) - lost > 120;
       if (is_useless && !has("come again later") && !has("wait for a minute"))
         throw std::runtime_error("cannot play on " + url + ": " + why);
       say("the connection is lost (" + why + "): trying again");

@@ -57,7 +57,7 @@ func Play(game string, choose func(turn Message) any) error {
 			return nil
 		}
 		has := func(words string) bool { return strings.Contains(why.Error(), words) }
-		isUseless := has("has taken over") || time.Since(player.lost) > 2*time.Minute
+		isUseless := has("has taken over") || has("ask its organiser") || time.Since(player.lost) > 2*time.Minute
 		if isUseless && !has("come again later") && !has("wait for a minute") {
 			return fmt.Errorf("cannot play on %s: %w", url, why)
 		}

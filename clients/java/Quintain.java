@@ -69,7 +69,7 @@ public final class Quintain {
                 why = error.toString();
             }
             lost = Math.min(lost, System.currentTimeMillis());
-            boolean isUseless = why.contains("has taken over") || System.currentTimeMillis() - lost > 120_000;
+            boolean isUseless = why.matches(".*(has taken over|ask its organiser).*") || System.currentTimeMillis() - lost > 120_000;
             if (isUseless && !why.matches(".*(come again later|wait for a minute).*"))
                 throw new ConnectException("cannot play on " + URL + ": " + why);
             say("the connection is lost (" + why + "): trying again");

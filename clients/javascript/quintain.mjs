@@ -34,7 +34,7 @@ export async function play(game, choose, options = {}) {
     const why = bot.reason || connection.why;
     if (bot.here) bot.lost = Date.now();
     const isLater = ["come again later", "wait for a minute"].some((words) => why.includes(words));
-    const isUseless = !bot.welcomed || why.includes("has taken over") || Date.now() - bot.lost > GIVE_UP;
+    const isUseless = !bot.welcomed || /has taken over|ask its organiser/.test(why) || Date.now() - bot.lost > GIVE_UP;
     if (isUseless && !isLater) throw new Unwelcome(`cannot play on ${url}: ${why}`);
     bot.say(`the connection is lost (${why}): trying again`);
     const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** bot.failures++);

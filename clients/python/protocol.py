@@ -32,7 +32,7 @@ Message = dict[str, Any]
 FIRST_WAIT, LONGEST_WAIT = 0.25, 15.0  # seconds before coming back, doubled each time …
 GIVE_UP = 120.0  # … until there has been no host for so long
 LATER = ("come again later", "wait for a minute")  # a refusal with these words is not meant for ever
-TAKEN_OVER = "has taken over"  # another program has our token: to come back would be a fight without end
+OVER = ("has taken over", "ask its organiser")  # another program has our token, or we were taken out
 
 
 class Unwelcome(Exception):
@@ -125,8 +125,8 @@ class Bot:
     def wait(self, why: str) -> None:
         """Wait before coming back, or raise what makes that useless."""
         self.lost_at = time.monotonic() if self.is_here else self.lost_at
-        useless = not self.was_here or TAKEN_OVER in why or time.monotonic() - self.lost_at > GIVE_UP
-        if useless and not any(words in why for words in LATER):
+        given_up = any(words in why for words in OVER) or time.monotonic() - self.lost_at > GIVE_UP
+        if (given_up or not self.was_here) and not any(words in why for words in LATER):
             raise Unwelcome(f"cannot play on {self.url}: {why}")
         self.say(f"the connection is lost ({why}): trying again")
         time.sleep(min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** min(self.failures, 6)) * random.uniform(0.5, 1))

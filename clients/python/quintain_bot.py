@@ -72,7 +72,10 @@ MOMENT = 0.25  # seconds after a refusal in which we may hear that it has lost u
 LARGEST = 1 << 22  # bytes of one message: hundreds of times what a host says
 MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"  # RFC 6455, section 1.3
 SOON = ("come again later", "wait for a minute")  # how refusals end that are not meant for ever
-TAKEN_OVER = "has taken over"  # somebody else plays with our token: to come back would be a fight without end
+FOR_GOOD = (  # what the host says to whoever is not to come back
+    "has taken over",  # somebody else plays with our token: that would be a fight without end
+    "ask its organiser",  # who has withdrawn or disqualified us
+)
 
 Message = dict[str, Any]
 log = logging.getLogger("quintain_bot")
@@ -188,7 +191,7 @@ class _Bot:
         """Wait before coming back, or raise what makes that useless."""
         now = time.monotonic()
         for reason in (self.reason, why):
-            if TAKEN_OVER in reason:
+            if any(words in reason for words in FOR_GOOD):
                 raise Refused(reason)
         why = self.reason or why
         if not self.welcomed and not at_least:

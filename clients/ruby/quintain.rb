@@ -24,7 +24,7 @@ module Quintain
 
   FIRST_WAIT, LONGEST_WAIT = 0.25, 15.0 # seconds before coming back, doubled each time …
   GIVE_UP = 120.0 # … until there has been no host for so long
-  LATER, TAKEN_OVER = /come again later|wait for a minute/, /has taken over/
+  LATER, OVER = /come again later|wait for a minute/, /has taken over|ask its organiser/
 
   def self.play(game, quiet: false, &choose)
     url = ENV.fetch("QUINTAIN_URL", "tcp://127.0.0.1:8000")
@@ -125,7 +125,7 @@ module Quintain
     def wait(why)
       now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
       @lost = now if @here
-      useless = !@welcomed || why.match?(TAKEN_OVER) || now - @lost > GIVE_UP
+      useless = !@welcomed || why.match?(OVER) || now - @lost > GIVE_UP
       raise Unwelcome, "cannot play on #{@url}: #{why}" if useless && !why.match?(LATER)
 
       say "the connection is lost (#{why}): trying again"

@@ -40,16 +40,16 @@ pub fn play(game: &str, choose: impl FnMut(Json, &str) -> String, say: fn(&str))
     let (mut lost, mut wait): (Option<Instant>, u64) = (None, 250); // milliseconds
     loop {
         bot.inside = false;
-        let error = match TcpStream::connect(&address).and_then(|stream| bot.visit(stream)) {
-            Ok(()) => return Ok(()),
-            Err(error) => error,
-        };
+        let Err(error) = TcpStream::connect(&address).and_then(|stream| bot.visit(stream)) else { return Ok(()) };
         if bot.inside {
             (lost, wait) = (Some(Instant::now()), 250);
         }
         let why = if host.is_empty() { "expected an address like tcp://127.0.0.1:8000".to_string() } else { error.to_string() };
-        let is_over = lost.map_or(true, |lost| lost.elapsed().as_secs() > 120) || why.contains("has taken over");
-        if is_over && !why.contains("come again later") && !why.contains("wait for a minute") {
+        let has = |words: &str| why.contains(words);
+        let is_over = has("has taken over")
+            || has("ask its organiser")
+            || lost.map_or(true, |lost| lost.elapsed().as_secs() > 120);
+        if is_over && !has("come again later") && !has("wait for a minute") {
             return Err(io::Error::new(error.kind(), format!("cannot play on {}: {why}", bot.url)));
         }
         say(&format!("the connection is lost ({why}): trying again"));

@@ -342,6 +342,7 @@ class Host:
         found = self.tournament_for(player.name, player.game, wanted) or await self.table(player.game)
         if self.roll.alike(found.record, player.name) is not None:
             raise Refusal(taken(player.name))
+        expect_not_out(found.record, player.name)
         await found.enter(player.name, seated=seated)
         player.place = found.record.name
         found.wake()

@@ -78,13 +78,18 @@ def url(host: Served, scheme: str = "tcp") -> str:
 def opened(host: Served, game: str, entrants: int = 2) -> str:
     """A tournament of its own for each test."""
     name = f"cup-{next(numbers)}"
-    body = json.dumps({"name": name, "game": game, "entrants": entrants})
+    assert ordered(host, "/api/tournaments", name=name, game=game, entrants=entrants) == 201
+    return name
+
+
+def ordered(host: Served, path: str, **order: Any) -> int:
+    """Of the host, by its organiser; returns the status of the answer."""
+    body = json.dumps(order)
     token = (host.data / "organiser-token").read_text().strip()
-    head = "POST /api/tournaments HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
     head += f"Authorization: Bearer {token}"
     status, _ = host.ask(f"{head}\r\nContent-Length: {len(body)}\r\n\r\n{body}")
-    assert status == 201
-    return name
+    return status
 
 
 def first_free(turn: dict[str, Any]) -> str:
@@ -270,6 +275,27 @@ def test_a_bot_that_is_taken_over_from_does_not_fight_for_its_place(
         other.sendall(json.dumps(hello).encode() + b"\n")
         with pytest.raises(Refused, match="taken over"):
             old.result(HANG)
+
+
+@pytest.mark.parametrize("scheme", TRANSPORTS)
+def test_a_bot_that_is_taken_out_of_its_tournament_is_told_so_and_does_not_come_back(
+    host: Served, pool: Bots, scheme: str
+) -> None:
+    """Catches a bot that waits for ever, or goes on at the open table."""
+    cup, here = opened(host, "tic-tac-toe"), threading.Event()
+    bot = pool.submit(
+        quintain_bot.run,
+        first_free,
+        game="tic-tac-toe",
+        name=f"{cup}-ann",
+        url=url(host, scheme),
+        tournament=cup,
+        heard=lambda message: here.set(),
+    )
+    assert here.wait(HANG)
+    assert ordered(host, f"/api/tournaments/{cup}/withdraw", name=f"{cup}-ann") == 200
+    with pytest.raises(Refused, match=f"^{cup}-ann was withdrawn from {cup}: ask its organiser why$"):
+        bot.result(HANG)
 
 
 def test_no_host_is_said_at_once() -> None:

@@ -190,6 +190,22 @@ def test_whoever_is_not_welcome_is_told_why_and_gives_up(
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_whoever_is_taken_out_of_its_tournament_is_told_so_and_does_not_come_back(
+    language: str, workshop: Workshop, script: Script
+) -> None:
+    """Catches a bot that tries again and again, or goes on at the open table."""
+    needed(language)
+    name, why = f"{language}-nine", "nine was withdrawn from cup: ask its organiser why"
+    bot = workshop.start(language, script.port, name=name)
+    script.accept()
+    welcome = {"type": "welcome", "name": name, "token": script.hear()["token"], "game": "connect-4"}
+    script.say(welcome | {"tournament": "cup"}, {"type": "refused", "reason": why})
+    script.hang_up()
+    _, errors = bot.communicate(timeout=HANG)
+    assert (bot.returncode, errors) == (1, f"cannot play on tcp://127.0.0.1:{script.port}: {why}\n")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_a_line_that_is_cut_off_with_the_connection_is_no_message(
     language: str, workshop: Workshop, script: Script
 ) -> None:

@@ -35,7 +35,11 @@ class PlainWords:
 
     def __init__(self, channel: Channel) -> None:
         self.attendance = Attendance(
-            channel.host, channel.peer, tell=self._tell, tournament_over=self._tournament_over
+            channel.host,
+            channel.peer,
+            tell=self._tell,
+            tournament_over=self._tournament_over,
+            taken_out=lambda why: self._hang_up(f"NO {why}"),
         )
         self._channel = channel
 

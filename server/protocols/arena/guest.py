@@ -22,7 +22,6 @@ from server.host.opening import OPEN
 from server.host.reception import REPLACED, Key, TooManyNames, Unwelcome, Visit
 from server.host.returning import way_back
 from server.host.secrets import uuid
-from server.host.view import Held
 from server.http.exchange import Exchange
 from server.http.head import HttpError
 from server.http.origins import is_from_here
@@ -33,7 +32,7 @@ from server.protocols.arena.invitations import Invitations
 from server.protocols.arena.messages import PRIVATE
 from server.protocols.common.attendance import Attendance
 from server.protocols.common.states import State as Attending
-from tournament.facts import AnyFact, State
+from tournament.facts import State
 from tournament.player import GRACE, Seat
 
 DOOR = "arena"
@@ -57,7 +56,7 @@ class Guests:
         self.invitations = invitations
         self.enrol = enrol
         self._guests: dict[Key, Guest] = {}
-        self._untold: OrderedDict[Key, tuple[str, str]] = OrderedDict()  # the token, and what is over
+        self._untold: OrderedDict[Key, tuple[str, str]] = OrderedDict()  # the token, and why nothing is left
         self._waiting = False  # for the hour of somebody who is called
 
     async def join(self, exchange: Exchange, game: str, asked: Join) -> None:
@@ -96,9 +95,9 @@ class Guests:
         if self._guests.get(guest.where) is guest:
             del self._guests[guest.where]
 
-    def tell_later(self, where: Key, token: str, tournament: str) -> None:
-        """Somebody is away and has not heard that its tournament is over."""
-        self._untold[where] = token, tournament
+    def tell_later(self, where: Key, token: str, why: str) -> None:
+        """Somebody is away and has not heard that, and why, nothing is left for it to play."""
+        self._untold[where] = token, why
         while len(self._untold) > UNTOLD:
             self._untold.popitem(last=False)
 
@@ -118,10 +117,10 @@ class Guests:
         wanted = self.host.tournaments.get(asked.tournament or "")
         if wanted is not None and wanted.record.state is State.FINISHED:
             raise HttpError(410, f"{wanted.record.name} is over")
-        token, tournament = self._untold.get(where, ("", ""))
+        token, why = self._untold.get(where, ("", ""))
         if token and _same(token, asked.token):
             self.has_been_told(where)
-            raise HttpError(410, f"{tournament} is over")
+            raise HttpError(410, why)
 
 
 class Guest:
@@ -213,7 +212,8 @@ class Guest:
             dealt=self._begin,
             resumed=self._resume,
             replaced=self._give_way,
-            tournament_over=self._tournament_over,
+            tournament_over=lambda tournament, fact: self._dismiss(f"{tournament.record.name} is over"),
+            taken_out=self._dismiss,
         )
 
     # Its matches
@@ -322,12 +322,13 @@ class Guest:
             if self._battle is not None:
                 self._battle.retire()
 
-    def _tournament_over(self, tournament: Held, fact: AnyFact) -> None:
-        visit, name = self.attendance.visit, tournament.record.name
+    def _dismiss(self, why: str) -> None:
+        """Nothing is left for it to play."""
+        visit = self.attendance.visit
         if self._held is not None:
-            self._answer(refused(410, f"{name} is over"))
+            self._answer(refused(410, why))
         elif self.url is None and visit is not None and visit.token is not None:
-            self._guests.tell_later(self.where, visit.token, name)
+            self._guests.tell_later(self.where, visit.token, why)
         self._go(for_good=True)
 
     def _go(self, *, for_good: bool = False) -> None:

@@ -27,9 +27,11 @@ from server.protocols.common.tournament_end import when_over
 from tournament import verdicts
 from tournament.events import Fault
 from tournament.facts import AnyFact
+from tournament.facts import State as Stage
 from tournament.lent import Lent
 from tournament.log import Follower, Tell
 from tournament.player import GRACE, Seat
+from tournament.refusals import Refusal, taken_out
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -65,6 +67,7 @@ class Attendance:
         "_resumed",
         "_stop_waiting",
         "_successor",
+        "_taken_out",
         "_tell",
         "_tournament_over",
         "asked",
@@ -88,6 +91,7 @@ class Attendance:
         resumed: Callable[[Seat], None] | None = None,
         replaced: Callable[[str], None] | None = None,
         tournament_over: Told | None = None,
+        taken_out: Callable[[str], None] | None = None,
     ) -> None:
         """`tell` hears every event of the bot's match. None: the dialect follows it itself.
 
@@ -95,7 +99,8 @@ class Attendance:
         begun before it came, perhaps before the host was started: after that, `tell` hears what is new.
         Without it, `tell` hears everything again.
         `replaced` is called with the reason, before all is let go of; `tournament_over` from within the
-        scheduler, so it must not fail.
+        scheduler, so it must not fail. `taken_out` is called with the reason why nothing more is dealt to a
+        bot by its tournament, as soon as it plays no match there: the dialect ends the attendance.
         """
         self.state = State.SILENT
         self.peer = peer
@@ -112,6 +117,7 @@ class Attendance:
         self._resumed = resumed
         self._replaced = replaced or _silence
         self._tournament_over = tournament_over or _no_news
+        self._taken_out = taken_out or _silence
         self._follower: Follower | None = None
         self._early: list[tuple[bytes, float]] = []  # what came while it was arriving
         self._stop_waiting: Callable[[], None] = _nothing
@@ -236,9 +242,10 @@ class Attendance:
         self.happens(Happening.ADMITTED)
         self.visit = visit
         visit.replaced = self._give_way
-        visit.player.dealt = self.take_seat
+        visit.player.dealt, visit.player.taken_out = self.take_seat, self._see_whether_out
         visit.player.connection = self.connection
         self._stop_waiting = when_over(self._host, visit.player.place or "", self._hear_the_end)
+        self._see_whether_out()  # while it was on its way
 
     def sit_in(self, visit: Visit) -> None:
         """Another process has let the bot in, which plays one match here."""
@@ -353,6 +360,7 @@ class Attendance:
             self._follower.stop()  # or it and the log would keep each other, and all positions of the match
         self.seat = self._follower = None
         self.tape = NO_TAPE
+        self._see_whether_out()
 
     def failed(self, error: Exception) -> None:
         """Serving the bot has raised this. If the fault is ours, nobody loses the match that it plays.
@@ -404,12 +412,12 @@ class Attendance:
         self.tape = NO_TAPE
         if visit is not None:
             if visit.player.dealt == self.take_seat:  # else somebody has come in its place
-                visit.player.dealt = _nobody
+                visit.player.dealt, visit.player.taken_out = _nobody, _nothing
                 visit.player.connection = None
             visit.leave(for_good=for_good)
         if self.over:  # nothing is told any more: dialect and attendance would keep each other
             self._tell, self._dealt, self._resumed = None, _nobody, None
-            self._replaced, self._tournament_over = _silence, _no_news
+            self._replaced, self._tournament_over, self._taken_out = _silence, _no_news, _silence
 
     def _give_way(self, why: str) -> None:
         """Somebody with the same token has taken over."""
@@ -439,6 +447,25 @@ class Attendance:
         if not self.over:
             self.happens(Happening.TOURNAMENT_OVER)
             self._tournament_over(tournament, fact)
+
+    def _see_whether_out(self) -> None:
+        """Have the bot told, if it waits for what cannot come: its organiser has taken it out."""
+        if self._why_out() is not None:
+            self._host.guard.start_soon(self._hear_why_out)
+
+    async def _hear_why_out(self) -> None:
+        """By now the dialect has done all that it does when a match ends."""
+        if self.state in (State.IN, State.AWAY) and (why := self._why_out()) is not None:
+            self.happens(Happening.TAKEN_OUT)
+            self._taken_out(str(why))
+
+    def _why_out(self) -> Refusal | None:
+        """Why nothing more is dealt to the bot, if it plays nothing; None: it may be, or all is over."""
+        player = None if self.visit is None else self.visit.player
+        held = None if player is None else self._host.tournaments.get(player.place or "")
+        if player is None or held is None or self.seat is not None or held.record.state is Stage.FINISHED:
+            return None
+        return taken_out(held.record, player.name)
 
 
 def _nothing() -> None:

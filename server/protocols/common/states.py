@@ -42,6 +42,7 @@ class Happening(Step):
     LEFT = "left"  # the bot let go of its place, and may come again
     REPLACED = "replaced"  # somebody with its token, which may be itself, plays on over another connection
     TOURNAMENT_OVER = "tournament over"
+    TAKEN_OUT = "taken out"  # the organiser has withdrawn or disqualified it: there is nothing to wait for
     CUT = "cut"  # we hang up: a budget is spent, or nothing is left to say
     STOPPING = "stopping"  # the host is about to stop
     LOST = "lost"  # the connection is lost
@@ -59,6 +60,7 @@ TABLE: Mapping[State, Mapping[Happening, State]] = {
         _H.LEFT: _S.SILENT,
         _H.REPLACED: _S.OVER,
         _H.TOURNAMENT_OVER: _S.IN,
+        _H.TAKEN_OUT: _S.IN,
         **_ENDS,
     },
     _S.PLAYING: {
@@ -76,6 +78,7 @@ TABLE: Mapping[State, Mapping[Happening, State]] = {
         _H.LEFT: _S.SILENT,
         _H.REPLACED: _S.OVER,
         _H.TOURNAMENT_OVER: _S.AWAY,
+        _H.TAKEN_OUT: _S.AWAY,
         **_ENDS,
     },
     _S.OVER: _ENDS,  # hanging up again changes nothing

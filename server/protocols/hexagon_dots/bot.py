@@ -24,7 +24,6 @@ from server.host import secrets
 from server.host.host import Host
 from server.host.opening import OPEN
 from server.host.reception import Visit
-from server.host.view import Held
 from server.host.wire_log import NO_TAPE
 from server.http.exchange import Exchange
 from server.http.wire import JSON, Response, json_response
@@ -35,7 +34,6 @@ from server.protocols.hexagon_dots.gate import Gate, Guest
 from server.protocols.hexagon_dots.messages import delta, standing, whole
 from server.protocols.hexagon_dots.tokens import Known, Tokens, begins_with
 from tournament.events import AnyEvent, Began, Ended, Ending, Moved, Refused
-from tournament.facts import AnyFact
 from tournament.match import Match, OutOfTurn
 from tournament.player import Seat
 
@@ -68,7 +66,12 @@ class Bot(Guest):
         secret: str | None = None,
     ) -> None:
         self.attendance = Attendance(
-            host, peer, tell=self._tell, replaced=self._give_way, tournament_over=self._tournament_over
+            host,
+            peer,
+            tell=self._tell,
+            replaced=self._give_way,
+            tournament_over=lambda tournament, fact: self._dismiss(f"{tournament.record.name} is over"),
+            taken_out=self._dismiss,
         )
         self.name = name
         self.gate = gate
@@ -318,10 +321,10 @@ class Bot(Guest):
         self.gate.leave(self)
         self._done(self)
 
-    def _tournament_over(self, tournament: Held, fact: AnyFact) -> None:
+    def _dismiss(self, why: str) -> None:
         """There will be no match, if it still waits for one that the tournament would have dealt."""
         if self.attendance.state is State.IN:
-            self._reply(plain(410, f"{tournament.record.name} is over"))
+            self._reply(plain(410, why))
             self._leave()
 
     def _news(self, match: Match, since: int | None) -> object:

@@ -71,6 +71,7 @@ class House:
             resumed=self._resume,
             replaced=self._give_way,
             tournament_over=self._tournament_over,
+            taken_out=self._give_way,
         )
         self.too_often = False  # too many wrong tokens came from its address, or too many new names
         self._channel = channel

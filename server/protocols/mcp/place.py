@@ -120,8 +120,8 @@ class Place:
         exchange.on_gone(self._wake)
         try:
             with trio.move_on_after(seconds):
-                while self.over is None and not exchange.gone:
-                    if (found := self.now()) is not None:
+                while not exchange.gone:
+                    if (found := self.now()) is not None or self.over is not None:
                         return found
                     await self._changed.wait()
         finally:

@@ -131,9 +131,10 @@ async def join(call: Call, asked: Join) -> Told:
 
 
 async def wait(call: Call, asked: Wait) -> Told:
-    place, most = _mine(call), call.host.limits.poll_seconds
+    place, most = _held(call), call.host.limits.poll_seconds
     seconds = most if asked.seconds is None else min(asked.seconds, most)
-    return _moment(place, await place.wait(seconds, call.exchange))
+    news = await place.wait(seconds, call.exchange)
+    return _moment(place if news is not None else _mine(call), news)
 
 
 async def position(call: Call, asked: Mine) -> Told:
@@ -257,8 +258,8 @@ class Unseated(Exception):
     """Nobody plays with the token that a call brings. The message is for the model."""
 
 
-def _mine(call: Call) -> Place:
-    """The place that a call is about; raises `Unseated`."""
+def _held(call: Call) -> Place:
+    """The place that a call is about, which may be over; raises `Unseated`."""
     if (place := call.place) is None:
         if call.token is None:
             raise Unseated("join first, and pass the token that it returns")
@@ -267,8 +268,14 @@ def _mine(call: Call) -> Place:
         except Guessing as guessing:
             raise Unseated(str(guessing)) from None
         raise Unseated("nobody plays with this token now: join again, under your name and with your token")
+    return place
+
+
+def _mine(call: Call) -> Place:
+    """The place where the model plays; raises `Unseated`."""
+    place = _held(call)
     if place.over is not None:
-        raise Unseated(f"{place.over}: join again, under your name and with your token, to come back")
+        raise Unseated(f"{place.over}. To come back, join again, under your name and with your token")
     return place
 
 

@@ -1,7 +1,7 @@
 """Attendance: the table, and what a real host makes of it on a virtual clock."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
 import pytest
@@ -18,9 +18,11 @@ from server.protocols.common.states import TABLE, Happening, Impossible, State
 from tests.server.protocols.room import SlowToEnter
 from tests.server.transcripts import hosting
 from tournament import facts
+from tournament.desk import Desk
 from tournament.events import AnyEvent, Began, Ended, Moved
-from tournament.facts import AnyFact, Turned
+from tournament.facts import AnyFact, Seated, Turned
 from tournament.player import Seat
+from tournament.store import Memory
 from tournament.tournament import Tournament
 
 GAME = "tic-tac-toe"
@@ -92,6 +94,15 @@ def test_the_drawing_is_one_of_the_table() -> None:
 # At a host
 
 
+class SlowToSeat(Memory):
+    """A store that takes twelve seconds to keep to whom the name of an entrant belongs."""
+
+    async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> Sequence[str]:
+        if isinstance(facts[0], Seated):
+            await trio.sleep(12.0)
+        return await super().keep(tournament, when, facts)
+
+
 class Bot:
     """A dialect that says everything by heart: what it was told is kept as it came."""
 
@@ -105,6 +116,7 @@ class Bot:
             resumed=self._resumed if resumes else None,
             replaced=lambda why: self.told.append("replaced"),
             tournament_over=self._tournament_over,
+            taken_out=self._taken_out,
         )
 
     async def come(self, name: str, *, wait: bool = True, **wishes: object) -> "Bot":
@@ -138,6 +150,10 @@ class Bot:
 
     def _tournament_over(self, tournament: Tournament, fact: AnyFact) -> None:
         self.told.append(f"{tournament.record.name} is over")
+
+    def _taken_out(self, why: str) -> None:
+        self.told.append(why)
+        self.here.hang_up()
 
 
 async def pair(host: Host) -> tuple[Bot, Bot]:
@@ -300,6 +316,78 @@ async def test_the_end_of_its_tournament_is_told_once_to_whoever_is_in_and_to_no
             end()
         ann.here.lost()
         end()
+        assert ann.told == told
+
+
+def withdrawn(desk: Desk, name: str) -> Awaitable[None]:
+    return desk.withdraw(name)
+
+
+def disqualified(desk: Desk, name: str) -> Awaitable[None]:
+    return desk.disqualify(name, "two bots in one")
+
+
+@pytest.mark.parametrize("taken_out", [withdrawn, disqualified])
+@pytest.mark.parametrize("state", [State.IN, State.PLAYING, State.AWAY], ids=lambda state: state.value)
+async def test_whoever_is_taken_out_is_told_so_after_the_end_of_its_match(
+    state: State, taken_out: Callable[[Desk, str], Awaitable[None]], autojump_clock: MockClock
+) -> None:
+    async with hosting(CUP | {"entrants": "3"}) as (host, _):
+        why = f"ann was {taken_out.__name__} from cup: ask its organiser why"
+        ann = await into(State.IN, host)
+        others = [await Bot(host).come(name) for name in ("bob", "cas")[: 0 if state is State.IN else 2]]
+        while state is not State.IN and ann.here.state is not State.PLAYING:
+            for seat in [each.here.seat for each in others if each.here.seat is not None][:1]:
+                seat.resign()
+            await trio.testing.wait_all_tasks_blocked()
+        if state is State.AWAY:
+            ann.here.away()
+        before = [*ann.told]
+        await taken_out(Desk(host.tournaments["cup"]), "ann")
+        await trio.testing.wait_all_tasks_blocked()
+        *rest, last = ann.told[len(before) :]
+        assert (last, [type(each) for each in rest]) == (why, [] if state is State.IN else [Ended])
+        assert not [bot for bot in others if why in bot.told]
+
+
+async def test_whoever_is_taken_out_while_it_comes_in_is_told_so(autojump_clock: MockClock) -> None:
+    async with hosting(CUP, store=SlowToSeat()) as (host, _):
+        (await Bot(host).come("ann")).here.lost()
+        desk = Desk(host.tournaments["cup"])
+        await desk.release("ann")
+        ann = await Bot(host).come("ann")
+        await desk.withdraw("ann")
+        assert ann.told == []
+        await trio.sleep(20.0)
+        assert ann.told == ["authenticated", "admitted", "ann was withdrawn from cup: ask its organiser why"]
+
+
+async def test_at_an_open_table_whoever_is_taken_out_is_told_so_and_not_let_in_again(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a bot that was let in, and waited for ever."""
+    async with hosting({}) as (host, _):
+        ann = await into(State.IN, host)
+        await Desk(host.tournaments[f"open-{GAME}"]).withdraw("ann")
+        await trio.testing.wait_all_tasks_blocked()
+        assert ann.told[-1] == f"ann was withdrawn from open-{GAME}: ask its organiser why"
+        ann.here.lost()
+        again = await Bot(host).come("ann")
+        assert again.told == [f"ann was withdrawn from open-{GAME}: ask its organiser why"]
+
+
+async def test_whoever_is_disqualified_when_all_is_over_has_nothing_to_wait_for(
+    autojump_clock: MockClock,
+) -> None:
+    async with hosting(CUP) as (host, _):
+        ann, _ = await pair(host)
+        assert ann.here.seat is not None
+        ann.here.seat.resign()
+        await trio.testing.wait_all_tasks_blocked()
+        told = [*ann.told]
+        assert told[-1] == "cup is over"
+        await Desk(host.tournaments["cup"]).disqualify("ann", "two bots in one")
+        await trio.testing.wait_all_tasks_blocked()
         assert ann.told == told
 
 

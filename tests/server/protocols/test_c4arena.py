@@ -310,6 +310,18 @@ async def test_when_the_tournament_is_over_the_host_hangs_up_on_whoever_still_wa
         assert (await bob.start("Bob"))[0]["moves"] == [], "whoever comes now is at the open table"
 
 
+async def test_the_host_hangs_up_on_whoever_waits_and_is_taken_out(autojump_clock: MockClock) -> None:
+    async with place(CUP | {"entrants": "3"}) as host:
+        ann, bob, cas = (Bot(host) for _ in range(3))
+        for name, bot in (("Ann", ann), ("Bob", bob)):
+            await bot.tell("start", id=name)
+        await Desk(host.tournaments["cup"]).disqualify("Ann", "two bots in one")
+        await trio.sleep(1.0)
+        assert (ann.cut, bob.cut) == ("Ann was disqualified from cup: ask its organiser why", None)
+        await cas.start("Cas")
+        assert [match.names for match in host.tournaments["cup"].matches.values()] == [("Bob", "Cas")]
+
+
 async def test_who_does_not_start_again_has_half_a_minute_before_a_match_is_lost(
     autojump_clock: MockClock,
 ) -> None:

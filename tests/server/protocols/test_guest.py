@@ -26,6 +26,7 @@ from tests.server.protocols.lists import (
 )
 from tests.server.protocols.room import Room
 from tests.server.web import Client
+from tournament.desk import Desk
 from tournament.events import Ending
 from tournament.facts import Concluded, State, Turned
 from tournament.player import GRACE
@@ -209,6 +210,22 @@ async def test_who_waits_hears_of_the_end_at_once(autojump_clock: MockClock) -> 
             if here.host.tournaments["cup"].record.state is not State.FINISHED:
                 clients |= {name: await here.join(name, token=OWN + name) for name in playing}
         assert await said(clients[waiting]) == (410, {"error": "cup is over"})
+
+
+async def test_who_is_taken_out_hears_of_that_at_once_or_on_coming_back(autojump_clock: MockClock) -> None:
+    async with lists({**CUP, "entrants": "3"}) as here:
+        desk = Desk(here.host.tournaments["cup"])
+        ann = await here.join("ann", token=OWN + "ann")
+        await desk.withdraw("ann")
+        assert await said(ann) == (410, {"error": "ann was withdrawn from cup: ask its organiser why"})
+        clients = [await here.join(name, token=OWN + name) for name in ("bob", "cas")]
+        fighters = [Fighter(here, await answered(client)) for client in clients]
+        for fighter in fighters:
+            await fighter.start()
+        await desk.disqualify("bob", "two bots in one")
+        await trio.sleep(1.0)
+        out = {"error": "bob was disqualified from cup: ask its organiser why"}
+        assert await here.says("/tic-tac-toe/join", {"name": "bob", "token": OWN + "bob"}) == (410, out)
 
 
 async def test_who_joins_again_while_its_tournament_ends_hears_of_that(autojump_clock: MockClock) -> None:

@@ -343,6 +343,15 @@ async def test_who_waits_for_a_match_that_will_not_be_is_told(autojump_clock: Mo
         assert await ann.heard() is None, "there is the open table"
 
 
+async def test_who_waits_and_is_taken_out_of_its_tournament_is_told(autojump_clock: MockClock) -> None:
+    async with table(CUP | {"entrants": "3"}) as here:
+        ann = here.bot("ann")
+        await ann.join(await here.made())
+        await Desk(here.host.tournaments["cup"]).withdraw("ann")
+        answer = await ann.told()
+        assert (answer.status, answer.body) == (410, b"ann was withdrawn from cup: ask its organiser why")
+
+
 async def test_a_match_goes_on_when_its_tournament_is_over_whether_a_bot_is_there_or_away(
     autojump_clock: MockClock,
 ) -> None:

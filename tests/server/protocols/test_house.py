@@ -24,6 +24,7 @@ from server.protocols.house.talk import House
 from tests.server.cutting import cut, places
 from tests.server.protocols.room import Guest, Room, room
 from tests.server.windowed import Weather
+from tournament.desk import Desk
 from tournament.facts import State
 
 SCHEMA = Path(__file__).parents[3] / "docs/protocols/house.schema.json"
@@ -660,6 +661,27 @@ async def test_when_its_tournament_is_over_a_bot_is_told_the_standings_and_may_s
         welcome, begin, _ = await ann.messages()
         assert (welcome["tournament"], welcome["token"]) == (None, OWN)
         assert begin["players"] == ["ann", "bob"]
+
+
+async def test_whoever_is_taken_out_of_its_tournament_is_told_so_and_hung_up_on(
+    autojump_clock: MockClock,
+) -> None:
+    """In its match it is told the end first; and when it comes again, it is told the same."""
+    settings = {"tournament": "cup", "game": "tic-tac-toe", "format": "round-robin", "entrants": "3"}
+    why = {"type": "refused", "reason": "ann was withdrawn from cup: ask its organiser why"}
+    async with room(settings) as hall:
+        ann = await hall.hello("ann", token=OWN)
+        await hall.hello("bob")
+        cas = await hall.hello("cas")
+        desk = Desk(hall.host.tournaments["cup"])
+        await ann.messages()
+        await desk.withdraw("ann")
+        *before, refused, closed = await ann.messages()
+        assert (refused, closed["type"]) == (why, "[closed]")
+        assert [each["type"] for each in before] in ([], ["end"])
+        again = await hall.hello("ann", token=OWN, tournament="cup")
+        assert await again.messages() == [why]
+        assert "refused" not in [each["type"] for each in await cas.messages()]
 
 
 async def test_a_bot_may_go_on_to_another_game_over_the_same_connection(autojump_clock: MockClock) -> None:

@@ -31,6 +31,7 @@ from server.protocols.mcp.tools import TOOLS
 from tests.server.doors import memory
 from tests.server.ends import Connect, End
 from tests.server.transcripts import hosting
+from tournament.desk import Desk
 
 NEW, OLD = "2026-07-28", "2025-11-25"
 META = {
@@ -462,6 +463,22 @@ async def test_whoever_has_the_token_goes_on_elsewhere_and_comes_back(autojump_c
         assert (await first.call("join", **who)).told["type"] == "welcome"
         assert not elsewhere.current
         assert (await first.call("position", token=mine)).told["type"] == "turn"
+
+
+async def test_a_model_that_is_taken_out_is_told_so(autojump_clock: MockClock) -> None:
+    async with playing() as (host, first, second):
+        mine = await token_of(first, host)
+        name = next(who["name"] for who in (ANN, BOB) if who["token"] == mine)
+        (table,) = host.tournaments.values()
+        other = next(who["token"] for who in (ANN, BOB) if who["token"] != mine)
+        await Desk(table).withdraw(name)
+        await trio.testing.wait_all_tasks_blocked()
+        why = f"{name} was withdrawn from {table.record.name}: ask its organiser why"
+        for client, token in ((first, mine), (second, other)):
+            assert (await client.call("wait", seconds=1, token=token)).told["type"] == "end"
+        assert (await first.call("wait", seconds=1, token=mine)).told["reason"].startswith(f"{why}. To")
+        again = next(who for who in (ANN, BOB) if who["token"] == mine)
+        assert (await first.call("join", **again)).told == {"type": "refused", "reason": why}
 
 
 async def test_one_token_is_for_one_name_at_a_time(autojump_clock: MockClock) -> None:

@@ -24,6 +24,7 @@ from tests.server.ends import Connect, End, in_memory, over_sockets
 from tests.server.protocols.room import FLAT, Guest, Room, SlowToEnter, room
 from tests.server.transcripts import hosting
 from tests.server.windowed import Weather
+from tournament.desk import Desk
 from tournament.facts import State
 from tournament.match import Match
 
@@ -402,6 +403,23 @@ async def test_when_its_tournament_is_over_the_connection_ends_after_the_last_li
             *_, last, closed = await bot.lines()
             assert last.startswith('["gameOver"')
             assert closed == "[closed]"
+
+
+async def test_whoever_is_taken_out_of_its_tournament_is_hung_up_on_when_it_plays_nothing(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a bot that waits for ever for its next match."""
+    async with room(CUP | {"entrants": "3"}) as hall:
+        bots = [await hall.come(name) for name in ("Ann", "Bob", "Cas")]
+        for name in ("Ann", "Bob", "Cas"):
+            await Desk(hall.host.tournaments["cup"]).withdraw(name)
+        heard = [await bot.lines() for bot in bots]
+        assert [lines[-1] for lines in heard] == ["[closed]"] * 3
+        assert sorted([len(lines), *[line[:11] for line in lines[1:-1]]] for lines in heard) == [
+            [1],
+            [3, '["gameOver"'],
+            [3, '["gameOver"'],
+        ]
 
 
 async def test_everybody_plays_everybody_over_one_connection(autojump_clock: MockClock) -> None:
