@@ -5,6 +5,7 @@ dialects. A bot that plays in another process is handed over to that, when it co
 and whenever it comes again (`server/host/abroad.py`).
 """
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from math import inf
 
@@ -120,6 +121,8 @@ class Connection(Passable):
         try:
             found = iter(self._lines.receive(received))
             for line in found:
+                if talk is None:
+                    line = line.removeprefix(BOM_UTF8)  # some libraries begin with it by themselves
                 if self._host.abroad is not None:
                     self._expect_here(line, found)
                 if talk is None:

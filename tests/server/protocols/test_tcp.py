@@ -1,6 +1,7 @@
 """The TCP door: Santorini as the memo has it, and everything else that a stranger may send there."""
 
 import gc
+from codecs import BOM_UTF8
 from math import inf, nextafter
 
 import msgspec
@@ -47,8 +48,8 @@ async def pair(hall: Room) -> tuple[Guest, Guest]:
 
 @pytest.mark.parametrize(
     "line",
-    [b"Ann", b'"Ann"', b"Ann\r", b"  Ann\t ", b' "Ann" ', b'"\\u0041nn"'],
-    ids=lambda line: line.decode(),
+    [b"Ann", b'"Ann"', b"Ann\r", b"  Ann\t ", b' "Ann" ', b'"\\u0041nn"', BOM_UTF8 + b"Ann"],
+    ids=repr,
 )
 async def test_a_name_is_a_bare_line_or_a_json_string(line: bytes, autojump_clock: MockClock) -> None:
     async with room() as hall:
@@ -69,8 +70,7 @@ async def test_a_name_is_a_bare_line_or_a_json_string(line: bytes, autojump_cloc
         (b" dRAW ", "reserved"),
         (b"An\x1b[2Jn", "control"),
         ("An\u202en".encode(), "bidirectional"),
-        ("\ufeffAnn".encode(), "byte order mark"),
-        ('\ufeff{"type":"hello","name":"Ann","game":"santorini"}'.encode(), "byte order mark"),
+        (BOM_UTF8 + BOM_UTF8 + b"Ann", "invisible"),
         ("A\ufeffnn".encode(), "invisible"),
         (b"An\x85n", "UTF-8"),
         ("Ann".encode("utf-16"), "UTF-8"),
@@ -97,6 +97,20 @@ async def test_a_name_that_nobody_may_have_is_refused_in_a_plain_line_and_a_clos
         assert closed == "[closed]"
         await hall.come("Bob")
         assert not list(hall.host.tournaments["open-santorini"].matches)
+
+
+async def test_a_byte_order_mark_before_a_hello_is_left_out_and_only_there(
+    autojump_clock: MockClock,
+) -> None:
+    """As C# writes it by itself, in whichever pieces it comes."""
+    hello = BOM_UTF8 + b'{"type":"hello","name":"Ann","game":"santorini"}\n'
+    async with room() as hall:
+        ann = await hall.come()
+        for byte in hello:
+            await ann.send(bytes([byte]))
+        assert [each["type"] for each in await ann.messages()] == ["welcome"]
+        await ann.send(BOM_UTF8 + b'{"type":"bye"}\n')  # a move as people type it, which is none
+        assert [each["reason"] for each in await ann.messages()] == ["no match is being played just now"]
 
 
 async def test_a_name_is_had_by_one_at_a_time_whatever_its_spelling(autojump_clock: MockClock) -> None:
