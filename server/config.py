@@ -5,7 +5,7 @@ wrong with it.
 """
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast, get_args
 from urllib.parse import urlsplit
@@ -25,6 +25,7 @@ from server.net.proxies import Proxies
 from tournament.refusals import Refusal
 
 FILE = "quintain.toml"
+SCHEMES = ("postgresql://", "postgres://")  # of a database
 PREFIX = "QUINTAIN_"
 NOT_SETTINGS = frozenset({"QUINTAIN_TOKEN"})  # the organiser's token: a secret, read where it is used
 
@@ -84,11 +85,11 @@ class Webhook(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):
-    bind: str = "127.0.0.1"
+    bind: Annotated[str, Meta(min_length=1)] = "127.0.0.1"
     ports: Ports = Ports()
-    data: str = "quintain-data"
+    data: Annotated[str, Meta(min_length=1)] = "quintain-data"
     store: str = ""  # postgresql://…; nothing is a file in the data folder
-    log_level: str = "info"
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["text", "json"] | None = None  # None: text on a terminal, JSON anywhere else
     matches_at_once: Annotated[int, Meta(ge=1)] | None = (
         None  # in one tournament; None: all that can be played
@@ -117,39 +118,46 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
 def settings(file: str | None, environment: Mapping[str, str], flags: Mapping[str, Any]) -> Settings:
     """The settings in force; `file` is the one asked for, None the usual one if it is there."""
     path = Path(file or FILE)
-    merged: dict[str, Any] = {}
-    if file is not None or path.exists():
-        merged = _merged(merged, _of_file(path))
-        _checked(merged, str(path))
-    merged = _merged(merged, _of_environment(environment))
-    _checked(merged, "the environment")
-    found = _checked(_merged(merged, flags), "the flags")
-    if found.workers > 1 and not found.show:
-        raise ConfigError("workers: several of them need the process that shows, so not show = 0 as well")
-    _check_peers(found)
+    said = {str(path): _of_file(path)} if file is not None or path.exists() else {}
+    said |= {"the environment": _of_environment(environment), "the flags": flags}
+    found, merged = Settings(), dict[str, Any]()
+    for origin, values in said.items():
+        merged = _merged(merged, values)
+        found = _checked(merged, origin)
+    _check_together(found, lambda key: [origin for origin, values in said.items() if key in values][-1])
     return found
 
 
-def _check_peers(found: Settings) -> None:
-    for key, address in (("peers", found.peers), ("advertise", found.advertise)):
-        host, _, port = address.rpartition(":")
-        if address and not (host and port.isascii() and port.isdigit() and int(port) <= 65535):
-            raise ConfigError(f"{key}: expected ADDRESS:PORT, not {address[:100]!r}")
+def _check_together(found: Settings, origin: Callable[[str], str]) -> None:
+    """Refuse what does not go together; `origin` is where a key was set last."""
+    if found.workers > 1 and not found.show:
+        where = origin("workers")
+        raise ConfigError(
+            f"{where}: workers: several of them need the process that shows, so not show = 0 as well"
+        )
+    if found.advertise and not found.peers:
+        where = origin("advertise")
+        raise ConfigError(f"{where}: advertise: others come to the address in peers, so set that as well")
     if not found.peers:
-        if found.advertise:
-            raise ConfigError("advertise: others come to the address in peers, so set that as well")
         return
+    where = origin("peers")
     if not found.store:
         raise ConfigError(
-            'peers: hosts share a PostgreSQL database, so set store = "postgresql://…" as well:'
+            f'{where}: peers: hosts share a PostgreSQL database, so set store = "postgresql://…" as well:'
             " a file belongs to one host"
         )
     if found.workers > 1:
-        raise ConfigError("peers: a host with several workers has its database to itself, so not both")
+        raise ConfigError(
+            f"{where}: peers: a host with several workers has its database to itself, so not both"
+        )
     if not found.show:
-        raise ConfigError("peers: hosts that share a database need the process that shows, so not show = 0")
+        raise ConfigError(
+            f"{where}: peers: hosts that share a database need the process that shows, so not show = 0"
+        )
     if not found.advertise and found.peers.rpartition(":")[0].strip("[]") in ("0.0.0.0", "::"):  # noqa: S104
-        raise ConfigError(f"peers: no host can be reached at {found.peers}, so set advertise as well")
+        raise ConfigError(
+            f"{where}: peers: no host can be reached at {found.peers}, so set advertise as well"
+        )
 
 
 def with_tournament(found: Settings, wanted: Mapping[str, Any]) -> Settings:
@@ -161,7 +169,8 @@ def with_tournament(found: Settings, wanted: Mapping[str, Any]) -> Settings:
         raise ConfigError(f"the flags: {misfit(error, wanted, TournamentSettings)}") from None
     except Refusal as refusal:
         raise ConfigError(f"tournament {wanted['name']}: {refusal}") from None
-    return structs.replace(found, tournament=(*found.tournament, one))
+    others = (each for each in found.tournament if each.name != one.name)
+    return structs.replace(found, tournament=(*others, one))
 
 
 def _of_file(path: Path) -> dict[str, Any]:
@@ -197,6 +206,7 @@ def _checked(values: Mapping[str, Any], origin: str) -> Settings:
     except BadDuration as error:
         raise ConfigError(f"{origin}: {error}") from None
     _check_webhooks(found.webhook, origin)
+    _check_addresses(found, origin)
     for key, listed, reads in (
         ("proxies", found.proxies, Proxies),
         ("hosts", found.hosts, Hosts),
@@ -206,11 +216,13 @@ def _checked(values: Mapping[str, Any], origin: str) -> Settings:
             reads(listed)
         except ValueError as error:
             raise ConfigError(f"{origin}: {key}: {error}") from None
-    for wanted in found.tournament:
+    for number, wanted in enumerate(found.tournament):
         try:
             check(wanted.name, wanted.opened())
         except Refusal as refusal:
             raise ConfigError(f"{origin}: tournament {wanted.name}: {refusal}") from None
+        if any(wanted.name == other.name for other in found.tournament[:number]):
+            raise ConfigError(f"{origin}: tournament[{number}].name: {wanted.name} is there already")
     return found
 
 
@@ -228,6 +240,16 @@ def _in_seconds(values: Mapping[str, Any]) -> Mapping[str, Any]:
                 value = {each: value}
             values = _merged(values, value)
     return values
+
+
+def _check_addresses(found: Settings, origin: str) -> None:
+    for key, address in (("peers", found.peers), ("advertise", found.advertise)):
+        host, _, port = address.rpartition(":")
+        if address and not (host and port.isascii() and port.isdigit() and int(port) <= 65535):
+            raise ConfigError(f"{origin}: {key}: expected ADDRESS:PORT, not {address[:100]!r}")
+    if found.store and not found.store.startswith(SCHEMES):
+        scheme = found.store.partition("://")[0] if "://" in found.store else "no address"
+        raise ConfigError(f"{origin}: store: expected postgresql://…, or nothing for a file, not {scheme}")
 
 
 def _check_webhooks(webhooks: Sequence[Webhook], origin: str) -> None:

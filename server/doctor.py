@@ -129,7 +129,8 @@ def _journal(settings: Settings) -> Iterator[Answer]:
         yield Answer("journal", State.FAULT, str(error), restore)
         return
     if wrong:
-        yield Answer("journal", State.FAULT, f"{wrong[0]} (and {len(wrong) - 1} more)", restore)
+        more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+        yield Answer("journal", State.FAULT, f"{wrong[0]}{more}", restore)
     else:
         yield Answer("journal", State.OK, f"sound; {count} facts")
     if newest > time.time() + AHEAD:

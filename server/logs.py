@@ -18,7 +18,6 @@ from server.net.escaping import CUT, safe
 from server.net.limits import Limits, Rate
 from server.net.log_budget import LogBudget
 
-LEVELS = ("debug", "info", "warning", "error")
 REST_EVERY = 60.0  # seconds between two looks at what was left out of the log
 CLEAR = "\r\x1b[K"  # the line that the cursor is in
 

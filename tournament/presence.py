@@ -4,7 +4,7 @@ It looks at the lobby and at the record, and decides nothing: the tournament ask
 which pairings have waited too long, and closes them.
 """
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Collection, Iterator, Mapping, Set
 from itertools import islice
 from math import inf
 
@@ -136,8 +136,11 @@ class Presence:
         arrived, self._arrived = self._arrived, set[str]()
         return arrived
 
-    def missing(self) -> dict[str, float]:
-        """The entrants who are awaited and not here, and since when; not those who have checked in."""
+    def missing(self, playing: Collection[str] = ()) -> dict[str, float]:
+        """The entrants who are awaited and not here, and since when; not those who have checked in.
+
+        Whoever is `playing` is awaited in its match, whatever else there is to play.
+        """
         self._catch_up()
         record = self._record
         soon = record.state is State.REGISTERING
@@ -146,7 +149,11 @@ class Presence:
             name: since
             for name, since in self._absent.items()
             if name not in record.out
-            and (name not in record.checked_in if soon else between or record.open.count(name) > 0)
+            and (
+                name not in record.checked_in
+                if soon
+                else between or name in playing or record.open.count(name) > 0
+            )
         }
 
     def wait_left(self, name: str, pairings: int) -> float:

@@ -302,7 +302,9 @@ class Tournament:
         if self.record.state is State.FINISHED:
             return []
         ahead = self._wall() - trio.current_time()
-        found = sorted(self._presence.missing().items(), key=lambda each: (each[1], each[0]))
+        playing = {name for match in self.matches.values() for name in match.names}
+        missing = self._presence.missing(() if self.record.format.endless else playing)
+        found = sorted(missing.items(), key=lambda each: (each[1], each[0]))
         return [Missing(name, round(since + ahead, 3)) for name, since in found]
 
     # The steps

@@ -3,6 +3,7 @@
 The list has a line of headings with `name` among them, and a line for each bot. `affiliation`, which
 everybody will see, and `contact`, which only organisers will, are kept with the entrant and go into the
 invitation, so that whoever sends it knows to whom. Without headings the list is names alone, one a line.
+Columns are divided by commas, or by what spreadsheets write instead in other countries: semicolons or tabs.
 """
 
 import csv
@@ -20,6 +21,7 @@ from server.store.private import FILE, make_folder
 from tournament.desk import AFFILIATION, CONTACT
 
 MOST = 10_000  # bots on a list
+DIVIDERS = (",", ";", "\t")  # of columns
 PLAIN = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -33,8 +35,10 @@ class Invited(Struct, frozen=True):
 
 def listed(text: str) -> list[Invited]:
     """Who is on a list; raises `Failure` with the line that is wrong."""
-    lines = [*csv.reader(text.removeprefix("\ufeff").splitlines(), strict=True)]
-    headings = [each.strip().lower() for each in lines[0]] if lines else []
+    written = text.removeprefix("\ufeff").splitlines()
+    divider = next((each for each in DIVIDERS if "name" in _headings(written, each)), ",")
+    lines = [*csv.reader(written, delimiter=divider, strict=True)]
+    headings = _headings(written, divider)
     named = "name" in headings
     if not named and any(len(line) > 1 for line in lines):
         raise Failure("expected a line of headings with name among them, or one name a line")
@@ -58,6 +62,10 @@ def listed(text: str) -> list[Invited]:
     if not 0 < len(found) <= MOST:
         raise Failure(f"expected 1 to {MOST} bots on the list, not {len(found)}")
     return [*found.values()]
+
+
+def _headings(written: list[str], divider: str) -> list[str]:
+    return [each.strip().lower() for line in csv.reader(written[:1], delimiter=divider) for each in line]
 
 
 def read(path: Path) -> list[Invited]:

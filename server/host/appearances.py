@@ -38,3 +38,11 @@ class Index:
         found = self._records.setdefault(record, Appearances())
         found.follow(record)
         return found.of(name)
+
+
+def unseen(name: str) -> str:
+    """Why nothing is known of a bot: it may be playing its first match just now."""
+    return (
+        f"nobody named {name[:32]!r} has entered a tournament, or finished a match at an open table"
+        " in which both had moved"
+    )

@@ -21,7 +21,7 @@ from msgspec import Struct
 from games.brains import BRAINS, greedy
 from games.catalogue import catalogue
 from games.game import Opponent
-from server.host.names import BadName, checked
+from server.host.names import BadName, checked, key
 from server.host.practice import Sparring, Turn, opponents, plainly
 from server.host.reception import Unwelcome
 from server.host.thinker import Busy, Failed
@@ -144,7 +144,7 @@ class HousePlayers:
         if name is None:
             return
         if name not in own:
-            _expect_a_name(name, own)
+            _expect_another(name, challenger.name, own)
         elif challenger not in self._here and challenger.seat is None:
             self._expect_room(self._network(peer))
 
@@ -216,13 +216,15 @@ class HousePlayers:
         return table is not None and table.record.opened.format == "open"
 
 
-def _expect_a_name(wanted: str, own: Iterable[str]) -> None:
-    """Raise `Unwelcome` if no bot has, or ever will have, that name: who waits for it waits for ever."""
+def _expect_another(wanted: str, name: str, own: Iterable[str]) -> None:
+    """Raise `Unwelcome` if no other bot can ever have that name: who waits for it waits for ever."""
+    names = ", ".join(own)
     try:
         checked(wanted)
     except BadName as error:
-        names = ", ".join(own)
         raise Unwelcome(f"no opponent can have that name: {error}; the host's own are {names}") from None
+    if key(wanted) == key(name):
+        raise Unwelcome(f"a bot does not meet itself, and {name} is its own name; the host's own are {names}")
 
 
 def _rest(player: Player) -> None:

@@ -72,7 +72,7 @@ def seen(
     curves: Curves,
     rated: Mapping[str, Rated] = NOBODY,
 ) -> dict[str, Any] | None:
-    """What the page shows; None if nobody of that name was ever here. Versions are `rated` by game."""
+    """What the page shows; None if nothing is known of that name. Versions are `rated` by game."""
     by_game: dict[str, list[Record]] = {}
     for record in records:
         by_game.setdefault(record.opened.game, []).append(record)

@@ -15,6 +15,7 @@ from markupsafe import Markup
 from msgspec import Struct, structs
 
 from games.catalogue import catalogue
+from server.host.appearances import unseen
 from server.host.boards import NoBoard, Run, in_a_thread
 from server.host.grading import Kept, estimated, graded
 from server.host.grouping import members, table_over
@@ -391,7 +392,8 @@ class Pages:
 
         seen = await self._turns.aside(begin)
         if not seen:
-            self.missing(exchange, f"Nobody named {name[:32]!r} was ever here.")
+            why = unseen(name)
+            self.missing(exchange, f"{why[:1].upper()}{why[1:]}.")
             return
         exchange.respond(self.page("bot.html", exchange, kept=self._kept(name), **seen))
 

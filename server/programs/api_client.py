@@ -5,6 +5,7 @@ something else does, that is a `Failure` too.
 """
 
 import json
+from http import HTTPStatus
 from http.client import HTTPException, IncompleteRead
 from pathlib import Path
 from ssl import SSLCertVerificationError
@@ -49,20 +50,24 @@ class Remote:
 
     def post(self, *path: str, body: dict[str, Any] | None = None) -> Any:
         """Have something done, with the organiser's token."""
-        headers = {"Authorization": f"Bearer {self._organiser()}", "Content-Type": "application/json"}
+        token, origin = self._organiser()
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         asked = Request(self._address(path), json.dumps(body or {}).encode(), headers)  # noqa: S310
-        return self._json(self._answer(asked))
+        return self._json(self._answer(asked, f"; it was taken from {origin}"))
 
     def _address(self, path: tuple[str, ...]) -> str:
         return "/".join((self.url, "api", *(quote(part, safe="") for part in path)))
 
-    def _answer(self, request: Request) -> bytes:
+    def _answer(self, request: Request, credentials: str = "") -> bytes:
+        """`credentials` is what to add where they are not taken."""
         try:
             with _open(request, timeout=TIMEOUT) as answer:
                 return answer.read()
         except HTTPError as error:
             with error:
-                raise Failure(_complaint(error)) from None
+                raise Failure(
+                    _complaint(error) + (credentials if error.code == HTTPStatus.UNAUTHORIZED else "")
+                ) from None
         except IncompleteRead:
             raise Failure(f"the host at {self.url} hung up in the middle of its answer") from None
         except HTTPException:
@@ -81,14 +86,15 @@ class Remote:
         except ValueError:
             raise Failure(f"what answers at {self.url} is no host of ours") from None
 
-    def _organiser(self) -> str:
+    def _organiser(self) -> tuple[str, str]:
+        """The organiser's token, and where it is from."""
         if token := (self._token or token_brought()).strip():
             if not (token.isascii() and token.isprintable()):
                 raise Failure("the organiser's token is one line of ASCII, and that which was given is not")
-            return token
+            return token, "--token" if self._token else VARIABLE
         path = Path(self._data) / TOKEN
         try:
-            return path.read_text(encoding="ascii").strip()
+            return path.read_text(encoding="ascii").strip(), str(path)
         except (OSError, ValueError):
             expected = f"--token, {VARIABLE}, or the host's data folder with --data"
             raise Failure(f"this wants the organiser's token: {expected}; there is none in {path}") from None

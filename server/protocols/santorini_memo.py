@@ -167,6 +167,8 @@ def spoken_name(line: bytes, limits: Limits) -> str:
         text = line.decode().strip(" \t\r")
     except UnicodeDecodeError:
         raise BadName("a name is UTF-8, and this is not") from None
+    if text[:1] == "\ufeff":  # as some libraries write it by themselves, before a hello as well
+        raise BadName("this begins with a byte order mark (BOM): send UTF-8 without one")
     if NOT_NAMES.match(text):
         raise BadName("this is no web server: the first line is the name of a bot")
     if text[:1] == '"':

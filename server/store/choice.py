@@ -11,14 +11,12 @@ from server.store.journal import Engine, Reader
 from server.store.reserve import Reserve
 from server.store.sqlite import Sqlite, SqliteReader, backups
 
-SCHEMES = ("postgresql://", "postgres://")
-
 
 def opened(settings: Settings, folder: Path) -> Engine:
     """The database to write to, for whoever has the data folder to itself."""
     path = folder / JOURNAL
     _keep_to_ourselves(path)
-    if not _elsewhere(settings):
+    if not settings.store:
         with suppress(OSError):  # SQLite says what is wrong
             private.create(path)  # what SQLite puts beside it gets the same rights
         return Sqlite(path, Reserve(folder / RESERVE, settings.reserve_bytes))
@@ -34,7 +32,7 @@ def opened(settings: Settings, folder: Path) -> Engine:
 def beside(settings: Settings, readers: int = 1) -> Reader:
     """To look at, while a host may be running, by so many threads at once."""
     path = Path(settings.data) / JOURNAL
-    if _elsewhere(settings):
+    if settings.store:
         from server.store.postgres import PostgresReader
 
         return PostgresReader(settings.store)
@@ -47,10 +45,3 @@ def _keep_to_ourselves(path: Path) -> None:
     """Take from others the rights that an older Quintain has left them: to the journal and its copies."""
     for each in (*path.parent.glob(f"{path.name}*"), *backups(path).glob("*.sqlite*")):
         private.tighten(each)
-
-
-def _elsewhere(settings: Settings) -> bool:
-    if settings.store and not settings.store.startswith(SCHEMES):
-        scheme = settings.store.partition("://")[0] if "://" in settings.store else "no address"
-        raise ConfigError(f"store: expected postgresql://…, or nothing for a file, not {scheme}")
-    return bool(settings.store)

@@ -6,7 +6,7 @@ writes and checkpoints; others only read.
 
 import os
 import sqlite3
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -123,7 +123,7 @@ class SqliteReader:
     def check(self) -> list[str]:
         try:
             with self._reader() as reader:
-                return [said for (said,) in reader.execute("PRAGMA integrity_check") if said != "ok"]
+                return _findings(reader.execute("PRAGMA integrity_check"))
         except sqlite3.DatabaseError as error:  # so damaged that it cannot even be looked at
             return [str(error)]
 
@@ -286,8 +286,7 @@ class Sqlite(SqliteReader):
     # Opening
 
     def _quick_check(self, connection: Connection) -> None:
-        found = [said for (said,) in connection.execute("PRAGMA quick_check") if said != "ok"]
-        if found:
+        if found := _findings(connection.execute("PRAGMA quick_check")):
             raise _unusable(self._path, found[0])
 
     def _set_up(self) -> None:
@@ -371,7 +370,14 @@ def _code(error: sqlite3.Error) -> int:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
+def _findings(rows: Iterable[tuple[str]]) -> list[str]:
+    """What SQLite finds wrong with a database: it may say several things in a row, under a heading."""
+    lines = (line for (said,) in rows for line in said.splitlines())
+    return [line for line in lines if line != "ok" and not line.startswith("***")]
+
+
 def _unusable(path: Path, why: str) -> ConfigError:
-    copies = sorted(backups(path).glob("*.sqlite"), key=lambda copy: copy.stat().st_mtime)
-    newest = f"; the newest backup is {copies[-1]}" if copies else ""
-    return ConfigError(f"{path}: this database cannot be used: {why}{newest}")
+    folder = backups(path)
+    copies = sorted(folder.glob("*.sqlite"), key=lambda copy: copy.stat().st_mtime)
+    newest = f"the newest backup is {copies[-1]}" if copies else f"there is no backup in {folder}"
+    return ConfigError(f"{path}: this database cannot be used: {why}; {newest}")

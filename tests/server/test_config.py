@@ -93,6 +93,18 @@ def test_the_organisers_token_is_no_setting(file: Path) -> None:
         ("origins = ['example.org']", "quintain.toml: origins: expected a scheme and a host"),
         ("origins = ['null']", "quintain.toml: origins: expected a scheme and a host"),
         ("[[tournament]]\nname = 'x'", r"quintain.toml: tournament\[0\].game is required"),
+        ("peers = 'here'", "quintain.toml: peers: expected ADDRESS:PORT, not 'here'"),
+        ("advertise = '10.0.0.1:7000'", "quintain.toml: advertise: others come to the address in peers"),
+        ("peers = '10.0.0.1:7000'", "quintain.toml: peers: hosts share a PostgreSQL database"),
+        ("workers = 2\nshow = 0", "quintain.toml: workers: several of them need the process that shows"),
+        ("store = 'mysql://ann:secret@here'", "quintain.toml: store: expected postgresql://.*, not mysql$"),
+        ("log_level = 'loud'", 'quintain.toml: log_level: expected one of .*, not "loud"'),
+        ("bind = ''", "quintain.toml: bind: expected a text of 1 or more characters"),
+        ("data = ''", "quintain.toml: data: expected a text of 1 or more characters"),
+        (
+            2 * "[[tournament]]\nname = 'x'\ngame = 'quoridor'\n",
+            r"quintain.toml: tournament\[1\].name: x is there already",
+        ),
         (
             "[[tournament]]\nname = 'x'\ngame = 'y'\nentrants = 1",
             r"tournament\[0\].entrants: .* 2 or more, not 1",
@@ -113,6 +125,15 @@ def test_what_is_wrong_with_the_environment_or_a_flag_says_so(file: Path) -> Non
         ConfigError, match=r"^the flags: ports.http: expected a whole number of 0 or more, not -1"
     ):
         settings(None, {}, {"ports": {"http": -1}})
+
+
+def test_what_does_not_go_together_names_where_the_key_at_fault_was_set_last(file: Path) -> None:
+    file.write_text("workers = 2\nshow = 0\n")
+    with pytest.raises(ConfigError, match=r"^the flags: workers: "):
+        settings(None, {}, {"workers": 3})
+    with pytest.raises(ConfigError, match=r"^the environment: workers: "):
+        settings(None, {"QUINTAIN_WORKERS": "3"}, {"show": 0})
+    assert settings(None, {}, {"show": 1}).workers == 2
 
 
 @pytest.mark.parametrize(
@@ -197,6 +218,11 @@ def test_a_time_without_a_zone_is_utc(file: Path) -> None:
 def test_a_tournament_asked_for_by_flags_is_held_beside_those_of_the_file(file: Path) -> None:
     file.write_text(WHOLE)
     found = with_tournament(settings(None, {}, {}), {"name": "cup", "game": "quoridor", "entrants": 4})
+    again = with_tournament(found, {"name": "cup", "game": "santorini", "entrants": 6})
+    assert [(each.name, each.game) for each in again.tournament] == [
+        ("friday", "santorini"),
+        ("cup", "santorini"),
+    ]
     assert [each.name for each in found.tournament] == ["friday", "cup"]
     assert found.tournament[1] == TournamentSettings("cup", "quoridor", entrants=4)
 

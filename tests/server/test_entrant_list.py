@@ -14,6 +14,10 @@ ABOUT = {"tournament": "friday", "game": "santorini", "format": "swiss", "start_
 def test_a_list_has_headings_in_any_order_or_is_names_alone() -> None:
     both = [Invited("ann", "ETH", "ann@example"), Invited("bob, jr", "", "")]
     assert listed('contact,Name,affiliation\nann@example,ann,ETH\n\n,"bob, jr",\n') == both
+    for divider in (";", "\t"):  # as a spreadsheet writes it where the comma is in numbers
+        text = 'contact,Name,affiliation\nann@example,ann,ETH\n\n,"bob, jr",\n'
+        assert listed(text.replace(",", divider).replace(f"bob{divider} jr", "bob, jr")) == both
+    assert listed("a;b\n") == [Invited("a;b")]
     assert listed("\ufeffname\r\nann\r\nbob\r\n") == [Invited("ann"), Invited("bob")]
     assert listed("ann\nbob\n") == [Invited("ann"), Invited("bob")]
 
@@ -26,6 +30,7 @@ def test_a_list_has_headings_in_any_order_or_is_names_alone() -> None:
         ("name\nann\nann\n", "line 3: ann is on the list twice"),
         ("name,contact\n,ann@example\n", "line 2: expected a name"),
         ("ann,ETH\n", "a line of headings"),
+        ('"ann","ETH"\n', "a line of headings"),
         (f"name,affiliation\nann,{'x' * 65}\n", "line 2: expected an affiliation of at most 64 characters"),
         (f"name,contact\nann,{'x' * 201}\n", "line 2: expected a contact of at most 200 characters"),
     ],

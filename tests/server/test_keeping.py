@@ -243,7 +243,9 @@ def test_the_commands_work_together(tmp_path: Path) -> None:
 def states(tmp_path: Path, **changed: Any) -> dict[str, State]:
     ports = {"tcp": 0, "websocket": 0, "http": 0}
     found = settings(None, {}, {"data": str(tmp_path / "data"), "ports": ports, **changed})
-    return {answer.about: answer.state for answer in examination(found)}
+    answers = [*examination(found)]
+    assert not [answer.said for answer in answers if "(and 0 more)" in answer.said or "\n" in answer.said]
+    return {answer.about: answer.state for answer in answers}
 
 
 def test_the_doctor_finds_nothing_wrong_where_a_host_can_run(tmp_path: Path) -> None:
@@ -259,6 +261,16 @@ def test_the_doctor_finds_a_damaged_journal(tmp_path: Path) -> None:
         connection.execute("PRAGMA writable_schema = ON")
         connection.execute("UPDATE sqlite_schema SET sql = 'nonsense' WHERE name = 'journal'")
         connection.commit()
+    assert states(tmp_path)["journal"] is State.FAULT
+
+
+def test_the_doctor_finds_a_journal_so_damaged_that_only_one_thing_can_be_said_of_it(tmp_path: Path) -> None:
+    path = prepared(str(tmp_path / "data")) / "quintain.sqlite"
+    filled(path)
+    content = bytearray(path.read_bytes())
+    for place in range(2 * 4096, 3 * 4096, 37):  # no fact is there
+        content[place] ^= 0x5A
+    path.write_bytes(content)
     assert states(tmp_path)["journal"] is State.FAULT
 
 

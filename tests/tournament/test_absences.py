@@ -147,6 +147,27 @@ async def test_the_missing_are_told_with_the_time_since_when(autojump_clock: Moc
         nursery.cancel_scope.cancel()
 
 
+async def test_whoever_is_gone_from_its_last_match_is_missing_until_that_is_over(
+    autojump_clock: MockClock,
+) -> None:
+    here = World(Opened("tic-tac-toe", "swiss", 2))
+    ann, _ = (here.come(name) for name in ("ann", "bob"))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(here.timekeeper.run)
+        nursery.start_soon(here.tournament.run)
+        for name in ("ann", "bob"):
+            await here.tournament.enter(name)
+        await trio.sleep(1.0)
+        assert ann.seat is not None
+        assert not here.tournament.missing()
+        ann.away()
+        await trio.sleep(1.0)
+        assert [each.name for each in here.tournament.missing()] == ["ann"]
+        await here.tournament.finished()
+        assert not here.tournament.missing()
+        nursery.cancel_scope.cancel()
+
+
 async def test_it_starts_by_itself_at_its_time_with_whoever_is_there(autojump_clock: MockClock) -> None:
     start = trio.current_time() + 500.0
     here = World(Opened("tic-tac-toe", "round-robin", 3, absent="settle", start_at=start))

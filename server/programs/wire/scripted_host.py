@@ -181,7 +181,7 @@ class ScriptedHost:
     # Within
 
     def _say_match(self) -> None:
-        self.client.say(begun(self.match, self.seat))
+        self.client.say(begun(self.match, self.seat, self.match.ply))
         self._say_turn()
 
     def _say_turn(self) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import structs
 
 from server.export.json_views import moment_or_none, rounded
-from server.host.appearances import Index
+from server.host.appearances import Index, unseen
 from server.host.versions import Rated, Version, versions
 from server.http.head import HttpError
 from server.http.wire import Response, json_response
@@ -20,7 +20,7 @@ async def career(call: Look, name: str) -> Response:
     records = [call.seen(each.record) for each in call.view.tournaments.values()]
     mine = [record for record in records if name in record.entrants]
     if not mine:
-        raise HttpError(404, f"nobody named {name[:32]!r} was ever here")
+        raise HttpError(404, unseen(name))
     rated = await call.view.versions.of_games(name, records)
     work = (partial(_career, name, game, mine, rated[game], call.view.versions.index) for game in rated)
     games = [await call.view.boards.run(each) for each in work]

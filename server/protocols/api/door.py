@@ -121,6 +121,8 @@ class Api:
                 f"`limits.wrong_tokens` allows {rate.credits} in {rate.seconds:g} s",
                 ("Retry-After", f"{ceil(rate.seconds / max(rate.credits, 1))}"),
             ) from None
+        if call.token:
+            raise HttpError(401, "this wants the organiser's token, and the one that came is another")
         raise HttpError(401, "this wants the organiser's token: `Authorization: Bearer TOKEN`")
 
 

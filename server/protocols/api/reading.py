@@ -100,10 +100,11 @@ async def tournament(call: Look, found: Held) -> Response:
 
 async def standings(call: Look, found: Held) -> Response | None:
     page, record = asked(call.exchange.request), call.seen(found.record)
-    if call.exchange.request.query.get("format") == "trf":
+    form = _form(call, "csv", "trf")
+    if form == "trf":
         return await _trf(call, record)
     board = await board_of(call, record)
-    if call.exchange.request.query.get("format") == "csv":
+    if form == "csv":
         await _give_csv(call, board, record)
         return None
     shown = {
@@ -113,6 +114,15 @@ async def standings(call: Look, found: Held) -> Response | None:
         "next": page.next(len(board.rows)),
     }
     return json_response(200, tournament_shown(found.record) | shown)
+
+
+def _form(call: Look, *others: str) -> str:
+    """How an answer is to be written that is JSON unless it is asked for in one of the `others`."""
+    form = call.exchange.request.query.get("format", "json")
+    if form not in ("json", *others):
+        known = f"{', '.join(('json', *others[:-1]))} or {others[-1]}"
+        raise HttpError(400, f"`format` is {known}, not {form[:20]!r}")
+    return form
 
 
 async def board_of(call: Look, record: Record) -> Board:
@@ -138,7 +148,7 @@ def matches(call: Look, found: Held) -> Response:
 
 async def match(call: Look, found: Held, name: str) -> Response:
     record = found.record
-    if call.exchange.request.query.get("format") == "text":
+    if _form(call, "text") == "text":
         if name not in record.matches:
             raise HttpError(409, f"{name} is still being played: it is text when it is over")
         return _text(TEXT, match_text.text(record, await found.concluded(name)))

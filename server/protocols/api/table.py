@@ -56,7 +56,7 @@ ROUTES: tuple[Route, ...] = (
         f"{ONE}/standings",
         "The standings; with ?format=csv as CSV, with ?format=trf as FIDE's report file.",
         reading.standings,
-        query={"format": {"enum": ["csv", "trf"]}, **paging.QUERY},
+        query={"format": {"enum": ["json", "csv", "trf"]}, **paging.QUERY},
     ),
     look(f"{ONE}/matches", "Its matches, without their moves.", reading.matches, query=paging.QUERY),
     look(f"{ONE}/export", "All of it, as JSON Lines.", reading.export),
@@ -78,7 +78,7 @@ ROUTES: tuple[Route, ...] = (
         "/api/matches/{match}",
         "One match, with its moves and the seconds spent on each; with ?format=text as text.",
         reading.match,
-        query={"format": {"enum": ["text"]}},
+        query={"format": {"enum": ["json", "text"]}},
     ),
     look(
         "/api/matches/{match}/events",

@@ -187,16 +187,16 @@ def _misfit(error: msgspec.ValidationError, given: dict[str, Any]) -> str:
     return f"this {kind} does not fit: {misfit(error, given, _SAID[kind])}"
 
 
-def begin(seat: Seat) -> Begin:
-    """What a bot is told when it is dealt a seat, or comes back to one."""
-    return begun(seat.match, seat.index)
+def begin(seat: Seat, ply: int) -> Begin:
+    """What a bot is told when it is dealt a seat, or comes back to one after so many plies."""
+    return begun(seat.match, seat.index, ply)
 
 
-def begun(match: Match, seat: int) -> Begin:
+def begun(match: Match, seat: int, ply: int) -> Begin:
     """The same for whoever holds that seat otherwise."""
-    state = match.game.show(match.position, match.names)
+    state = match.game.show(match.positions[ply], match.names)
     options = dict(match.options) or UNSET
-    moves, restarted = list(match.moves) or UNSET, match.interrupted or UNSET
+    moves, restarted = list(match.moves[:ply]) or UNSET, match.interrupted or UNSET
     you, pace = match.game.seats[seat], match.clock.pace
     return Begin(match.name, you, match.names, pace, state, options, moves, restarted)
 

@@ -273,7 +273,7 @@ class House:
 
     def _resume(self, seat: Seat) -> None:
         """Tell all that is needed to go on with a match that has begun."""
-        self._say(begin(seat))
+        self._say(begin(seat, seat.match.ply))
         self._say(turn(seat.match, seat.match.ply, trio.current_time()))
         self._ask(seat, seat.match.ply)
 
@@ -284,7 +284,7 @@ class House:
         match = seat.match
         match event:
             case events.Began():
-                self._say(begin(seat))
+                self._say(begin(seat, 0))  # an opponent of the host's own may have moved already
                 self._put(once(event, lambda: encode(turn(match, 0, event.at))))
                 self._ask(seat, 0)
             case events.Moved(ply=ply):

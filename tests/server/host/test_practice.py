@@ -94,6 +94,20 @@ async def test_every_brain_plays_every_game_with_whoever_asks_and_short_strings_
         assert not list(hall.host.lobby.players()), "it is gone with its challenger"
 
 
+async def test_whoever_is_told_of_a_match_after_the_first_move_is_told_how_it_began(
+    autojump_clock: MockClock,
+) -> None:
+    """Connect-4's own `random` moves at once, before its challenger is told that there is a match."""
+    async with practice() as hall:
+        ann = await hall.hello("ann", "connect-4", against="random", matches=2)
+        heard = await play(ann, "connect-4", 2)
+        begun = [number for number, told in enumerate(heard) if told["type"] == "begin"]
+        assert "second" in {heard[number]["you"] for number in begun}
+        for begin, turn in ((heard[number], heard[number + 1]) for number in begun):
+            assert "moves" not in begin
+            assert (turn["ply"], turn["last"], turn["state"]) == (0, None, begin["state"])
+
+
 @pytest.mark.parametrize("game", GAMES)
 async def test_matches_with_the_hosts_own_are_marked_and_in_nobodys_rating(
     game: str, autojump_clock: MockClock
@@ -196,6 +210,16 @@ async def test_whoever_asks_for_somebody_who_can_never_come_is_told_so(
         assert not list(hall.host.lobby.players())
         assert not hall.host.tournaments, "no table was opened for nobody"
         await hall.host.arrive("ann", "connect-4", against="aima", practises=True)
+
+
+async def test_nobody_waits_for_itself(autojump_clock: MockClock) -> None:
+    async with practice() as hall:
+        for name in ("ann", " ANN "):
+            with pytest.raises(
+                Unwelcome, match=r"^a bot does not meet itself, .*; the host's own are .*first"
+            ):
+                await hall.host.arrive("ann", "santorini", against=name, practises=True)
+        await hall.host.arrive("ann", "santorini", against="anna", practises=True)
 
 
 async def test_whoever_practises_is_at_the_open_table_even_while_a_tournament_takes_entrants(

@@ -100,6 +100,19 @@ async def test_the_ladder_and_the_strength_are_on_one_scale(autojump_clock: Mock
     assert "μ" not in page + bot
 
 
+async def test_a_bot_in_its_first_match_at_an_open_table_is_not_said_to_have_never_been_here(
+    autojump_clock: MockClock,
+) -> None:
+    async with gallery() as here:
+        await here.host.arrive("ann", GAME)
+        await here.host.arrive("bob", GAME)
+        await trio.sleep(1.0)
+        page, answer = await here.read("/bots/ann", status=404), await here.ask("/api/bots/ann")
+    assert "finished a match at an open table in which both had moved." in page
+    assert answer.status == 404
+    assert b"finished a match at an open table in which both had moved" in answer.body
+
+
 async def test_nobody_is_told_to_send_a_post_to_see_a_tournament(autojump_clock: MockClock) -> None:
     async with gallery() as here:
         page = await here.read("/")

@@ -15,7 +15,7 @@ import trustme
 
 from server.exits import Failure
 from server.programs.api_client import Remote
-from server.store.data_folder import VARIABLE, organiser_token
+from server.store.data_folder import TOKEN, VARIABLE, organiser_token
 from tests.hang import HANG
 
 NOBODY = "http://127.0.0.1:1"  # nothing is asked there
@@ -33,6 +33,23 @@ def test_a_token_may_come_with_the_end_of_its_line(monkeypatch: pytest.MonkeyPat
 def test_a_token_that_no_request_can_carry_is_refused_with_a_sentence(token: str) -> None:
     with pytest.raises(Failure, match="one line of ASCII"):
         Remote(NOBODY, token).post("tournaments")
+
+
+def test_whoever_has_another_token_is_told_where_it_was_found(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Perhaps that of another host, whose data folder is where the command is given."""
+    (tmp_path / TOKEN).write_text("of another host")
+    no = b'HTTP/1.1 401 No\r\nContent-Length: 22\r\n\r\n{"error":"it is not."}\n'
+    for token, environment, origin in (
+        (None, "", str(tmp_path / TOKEN)),
+        (None, "in the environment", VARIABLE),
+        ("brought", "in the environment", "--token"),
+    ):
+        monkeypatch.setenv(VARIABLE, environment)
+        with answering(no) as address, pytest.raises(Failure) as failure:
+            Remote(f"http://{address}", token, str(tmp_path)).post("tournaments")
+        assert str(failure.value) == f"it is not.; it was taken from {origin}"
 
 
 @contextmanager

@@ -168,7 +168,8 @@ async def test_every_route_of_the_organiser_wants_the_token(autojump_clock: Mock
     async with office() as here:
         await here.tell("/api/tournaments", 201, name="cup", game=GAME)
         path = route.path.format(name="cup", order="explode")
-        assert "organiser's token" in (await here.tell(path, 401, None))["error"]
+        assert "organiser's token: `Authorization" in (await here.tell(path, 401, None))["error"]
+        assert "the one that came is another" in (await here.tell(path, 401, "another"))["error"]
 
 
 async def test_where_a_method_is_not_taken_those_are_named_that_are(autojump_clock: MockClock) -> None:

@@ -102,6 +102,19 @@ async def test_what_is_no_page_is_refused_in_words(
         assert words in (await here.read(f"/api/tournaments{path}?{query}", 400))["error"]
 
 
+async def test_a_form_that_nothing_is_written_in_is_refused_in_words(autojump_clock: MockClock) -> None:
+    async with office() as here:
+        await held(here, 1)
+        for path, forms in (
+            ("tournaments/cup/standings", "json, csv or trf"),
+            ("matches/cup-1", "json or text"),
+        ):
+            refused = await here.read(f"/api/{path}?format=xml", 400)
+            assert refused["error"] == f"`format` is {forms}, not 'xml'"
+        table = "/api/tournaments/cup/standings"
+        assert (await here.read(f"{table}?format=json"))["rows"] == (await here.read(table))["rows"]
+
+
 async def test_a_page_past_the_end_is_empty(autojump_clock: MockClock) -> None:
     async with office() as here:
         await held(here)

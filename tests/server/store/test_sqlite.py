@@ -210,6 +210,18 @@ def test_what_is_no_database_is_refused_with_the_newest_backup(path: Path) -> No
         Sqlite(path)
 
 
+def test_a_damaged_database_is_refused_in_one_line_that_says_whether_there_is_a_backup(path: Path) -> None:
+    engine = Sqlite(path)
+    engine.write([row for number in range(1, 20) for row in large(number)])
+    engine.close()
+    content = bytearray(path.read_bytes())
+    for place in range(2 * 4096, len(content), 37):
+        content[place] ^= 0x5A
+    path.write_bytes(content)
+    with pytest.raises(ConfigError, match=r"cannot be used: [^*\n]+; there is no backup in .*backups$"):
+        Sqlite(path)
+
+
 def test_damage_in_a_large_database_is_found_once_it_is_open(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
