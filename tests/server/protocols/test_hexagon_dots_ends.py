@@ -140,7 +140,7 @@ async def test_whoever_meets_a_bot_that_came_by_match_is_told_how_the_game_ends(
         await bob.join(await here.found())
         assert playing(here, "bob").names == ("eve", "bob")
         assert visit.player.seat is not None
-        assert begin(visit.player.seat).options == FOUND
+        assert begin(visit.player.seat, 0).options == FOUND
 
 
 async def test_a_game_that_somebody_made_keeps_its_end_for_who_is_led_there(
