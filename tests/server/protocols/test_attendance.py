@@ -362,6 +362,20 @@ async def test_whoever_is_taken_out_while_it_comes_in_is_told_so(autojump_clock:
         assert ann.told == ["authenticated", "admitted", "ann was withdrawn from cup: ask its organiser why"]
 
 
+async def test_whoever_was_taken_out_is_told_so_when_it_comes_after_a_restart(
+    autojump_clock: MockClock,
+) -> None:
+    store = Memory()
+    async with hosting(CUP, store=store) as (host, _):
+        ann = await Bot(host).come("ann", token="a-token-of-20-letters")
+        await Desk(host.tournaments["cup"]).withdraw("ann")
+        await trio.testing.wait_all_tasks_blocked()
+        why = ann.told[-1]
+    async with hosting(CUP, store=store) as (host, _):
+        again = await Bot(host).come("ann", tournament="cup", token="a-token-of-20-letters")
+        assert again.told == [why] == ["ann was withdrawn from cup: ask its organiser why"]
+
+
 async def test_at_an_open_table_whoever_is_taken_out_is_told_so_and_not_let_in_again(
     autojump_clock: MockClock,
 ) -> None:
