@@ -7,13 +7,13 @@ asked for, so that help comes at once.
 import os
 import sys
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
 from typing import TypeVar, cast
 
 from cyclopts import App, CycloptsError
 
 from server.commands import COMMANDS
 from server.exits import FAILED, INTERRUPTED, MISUSED, Failure
+from server.version import own_version
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads would fight the host's for the processors
 
@@ -27,16 +27,9 @@ Example: a round robin of four Santorini bots that ends with the standings:
 """
 
 
-def _version() -> str:
-    try:
-        return version("quintain")
-    except PackageNotFoundError:  # run from a checkout that is not installed
-        return "0+checkout"
-
-
 def command_line(words: Sequence[str]) -> App:
     """The parser of these words, which imports only the commands that they name."""
-    app = App(name="quintain", help=HELP, help_format="plaintext", version=_version)
+    app = App(name="quintain", help=HELP, help_format="plaintext", version=own_version)
     app["--help"].group = app["--version"].group = "Also"
     for name, (where, summary) in COMMANDS.items():
         told = None if name in words else summary  # which would take the place of its whole help

@@ -9,13 +9,13 @@ import platform
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from server.config import Settings
 from server.host.exposition import Family, Sample, single
 from server.net.open_files import room_for_files
 from server.store.regular_backups import RegularBackups
+from server.version import own_version
 from server.webhooks import positions
 
 PROC = Path("/proc/self")
@@ -27,13 +27,6 @@ Queues = Mapping[str, Callable[[], int]]  # by name: how many wait
 def build() -> Iterator[Family]:
     sample = Sample(1, {"version": own_version(), "python": platform.python_version()})
     yield Family("quintain_build_info", "gauge", "1, with the versions of the host and of Python.", (sample,))
-
-
-def own_version() -> str:
-    try:
-        return version("quintain")
-    except PackageNotFoundError:  # run from a checkout that is not installed
-        return "0+checkout"
 
 
 def waiting(queues: Queues) -> Iterator[Family]:

@@ -61,6 +61,7 @@ from server.store.journal import Engine
 from server.store.ledger import Ledger
 from server.store.regular_backups import RegularBackups
 from server.store.sqlite import backups, warn_of_faults
+from server.version import own_version
 from server.webhooks.delivery import deliver
 from server.workers.requests import Reading
 from server.workers.spread import Spread
@@ -147,7 +148,7 @@ async def _serve(
     doors = await _open(settings)
     async with trio.open_nursery() as nursery:
         if peering is not None:
-            await peering.listen(nursery, settings.peers, settings.advertise, figures.own_version())
+            await peering.listen(nursery, settings.peers, settings.advertise, own_version())
             peering.serve(host)
         await nursery.start(host.run)
         nursery.start_soon(partial(trio.to_thread.run_sync, engine.examine, abandon_on_cancel=True))

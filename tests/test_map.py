@@ -109,6 +109,7 @@ ELSEWHERE = {
     "server/collector.py": "server/test_serve.py",
     "server/doctor.py": "server/test_keeping.py",
     "server/figures.py": "server/host/test_metrics.py",
+    "server/version.py": "server/host/test_metrics.py",
     "server/exits.py": "server/test_commands.py",
     # What is exported and imported
     "server/export/read.py": "server/test_keeping.py",

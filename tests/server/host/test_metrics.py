@@ -1,5 +1,8 @@
 """What a monitor is told about a host: right types, few samples, and figures that say what happened."""
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import trio
@@ -111,6 +114,27 @@ def test_the_process_is_told_as_everywhere_else() -> None:
     assert 0 < found.one("process_open_fds") <= found.one("process_max_fds")
     assert found.one("quintain_queue_length", queue="journal") == 3
     assert len(found.all("quintain_build_info")) == 1
+
+
+def test_whoever_asks_again_and_again_leaves_nothing_behind_that_has_to_be_collected() -> None:
+    def asked() -> int:
+        exposition((*figures.process(), *figures.build(), *figures.waiting({})))
+        return len(gc.get_objects())
+
+    with switched_off_collector():
+        asked()
+        first = asked()
+        assert max(asked() for _ in range(50)) - first < 50
+
+
+@contextmanager
+def switched_off_collector() -> Iterator[None]:
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 async def test_prometheus_own_tool_finds_nothing_to_complain_about(autojump_clock: MockClock) -> None:
