@@ -105,12 +105,16 @@ def looking(address: Address) -> Iterator[list[int]]:
 
     def ask() -> None:
         connection = http.client.HTTPConnection(*address)
-        while not over.is_set():
-            for path in LOOKS:
-                connection.request("GET", path)
-                answer = connection.getresponse()
-                answer.read()
-                statuses.append(answer.status)
+        try:
+            while not over.is_set():
+                for path in LOOKS:
+                    connection.request("GET", path)
+                    answer = connection.getresponse()
+                    answer.read()
+                    statuses.append(answer.status)
+        except (OSError, http.client.HTTPException):
+            if not over.is_set():  # else the host has ended, as all has been measured
+                raise
 
     for each in (follow, ask):
         threading.Thread(target=each, daemon=True).start()
