@@ -83,7 +83,10 @@ def main(descriptor: int) -> None:
         signal.signal(number, signal.SIG_IGN)  # a terminal sends them to all: the parent says when to end
     with socket.socket(fileno=descriptor) as told:
         with told.makefile("rb") as words:
-            wanted = msgspec.msgpack.decode(words.read(), type=Wanted)
+            said = words.read()
+        if not said:  # whoever was to say what it wants has ended
+            return
+        wanted = msgspec.msgpack.decode(said, type=Wanted)
         settings = wanted.settings
         set_up(settings.log_level, settings.log_format, settings.limits.log_lines)
         path = Path(settings.data) / (OF_WHOLE if wanted.whole else FILE)
@@ -93,7 +96,8 @@ def main(descriptor: int) -> None:
         except Unavailable as error:
             log.debug("the journal cannot be read just now", why=str(error))
         else:
-            told.sendall(msgspec.msgpack.encode(done))
+            with suppress(ConnectionError):  # whoever wanted it has ended meanwhile
+                told.sendall(msgspec.msgpack.encode(done))
 
 
 if __name__ == "__main__":

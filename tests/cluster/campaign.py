@@ -253,11 +253,18 @@ class Cluster:
             verdict.wrong.append("something was written under a lease after another host had had a later one")
         for host in self._hosts:
             # A bot whose tournament has just gone to another host is dropped, and that is logged.
-            for line in host.log.read_bytes().splitlines():
+            lines = host.log.read_bytes().splitlines()
+            for number, line in enumerate(lines):
                 if b"Traceback" in line and STALE not in line:
-                    bug = line.decode(errors="replace")[-TOLD:] if line.startswith(b"{") else host.tail()
-                    verdict.wrong.append(f"a host had a bug to tell of: {bug}")
+                    verdict.wrong.append(f"a host had a bug to tell of: {_bug(lines[number:])}")
         return verdict
+
+
+def _bug(lines: list[bytes]) -> str:
+    """What a log says from a traceback on: as JSON in one line, or up to the line with the exception."""
+    last = next((number for number, line in enumerate(lines) if number and not line.startswith(b" ")), 0)
+    told = lines[:1] if lines[0].startswith(b"{") else lines[: last + 1]
+    return b"\n".join(told).decode(errors="replace")[-TOLD:]
 
 
 @asynccontextmanager

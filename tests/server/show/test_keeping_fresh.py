@@ -1,15 +1,19 @@
 """Snapshots of what has happened, while a host goes on: a process of its own takes each."""
 
+import socket
 import tracemalloc
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from server.config import Settings
-from server.show.keeping_fresh import taken
+from server.show.keeping_fresh import Wanted, taken
+from server.show.process import child_of_ours
 from server.store.data_folder import JOURNAL
 from server.store.snapshots import FILE, MANY, folded
 from server.store.sqlite import Sqlite
+from tests.hang import HANG
 from tournament import entries
 from tournament.facts import HOST, Ordered
 
@@ -51,3 +55,19 @@ async def test_none_is_taken_before_it_is_time(settings: Settings) -> None:
 
 async def test_where_none_can_be_taken_whoever_asked_goes_on(settings: Settings) -> None:
     assert await taken(settings, whole=False) is None
+
+
+@pytest.mark.parametrize("whole", [None, False, True])
+def test_whoever_asked_and_is_gone_is_not_missed(
+    settings: Settings, whole: bool | None, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It may end before it has said what it wants, and before it is answered."""
+    written(settings, MANY)
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    with theirs:
+        child = child_of_ours("server.show.keeping_fresh", (theirs.fileno(),))
+    with ours:
+        if whole is not None:
+            ours.sendall(msgspec.msgpack.encode(Wanted(settings, whole)))
+    assert child.wait(HANG) == 0
+    assert capfd.readouterr() == ("", "")
