@@ -4,7 +4,7 @@ It looks at the lobby and at the record, and decides nothing: the tournament ask
 which pairings have waited too long, and closes them.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from itertools import islice
 from math import inf
 
@@ -136,13 +136,16 @@ class Presence:
         arrived, self._arrived = self._arrived, set[str]()
         return arrived
 
-    def missing(self, playing: Collection[str] = ()) -> dict[str, float]:
+    def missing(self, played: Iterable[Iterable[str]] = ()) -> dict[str, float]:
         """The entrants who are awaited and not here, and since when; not those who have checked in.
 
-        Whoever is `playing` is awaited in its match, whatever else there is to play.
+        Whoever plays one of the matches that are `played` is awaited there, whatever else it has to play.
+        They are looked at only where somebody is not here: this is asked for again and again.
         """
         self._catch_up()
-        record = self._record
+        if not self._absent:
+            return {}
+        record, playing = self._record, {name for names in played for name in names}
         soon = record.state is State.REGISTERING
         between = not (record.open.due or record.dealt) and rounds.coming(record) is not None
         return {

@@ -302,8 +302,7 @@ class Tournament:
         if self.record.state is State.FINISHED:
             return []
         ahead = self._wall() - trio.current_time()
-        playing = {name for match in self.matches.values() for name in match.names}
-        missing = self._presence.missing(() if self.record.format.endless else playing)
+        missing = self._presence.missing(match.names for match in self.matches.values())
         found = sorted(missing.items(), key=lambda each: (each[1], each[0]))
         return [Missing(name, round(since + ahead, 3)) for name, since in found]
 

@@ -102,6 +102,28 @@ def test_what_a_look_costs_does_not_grow_with_the_pairings_that_are_open() -> No
     assert cost(900) <= cost(9)
 
 
+async def test_asking_who_is_missing_costs_no_look_at_the_matches_while_nobody_is(
+    autojump_clock: MockClock,
+) -> None:
+    """It is asked for every second, and a tournament may have a thousand matches in play."""
+
+    async def cost(bots: int) -> int:
+        here = World(Opened("tic-tac-toe", "round-robin", bots))
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(here.tournament.run)
+            for name in (f"bot-{number}" for number in range(bots)):
+                await here.tournament.enter(name)
+                here.come(name)
+            await trio.sleep(1.0)
+            assert len(here.tournament.matches) == bots // 2
+            here.tournament.missing()
+            steps = steps_taken(here.tournament.missing)
+            nursery.cancel_scope.cancel()
+        return steps
+
+    assert await cost(60) <= await cost(2)
+
+
 async def test_after_a_pause_everybody_is_waited_for_anew(autojump_clock: MockClock) -> None:
     here = World(Opened("tic-tac-toe", "round-robin", absent="settle"))
     async with trio.open_nursery() as nursery:
