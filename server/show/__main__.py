@@ -4,7 +4,6 @@ Both are descriptors of sockets to the process that plays. Not for people: they 
 """
 
 import os
-import signal
 import socket
 import sys
 from contextlib import closing, suppress
@@ -44,8 +43,6 @@ def main(feed: int, conduit: int) -> int:
     os.nice(NICER)
     end_with_the_parent()
     allocator.give_back()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)  # a terminal sends them to both: the parent says when to end
     with socket.socket(fileno=feed) as told, socket.socket(fileno=conduit) as lent:
         begin = _begun(told)
         settings = begin.settings

@@ -1,13 +1,16 @@
-"""A child that ends with its parent, also where the parent has no time to say so."""
+"""A child that ends with its parent, also where the parent has no time to say so, and at nothing else."""
 
 import ctypes
 import signal
 import sys
 
 PARENT_DIED = 1  # PR_SET_PDEATHSIG
+FOR_ALL = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # a terminal sends them to parent and children alike
 
 
 def end_with_the_parent() -> None:
-    """Have the kernel kill this process when the thread that started it is gone."""
+    """Have the kernel kill this process when the thread that started it is gone: that says when."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PARENT_DIED, signal.SIGKILL)
+    for number in FOR_ALL:
+        signal.signal(number, signal.SIG_IGN)

@@ -5,7 +5,6 @@ that goes on, most of these would stay: what it makes meanwhile lies in between.
 with it.
 """
 
-import signal
 import socket
 import sys
 from collections.abc import Callable
@@ -79,8 +78,6 @@ async def taken(settings: Settings, *, whole: bool) -> int | None:
 
 def main(descriptor: int) -> None:
     end_with_the_parent()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)  # a terminal sends them to all: the parent says when to end
     with socket.socket(fileno=descriptor) as told:
         with told.makefile("rb") as words:
             said = words.read()

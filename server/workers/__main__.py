@@ -4,7 +4,6 @@ The first two are descriptors of sockets, the third is what worker 0's clock say
 Not for people: they start `quintain serve`.
 """
 
-import signal
 import socket
 import sys
 from collections.abc import Sequence
@@ -81,8 +80,6 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 def main(link: int, requests: int, zero: float) -> int:
     end_with_the_parent()
     allocator.give_back()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)  # a terminal sends them to all: worker 0 says when to end
     with socket.socket(fileno=link) as linked, socket.socket(fileno=requests) as lent:
         trio.run(Process(linked, lent).run, clock=SameClock(zero))
     return 0
