@@ -5,7 +5,7 @@ wrong with it.
 """
 
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast, get_args
 from urllib.parse import urlsplit
@@ -124,40 +124,43 @@ def settings(file: str | None, environment: Mapping[str, str], flags: Mapping[st
     for origin, values in said.items():
         merged = _merged(merged, values)
         found = _checked(merged, origin)
-    _check_together(found, lambda key: [origin for origin, values in said.items() if key in values][-1])
+    try:
+        _check_together(found)
+    except Unfit as unfit:
+        origin = [origin for origin, values in said.items() if unfit.key in values][
+            -1
+        ]  # where it was set last
+        raise ConfigError(f"{origin}: {unfit.key}: {unfit}") from None
     return found
 
 
-def _check_together(found: Settings, origin: Callable[[str], str]) -> None:
-    """Refuse what does not go together; `origin` is where a key was set last."""
+class Unfit(Exception):
+    """A setting does not go together with the others. The message says why."""
+
+    def __init__(self, key: str, why: str) -> None:
+        super().__init__(why)
+        self.key = key
+
+
+def _check_together(found: Settings) -> None:
     if found.workers > 1 and not found.show:
-        where = origin("workers")
-        raise ConfigError(
-            f"{where}: workers: several of them need the process that shows, so not show = 0 as well"
-        )
+        raise Unfit("workers", "several of them need the process that shows, so not show = 0 as well")
     if found.advertise and not found.peers:
-        where = origin("advertise")
-        raise ConfigError(f"{where}: advertise: others come to the address in peers, so set that as well")
+        raise Unfit("advertise", "others come to the address in peers, so set that as well")
     if not found.peers:
         return
-    where = origin("peers")
     if not found.store:
-        raise ConfigError(
-            f'{where}: peers: hosts share a PostgreSQL database, so set store = "postgresql://…" as well:'
-            " a file belongs to one host"
+        raise Unfit(
+            "peers",
+            'hosts share a PostgreSQL database, so set store = "postgresql://…" as well:'
+            " a file belongs to one host",
         )
     if found.workers > 1:
-        raise ConfigError(
-            f"{where}: peers: a host with several workers has its database to itself, so not both"
-        )
+        raise Unfit("peers", "a host with several workers has its database to itself, so not both")
     if not found.show:
-        raise ConfigError(
-            f"{where}: peers: hosts that share a database need the process that shows, so not show = 0"
-        )
+        raise Unfit("peers", "hosts that share a database need the process that shows, so not show = 0")
     if not found.advertise and found.peers.rpartition(":")[0].strip("[]") in ("0.0.0.0", "::"):  # noqa: S104
-        raise ConfigError(
-            f"{where}: peers: no host can be reached at {found.peers}, so set advertise as well"
-        )
+        raise Unfit("peers", f"no host can be reached at {found.peers}, so set advertise as well")
 
 
 def with_tournament(found: Settings, wanted: Mapping[str, Any]) -> Settings:

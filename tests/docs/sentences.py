@@ -30,7 +30,7 @@ AUDIENCES: Mapping[str, tuple[str, ...]] = {
     "To whoever opens a tournament or a match, about options": ("BadOption",),
     "To an HTTP client": ("HttpError",),
     "To a language model and its client": ("RpcError", "Unseated", "Full"),
-    "On the command line": ("ConfigError", "Misuse", "Failure"),
+    "On the command line": ("ConfigError", "Unfit", "Misuse", "Failure"),
 }
 
 
