@@ -22,6 +22,7 @@ from tests.clients.relay import Relay
 from tests.clients.script import Script
 from tests.clients.starters import GAMES, HERE, LANGUAGES, Workshop, needed
 from tests.hang import HANG, wait_for
+from tests.loopback import ipv6
 from tests.server.run import quintain
 from tests.server.served import ROOT, Served
 
@@ -117,6 +118,12 @@ def asked(match: str, ply: int) -> dict[str, Any]:
     return turn | {"state": EMPTY, "clock": [60.0, None], "news": {"of": ['a field, "unknown"', None]}}
 
 
+def welcome(hello: dict[str, Any]) -> dict[str, Any]:
+    """The answer to a hello, which brings a token."""
+    token, place = hello["token"], {"game": "connect-4", "tournament": "cup"}
+    return {"type": "welcome", "name": hello["name"], "token": token} | place
+
+
 def begun(match: str, name: str, **more: Any) -> dict[str, Any]:
     begin = {"type": "begin", "match": match, "you": "first", "players": [name, "bob"]}
     return begin | {"clock": {"bank": None, "gain": 0.0, "turn": 60.0}, "state": EMPTY} | more
@@ -132,9 +139,7 @@ def test_a_refused_move_a_lost_connection_and_the_end_are_lived_through(
     script.accept()
     hello = script.hear()
     assert (hello["type"], hello["name"], hello["game"]) == ("hello", name, "connect-4")
-    welcome = {"type": "welcome", "name": name, "token": hello["token"], "game": "connect-4"}
-    welcome["tournament"] = "cup"
-    script.say(welcome, begun("cup-1", name), asked("cup-1", 0))
+    script.say(welcome(hello), begun("cup-1", name), asked("cup-1", 0))
     move = script.hear()
     assert (move["match"], move["ply"]) == ("cup-1", 0)
     assert move["move"] in range(7)
@@ -150,7 +155,7 @@ def test_a_refused_move_a_lost_connection_and_the_end_are_lived_through(
     script.accept()
     again = script.hear()
     assert (again["token"], again["tournament"]) == (hello["token"], "cup")
-    script.say(welcome, begun("cup-2", name, moves=[3, 3], restarted=True), asked("cup-2", 2))
+    script.say(welcome(hello), begun("cup-2", name, moves=[3, 3], restarted=True), asked("cup-2", 2))
     assert script.hear()["ply"] == 2
     script.say({"type": "end", "match": "cup-2", "winner": None, "ending": "void", "why": "void"})
     rows = [{"rank": 1, "name": name, "points": 1.5}, {"rank": 2, "name": "bob", "points": 0.5}]
@@ -198,8 +203,7 @@ def test_whoever_is_taken_out_of_its_tournament_is_told_so_and_does_not_come_bac
     name, why = f"{language}-nine", "nine was withdrawn from cup: ask its organiser why"
     bot = workshop.start(language, script.port, name=name)
     script.accept()
-    welcome = {"type": "welcome", "name": name, "token": script.hear()["token"], "game": "connect-4"}
-    script.say(welcome | {"tournament": "cup"}, {"type": "refused", "reason": why})
+    script.say(welcome(script.hear()), {"type": "refused", "reason": why})
     script.hang_up()
     _, errors = bot.communicate(timeout=HANG)
     assert (bot.returncode, errors) == (1, f"cannot play on tcp://127.0.0.1:{script.port}: {why}\n")
@@ -214,8 +218,7 @@ def test_a_line_that_is_cut_off_with_the_connection_is_no_message(
     name = f"{language}-four"
     bot = workshop.start(language, script.port, name=name)
     script.accept()
-    welcome = {"type": "welcome", "name": name, "token": script.hear()["token"], "game": "connect-4"}
-    script.say(welcome | {"tournament": "cup"}, begun("cup-1", name))
+    script.say(welcome(script.hear()), begun("cup-1", name))
     script.mumble('{"type":"turn","match":"cup-1","ply":0,"tu')
     script.hang_up()
     script.accept()
@@ -239,9 +242,9 @@ def test_what_goes_wrong_in_choose_is_no_lost_connection(
     file.write_text(bot.replace(move, 'open("an-opening-book")'))
     running = workshop.start(language, script.port, name=f"{language}-six")
     script.accept()
-    welcome = {"type": "welcome", "name": "six", "token": script.hear()["token"], "game": "connect-4"}
+    hello = script.hear()
     file.write_text(bot)
-    script.say(welcome | {"tournament": "cup"}, begun("cup-1", "six"), asked("cup-1", 0))
+    script.say(welcome(hello), begun("cup-1", hello["name"]), asked("cup-1", 0))
     out, errors = running.communicate(timeout=HANG)
     script.hang_up()
     assert running.returncode == 1
@@ -388,13 +391,11 @@ def test_the_program_in_the_readme_of_the_bot_in_python_plays_a_match_without_a_
     assert set(re.findall(r'"ending": ?"(\w+)"', out)) == {"played"}
 
 
+@ipv6
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_an_address_may_be_of_ipv6(language: str, workshop: Workshop) -> None:
     needed(language)
-    try:
-        script = Script("::1")
-    except OSError:
-        pytest.skip("this machine has no IPv6")
+    script = Script("::1")
     bot = workshop.start(language, name="eight", url=f"tcp://[::1]:{script.port}")
     script.accept()
     assert script.hear()["name"] == "eight"
