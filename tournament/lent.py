@@ -17,9 +17,10 @@ from tournament.clock import ClockState
 from tournament.events import AnyEvent, Ended, Fault, Moved, Refused
 from tournament.match import Match, OutOfTurn
 from tournament.notes import Notebook, Noted, Notes
+from tournament.thinking import Seconds, Thinking
+from tournament.verdicts import Gone
 
 Decided = Callable[[Match, Ended], None]
-Two = tuple[float, float]
 
 
 class Beginning(Struct, frozen=True, array_like=True):
@@ -43,15 +44,10 @@ class Course(Struct, frozen=True, array_like=True):
     quoted: tuple[int, ...]  # of these, by their numbers: they refuse what no message can hold
     clock: ClockState
     refusals: tuple[int, int]
-    due: tuple[float | None, float | None]
-    since: Two
-    lost: tuple[bool, bool]
-    came: tuple[bool, bool]
+    gone: tuple[Gone | None, Gone | None]
     losses: tuple[int, int]
-    held: tuple[bool, bool]
     credited: float
-    thought: Two
-    reports: tuple[int, int]
+    thinking: Thinking | None
     notes: Notes
 
 
@@ -62,7 +58,7 @@ class Report(Struct, frozen=True, array_like=True):
     moves: tuple[Any, ...]
     times: tuple[float, ...]
     moved: tuple[bool, bool]  # which seats have
-    thinking: tuple[tuple[float | None, float | None], tuple[float | None, float | None]]
+    thinking: tuple[Seconds, Seconds]
     notes: Notes
 
 
@@ -96,15 +92,10 @@ class Travelling(Match):
             tuple(number for number, event in enumerate(events) if event is not self.log.events[number]),
             self.clock.state,
             (self._counts[0], self._counts[1]),
-            (self._due[0], self._due[1]),
-            (self._since[0], self._since[1]),
-            (self._lost[0], self._lost[1]),
-            (self._came[0], self._came[1]),
+            (self._gone[0], self._gone[1]),
             (self._losses[0], self._losses[1]),
-            (self._held[0], self._held[1]),
             self._credited,
-            (self._thought[0], self._thought[1]),
-            (self._reports[0], self._reports[1]),
+            self._thinking,
             notes,
         )
 
@@ -121,10 +112,8 @@ class Travelling(Match):
         self.to_move = self.position.turn
         self.clock.show(course.clock)
         self._paused = course.clock.paused
-        self._counts, self._due, self._since = [*course.refusals], [*course.due], [*course.since]
-        self._lost, self._came, self._losses = [*course.lost], [*course.came], [*course.losses]
-        self._held, self._credited = [*course.held], course.credited
-        self._thought, self._reports = [*course.thought], [*course.reports]
+        self._counts, self._gone, self._losses = [*course.refusals], [*course.gone], [*course.losses]
+        self._credited, self._thinking = course.credited, course.thinking
         if course.notes:
             self._notebook = _notebook(course.notes)
 
@@ -264,7 +253,7 @@ class Lent(Match):
         report = self._report
         return super().moves_and_times() if report is None else (report.moves, report.times)
 
-    def thinking(self) -> tuple[tuple[float | None, float | None], tuple[float | None, float | None]]:
+    def thinking(self) -> tuple[Seconds, Seconds]:
         return super().thinking() if self._report is None else self._report.thinking
 
     @property

@@ -38,8 +38,10 @@ from tournament.events import (
 )
 from tournament.log import Log
 from tournament.notes import Note, Notebook, Notes
+from tournament.thinking import UNTOLD, Seconds, Thinking
+from tournament.verdicts import Gone
 
-PRESENT = [None, None]  # nobody is absent
+PRESENT = [None, None]  # nobody is gone
 NOTED = 0.1  # seconds of a stall of the host that are told: less than that decides nothing
 LOSSES = 20  # lost connections of a seat that are told of in a match: more of them say nothing new
 REFUSALS = 20  # in one match: enough for an honest author to notice a fault, and a bound on the host's work
@@ -102,24 +104,20 @@ class Match:
         self._early_grace = early_grace
         self._counts = [0, 0]
         self._decided = decided or announce_at_once
-        self._due: list[float | None] = [None, None]  # when an absent seat has to be there …
-        self._since = [at, at]  # … since when it is absent …
-        self._lost = [False, False]  # … whether that is because its connection was lost …
-        self._came = [True, True]  # … and whether it has ever been here
+        self._gone: list[Gone | None] = [None, None]
         self._losses = [0, 0]  # lost connections
         self._credited = 0.0  # seconds that were given back since anything was told
         self._eventful = False  # more has been told than the moves
-        self._thought = [0.0, 0.0]  # seconds that the bots say they have spent …
-        self._reports = [0, 0]  # … on so many moves
-        self._notebook: Notebook | None = None  # made when the first note comes: most bots note nothing
+        self._thinking: Thinking | None = None  # made when a bot first says how long it thought …
+        self._notebook: Notebook | None = None  # … and when the first note comes: most say nothing
         self._paused: float | None = None
-        self._held = [False, False]  # absent since the beginning: its clock does not run
         self._last: tuple[AnyEvent, Any] | None = None  # the move that decided, kept back with the verdict
         self.interrupted = kept is not None
-        self._to_return = [self.interrupted, self.interrupted]  # seats that have not been here since then
         self.log.append(Began(at, names))
-        for move, spent in zip(*(kept or ((), ())), strict=True):
-            self._restore(move, spent, at)
+        if kept is not None:
+            self._gone = [Gone(seat, at, inf, returns=True) for seat in (0, 1)]
+            for move, spent in zip(*kept, strict=True):
+                self._restore(move, spent, at)
         self.clock.start(self.position.turn, at)
 
     # What can be seen
@@ -159,14 +157,15 @@ class Match:
 
     def awaits_return(self, seat: int) -> bool:
         """Whether a seat has not been here since the host was started again."""
-        return self._to_return[seat]
+        gone = self._gone[seat]
+        return gone is not None and gone.returns
 
     @property
     def deadline(self) -> float:
         """The next instant after which `flag` may have something to decide."""
         if self.verdict is not None:
             return inf
-        return self.clock.deadline if self._due == PRESENT else min(self.clock.deadline, self._absent_until)
+        return self.clock.deadline if self._gone == PRESENT else min(self.clock.deadline, self._gone_until)
 
     def left(self, at: float) -> tuple[float | None, float | None]:
         """Seconds on both clocks."""
@@ -187,25 +186,11 @@ class Match:
         """When it began, by the wall clock; None if that was before the host was started."""
         return None if self.interrupted else round(self.wall(self.log.events[0].at), 3)
 
-    def thinking(self) -> tuple[tuple[float | None, float | None], tuple[float | None, float | None]]:
-        """Seconds that each bot says it has spent, and those that its moves took longer than that.
-
-        None for a bot that has not said so of every move.
-        """
-        if self._reports == [0, 0]:  # nearly always
-            return (None, None), (None, None)
-        _, times = self.moves_and_times()
-        clocked, counted = [0.0, 0.0], [0, 0]
-        for position, spent in zip(self.positions, times, strict=False):
-            clocked[position.turn] += spent
-            counted[position.turn] += 1
-        known = [0 < count == reports for count, reports in zip(counted, self._reports, strict=True)]
-        one, other = (round(self._thought[seat], 3) if known[seat] else None for seat in (0, 1))
-        late = [
-            None if said is None else round(max(0.0, clocked[seat] - said), 3)
-            for seat, said in ((0, one), (1, other))
-        ]
-        return (one, other), (late[0], late[1])
+    def thinking(self) -> tuple[Seconds, Seconds]:
+        """Seconds that each bot says it has spent, and those that its moves took longer than that."""
+        if self._thinking is None:
+            return UNTOLD
+        return self._thinking.beside(self.positions, self.moves_and_times()[1])
 
     @property
     def notes(self) -> Notes:
@@ -224,7 +209,7 @@ class Match:
     def play(self, seat: int, sent: object, at: float, now: float | None = None) -> None:
         """Play what was sent, which arrived at `at`; the next clock starts `now`."""
         clock = self.clock
-        if at > clock.deadline or self._due != PRESENT:  # rare: nearly always nothing has run out
+        if at > clock.deadline or self._gone != PRESENT:  # rare: nearly always nothing has run out
             self.flag(at)
         position = self.positions[-1]
         if self.to_move != seat:
@@ -249,8 +234,9 @@ class Match:
             self._end(self._played(at, None, f"{moved.ply} plies were played, which makes it a draw"))
         else:
             self._add(moved, after)
-            self.to_move = turn = after.turn
-            if not self._held[turn]:
+            turn: int = after.turn
+            self.to_move = turn
+            if (gone := self._gone[turn]) is None or not gone.held:
                 clock.start(turn, at if now is None or now < at else now)
             self.log.append(moved)  # … to here
 
@@ -270,8 +256,9 @@ class Match:
 
     def report(self, seat: int, spent: float) -> None:
         """A bot says how many seconds it has spent on the move that it has just made."""
-        self._thought[seat] += spent
-        self._reports[seat] += 1
+        if self._thinking is None:
+            self._thinking = Thinking()
+        self._thinking.report(seat, spent)
 
     def annotate(self, seat: int, note: Note) -> None:
         """Keep what a bot notes with the move that it has just made."""
@@ -286,10 +273,7 @@ class Match:
 
         The same for one whose connection was `lost`, where the protocol lets its clock wait.
         """
-        self._held[seat] = True
-        self._came[seat] = lost
-        self._due[seat] = until
-        self._be_gone(seat, at, lost)
+        self._be_gone(seat, until, at, lost=lost, held=True)
         if self.clock.running == seat:
             self.clock.halt(self.clock.since)
 
@@ -298,12 +282,12 @@ class Match:
 
         The same for one that is not there for all we know, though no connection was `lost`.
         """
-        if self._due[seat] is None:
-            self._due[seat] = until
-            self._be_gone(seat, at, lost)
+        if self._gone[seat] is None:
+            self._be_gone(seat, until, at, lost=lost)
 
-    def _be_gone(self, seat: int, at: float, lost: bool) -> None:
-        self._since[seat], self._lost[seat] = at, lost
+    def _be_gone(self, seat: int, until: float, at: float, *, lost: bool, held: bool = False) -> None:
+        came = lost or not held
+        self._gone[seat] = Gone(seat, at, until, lost, held, came, self.awaits_return(seat))
         if lost and self.verdict is None:
             self._losses[seat] += 1
             if self._losses[seat] <= LOSSES:
@@ -312,22 +296,19 @@ class Match:
     def leave(self, seat: int, at: float) -> None:
         """A seat is gone for good. Its opponent wins, now or on coming back."""
         self.flag(at)
-        self._due[seat] = -inf
+        self._gone[seat] = structs.replace(self._gone[seat] or Gone(seat, at), until=-inf)
         self.flag(at)
 
     def here(self, seat: int, at: float) -> None:
         """A seat has come, or come back."""
         self.flag(at)
-        if self._due[seat] == -inf:
-            return
-        if self._lost[seat] and self.verdict is None and self._losses[seat] <= LOSSES:
-            self._note(Returned(at, self.ply, seat=seat))
-        self._due[seat] = None
-        self._lost[seat], self._came[seat] = False, True
-        self._to_return[seat] = False
-        if self._held[seat]:
-            self._held[seat] = False
-            if self.to_move == seat:
+        if (gone := self._gone[seat]) is not None:
+            if gone.for_good:
+                return
+            if gone.lost and self.verdict is None and self._losses[seat] <= LOSSES:
+                self._note(Returned(at, self.ply, seat=seat))
+            self._gone[seat] = None
+            if gone.held and self.to_move == seat:
                 self.clock.start(seat, at)
         self.flag(at)  # if the opponent has been gone for too long, this seat wins now
 
@@ -342,34 +323,26 @@ class Match:
         if self.verdict is not None or at <= self.deadline:
             return
         names, clock = self.names, self.clock
-        if clock.deadline <= self._absent_until:
+        gone = [each for each in self._gone if each is not None]
+        if clock.deadline <= self._gone_until:
             mover: int = self.position.turn
             late = causes.Late(at, mover, self.ply, clock.allowed, clock.spent(at))
-            lost_at = self._since[mover] if self._lost[mover] else None
+            lost_at = next((each.since for each in gone if each.seat == mover and each.lost), None)
             self._end(verdicts.out_of_time(names, late, self._led(at), lost_at, clock.deadline))
-        elif missing := [names[seat] for seat in (0, 1) if self._to_return[seat]]:
+        elif missing := [names[each.seat] for each in gone if each.returns]:
             self._end(verdicts.not_resumed(missing, at, self._led(at)))
-        elif None in self._due:
-            gone = self._gone(0 if self._due[1] is None else 1)
-            void = self._excused[gone.seat] and not self.both_have_moved
-            self._end(verdicts.left(names, gone, at, self._led(at), void=void))
+        elif len(gone) == 1:
+            void = self._excused[gone[0].seat] and not self.both_have_moved
+            self._end(verdicts.left(names, gone[0], at, self._led(at), void=void))
         else:
-            both = self._gone(0), self._gone(1)
-            self._end(verdicts.both_gone(both, at, self._led(at), void=self._replayable))
-
-    def _gone(self, seat: int) -> verdicts.Gone:
-        due = self._due[seat]
-        until = -inf if due is None else due
-        return verdicts.Gone(
-            seat, self._since[seat], until, self._lost[seat], self._held[seat], self._came[seat]
-        )
+            self._end(verdicts.both_gone(gone, at, self._led(at), void=self._replayable))
 
     def credit(self, seconds: float, at: float) -> None:
         """The host stalled: give that time back to the clocks and to whoever is away."""
         if self.verdict is None and self._paused is None:
             given = self.clock.credit(seconds, at)
             self._credited += given if given >= NOTED else 0.0
-            self._due = [None if due is None else due + seconds for due in self._due]
+            self._wait_longer(seconds)
 
     def pause(self, at: float) -> None:
         """Stop all time: nothing runs out until `resume`. Moves may still be played."""
@@ -380,7 +353,7 @@ class Match:
     def resume(self, at: float) -> None:
         if self._paused is not None:
             waited, self._paused = at - self._paused, None
-            self._due = [None if due is None else due + waited for due in self._due]
+            self._wait_longer(waited)
             self.clock.resume(at)
             self.flag(at)  # somebody may have left for good meanwhile
 
@@ -417,12 +390,16 @@ class Match:
     # Within
 
     @property
-    def _absent_until(self) -> float:
-        """Until when the match waits for whoever is absent; while both are, for the later of them."""
-        one, other = self._due
-        if (one is None and other is None) or self._paused is not None:
+    def _gone_until(self) -> float:
+        """Until when the match waits for whoever is gone; while both are, for the later of them."""
+        if self._paused is not None:
             return inf
-        return max(-inf if one is None else one, -inf if other is None else other)
+        return max((gone.until for gone in self._gone if gone is not None), default=inf)
+
+    def _wait_longer(self, seconds: float) -> None:
+        for gone in self._gone:
+            if gone is not None:
+                self._gone[gone.seat] = structs.replace(gone, until=gone.until + seconds)
 
     def _refuse(self, seat: int, sent: object, why: str, at: float) -> None:
         self._counts[seat] += 1

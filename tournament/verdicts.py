@@ -35,10 +35,11 @@ class Gone(Struct, frozen=True):
 
     seat: int
     since: float  # when it was gone …
-    until: float  # … and when it had to be there; -inf: it has left for good
-    lost: bool  # its connection was lost
-    held: bool  # its clock does not run
-    came: bool  # it has been here in this match
+    until: float = inf  # … and when it has to be there; -inf: it has left for good
+    lost: bool = False  # its connection was lost
+    held: bool = False  # its clock does not run
+    came: bool = True  # it has been here in this match
+    returns: bool = False  # it was here before the host was started again, and not since
 
     @property
     def for_good(self) -> bool:

@@ -239,15 +239,6 @@ def test_a_flood_of_hang_ups_is_bounded_and_the_last_ones_are_kept() -> None:
     assert ended(played).why.endswith("disconnected 30 s earlier and did not come back")
 
 
-def test_what_the_bots_say_they_spent_is_known_only_if_they_say_it_of_every_move() -> None:
-    played = match(pace=Pace())
-    for number, spent in enumerate((0.75, None, 0.5, 1.0)):
-        played.play(number % 2, number, number + 1.0)
-        if spent is not None:
-            played.report(number % 2, spent)
-    assert played.thinking() == ((1.25, None), (0.75, None))
-
-
 def test_what_arrived_at_another_host_earlier_than_was_known_here_is_told_in_its_order() -> None:
     """Catches an end before what led to it: verifying says of such a record that it does not follow."""
     played = match()
