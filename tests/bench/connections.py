@@ -5,26 +5,30 @@ table of Santorini, and think for a second before each move: in each match there
 How late the next state comes is the delay, with what the bots' own process is late. Memory and
 seconds of the processor are those of the process that plays.
 
-What a process may have open bounds the rows: the greatest have as many connections as that allows.
+What a process may have open bounds what one process can hold. Rows with more connections have as many workers
+as it takes, and bots wait in as many processes; memory and seconds are then those of all workers together.
 """
 
 import socket
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
+from urllib.request import Request, urlopen
+
+from msgspec.json import encode
 
 from server.net.open_files import room_for_files
 from tests.bench import load_tcp
 from tests.bench.crowd import Address, Crowd, Send, Take
 from tests.bench.doors import p99
-from tests.bench.memory import settle, waiting
-from tests.bench.server import Server, quintain
+from tests.bench.memory import waiting
+from tests.bench.server import Server, memory_of, quintain, seconds_of
 
 COUNTS = (10, 1_000, 10_000, 20_000)
 SPARE = 400  # files of the host that are no bots' connections, and some more
@@ -35,6 +39,9 @@ TOGETHER = 100  # bots that come before those who are here play on
 PATIENCE = 60.0  # seconds: a crowd that comes at once is told nothing for long
 CONFIG = "[limits]\nnew_names = { credits = 100000, seconds = 1.0 }\n"
 MB = 1_000_000
+SPREAD = 2  # bots: a table with more of them is spread over all workers
+LATER = "later-{}"
+LOOK, IDLE_SHARE = 0.3, 0.03  # seconds between two looks, and the share that an idle process takes
 
 
 class Thinking(Crowd):
@@ -71,76 +78,120 @@ class Thinking(Crowd):
 
 
 def bench() -> None:
-    print(f"{'':28}{'all wait':24}half of them play, a move a second in each match")
+    print(f"{'':37}{'all wait':24}half of them play, a move a second in each match")
     print(
-        f"{'connections':>12}{'MB':>8}{'KB each':>9}{'CPU':>8}"
+        f"{'connections':>12}{'workers':>9}{'MB':>8}{'KB each':>9}{'CPU':>8}"
         f"{'MB':>12}{'CPU':>8}{'moves/s':>10}{'p50 ms':>9}{'p99 ms':>9}{'CPU of the bots':>17}"
     )
     most = int(room_for_files()) - SPARE
     for count in COUNTS:
-        print(_row(min(count, most)), flush=True)
+        print(_row(count, -(-count // most)), flush=True)
 
 
-def _row(count: int) -> str:
+def _row(count: int, workers: int) -> str:
     with ExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory())
         config = Path(folder, "quintain.toml")
         config.write_text(CONFIG)
-        later = ("--tournament", "later", "--game", "connect-4", "--entrants", str(count + 1))
-        server = stack.enter_context(quintain(folder, "--config", str(config), *later))
-        settle(server)
-        empty = server.memory()
-        half = stack.enter_context(_wait(server, range(count // 2)))
-        with _wait(server, range(count // 2, count)):
-            settle(server)
-            memory, cpu = server.memory(), _share(server, IDLE)
-        line = f"{count:12,}{memory / MB:8.0f}{(memory - empty) / count / 1000:9.1f}{cpu:8.3f}"
-        if count < 4 or not half:
+        flags = ("--workers", str(workers), "--spread", str(SPREAD)) if workers > 1 else ()
+        host = Host(stack.enter_context(quintain(folder, "--config", str(config), *flags)), folder)
+        for number in range(workers):
+            host.open(number)
+        host.settle()
+        empty = host.memory()
+        with ExitStack() as leaving:
+            for number in range(workers):
+                half = range(number * count // workers, (2 * number + 1) * count // (2 * workers))
+                rest = range(half.stop, (number + 1) * count // workers)
+                stack.enter_context(_waiting(host, number, half))
+                leaving.enter_context(_waiting(host, number, rest))
+            host.settle()
+            memory, cpu = host.memory(), host.share(IDLE)
+        line = f"{count:12,}{workers:9}{memory / MB:8.0f}{(memory - empty) / count / 1000:9.1f}{cpu:8.3f}"
+        if count < 4:
             return line
-        settle(server)  # those who have left are gone: there is no room for more
-        with _playing(server.address("tcp"), count // 4) as crowd:
+        host.settle()  # those who have left are gone: there is no room for more
+        with _playing(host.address("tcp"), count // 4) as crowd:
             crowd.send(TURN)
-            before, begun = server.seconds(), perf_counter()
+            before, begun = host.seconds(), perf_counter()
             moves, took, load = crowd.recv()
             wall = perf_counter() - begun
-            cpu = (server.seconds() - before) / wall
+            cpu = (host.seconds() - before) / wall
         took.sort()
         delays = f"{1000 * took[len(took) // 2]:9.1f}{1000 * p99(took):9.1f}"
-        return line + f"{server.memory() / MB:12.0f}{cpu:8.2f}{moves / wall:10.0f}{delays}{load / wall:17.2f}"
+        return line + f"{host.memory() / MB:12.0f}{cpu:8.2f}{moves / wall:10.0f}{delays}{load / wall:17.2f}"
 
 
-def _share(server: Server, seconds: float) -> float:
-    """Of a processor that it takes."""
-    before = server.seconds()
-    time.sleep(seconds)
-    return (server.seconds() - before) / seconds
+class Host:
+    """All processes of a host that play."""
+
+    def __init__(self, server: Server, folder: str) -> None:
+        self.address = server.address
+        self._token = Path(folder, "organiser-token").read_text().strip()
+        self._play = (server.process.pid, *server.children(b"server.workers"))
+
+    def open(self, number: int) -> None:
+        """A tournament that begins when it is told to: the host has the worker hold it that has the least to do."""
+        body = encode({"name": LATER.format(number), "game": "connect-4"})
+        host, port = self.address("http")
+        authorization = {"Authorization": f"Bearer {self._token}"}
+        urlopen(Request(f"http://{host}:{port}/api/tournaments", body, authorization)).close()
+
+    def memory(self) -> int:
+        return sum(map(memory_of, self._play))
+
+    def seconds(self) -> float:
+        return sum(map(seconds_of, self._play))
+
+    def share(self, seconds: float) -> float:
+        """Of a processor that they take."""
+        before = self.seconds()
+        time.sleep(seconds)
+        return (self.seconds() - before) / seconds
+
+    def settle(self) -> None:
+        """Until they have nothing to do."""
+        while self.share(LOOK) > IDLE_SHARE * len(self._play):
+            pass
 
 
 @contextmanager
-def _wait(server: Server, numbers: range) -> Iterator[list[socket.socket]]:
-    """Bots that are in, and wait."""
-    with ExitStack() as stack:
-        bots: list[socket.socket] = []
-        for number in numbers:
-            name = f'"name":"waits{number}","game":"connect-4","tournament":"later"'
-            hello = f'{{"type":"hello",{name}}}\n'.encode()
-            bots.append(stack.enter_context(waiting(server.address("tcp"), hello)))
-        for bot in bots:
-            if not (told := bot.recv(4096)).startswith(b'{"type":"welcome"'):
-                raise RuntimeError(f"a bot that came was told {told!r}")
-        yield bots
+def _waiting(host: Host, tournament: int, numbers: range) -> Iterator[None]:
+    """Bots that are in, and wait, in a process of their own."""
+    with _forked(_wait, host.address("tcp"), LATER.format(tournament), numbers) as crowd:
+        crowd.recv()
+        yield
+
+
+def _wait(address: Address, tournament: str, numbers: range, asked: Connection) -> None:
+    bots: list[socket.socket] = []
+    for number in numbers:
+        name = f'"name":"waits{number}","game":"connect-4","tournament":"{tournament}"'
+        bots.append(waiting(address, f'{{"type":"hello",{name}}}\n'.encode()))
+    for bot in bots:
+        if not (told := bot.recv(4096)).startswith(b'{"type":"welcome"'):
+            raise RuntimeError(f"a bot that came was told {told!r}")
+    asked.send(None)
+    asked.recv()  # until this process is killed
 
 
 @contextmanager
 def _playing(address: Address, matches: int) -> Iterator[Connection]:
     """A crowd that has warmed up, in a process of its own: it plays for as many seconds as it is sent."""
+    with _forked(_play, address, matches) as crowd:
+        crowd.recv()
+        yield crowd
+
+
+@contextmanager
+def _forked(run: Callable[..., None], *arguments: object) -> Iterator[Connection]:
+    """A process that runs that, with the other end of what is returned."""
     fork = get_context("fork")
     ours, theirs = fork.Pipe()
-    child = fork.Process(target=_play, args=(address, matches, theirs), daemon=True)
+    child = fork.Process(target=run, args=(*arguments, theirs), daemon=True)
     child.start()
     theirs.close()  # so that its end is heard
     try:
-        ours.recv()
         yield ours
     finally:
         child.kill()

@@ -6,6 +6,7 @@ bot is told by whoever holds the tournament then.
 """
 
 import json
+import shutil
 import signal
 import tempfile
 from collections.abc import AsyncIterator, Iterable, Sequence
@@ -86,7 +87,8 @@ class Cluster:
         self.faults: dict[str, int] = {}
         self.resumed: dict[str, list[float]] = {}
         self.overtaken: dict[str, int] = {}
-        self._fault = ""  # the latest
+        self._fault = ""  # the latest …
+        self._meant: Host | None = None  # … and the host that it ends
         found = program()
         self.balancer = Doors(self._ports) if found is None else HaProxy(found, hosts, folder)
 
@@ -103,6 +105,8 @@ class Cluster:
                 await host.settle()
             await nursery.start(self.balancer.run)
             async with trio.open_nursery() as playing:
+                for host in self._hosts:
+                    playing.start_soon(self._look_after, host)
                 self._gather(playing, chance)
                 while len(self.told.ends) < ROUND_ROBIN:  # noqa: ASYNC110 - nobody tells
                     await trio.sleep(LOOK)
@@ -111,6 +115,7 @@ class Cluster:
                         await self._befall(fault, chance)
                     await trio.sleep(chance.uniform(*CALM))
                 await trio.sleep(CALM[1])
+                await self._all_live()
                 playing.cancel_scope.cancel()
             for host in self._hosts:
                 code, _ = await host.end(signal.SIGTERM)
@@ -142,24 +147,27 @@ class Cluster:
     async def _befall(self, fault: str, chance: Random) -> None:
         self.faults[fault] = self.faults.get(fault, 0) + 1
         self._fault = fault
-        holder = await self._holder() or self._hosts[0]
+        await self._all_live()
+        holder = await self._living_holder()
         match fault:
             case "kill":
+                self._meant = holder
                 await holder.kill()
                 await self._measured(fault, holder)
                 await self._begin(holder)
             case "drain":
-                holder.there = False
+                self._meant, holder.there = holder, False
                 code, _ = await holder.end(signal.SIGTERM)
                 self._expect(holder, code, 0)
                 await self._measured(fault, holder)
                 await self._begin(holder)
             case "stop":
+                self._meant = holder
                 await self._stop(holder)
             case "cut":
                 holder.cable.restart(chance.uniform(0.0, AWAY))
             case "clock":
-                other = chance.choice([host for host in self._hosts if host is not holder])
+                self._meant = other = chance.choice([host for host in self._hosts if host is not holder])
                 await other.kill()
                 await self._begin(other, chance.choice((-MINUTE, MINUTE)))
             case "balancer":
@@ -175,11 +183,20 @@ class Cluster:
                 await trio.to_thread.run_sync(self._pair.mend)
             case _:
                 raise ValueError(fault)
-        for host in self._hosts:
-            if host.there and host.code is not None:
+        self._meant = None
+
+    async def _look_after(self, host: Host) -> None:
+        """Start it again when it has ended by itself, as a service manager would.
+
+        On a busy machine others take over from a host that stands still for a second, and from another one
+        before this one is back.
+        """
+        while True:
+            if host is not self._meant and host.there and host.code is not None:
                 self._expect(host, host.code, None)
                 host.there = False
                 await self._begin(host)
+            await trio.sleep(LOOK)
 
     async def _begin(self, host: Host, ahead: float = 0.0) -> None:
         """Until it is ready. On a busy machine, others may take from it what it has just taken up."""
@@ -223,8 +240,17 @@ class Cluster:
             await trio.sleep(LOOK)
         self.resumed.setdefault(what, []).append(self.heard["ladder"] - begun)
 
+    async def _all_live(self) -> None:
+        while not all(host.lives for host in self._hosts):  # noqa: ASYNC110 - one is just being started again
+            await trio.sleep(LOOK)
+
+    async def _living_holder(self) -> Host:
+        while (holder := await self._holder()) is None or not holder.lives:  # noqa: ASYNC110
+            await trio.sleep(LOOK)
+        return holder
+
     async def _holder(self) -> Host | None:
-        """Of the ladder."""
+        """Of the ladder, though it may have ended."""
         found = await trio.to_thread.run_sync(self._ask, HOLDER, (LADDER,))
         return next((host for host in self._hosts if (host.address,) in found), None)
 
@@ -286,8 +312,13 @@ async def standing(server: Server, folder: Path, count: int, *, standby: bool) -
 
 async def campaign(server: Server, faults: Sequence[str], seed: int, hosts: int = HOSTS) -> Found:
     """All of it, on a server that is this campaign's alone if one of the faults is to fail over."""
-    with tempfile.TemporaryDirectory(prefix="quintain-cluster-") as folder:
-        async with standing(server, Path(folder), hosts, standby="fail-over" in faults) as cluster:
+    folder = Path(tempfile.mkdtemp(prefix="quintain-cluster-"))
+    try:
+        async with standing(server, folder, hosts, standby="fail-over" in faults) as cluster:
             await cluster.play(faults, Random(f"{seed} cluster"))
             verdict = await trio.to_thread.run_sync(cluster.judged)
-            return Found(verdict, cluster.faults, cluster.resumed, cluster.overtaken, str(cluster.balancer))
+    except BaseException as error:
+        error.add_note(f"The logs of the hosts, and of what is before them, are in {folder}")
+        raise
+    await trio.to_thread.run_sync(shutil.rmtree, folder)
+    return Found(verdict, cluster.faults, cluster.resumed, cluster.overtaken, str(cluster.balancer))

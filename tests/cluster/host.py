@@ -17,6 +17,11 @@ class Host(Alone):
         self.cable = Balancer(lambda: [self._peers])
         self.there = False  # bots may be sent to it
 
+    @property
+    def lives(self) -> bool:
+        """Whether bots are sent to it, and it has not ended."""
+        return self.there and self.code is None
+
     async def hatch(self, ahead: float = 0.0) -> None:
         """Only start it; its clock is `ahead` by so many seconds."""
         ports = ("--tcp", str(self.tcp), "--http", str(self.http), "--websocket", str(self.websocket))
