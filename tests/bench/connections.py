@@ -131,7 +131,7 @@ class Host:
         self._play = (server.process.pid, *server.children(b"server.workers"))
 
     def open(self, number: int) -> None:
-        """A tournament that begins when it is told to: the host has the worker hold it that has the least to do."""
+        """A tournament that begins when it is told to, held by the worker with the least to do."""
         body = encode({"name": LATER.format(number), "game": "connect-4"})
         host, port = self.address("http")
         authorization = {"Authorization": f"Bearer {self._token}"}
