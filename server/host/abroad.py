@@ -71,6 +71,9 @@ class Abroad(Protocol):
         """Have somebody hold a tournament, which is new or was kept; None: this process is to."""
         ...
 
-    def opens(self, game: str) -> bool:
-        """Whether this process is to open the table of a game."""
+    async def opens(self, game: str) -> bool:
+        """Whether this process is to open the table of a game.
+
+        If not, whoever is to may be asked, and have it held here when this returns.
+        """
         ...

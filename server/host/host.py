@@ -252,10 +252,11 @@ class Host:
         """The open table of a game, opened when it is first needed."""
         name = OPEN + game
         if name not in self.tournaments:
-            if self.abroad is not None and not self.abroad.opens(game):
-                raise Refusal(ELSEWHERE)
+            ours = self.abroad is None or await self.abroad.opens(game)
             async with self._table:
                 if name not in self.tournaments:  # nobody else was quicker meanwhile
+                    if not ours:
+                        raise Refusal(ELSEWHERE)
                     record = await self.found_table(game)
                     if self.abroad is not None:
                         self.abroad.place(record)  # here, as it says

@@ -234,7 +234,7 @@ class Peers:
     def place(self, record: Record) -> Away | None:
         return self._directory.replace(record)
 
-    def opens(self, game: str) -> bool:
+    async def opens(self, game: str) -> bool:
         return self._directory.opens(game)
 
     # Within

@@ -60,6 +60,7 @@ from server.workers.messages import (
     Status,
     Stop,
     Stopped,
+    TableHeld,
     Tell,
     ToWorker,
     Trouble,
@@ -181,6 +182,8 @@ class Working:
                 self._serving.serve(message, descriptor)
             case Hold():
                 self.host.hold(_record(message))
+            case TableHeld(game):
+                self._serving.opened(game)
             case Alone(games):
                 self._serving.alone = games
             case Sitting(digest, session):

@@ -48,6 +48,12 @@ class Hold(Struct, tag="hold", frozen=True, array_like=True):
     facts: tuple[AnyFact, ...]  # all that there are
 
 
+class TableHeld(Struct, tag="table-held", frozen=True, array_like=True):
+    """The open table that you need is there. Was it not said to be yours, it is somebody else's."""
+
+    game: str
+
+
 class Hand(Struct, tag="hand", frozen=True, array_like=True):
     """A connection, with its descriptor: its bot plays at yours. Serve it from these bytes on."""
 
@@ -102,6 +108,12 @@ class Stop(Struct, tag="stop", frozen=True, array_like=True):
 
 class Ready(Struct, tag="ready", frozen=True, array_like=True):
     """It can be passed connections."""
+
+
+class NeedTable(Struct, tag="need-table", frozen=True, array_like=True):
+    """Somebody has come for the open table of a game, which is to be opened."""
+
+    game: str
 
 
 class Keep(Struct, tag="keep", frozen=True, array_like=True):
@@ -166,7 +178,7 @@ class Stopped(Struct, tag="stopped", frozen=True, array_like=True):
     """Everybody has been told, and all that is to be kept has been said."""
 
 
-ToWorker = Begin | Sitting | Hold | Hand | Kept | Trouble | Alone | Tell | Meet | Drain | Stop
+ToWorker = Begin | Sitting | Hold | TableHeld | Hand | Kept | Trouble | Alone | Tell | Meet | Drain | Stop
 FromWorker = (
-    Ready | Keep | Jots | Key | Status | Drained | Stopped | Back | Gone | NoRoom | Known
+    Ready | NeedTable | Keep | Jots | Key | Status | Drained | Stopped | Back | Gone | NoRoom | Known
 )  # the last four of connections

@@ -30,7 +30,7 @@ class Asked(Struct, frozen=True):
     wanted: Wanted | None = None  # a bot comes with it …
     becomes: str | None = None  # … and from then on this secret leads to where it plays
     game: str | None = None  # one of those that are held together …
-    opens: bool = False  # a bot may come with it, or an order, and needs the open table
+    opens: bool = False  # an order, for which an open table is opened
 
 
 class Arguments(Struct, frozen=True):
@@ -93,7 +93,7 @@ class Reading:
             case ["mcp"]:
                 return _of_model(request)
             case [part, *_] if part in self._games:
-                return Asked(game=self._games[part], opens=request.method == "POST")
+                return Asked(game=self._games[part])
             case _:
                 return None
 

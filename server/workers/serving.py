@@ -4,6 +4,7 @@ import math
 import socket
 from collections.abc import Callable, Mapping, Sequence
 
+import trio
 from msgspec import Struct
 
 from server.host.abroad import Handed, HeldAbroad, Holder, Piece, Wanted
@@ -12,7 +13,7 @@ from server.net.guard import PEER_GONE
 from server.net.sockets import SocketWire, readiness
 from server.protocols import handed
 from server.show.conduit import Back, Gone, Known, NoRoom
-from server.workers.messages import Hand
+from server.workers.messages import Hand, NeedTable
 from tournament.record import Record
 
 Say = Callable[[Struct], None]
@@ -40,6 +41,7 @@ class Serving:
         self._most = most
         self.held: Mapping[str, HeldAbroad] = {}  # nobody asks here for what others hold
         self._here: dict[object, int] = {}  # wires, by which number worker 0 calls them
+        self._needed: dict[str, trio.Event] = {}  # open tables that worker 0 was asked for, by game
 
     def serve(self, hand: Hand, descriptor: int | None) -> None:
         if descriptor is None or len(self._here) >= self._most:
@@ -74,8 +76,18 @@ class Serving:
     def place(self, record: Record) -> None:
         """What a worker is told to hold, it holds."""
 
-    def opens(self, game: str) -> bool:
+    async def opens(self, game: str) -> bool:
+        """Worker 0 opens it: for a bot that is let in, so that whoever is refused leaves no table behind."""
+        if game not in self._needed:
+            self._needed[game] = trio.Event()
+            self._say(NeedTable(game))
+        await self._needed[game].wait()
         return False
+
+    def opened(self, game: str) -> None:
+        """What worker 0 was asked for, maybe by a process before this, is held by whoever is to hold it."""
+        if (needed := self._needed.pop(game, None)) is not None:
+            needed.set()
 
     async def take(self, handed: Handed) -> Sequence[Piece]:
         """Give it back to worker 0, which has a descriptor of its own."""

@@ -32,6 +32,7 @@ from server.workers.messages import (
     Keep,
     Key,
     Meet,
+    NeedTable,
     Ready,
     Status,
     Stop,
@@ -64,14 +65,16 @@ class Worker:
         number: int,
         clerk: Callable[[Callable[[Struct], None]], Clerk],
         know: Callable[[int, str], None],
+        open_table: Callable[[int, str], None],
         lending: Lending,
         show: Lending | None,
         admission: Admission,
         limits: Limits,
         have_met: Callable[[int], None] = lambda number: None,
     ) -> None:
-        """`know` is called with its number and each secret that leads to it, `have_met` with its number when
-        one of its processes is ready; `show` is the way to the process that shows.
+        """`know` is called with its number and each secret that leads to it, `open_table` with its number and
+        the game whose table it needs, `have_met` with its number when one of its processes is ready; `show`
+        is the way to the process that shows.
         """
         self.number = number
         self.lending = lending  # requests
@@ -79,6 +82,7 @@ class Worker:
         self.past: list[Status] = []  # the last words of processes that have ended
         self._clerk = clerk
         self._know = know
+        self._open_table = open_table
         self._show = show
         self._admission = admission
         self._limits = limits
@@ -262,6 +266,8 @@ class Worker:
                     out.handed.authenticated()
             case Key(key):
                 self._know(self.number, key)
+            case NeedTable(game):
+                self._open_table(self.number, game)
             case Status():
                 self.status = message
             case Ready():

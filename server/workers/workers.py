@@ -11,7 +11,7 @@ from functools import partial
 import trio
 
 from server.config import Settings
-from server.host.abroad import Handed, HeldAbroad, Holder, Piece, Wanted
+from server.host.abroad import HeldAbroad, Holder, Wanted
 from server.host.exposition import Family
 from server.host.host import Host
 from server.host.opening import OPEN
@@ -25,7 +25,7 @@ from server.store.ledger import Ledger
 from server.workers.clerk import Clerk
 from server.workers.directory import OWN, Away, Directory
 from server.workers.figures import added, families
-from server.workers.messages import Alone, Begin, Hold, Sitting, Status, Trouble
+from server.workers.messages import Alone, Begin, Hold, Sitting, Status, TableHeld, Trouble
 from server.workers.requests import Asked, Reading, together
 from server.workers.spread import Spread
 from server.workers.starting import conduit_pair
@@ -34,19 +34,6 @@ from tournament.facts import AnyFact, Kept, Ordered, Sealed, State, Turned
 from tournament.record import Record
 
 KEYS = 100_000  # secrets that are remembered: more than sessions can be open
-
-
-class AtTable:
-    """A `Holder` of a bot that is the first at an open table, which is opened for it."""
-
-    def __init__(self, workers: "Workers", worker: Worker, game: str) -> None:
-        self._workers = workers
-        self._worker = worker
-        self._game = game
-
-    async def take(self, handed: Handed) -> Sequence[Piece]:
-        await self._workers.open_table(self._game)
-        return await self._worker.take(handed)
 
 
 class Workers:
@@ -77,6 +64,7 @@ class Workers:
                 number,
                 lambda say: Clerk(ledger, say, self._hear),
                 self._know,
+                self._need_table,
                 Lending(limits, admission),
                 show,
                 admission,
@@ -99,14 +87,7 @@ class Workers:
 
     def holder(self, wanted: Wanted) -> Holder | None:
         number = self._directory.where(wanted)
-        if number == OWN:
-            return None
-        worker = self._workers[number]
-        return AtTable(self, worker, wanted.game) if self._opens_for(wanted) else worker
-
-    def _opens_for(self, wanted: Wanted) -> bool:
-        """Whether it is the first who comes to an open table."""
-        return self._directory.place_of(wanted) == "" and not self._host.has(OPEN + wanted.game)
+        return None if number == OWN else self._workers[number]
 
     def place(self, record: Record) -> Away | None:
         away = self._directory.place(record)
@@ -115,16 +96,19 @@ class Workers:
         self._tell_alone()
         return away
 
-    def opens(self, game: str) -> bool:
+    async def opens(self, game: str) -> bool:
         return self._directory.opens(game)
 
-    async def open_table(self, game: str) -> None:
-        """Have the table of a game be held by whoever is to."""
+    def _need_table(self, number: int, game: str) -> None:
+        if self._nursery is not None:
+            self._nursery.start_soon(self._open_table, number, game)
+
+    async def _open_table(self, number: int, game: str) -> None:
+        """Have the table of a game be held by a worker that has a bot for it, if that is to hold it."""
         async with self._tables:
-            if not self._host.has(OPEN + game):
-                record = await self._host.found_table(game)
-                if self.place(record) is None:
-                    self._host.hold(record)
+            if self._directory.table(game) == number and not self._host.has(OPEN + game):
+                self.place(await self._host.found_table(game))
+        self._workers[number].say(TableHeld(game))
 
     # Requests
 
@@ -138,32 +122,14 @@ class Workers:
                 self._know(number, asked.becomes)
             if number == OWN or asked is None:
                 return app(exchange)
-            lending = self._workers[number].lending
-            if (game := self._to_open(asked)) is None:
-                return lending.answer(exchange)
-            return self._lend_when_open(lending, exchange, game)
+            return self._workers[number].lending.answer(exchange)
 
         return answer
 
-    def _to_open(self, asked: Asked) -> str | None:
-        """The game whose open table is needed, and not there."""
-        if asked.wanted is not None:
-            return asked.wanted.game if self._opens_for(asked.wanted) else None
-        if not asked.opens:
-            return None
-        if asked.tournament is not None:
-            return self._host.vacant(asked.tournament)
-        return asked.game if not self._host.has(OPEN + (asked.game or "")) else None
-
-    async def _lend_when_open(self, lending: Lending, exchange: Exchange, game: str) -> None:
-        await self.open_table(game)
-        if (pending := lending.answer(exchange)) is not None:
-            await pending
-
     def _whose(self, asked: Asked) -> int:
-        if (game := self._to_open(asked)) is not None:
-            return self._directory.table(game)
         if asked.tournament is not None:
+            if asked.opens and (game := self._host.vacant(asked.tournament)) is not None:
+                return self._directory.table(game)
             return self._directory.worker(asked.tournament)
         if asked.game is not None:
             return self._directory.table(asked.game)

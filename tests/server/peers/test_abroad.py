@@ -90,12 +90,12 @@ async def test_a_table_that_is_held_and_not_taken_up_yet_is_waited_for_and_not_o
     registry.leases = {}
     async with trio.open_nursery() as nursery:
         host, peers = await sharing(nursery, registry)
-        assert peers.opens("connect-4")
+        assert await peers.opens("connect-4")
         for lease in (Lease(7, 2), Lease(None, 2), Lease(8, 2)):
             registry.leases, registry.changes = {OPEN + "connect-4": lease}, registry.changes + 1
             peers._keeping.changed = lambda change: None
             await peers._keeping.renew()
-            assert not peers.opens("connect-4"), lease
+            assert not await peers.opens("connect-4"), lease
             wanted = Wanted("ann", "connect-4", None)
             assert peers.where(wanted) == OPEN + "connect-4"
         with pytest.raises(Refusal):

@@ -36,7 +36,7 @@ class Elsewhere:
 
     def place(self, record: Record) -> None: ...
 
-    def opens(self, game: str) -> bool:
+    async def opens(self, game: str) -> bool:
         return True
 
     async def take(self, handed: Handed) -> Sequence[Piece]:

@@ -52,7 +52,7 @@ def test_a_hello_says_where_its_bot_plays_and_then_its_session_does() -> None:
 
 
 def test_dialects_that_play_certain_games_alone_belong_where_these_are() -> None:
-    assert asked("POST", "/quoridor/join") == Asked(game="quoridor", opens=True)
+    assert asked("POST", "/quoridor/join") == Asked(game="quoridor")
     assert asked("GET", "/evaluations/run") == Asked(game="quoridor")
     assert asked("GET", "/g/1f2e") == asked("GET", "/") == Asked(game="hexagon-dots")
 

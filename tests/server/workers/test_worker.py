@@ -25,7 +25,10 @@ LIMITS = Limits()
 def worker_0_has() -> Worker:
     admission = Admission(LIMITS)
     lending = Lending(LIMITS, admission)
-    return Worker(1, cast(Any, None), lambda number, key: None, lending, None, admission, LIMITS)
+
+    def nothing(number: int, said: str) -> None: ...
+
+    return Worker(1, cast(Any, None), nothing, nothing, lending, None, admission, LIMITS)
 
 
 @pytest.fixture

@@ -9,15 +9,19 @@ import sys
 import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from games.catalogue import catalogue
+from server.host.opening import OPEN
+from server.store.sqlite import Sqlite
 from tests.hang import HANG, wait_for
 from tests.server.run import quintain
 from tests.server.served import Served
-from tests.server.test_matrix import TRANSPORTS, open_tournament, play
+from tests.server.test_matrix import TRANSPORTS, Tcp, Websocket, open_tournament, play
 
 pytestmark = [
     pytest.mark.slow,
@@ -140,6 +144,29 @@ def let_it_befall(host: Host, befalls: signal.Signals) -> None:
         assert [(each["match"], each["ending"], each["plies"]) for each in matches] == [
             (f"{name}-1", "played", 7)
         ]
+
+
+def test_whoever_is_refused_leaves_no_open_table_behind_in_any_worker(host: Host) -> None:
+    for game in catalogue():
+        for talk in (Tcp(host), Websocket(host)):
+            talk.say({"type": "hello", "name": "ann", "game": game, "against": "ann"})
+            assert "a bot does not meet itself" in talk.hear()["reason"]
+            talk.close()
+        order = f"POST /api/tournaments/{OPEN}{game}/pause HTTP/1.1\r\nHost: localhost\r\n"
+        assert host.ask(f"{order}Content-Length: 0\r\nConnection: close\r\n\r\n")[0] == 401
+    host.process.send_signal(signal.SIGTERM)
+    assert host.end()[0] == 0
+    with closing(Sqlite(host.data / "quintain.sqlite")) as journal:
+        assert [row.tournament for row in journal.kept()] == []
+
+
+def test_whoever_is_first_at_an_open_table_in_any_worker_has_it_opened(host: Host) -> None:
+    for game in catalogue():
+        talk = Tcp(host)
+        talk.say({"type": "hello", "name": "ann", "game": game, "against": "first"})
+        assert [talk.hear()["type"] for _ in range(2)] == ["welcome", "begin"]
+        talk.close()
+        assert host.order(OPEN + game, "pause")[1]["state"] == "paused"
 
 
 def test_several_workers_without_the_process_that_shows_are_refused_in_one_line(tmp_path: Path) -> None:
