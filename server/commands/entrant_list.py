@@ -3,18 +3,21 @@
 The list has a line of headings with `name` among them, and a line for each bot. `affiliation`, which
 everybody will see, and `contact`, which only organisers will, are kept with the entrant and go into the
 invitation, so that whoever sends it knows to whom. Without headings the list is names alone, one a line.
-Columns are divided by commas, or by what spreadsheets write instead in other countries: semicolons or tabs.
+Any other heading is an error: a misspelt one would lose what is below it. Columns are divided by
+commas, or by what spreadsheets write instead in other countries: semicolons or tabs.
 """
 
 import csv
 import json
 import re
 from collections.abc import Callable, Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
+from games.game import quoted
 from server.exits import Failure
 from server.logs import safe
 from server.store.private import FILE, make_folder
@@ -33,6 +36,9 @@ class Invited(Struct, frozen=True):
     contact: str = ""
 
 
+HEADINGS = Invited.__struct_fields__
+
+
 def listed(text: str) -> list[Invited]:
     """Who is on a list; raises `Failure` with the line that is wrong."""
     written = text.removeprefix("\ufeff").splitlines()
@@ -42,9 +48,19 @@ def listed(text: str) -> list[Invited]:
     named = "name" in headings
     if not named and any(len(line) > 1 for line in lines):
         raise Failure("expected a line of headings with name among them, or one name a line")
+    for place, heading in enumerate(headings if named else ()):
+        if heading and (heading not in HEADINGS or heading in headings[:place]):
+            expected = f"expected the headings {', '.join(HEADINGS)}, each once at most"
+            raise Failure(f"line 1: {expected}, not {quoted(heading)}")
     found: dict[str, Invited] = {}
     for number, line in enumerate(lines[1:] if named else lines, 2 if named else 1):
-        about = dict(zip(headings if named else ["name"], (each.strip() for each in line), strict=False))
+        cells = [each.strip() for each in line]
+        about: dict[str, str] = {}
+        for heading, cell in zip_longest(headings if named else ["name"], cells, fillvalue=""):
+            if heading:
+                about[heading] = cell
+            elif cell:
+                raise Failure(f"line {number}: {quoted(cell)} has no heading above it")
         if not any(about.values()):
             continue
         one = Invited(*(about.get(field, "") for field in Invited.__struct_fields__))

@@ -19,6 +19,7 @@ def test_a_list_has_headings_in_any_order_or_is_names_alone() -> None:
         assert listed(text.replace(",", divider).replace(f"bob{divider} jr", "bob, jr")) == both
     assert listed("a;b\n") == [Invited("a;b")]
     assert listed("\ufeffname\r\nann\r\nbob\r\n") == [Invited("ann"), Invited("bob")]
+    assert listed("name,\nann,\n") == [Invited("ann")], "a spreadsheet may add an empty column"
     assert listed("ann\nbob\n") == [Invited("ann"), Invited("bob")]
 
 
@@ -29,6 +30,10 @@ def test_a_list_has_headings_in_any_order_or_is_names_alone() -> None:
         ("name\n", "not 0"),
         ("name\nann\nann\n", "line 3: ann is on the list twice"),
         ("name,contact\n,ann@example\n", "line 2: expected a name"),
+        ("name,affilation\nann,ETH\n", 'headings name, affiliation, contact, .*, not "affilation"'),
+        ("name,Name\nann,bob\n", 'line 1: .* each once at most, not "name"'),
+        ("name,\nann,\nbob,ETH\n", 'line 3: "ETH" has no heading above it'),
+        ("name\nann,ETH\n", 'line 2: "ETH" has no heading above it'),
         ("ann,ETH\n", "a line of headings"),
         ('"ann","ETH"\n', "a line of headings"),
         (f"name,affiliation\nann,{'x' * 65}\n", "line 2: expected an affiliation of at most 64 characters"),
