@@ -30,6 +30,7 @@ from tournament.record import Record
 from tournament.refusals import Refusal, expect_room
 from tournament.standings import Row
 from tournament.tournament import Tournament
+from tournament.verdicts import voided
 
 AFFILIATION = 64  # characters: it stands beside a name in tables
 CONTACT = 200  # characters: an address, and perhaps a telephone number
@@ -91,10 +92,14 @@ class Desk:
         self._tournament.expel(name)
 
     async def void(self, match: str, why: str) -> None:
-        """Have a match count for nothing and be played again, whether it is over or still in play."""
+        """Have a match count for nothing and be played again, whether it is over or still in play.
+
+        If it is in play, `why` is told to everybody. Else its players have been told how it ended, and
+        only organisers see `why`.
+        """
         live = self._tournament.matches.get(match)
         if live is not None and live.verdict is None:
-            live.void(why, trio.current_time())
+            live.void(voided(why), trio.current_time())
             await self._keep("void", f"{match}: {why}", [])
             return
         if live is not None:

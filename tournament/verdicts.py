@@ -152,6 +152,11 @@ def link_lost(name: str) -> str:
     return f"the link between two hosts was lost, by way of which {name} played"
 
 
+def voided(why: str) -> str:
+    """Why a match in play is void: in the words of the organiser who says so, if there are any."""
+    return why or "the organiser voided it"
+
+
 def shut_out(name: str) -> str:
     """Why a match is lost that somebody is not to play any more."""
     return f"{name} is out of the tournament"

@@ -50,6 +50,7 @@ def verdicts_on_ann() -> Iterator[Ended]:
     yield verdicts.not_resumed(["bob"], 0, [])
     yield Ended(0, None, Ending.VOID, verdicts.not_kept("bob"), Fault.HOST, ())
     yield Ended(0, None, Ending.VOID, verdicts.link_lost("bob"), Fault.HOST, ())
+    yield Ended(0, None, Ending.VOID, verdicts.voided(""), None, ())
     yield Ended(0, None, Ending.VOID, HOST_FAILED, Fault.HOST, ())
 
 

@@ -330,15 +330,19 @@ async def test_a_void_match_is_played_again_even_after_the_end(autojump_clock: M
             await here.desk.void("cup-9", "what")
 
 
-async def test_a_match_in_play_can_be_voided(autojump_clock: MockClock) -> None:
+@pytest.mark.parametrize(
+    ("why", "told"), [("the wrong bot", "the wrong bot"), ("", "the organiser voided it")]
+)
+async def test_a_match_in_play_can_be_voided_and_everybody_is_told_why(
+    why: str, told: str, autojump_clock: MockClock
+) -> None:
     async with world({"ann": first, "bob": first}) as here, trio.open_nursery() as nursery:
         nursery.start_soon(here.tournament.run)
         await trio.sleep(1.5)
-        await here.desk.void("cup-1", "the wrong bot")
-    assert [(fact.match, fact.ending) for fact in here.concluded()] == [
-        ("cup-1", Ending.VOID),
-        ("cup-1.2", Ending.PLAYED),
-    ]
+        await here.desk.void("cup-1", why)
+    void, again = here.concluded()
+    assert (void.match, void.ending, void.why) == ("cup-1", Ending.VOID, told)
+    assert (again.match, again.ending) == ("cup-1.2", Ending.PLAYED)
 
 
 # Who may come
