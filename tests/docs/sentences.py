@@ -1,7 +1,8 @@
 """`python -m tests.docs.sentences > docs/sentences.md`: every sentence the host says to bots and organisers.
 
-They are read off the source: what is raised for somebody's eyes, and why matches end. What is filled in when
-the sentence is said stands in braces. Pages, help and the log are not here.
+They are read off the source: what is raised for somebody's eyes, also where a constant or a function is named
+that has the words, and why matches end. What is filled in when the sentence is said stands in braces. Pages,
+help and the log are not here.
 """
 
 import ast
@@ -33,6 +34,8 @@ AUDIENCES: Mapping[str, tuple[str, ...]] = {
     "On the command line": ("ConfigError", "Unfit", "Misuse", "Failure"),
 }
 
+Named = Mapping[str, list[str]]  # texts, by the name that a file has for them
+
 
 @cache
 def sentences() -> dict[str, list[str]]:
@@ -41,7 +44,7 @@ def sentences() -> dict[str, list[str]]:
     for layer in ("games", "tournament", "server"):
         for source in sorted((ROOT / layer).rglob("*.py")):
             tree = ast.parse(source.read_text(encoding="utf-8"))
-            named = dict(_constants(tree))
+            named = _named(tree)
             if layer == "tournament" and source.stem in WHY:
                 found[ENDINGS].update(_written(tree))
             for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
@@ -73,27 +76,51 @@ def _is_sentence(text: str) -> bool:
     return " " in re.sub(r"{[^{}]*}", "x", text).strip() and len(re.findall(r"[a-z]{2,}", text)) > 1
 
 
-def _constants(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Texts that a file has a name for."""
+def _named(tree: ast.Module) -> Named:
+    """Texts that a file has names for, its own and those that it imports."""
+    found = _own(tree)
     for node in tree.body:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            for text in _texts(node.value, {}):
-                yield node.targets[0].id, text
+        if isinstance(node, ast.ImportFrom) and (source := _source(node.module)).is_file():
+            there = _own(ast.parse(source.read_text(encoding="utf-8")))
+            found |= {each.asname or each.name: there[each.name] for each in node.names if each.name in there}
+    return found
 
 
-def _said(call: ast.Call, named: Mapping[str, str]) -> Iterator[str]:
+def _source(module: str | None) -> Path:
+    return ROOT.joinpath(*(module or "").split(".")).with_suffix(".py")
+
+
+def _own(tree: ast.Module) -> dict[str, list[str]]:
+    """The texts of a file's constants, and those that its functions return."""
+    found: dict[str, list[str]] = {}
+    for node in tree.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                found[name] = [*_texts(value, {})]
+            case ast.FunctionDef(name=name):
+                returned = (each.value for each in ast.walk(node) if isinstance(each, ast.Return))
+                found[name] = [text for value in returned if value is not None for text in _texts(value, {})]
+            case _:
+                pass
+    return found
+
+
+def _said(call: ast.Call, named: Named) -> Iterator[str]:
     for argument in [*call.args, *(keyword.value for keyword in call.keywords)]:
         yield from _texts(argument, named)
 
 
-def _texts(node: ast.expr, named: Mapping[str, str]) -> Iterator[str]:
+def _texts(node: ast.expr, named: Named) -> Iterator[str]:
     match node:
         case ast.Constant(value=str(text)):
             yield text
         case ast.JoinedStr(values=parts):
             yield "".join(map(_part, parts))
-        case ast.Name(id=name) if name in named:
-            yield named[name]
+        case ast.Name(id=name) | ast.Call(func=ast.Name(id=name)) if name in named:
+            yield from named[name]
+        case ast.BoolOp(values=values):
+            for value in values:
+                yield from _texts(value, named)
         case ast.IfExp(body=body, orelse=orelse):
             yield from _texts(body, named)
             yield from _texts(orelse, named)

@@ -25,6 +25,9 @@ def test_everybody_who_is_told_something_is_there(said: list[str]) -> None:
     assert "neither player was there" in said
     assert "{self.names[seat]} resigned" in said
     assert any("can still let you in" in each for each in said)
+    assert any("has entered a tournament, or finished" in each for each in said), "what a function returns"
+    assert "somebody with the same token has taken over" in said, "what another file has a name for"
+    assert "the organiser voided it" in said, "what is said if nothing else is"
 
 
 def test_no_sentence_has_a_full_stop_an_exclamation_mark_or_a_blank_too_many(said: list[str]) -> None:
