@@ -13,7 +13,7 @@ from tournament.folding import fold
 
 
 def kept_tournament(data: Path, name: str) -> dict[str, Any]:
-    """Raises `Failure` where there is none; who is here and how long it will take, only a host knows."""
+    """Raises `Failure` where there is none; who is missing and how long it will take, only a host knows."""
     reader = beside(Settings(data=str(data)))
     try:
         records = fold(entries.kept(row) for row in reader.kept()).values()
@@ -23,6 +23,7 @@ def kept_tournament(data: Path, name: str) -> dict[str, Any]:
     if not there:
         raise Failure(f"{data}: there is no tournament {name!r} in its journal")
     record = there[-1]
-    summed = tournament_summed(record, list(record.dealt), None, ())
+    awaits_nobody = record.state is State.FINISHED or record.format.endless or not record.entrants
+    summed = tournament_summed(record, list(record.dealt), None, () if awaits_nobody else None)
     entrants = entrants_shown(record, record.entrants.values(), everything=True)
     return summed | {"entrants": entrants, "next": None}

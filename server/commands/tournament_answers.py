@@ -53,7 +53,9 @@ def shown(found: dict[str, Any]) -> str:
     if (checking_in := found["checking_in"]) is not None:
         waited = ", ".join(checking_in["missing"])
         lines.append(f"entrants check in from {checking_in['from']}; still to come: {waited or 'nobody'}")
-    for each in found["missing"]:
+    if found["missing"] is None:
+        lines.append("missing: a data folder does not say who; a host that runs does")
+    for each in found["missing"] or ():
         lines.append(f"missing: {each['name']}, since {each['since']}")
     if found["missing"]:
         lines.append("to take somebody out who is missing:")

@@ -205,9 +205,9 @@ def times_shown(record: Record) -> dict[str, Any]:
 
 
 def tournament_summed(
-    record: Record, playing: Sequence[str], eta: float | None, missing: Sequence[Missing]
+    record: Record, playing: Sequence[str], eta: float | None, missing: Sequence[Missing] | None
 ) -> dict[str, Any]:
-    """A tournament without its entrants, with what only a host that holds it knows."""
+    """A tournament without its entrants, with what only a host that holds it knows; None: not known."""
     opened = record.opened
     return tournament_shown(record) | {
         "entrants": len(record.entrants),
@@ -223,7 +223,9 @@ def tournament_summed(
         "playing": playing,
         "open": len(record.open),
         "eta": eta,
-        "missing": [{"name": each.name, "since": moment(each.since)} for each in missing],
+        "missing": None
+        if missing is None
+        else [{"name": each.name, "since": moment(each.since)} for each in missing],
     }
 
 

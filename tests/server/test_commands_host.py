@@ -244,6 +244,9 @@ def test_a_name_that_came_without_a_token_is_released_or_bound_by_a_command(
     with socket.create_connection(("127.0.0.1", host.tcp), HANG) as bot:
         bot.sendall(b"ann\n")
         wait_for(lambda: host.get("/api/tournaments/seats")[1]["entrants"], "the bot")
+        kept = ("tournament", "show", "seats", "--data", str(host.data))
+        assert "missing: a data folder does not say who" in quintain(*kept)[1]
+        assert json.loads(quintain(*kept, "--json")[1])["missing"] is None, "that is not to say: nobody"
         done, told, _ = desk("tournament", "release", "seats", "ann")
         assert (done, "seats" in told) == (0, True)
         done, _, why = desk("tournament", "release", "seats", "ann")
