@@ -68,6 +68,7 @@ class Forecast:
         for match, seconds in lasted.items():
             expected = sum(self._length_of(name, length) for name in match.names) - length
             left = max(expected - seconds, ONGOING * seconds if seconds > expected else 0.0)
+            left = max(left, match.given_up_at - now)  # whoever is gone from it is waited for
             work += left
             chains |= dict.fromkeys(match.names, left)
         for name, count in to_play:

@@ -167,6 +167,15 @@ class Match:
             return inf
         return self.clock.deadline if self._gone == PRESENT else min(self.clock.deadline, self._gone_until)
 
+    @property
+    def given_up_at(self) -> float:
+        """When it ends if whoever is gone now does not come back; -inf while nobody is waited for."""
+        if self.verdict is not None or self._gone == PRESENT:
+            return -inf
+        mover_is_gone = self._gone[self.position.turn] is not None
+        until = min(self._gone_until, self.clock.deadline if mover_is_gone else inf)
+        return until if until < inf else -inf
+
     def left(self, at: float) -> tuple[float | None, float | None]:
         """Seconds on both clocks."""
         return self.clock.left(0, at), self.clock.left(1, at)

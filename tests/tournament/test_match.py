@@ -214,6 +214,18 @@ def test_a_void_match_has_no_winner_and_its_deciding_move_is_not_told() -> None:
 # Absence
 
 
+def test_it_says_how_long_whoever_is_gone_is_waited_for() -> None:
+    played = match()
+    assert played.given_up_at == -inf
+    played.away(1, 10.0, 0.0)
+    assert played.given_up_at == 10.0, "it is not to move"
+    played.away(0, 30.0, 0.0)
+    assert played.given_up_at == played.clock.deadline < 30.0
+    played.here(0, 1.0)
+    played.here(1, 1.0)
+    assert played.given_up_at == -inf
+
+
 def test_who_is_away_for_longer_than_its_grace_has_lost() -> None:
     played = match(pace=Pace())
     played.away(1, 30.0, 0.0)

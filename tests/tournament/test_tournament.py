@@ -418,6 +418,21 @@ async def test_an_estimate_is_there_once_something_is_known(autojump_clock: Mock
     assert here.tournament.eta() is None
 
 
+async def test_an_estimate_counts_how_long_a_bot_is_waited_for_that_is_gone_from_a_match(
+    autojump_clock: MockClock,
+) -> None:
+    async with world(FOUR, at_once=1) as here, trio.open_nursery() as nursery:
+        nursery.start_soon(here.tournament.run)
+        await trio.sleep(10.5)
+        (match,) = here.tournament.matches.values()
+        match.away(1 - match.position.turn, trio.current_time() + 30.0, trio.current_time())
+        await trio.sleep(1.0)
+        waited = match.given_up_at - trio.current_time()
+        assert waited > 15.0
+        assert here.tournament.eta() == pytest.approx(waited + 4 * 7.0), "and not half of this one"
+        nursery.cancel_scope.cancel()
+
+
 @pytest.mark.parametrize("format", ["double-round-robin", "swiss", "knockout", "gauntlet"])
 async def test_every_format_comes_to_an_end(autojump_clock: MockClock, format: str) -> None:
     async with world(dict.fromkeys("abcdefg", first), format=format) as here:
