@@ -70,8 +70,7 @@ static bool quintain_visit(struct quintain *bot, int connection)
 {
     enum { SIZE = QUINTAIN_WORDS };
     char *told = NULL, you[32] = "", match[SIZE], text[SIZE], more[SIZE], move[32];
-    int answered = -1; /* the ply of the latest question */
-    bool over = false;
+    int answered = -1, over = false; /* the ply of the latest question, and whether nothing is left to play */
     FILE *in = fdopen(connection, "r");
     dprintf(connection, "{\"type\":\"hello\",\"name\":\"%s\",\"game\":\"%s\",\"token\":\"%s\",\"tournament\":%s}\n",
             bot->name, bot->game, bot->token, bot->tournament);
@@ -79,6 +78,7 @@ static bool quintain_visit(struct quintain *bot, int connection)
         const char *type = json_get(told, "type"), *where = json_get(told, "tournament"), *rows = json_get(told, "rows");
         const int ply = json_get(told, "ply") ? json_number(json_get(told, "ply")) : -1;
         json_copy(json_get(told, "match"), match, SIZE);
+        snprintf(bot->why, SIZE, "the host hung up"); /* it may do so next, or say why it does */
         if (json_is(type, "welcome")) {
             bot->inside = true;
             snprintf(bot->tournament, SIZE, "%.*s", where ? (int)(json_end(where) - where) : 4, where ? where : "null");

@@ -86,6 +86,7 @@ struct Bot {
     static char* line;  // which `getline` uses again and again
     for (static std::size_t size; getline(&line, &size, in.get()) > 0;) {
       const Json told{line};
+      reason = "the host hung up";  // it may do so next, or say why it does
       const std::string type = told["type"].string(), match = told["match"].string(), ply = told["ply"].text;
       if (type == "welcome") {
         is_inside = true;

@@ -79,7 +79,7 @@ func (b *bot) visit(address string) error {
 	begun, answered, isInside := Message{}, -1, false // `answered` is the ply of the latest question
 	out.Encode(b.hello)                               // an error shows in what is read next
 	for told := (Message{}); in.Decode(&told) == nil; told = (Message{}) {
-		switch told.Type {
+		switch reason = "the host hung up"; told.Type { // it may do so next, or say why it does
 		case "welcome":
 			where := "the open table"
 			if told.Tournament != "" {

@@ -79,14 +79,14 @@ public final class Quintain {
 
     /** Plays from the hello to the standings, and returns null; or returns why the connection ended before. */
     private String visit(Socket socket, String token) throws IOException {
-        socket.setTcpNoDelay(true);
-        socket.setKeepAlive(true);
+        socket.setTcpNoDelay(true); socket.setKeepAlive(true);
         var in = new Scanner(socket.getInputStream(), "UTF-8");
         var out = new PrintStream(socket.getOutputStream(), true, "UTF-8");
         send(out, "{'type':'hello','name':'%s','game':'%s','token':'%s','tournament':%s}", name, game, token, tournament.text());
         String reason = "the host hung up", you = "", answered = "", line;
         while ((line = in.findWithinHorizon("[^\n]*\n", 0)) != null) { // what was cut off is no line
             var told = new Json(line.strip());
+            reason = "the host hung up"; // it may do so next, or say why it does
             String match = told.get("match").string(), ply = told.get("ply").text(), question = match + " " + ply;
             switch (told.get("type").string()) {
                 case "welcome" -> {

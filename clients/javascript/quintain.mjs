@@ -19,8 +19,7 @@ export async function play(game, choose, options = {}) {
   const address = options.url ?? environment.QUINTAIN_URL ?? "tcp://127.0.0.1:8000";
   if (!/^(tcp|wss?):\/\/[^/]/.test(address))
     throw new Unwelcome(`cannot play on ${address}: expected an address like tcp://127.0.0.1:8000`);
-  const url = new URL(address);
-  const name = options.name ?? environment.QUINTAIN_NAME ?? "javascript-bot";
+  const [url, name] = [new URL(address), options.name ?? environment.QUINTAIN_NAME ?? "javascript-bot"];
   const [token, place] = await remembered(`${bare(url.hostname)}-${game}-${name}`);
   const bot = { choose, url, welcomed: false, failures: 0, lost: 0 };
   bot.say = options.quiet ? () => {} : (line) => console.log(line);
@@ -47,6 +46,7 @@ async function visit(bot, { send, heard }) {
   let [begun, answered] = [{}, ""];
   send(bot.hello);
   for await (const message of heard) {
+    bot.reason = ""; // why the host may hang up next
     switch (message.type) {
       case "welcome":
         bot.say(`${bot.hello.name} is connected to ${bot.url}: ${message.tournament ?? "the open table"}`);

@@ -217,6 +217,7 @@ class _Bot:
                 if message is None:
                     continue
                 self.heard(message)
+                self.reason = ""
                 kind = message.get("type")
                 if kind == "welcome":
                     self.enter(message)

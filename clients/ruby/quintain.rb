@@ -75,6 +75,7 @@ module Quintain
     end
 
     def hear(message)
+      @reason = nil # why the host may hang up next
       case message["type"]
       when "welcome" then enter(message)
       when "begin" then begin_match(message)
@@ -107,10 +108,8 @@ module Quintain
     def refused(message)
       @reason = message["reason"] unless @here && message["ply"]
       raise Lost, @reason unless @here
-
       say "refused: #{message["reason"]}" if message["ply"]
       return unless message.values_at("match", "ply") == @answered
-
       @answered = nil
       send_message(type: "state") # asks for the turn again, unless this has lost the match
     end
@@ -144,7 +143,8 @@ module Quintain
     end
 
     def result(winner) = { nil => "void", "draw" => "drawn", @begun["you"] => "won" }.fetch(winner, "lost")
-    def send_message(message) = wired { @socket.write("#{JSON.generate(message)}\n") }
+    def send_message(message) = write("#{JSON.generate(message)}\n")
+    def write(line) = (@socket.write(line) rescue nil) # the connection has ended: what is read next says why
     def say(line) = @quiet || puts(line)
   end
 end

@@ -63,19 +63,19 @@ impl<Choose: FnMut(Json, &str) -> String> Bot<Choose> {
     fn visit(&mut self, stream: TcpStream) -> io::Result<()> {
         let say = self.say;
         stream.set_nodelay(true)?;
-        let mut out = LineWriter::new(stream.try_clone()?);
+        let mut out = LineWriter::new(stream.try_clone()?); // where it fails, what is read next says why
         writeln!(out, r#"{{{},"tournament":{}}}"#, self.hello, self.tournament)?;
         let (mut you, mut answered, mut reason) = (String::new(), String::new(), "the host hung up".to_string());
         let (mut lines, mut line) = (BufReader::new(stream), String::new());
-        while lines.read_line(&mut line)? > 0 && line.ends_with('\n') {
+        while lines.read_line(&mut line).unwrap_or(0) > 0 && line.ends_with('\n') {
             let told = Json(line.trim_end());
+            reason = "the host hung up".to_string(); // it may do so next, or say why it does
             let (game, ply) = (told.get("match").string(), told.get("ply").0);
             let question = format!("{game} {ply}");
             match told.get("type").string().as_str() {
                 "welcome" => {
-                    self.inside = true;
-                    self.tournament = told.get("tournament").0.to_string();
                     let tournament = told.get("tournament");
+                    (self.inside, self.tournament) = (true, tournament.0.to_string());
                     let place = if tournament.is_null() { "the open table".to_string() } else { tournament.string() };
                     say(&format!("{} is connected to {}: {place}", self.name, self.url));
                 }
@@ -90,7 +90,7 @@ impl<Choose: FnMut(Json, &str) -> String> Bot<Choose> {
                     let choice = (self.choose)(told, &you);
                     let is_number = choice.parse::<u8>().is_ok(); // as Connect-4's are
                     let choice = if is_number { choice } else { format!("{choice:?}") };
-                    writeln!(out, r#"{{"type":"move","match":"{game}","ply":{ply},"move":{choice}}}"#)?;
+                    let _ = writeln!(out, r#"{{"type":"move","match":"{game}","ply":{ply},"move":{choice}}}"#);
                 }
                 "refused" => {
                     let why = told.get("reason").string();
@@ -98,12 +98,12 @@ impl<Choose: FnMut(Json, &str) -> String> Bot<Choose> {
                         return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
                     }
                     match ply {
-                        "null" => reason = why, // the host may hang up next
+                        "null" => reason = why,
                         _ => say(&format!("refused: {why}")),
                     }
                     if answered == question {
                         answered.clear();
-                        writeln!(out, r#"{{"type":"state"}}"#)?; // asks again, unless this has lost the match
+                        let _ = writeln!(out, r#"{{"type":"state"}}"#); // asks again, unless this has lost the match
                     }
                 }
                 "end" => {

@@ -2,6 +2,7 @@
 
 import json
 import socket
+import struct
 from typing import Any
 
 from tests.hang import HANG
@@ -35,6 +36,11 @@ class Script:
     def hang_up(self) -> None:
         self._lines.close()
         self._connection.close()
+
+    def reset(self) -> None:
+        """Hang up without waiting for anything that is on its way."""
+        self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.hang_up()
 
     def close(self) -> None:
         self.hang_up()

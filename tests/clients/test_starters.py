@@ -210,6 +210,30 @@ def test_whoever_is_taken_out_of_its_tournament_is_told_so_and_does_not_come_bac
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_a_connection_is_lost_for_the_reason_that_came_last_and_for_none_from_before(
+    language: str, workshop: Workshop, script: Script
+) -> None:
+    needed(language)
+    name, stops = f"{language}-ten", "the host is about to stop: come again later"
+    bot = workshop.start(language, script.port, name=name)
+    script.accept()
+    hello = script.hear()
+    script.say(welcome(hello), {"type": "refused", "reason": "too much"}, begun("cup-1", name))
+    script.hang_up()
+    script.accept()
+    script.hear()
+    script.say(welcome(hello), begun("cup-1", name), asked("cup-1", 0), asked("cup-1", 2))
+    script.say({"type": "refused", "reason": stops})
+    script.reset()
+    script.accept()
+    script.hear()
+    bot.kill()
+    out, _ = bot.communicate(timeout=HANG)
+    lost = [line for line in out.splitlines() if line.startswith("the connection is lost")]
+    assert lost == [f"the connection is lost ({why}): trying again" for why in ("the host hung up", stops)]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_a_line_that_is_cut_off_with_the_connection_is_no_message(
     language: str, workshop: Workshop, script: Script
 ) -> None:
