@@ -38,9 +38,10 @@ from server.net import listening
 from server.net.hosts import expected_hosts
 from server.net.open_files import room_for_files, shortage, too_few
 from server.net.proxies import Proxies
+from server.pages.addresses import Addresses
 from server.pages.desk.door import DeskDoor, has_desk, login_path
 from server.pages.desk.sessions import Sessions
-from server.pages.door import Addresses, Pages
+from server.pages.door import Pages
 from server.pages.rendering import warm
 from server.pages.wire import WirePage
 from server.programs.report import report

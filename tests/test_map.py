@@ -144,6 +144,7 @@ ELSEWHERE = {
     "server/show/which.py": "server/show/test_show.py",
     # Pages
     "server/pages/addressed.py": "docs/test_for_assistants.py",
+    "server/pages/addresses.py": "server/pages/test_pages.py",
     "server/pages/board_grid.py": "server/pages/test_live.py",
     "server/pages/bot.py": "server/pages/test_pages.py",
     "server/pages/desk/changes.py": "server/pages/test_desk_orders.py",
@@ -158,11 +159,13 @@ ELSEWHERE = {
     "server/pages/files.py": "server/pages/test_pages.py",
     "server/pages/formatting.py": "server/pages/test_pages.py",
     "server/pages/game.py": "server/pages/test_pages.py",
+    "server/pages/group.py": "server/protocols/test_groups.py",
     "server/pages/home.py": "server/pages/test_pages.py",
     "server/pages/match.py": "server/pages/test_pages.py",
     "server/pages/parts.py": "server/pages/test_live.py",
     "server/pages/protocols.py": "server/pages/test_pages.py",
     "server/pages/rendering.py": "server/pages/test_pages.py",
+    "server/pages/stories.py": "server/pages/test_pages.py",
     "server/pages/story.py": "server/pages/test_pages.py",
     "server/pages/tournament.py": "server/pages/test_pages.py",
     # Programs that are bots

@@ -5,20 +5,18 @@ the first parts of its paths to itself, because bots use some of them too: `show
 says what is a page.
 """
 
-import re
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property
 from time import thread_time
 from typing import Any
 
 from markupsafe import Markup
-from msgspec import Struct, structs
+from msgspec import structs
 
 from games.catalogue import catalogue
 from server.host.appearances import unseen
 from server.host.boards import NoBoard, Run, in_a_thread
-from server.host.grading import Kept, estimated, graded
-from server.host.grouping import members, table_over
+from server.host.grading import estimated, graded
 from server.host.opening import OPEN
 from server.host.view import Held, View
 from server.host.wire_log import Tape
@@ -28,8 +26,8 @@ from server.pages import (
     bot,
     by_hand,
     files,
-    formatting,
     game,
+    group,
     match,
     projector,
     protocols,
@@ -38,19 +36,18 @@ from server.pages import (
     wire,
 )
 from server.pages.addressed import ASSISTANTS, MARKDOWN, addressed
+from server.pages.addresses import Addresses
 from server.pages.fair_share import Turns
 from server.pages.home import PLACES, HomeLook
 from server.pages.live import Live
 from server.pages.match import MatchLook
-from server.pages.paging import page_of
 from server.pages.parts import Look
 from server.pages.projector import ProjectorLook
-from server.pages.story import Story
+from server.pages.stories import Stories
 from server.pages.strength_over_time import Curves
 from server.pages.tournament import PLACES as BOARDS
 from server.pages.tournament import TournamentLook
 from tournament.facts import Concluded
-from tournament.record import Record
 
 FIRST = frozenset(
     {"tournaments", "matches", "bots", "embed", "static", "live", "protocols", "wall", "groups"}
@@ -60,17 +57,6 @@ READS = ("GET", "HEAD")
 SOON = 0.5  # seconds that a page waits for how well a match was played
 FRAMES = 262_144  # characters of boards in one answer, beyond the first of them
 NOTHING: Mapping[int, Tape] = {}
-STORIES = 32  # matches that are over and whose replay is kept
-HOST = re.compile(r"([A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
-
-
-class Addresses(Struct, frozen=True):
-    """Where the doors listen: `127.0.0.1:8000`, as the ready line has it."""
-
-    tcp: str = "127.0.0.1:8000"
-    websocket: str = "127.0.0.1:8001"
-    http: str = "127.0.0.1:8080"
-    websocket_url: str = ""  # by which browsers reach that, if not by its port
 
 
 class Pages:
@@ -90,7 +76,7 @@ class Pages:
         self._addresses = addresses or Addresses()
         self._turns = Turns(run)
         self._curves = Curves()
-        self._stories: dict[str, Story] = {}  # of matches that are over, the latest asked for last
+        self._stories = Stories(host)
 
     @cached_property
     def _home(self) -> HomeLook:
@@ -151,10 +137,11 @@ class Pages:
                 exchange.respond(self.page(by_hand.TEMPLATE, exchange, **seen))
             case ["protocols", name] if name in protocols.SOURCES:
                 seen = protocols.page(name)
-                seen["content"] = Markup(addressed(seen["content"], self._connect(exchange)))  # noqa: S704
+                content = addressed(seen["content"], self._addresses.reached(request))
+                seen["content"] = Markup(content)  # noqa: S704
                 exchange.respond(self.page("protocol.html", exchange, **seen))
             case ["for-assistants.md"]:
-                text = addressed(ASSISTANTS, self._connect(exchange))
+                text = addressed(ASSISTANTS, self._addresses.reached(request))
                 exchange.respond(Response(200, MARKDOWN, text.encode()))
             case ["protocols", name] if name in protocols.GRAMMARS:
                 exchange.respond(Response(200, JSON, protocols.GRAMMARS[name]))
@@ -185,7 +172,7 @@ class Pages:
         **seen: Any,
     ) -> Response:
         """A page of this host, with its addresses as they are reached from the browser."""
-        connect = self._connect(exchange)
+        connect = self._addresses.reached(exchange.request)
         speaks_to = connect["websocket"] if template == by_hand.TEMPLATE else ""
         games = [(name, each.title) for name, each in catalogue().items()]
         return rendering.page(
@@ -198,22 +185,6 @@ class Pages:
             path=exchange.request.path,
             **seen,
         )
-
-    def _connect(self, exchange: Exchange) -> Mapping[str, str]:
-        """How to reach the doors. The name of the host is the one that it was reached by."""
-        request, where = exchange.request, self._addresses
-        asked = HOST.fullmatch(request.headers.get("host", ""))
-        name = asked[1] if asked else where.http.rpartition(":")[0]
-        tcp, websocket = where.tcp.rpartition(":")[2], where.websocket.rpartition(":")[2]
-        secure = "s" if request.secure else ""
-        origin = f"http{secure}://{asked[0]}" if asked else f"http{secure}://{where.http}"
-        return {
-            "host": name.strip("[]"),
-            "tcp": tcp,
-            "url": f"tcp://{name}:{tcp}",
-            "websocket": where.websocket_url or f"ws{secure}://{name}:{websocket}",
-            "http": origin,
-        }
 
     # Live pages
 
@@ -234,7 +205,7 @@ class Pages:
                 look = ProjectorLook(self._host, self._host.shown[name])
             case ["tournaments", name] if name in self._host.shown:
                 look = TournamentLook(self._host, self._host.shown[name], self._turns)
-            case ["matches", name] if (found := await self._find(name)) is not None:
+            case ["matches", name] if (found := await self._stories.find(name)) is not None:
                 look = MatchLook(*found)
             case _:
                 self.missing(exchange, f"There is no page {address[:80]!r} that changes.")
@@ -275,22 +246,15 @@ class Pages:
         return await self._turns.aside(lambda: lambda: rendering.part(name, seen | {"whole": True}))
 
     async def _group(self, exchange: Exchange, name: str) -> None:
-        """The table over the tournaments of a group."""
-        if not (held := members(self._host.tournaments, name)):
+        if (seen := await group.page(self._host, name, _number(exchange, "page") or 1)) is None:
             self.missing(exchange, f"There is no group {name[:64]!r}.")
             return
-        rows = await table_over(self._host, held)
-        page, pages = page_of(len(rows), tables.PAGE, _number(exchange, "page") or 1)
-        shown = rows[(page - 1) * tables.PAGE : page * tables.PAGE]
-        address = formatting.group_address(name)
-        address += "&" if "?" in address else "?"
-        seen: dict[str, Any] = {"held": held, "rows": shown, "page": page, "pages": pages, "address": address}
-        exchange.respond(self.page("group.html", exchange, name=name, **seen))
+        exchange.respond(self.page("group.html", exchange, **seen))
 
     # Matches
 
     async def _match(self, exchange: Exchange, name: str, template: str, *, framed: bool = False) -> None:
-        if (found := await self._find(name)) is None:
+        if (found := await self._stories.find(name)) is None:
             self.missing(exchange, f"There is no match {name[:80]!r}.", framed=framed)
             return
         record, story = found
@@ -318,7 +282,7 @@ class Pages:
         why: str = "",
     ) -> None:
         """What was said in a match, as far as `seen`, or `why` it is not shown; and a form to ask with."""
-        if (found := await self._find(name)) is None:
+        if (found := await self._stories.find(name)) is None:
             self.missing(exchange, f"There is no match {name[:80]!r}.")
             return
         record, story = found
@@ -328,7 +292,7 @@ class Pages:
 
     async def _frames(self, exchange: Exchange, name: str) -> None:
         """Boards for a replay, some at a time: as many as one answer should hold."""
-        if (found := await self._find(name)) is None:
+        if (found := await self._stories.find(name)) is None:
             self.missing(exchange)
             return
         async with self._turns.short:
@@ -345,7 +309,7 @@ class Pages:
         exchange.respond(json_response(200, answer, ("Referrer-Policy", "no-referrer")))
 
     async def _picture(self, exchange: Exchange, name: str) -> None:
-        if (found := await self._find(name)) is None:
+        if (found := await self._stories.find(name)) is None:
             self.missing(exchange)
             return
         async with self._turns.short:
@@ -356,29 +320,13 @@ class Pages:
 
     async def _hand(self, exchange: Exchange, name: str) -> None:
         """The board as whoever plays by hand sees it, with what may be clicked."""
-        found, seen = await self._find(name), by_hand.BEHIND
+        found, seen = await self._stories.find(name), by_hand.BEHIND
         if found is not None:
             async with self._turns.short:
                 story = await match.completed(found[1])
                 seat = exchange.request.query.get("seat", "")
                 seen = by_hand.board(story, _number(exchange, "ply") or 0, seat)
         exchange.respond(json_response(200, seen, ("Cache-Control", "no-store")))
-
-    async def _find(self, name: str) -> tuple[Record, Story] | None:
-        """A match and its tournament's record; a match's name begins with its tournament's."""
-        tournament = self._host.tournaments.get(name.rpartition("-")[0])
-        if tournament is None:
-            return None
-        record = tournament.record
-        if (live := tournament.matches.get(name)) is not None:
-            return record, Story(record, live)
-        if name not in record.matches:
-            return None
-        story = self._stories.pop(name, None) or Story(record, await tournament.concluded(name))
-        self._stories[name] = story
-        while len(self._stories) > STORIES:
-            del self._stories[next(iter(self._stories))]
-        return record, story
 
     # Bots
 
@@ -395,16 +343,7 @@ class Pages:
             why = unseen(name)
             self.missing(exchange, f"{why[:1].upper()}{why[1:]}.")
             return
-        exchange.respond(self.page("bot.html", exchange, kept=self._kept(name), **seen))
-
-    def _kept(self, name: str) -> Mapping[str, Kept]:
-        """How well a bot has played, by game, as far as that is known by now."""
-        found: dict[str, Kept] = {}
-        for each in self._host.tournaments.values():
-            record = each.record.public
-            if name in record.entrants and (summary := self._host.grader.summary(record, each.concluded)):
-                found.setdefault(record.opened.game, Kept(estimate=summary.estimate)).add(summary.bot(name))
-        return found
+        exchange.respond(self.page("bot.html", exchange, kept=bot.kept(self._host, name), **seen))
 
 
 def shows(path: str) -> bool:

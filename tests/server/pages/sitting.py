@@ -12,9 +12,10 @@ import trio
 
 from server.host.host import Host
 from server.http.routes import routed
+from server.pages.addresses import Addresses
 from server.pages.desk.door import DeskDoor, login_path
 from server.pages.desk.sessions import Sessions
-from server.pages.door import Addresses, Pages
+from server.pages.door import Pages
 from server.protocols.api.door import Api
 from tests.server.pages.gallery import TOKEN, Gallery
 from tests.server.transcripts import at_once, hosting
