@@ -136,6 +136,7 @@ ELSEWHERE = {
     "server/http/exchange.py": "server/http/test_http.py",
     "server/http/head.py": "server/http/test_http_framing.py",
     "server/http/loan.py": "server/show/test_lending.py",
+    "server/http/pipelined.py": "server/http/test_http.py",
     "server/http/service.py": "server/http/test_http_endings.py",
     "server/net/relay.py": "server/show/test_lending_tls.py",
     # Play and show
