@@ -38,6 +38,6 @@ def application(
         *spoken,
         Api(host, token, login, origins, looks=looks, signer=key),
         WirePage(pages, WireReader(host, token)),
-        DeskDoor(host, pages, sessions, origins),
+        DeskDoor(host, pages.site, sessions, origins),
     )
     return routed(doors, pages, origins)
