@@ -7,9 +7,7 @@ announced is lost.
 """
 
 import signal
-import socket
-import sys
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import closing
 from functools import partial
 from importlib import import_module
@@ -19,34 +17,27 @@ from typing import TYPE_CHECKING
 import structlog
 import trio
 
-from server import allocator, certificate, collector, figures, supervised
+from server import allocator, certificate, figures, interpreter, ports, supervised
+from server.application import application
 from server.config import Settings
-from server.exits import ConfigError, Failure
-from server.export.signing import Signer, signer
+from server.exits import DONE, ConfigError, Failure
+from server.export.signing import signer
 from server.host import telling
 from server.host.host import STOPPING, Host
 from server.host.measures import watch_lag
-from server.host.opening import OPEN
-from server.host.view import Held
-from server.host.wire_reader import WireReader
-from server.http.exchange import App
-from server.http.origins import Origins
-from server.http.routes import HttpDoor, routed
+from server.host.tournament_settings import TournamentSettings
 from server.http.service import Http
 from server.logs import Output, announce
 from server.net import listening
 from server.net.hosts import expected_hosts
 from server.net.open_files import room_for_files, shortage, too_few
 from server.net.proxies import Proxies
-from server.pages.desk.door import DeskDoor, has_desk, login_path
+from server.pages.addresses import Addresses
+from server.pages.desk.door import has_desk, login_path
 from server.pages.desk.sessions import Sessions
-from server.pages.door import Addresses, Pages
 from server.pages.rendering import warm
-from server.pages.wire import WirePage
-from server.programs.report import report
 from server.protocols import tcp, websocket
-from server.protocols.api.door import Api
-from server.protocols.catalogue import carried, dialects
+from server.protocols.catalogue import carried, prepare
 from server.protocols.dialect import OverHttp
 from server.show.begin import Begin, zero
 from server.show.conduit import POSSIBLE
@@ -54,6 +45,7 @@ from server.show.draws import in_a_thread
 from server.show.lending import Lending
 from server.show.process import Show
 from server.show.which import Which
+from server.stopping import LINGER, print_standings, until_all_are_gone, until_the_end
 from server.store import snapshots
 from server.store.choice import opened
 from server.store.data_folder import JOURNAL, OrganiserToken, locked, organiser_token, prepared
@@ -66,7 +58,6 @@ from server.webhooks.delivery import deliver
 from server.workers.requests import Reading
 from server.workers.spread import Spread
 from server.workers.workers import Workers
-from tournament.facts import State
 from tournament.refusals import Refusal
 from tournament.store import Stale
 
@@ -75,9 +66,6 @@ if TYPE_CHECKING:
 
 SOON_READ = 200_000  # entries of a journal that show has read within some seconds
 PRINTING = 2.0  # seconds for standings, when somebody wants the host to stop
-LINGER = 1.0  # seconds for bots to take in how it ended before their connections go
-SWITCH = 0.0005  # seconds that the thread which writes waits for a busy event loop, at each of its steps
-DONE, INTERRUPTED = 0, 130  # exit codes
 TAKEN_OVER = "peers: other hosts have gone on with what this one held, and it ends: start it again"
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -145,27 +133,29 @@ async def _serve(
         workers = Workers(
             settings.workers, host, ledger, settings.limits, admission, lending, reading, spread
         )
-    doors = await _open(settings)
+    doors = await ports.opened(settings)
     async with trio.open_nursery() as nursery:
         if peering is not None:
             await peering.listen(nursery, settings.peers, settings.advertise, own_version())
             peering.serve(host)
         await nursery.start(host.run)
         nursery.start_soon(partial(trio.to_thread.run_sync, engine.examine, abandon_on_cancel=True))
-        for wanted in settings.tournament:
-            if not host.has(wanted.name):
-                try:
-                    await host.found(wanted.name, wanted.opened())
-                except Refusal as refusal:
-                    raise ConfigError(f"tournament {wanted.name}: {refusal}") from None
+        await _hold_all(host, settings.tournament)
         where = {name: listening.where(sockets[0]) for name, sockets in doors.items()}
         desk = has_desk(settings.bind, tls=tls is not None, anywhere=settings.admin_anywhere)
         sessions = Sessions() if desk else None
         addresses = Addresses(**where, websocket_url=settings.websocket_url)
         doors_of_dialects = [door for _, door in spoken]
-        key = signer(Path(settings.data))
-        app = _application(
-            host, settings, token.text, sessions, addresses, doors_of_dialects, key, looks=show is None
+        app = application(
+            host,
+            settings,
+            addresses,
+            token.text,
+            doors_of_dialects,
+            sessions=sessions,
+            login=None if sessions is None else lambda: login_path(sessions, trio.current_time()),
+            key=signer(Path(settings.data)),
+            looks=show is None,
         )
         if workers is not None:
             app = workers.beside(app)
@@ -234,8 +224,8 @@ async def _serve(
             await nursery.start(certificate.renew, tls, settings.tls)
         nursery.start_soon(partial(_warm_up, rates=not beside))
         nursery.start_soon(watch_lag, host.measures.lag)
-        collector.calm()
-        sys.setswitchinterval(SWITCH)
+        interpreter.calm()
+        interpreter.let_threads_in()
         if sessions is not None and token.made:
             link = f"http{'s' if tls else ''}://{where['http']}{login_path(sessions, trio.current_time())}"
             said = f"the desk opens once, within 15 minutes, at {link}"
@@ -250,13 +240,13 @@ async def _serve(
                 if output is not None and output.live:
                     played = partial(_moves, host, workers)
                     watching.start_soon(telling.keep_shown, lambda: host.known, played, output.show)
-                code = await _until_the_end(host, workers, until_done, signals, settings.grace)
+                code = await until_the_end(host, workers, until_done, signals, settings.grace)
                 watching.cancel_scope.cancel()
             over = not host.draining  # what it was started for; else somebody wants it to stop
             if over:  # there is time, and whoever polls has yet to ask how it ended
-                await _print_standings(host, until_done, as_json)
+                await print_standings(host, until_done, as_json)
                 with trio.move_on_after(LINGER):
-                    await _until_all_are_gone(admission)
+                    await until_all_are_gone(admission)
             with trio.move_on_after(LINGER):
                 if workers is not None:
                     await workers.stop(STOPPING)
@@ -266,10 +256,10 @@ async def _serve(
                 http.drain(STOPPING)
                 if show is not None:
                     show.lending.drain(STOPPING)
-                await _until_all_are_gone(admission)
+                await until_all_are_gone(admission)
             if not over:
                 with trio.move_on_after(PRINTING) as in_time:
-                    await _print_standings(host, until_done, as_json)
+                    await print_standings(host, until_done, as_json)
                 if in_time.cancelled_caught:
                     log.warning("the standings are too long to print now", see="quintain standings NAME")
         nursery.cancel_scope.cancel()
@@ -301,118 +291,24 @@ def _files(settings: Settings) -> float:
     return files
 
 
+async def _hold_all(host: Host, wanted: Iterable[TournamentSettings]) -> None:
+    """Those that are not held yet; raises `ConfigError` for one that cannot be."""
+    for each in wanted:
+        if not host.has(each.name):
+            try:
+                await host.found(each.name, each.opened())
+            except Refusal as refusal:
+                raise ConfigError(f"tournament {each.name}: {refusal}") from None
+
+
 def _moves(host: Host, workers: Workers | None) -> int:
     """That were played since the start."""
     return host.timekeeper.moves + (0 if workers is None else workers.moves)
 
 
-async def _until_all_are_gone(admission: listening.Admission) -> None:
-    while len(admission):  # noqa: ASYNC110 - nobody tells when the last has gone
-        await trio.sleep(LINGER / 20)
-
-
-async def _until_the_end(
-    host: Host, workers: Workers | None, until_done: str | None, signals: AsyncIterator[int], grace: float
-) -> int:
-    """Wait for the tournament, or for a signal and then for what cannot be resumed; returns the exit code."""
-    code = DONE
-    async with trio.open_nursery() as nursery:
-
-        async def stop() -> None:
-            nonlocal code
-            number = await anext(signals)
-            code = INTERRUPTED if number == signal.SIGINT else DONE
-            supervised.notify(supervised.STOPPING)
-            log.info("stopping", signal=signal.Signals(number).name, grace=grace)
-            nursery.start_soon(stop_now)
-            with trio.move_on_after(grace):
-                async with trio.open_nursery() as draining:
-                    draining.start_soon(host.drain)
-                    if workers is not None:
-                        draining.start_soon(workers.drain)
-            nursery.cancel_scope.cancel()
-
-        async def stop_now() -> None:
-            await anext(signals)
-            nursery.cancel_scope.cancel()
-
-        nursery.start_soon(stop)
-        if until_done is None:
-            await trio.sleep_forever()
-        else:
-            await host.known[until_done].finished()
-        nursery.cancel_scope.cancel()
-    return code
-
-
-def _application(
-    host: Host,
-    settings: Settings,
-    token: str,
-    sessions: Sessions | None,
-    addresses: Addresses,
-    spoken: Sequence[HttpDoor],
-    key: Signer | None,
-    *,
-    looks: bool,
-) -> App:
-    pages, origins = Pages(host, addresses, key=key and key.public), Origins(settings.origins)
-    login = None if sessions is None else lambda: login_path(sessions, trio.current_time())
-    doors = (
-        *spoken,
-        Api(host, token, login, origins, looks=looks, signer=key),
-        WirePage(pages, WireReader(host, token)),
-        DeskDoor(host, pages, sessions, origins),
-    )
-    return routed(doors, pages, origins)
-
-
-async def _open(settings: Settings) -> dict[str, list[socket.socket]]:
-    """Listen on all ports, before anything else is begun; where a service manager listens, on its sockets."""
-    try:
-        opened = supervised.inherited()
-    except supervised.NoSocket as error:
-        raise ConfigError(f"sockets: {error}") from None
-    hosts = listening.addresses(settings.bind)
-    for name, port in (
-        ("tcp", settings.ports.tcp),
-        ("websocket", settings.ports.websocket),
-        ("http", settings.ports.http),
-    ):
-        if name in opened:
-            continue
-        try:
-            opened[name] = await listening.opened(hosts, port, settings.limits)
-        except listening.CannotListen as error:
-            listening.close(each for sockets in opened.values() for each in sockets)
-            raise ConfigError(f"{name}: {error}") from None
-    return opened
-
-
 async def _warm_up(*, rates: bool) -> None:
     """Do what is slow before somebody needs it, in a thread: pages, what dialects prepare, imports."""
     await trio.to_thread.run_sync(warm, abandon_on_cancel=True)
-    for dialect in dialects().values():
-        if dialect.prepare is not None:
-            await trio.to_thread.run_sync(dialect.prepare, abandon_on_cancel=True)
+    await prepare()
     if rates:
         await trio.to_thread.run_sync(import_module, "numpy", abandon_on_cancel=True)
-
-
-async def _print_standings(host: Host, until_done: str | None, as_json: bool) -> None:
-    for tournament in _worth_telling(host, until_done):
-        told = partial(report, tournament.record, as_json=as_json)
-        text = await trio.to_thread.run_sync(told, abandon_on_cancel=True)  # with many names it takes long
-        print(text, flush=True)  # noqa: T201
-
-
-def _worth_telling(host: Host, until_done: str | None) -> Iterable[Held]:
-    """The tournament that was waited for; else all that are not over and have results."""
-    if until_done is not None:
-        return (host.known[until_done],)
-    return (
-        each
-        for each in host.known.values()
-        if each.record.state is not State.FINISHED
-        and (each.record.ended or not each.record.name.startswith(OPEN))
-    )

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext, suppress
 from functools import partial
-from heapq import nsmallest
 from typing import Any
 
 import structlog
@@ -23,12 +22,14 @@ from server.host.abroad import Abroad, HeldAbroad
 from server.host.boards import Boards
 from server.host.claims import Claims, way_back
 from server.host.exposition import Family
+from server.host.forgetting import Forgetting
 from server.host.grading import Grader
 from server.host.holding import Holding
 from server.host.house_players import HousePlayers
 from server.host.measures import Measures, time_move
 from server.host.opening import OPEN, Opening, check
-from server.host.reception import Reception, Unwelcome, Visit, is_token, taken
+from server.host.placing import Placing
+from server.host.reception import Reception, Unwelcome, Visit, is_token
 from server.host.returning import Returning
 from server.host.roll import Roll
 from server.host.thinker import Thinker
@@ -48,18 +49,15 @@ from tournament.in_play import Lend, Together, play_here
 from tournament.kinds import Kind
 from tournament.lobby import Lobby
 from tournament.match import Match
-from tournament.player import NOWHERE, Player
+from tournament.player import NOWHERE
 from tournament.record import Record
-from tournament.refusals import Refusal, expect_not_out, takes_entrants
+from tournament.refusals import Refusal
 from tournament.store import Memory, Store
 from tournament.timekeeper import Timekeeper
 from tournament.tournament import Tournament
 
 STOPPING = "the host is about to stop: come again later"
 ELSEWHERE = "that is held by another process of this host: come again, over a new connection"
-NAME_KEPT = 600.0  # seconds that a name is kept for a bot that is gone and awaited nowhere
-
-SOME = 4  # of the bots that are here: as many names as a list shows
 
 Load = Callable[[], tuple[dict[str, Record], list[Kept]]]  # the tournaments there are, and what was ordered
 
@@ -98,12 +96,14 @@ class Host:
         self.roll = Roll()
         self.reception = Reception(self.lobby, self.limits, self.roll)
         self.returning = Returning()
-        self.lobby.listen(self._forget_strangers)
+        self._forgetting = Forgetting(self.reception, self.roll)
+        self.lobby.listen(self._forgetting.hear)
         self.house_players = HousePlayers(self)
         self.wires = WireLog(self.limits)
         self.claims = Claims(self.reception, self.roll)
         self._holding = Holding()
         self.tournaments = self._holding.tournaments
+        self.placing = Placing(self._holding, self.lobby, self.roll, self.table)
         self.shown = Shown(self.tournaments)
         # Called with every fact, once it is safe.
         self.on_fact: list[Told] = [telling.told, self.measures.hear]
@@ -130,11 +130,10 @@ class Host:
         self.grader = Grader(lambda: self.guard)
         self.draining = False
         self._at_once = at_once
-        self.wall = self._wall = wall
+        self.wall = wall
         self._load = load
-        self._whole = load is None if whole is None else whole
         self._house: trio.Nursery | None = None
-        self._opening = Opening(self.store, wall, whole=self._whole)
+        self._opening = Opening(self.store, wall, whole=load is None if whole is None else whole)
         self._table = trio.Lock()  # held while an open table is being kept
         self._guard: Guard | None = None
         self._together: Together = nullcontext
@@ -168,7 +167,7 @@ class Host:
         house.start_soon(self.timekeeper.run)
         house.start_soon(self.thinker.run)
         house.start_soon(self.grader.run)
-        house.start_soon(self._tidy)
+        house.start_soon(self._forgetting.run)
         records = fold(self._noted(self.store.kept())) if self._load is None else self._loaded(self._load)
         self._opening.note(records.values())
         records = {name: record for name, record in records.items() if record.state is not State.DELETED}
@@ -205,7 +204,7 @@ class Host:
         if self.has(name) or self._opening.opens(name):
             raise Refusal(f"there is a tournament {name} already")
         orders = [] if by is None else [Ordered(by, "open", name)]
-        when = self._wall()
+        when = self.wall()
         record = await self._opening.open(name, opened, orders, when)
         self.audit += (Kept(name, when, order) for order in orders)
         telling.opened(record, by)
@@ -240,11 +239,11 @@ class Host:
             if player.place == record.name and not over:
                 player.place = NOWHERE
                 with suppress(Refusal):
-                    await self.place(player)
+                    await self.placing.place(player)
 
     async def note(self, by: str, action: str, detail: str = "") -> None:
         """Keep in the audit what somebody did that concerns no single tournament."""
-        when, order = self._wall(), Ordered(by, action, detail)
+        when, order = self.wall(), Ordered(by, action, detail)
         await self.store.keep(HOST, when, [order])
         self.audit.append(Kept(HOST, when, order))
 
@@ -322,10 +321,10 @@ class Host:
             if practises:
                 self.house_players.expect(visit.player, against, peer)
             seated = None if is_token(token) else Seated(visit.player.name, door, address_of(peer))
-            found = await self.place(visit.player, tournament, seated)
+            found = await self.placing.place(visit.player, tournament, seated)
             self._claim(visit)
             if shared and not found.record.format.endless:
-                self._expect_alone(visit.player)
+                self.placing.expect_alone(visit.player)
             if practises and found.record.name.startswith(OPEN):
                 self.house_players.ask(visit.player, against, peer)
         except (Refusal, Unwelcome) as refusal:
@@ -334,54 +333,9 @@ class Host:
         self.measures.came[door, game] += 1
         return visit
 
-    async def place(
-        self, player: Player, wanted: str | None = None, seated: Seated | None = None
-    ) -> Tournament:
-        """Enter a player where it is awaited, else where entrants are taken, else at the open table."""
-        if wanted == OPEN + player.game:
-            await self.table(player.game)
-        found = self.tournament_for(player.name, player.game, wanted) or await self.table(player.game)
-        if self.roll.alike(found.record, player.name) is not None:
-            raise Refusal(taken(player.name))
-        expect_not_out(found.record, player.name)
-        await found.enter(player.name, seated=seated)
-        player.place = found.record.name
-        found.wake()
-        return found
-
-    def _expect_alone(self, player: Player) -> None:
-        for other in self.lobby.named(player.name, player.game):
-            if other is not player and other.place == player.place:
-                raise Refusal(f"the name {player.name} is taken: somebody plays in {player.place} under it")
-
-    def awaited(self, player: Player) -> bool:
-        """Whether somebody is an entrant of a tournament that has an end and is not over."""
-        return any(self.roll.awaiting(player.name, player.game))
-
     def here(self, tournament: str) -> Here:
         """The bots that are present there."""
-        held = self.tournaments.get(tournament)
-        if held is None:
-            return Here()
-        players = self.lobby.players(held.record.opened.game)
-        names = {player.name for player in players if player.present and player.place == tournament}
-        return Here(len(names), tuple(nsmallest(SOME, names)))
-
-    def tournament_for(self, name: str, game: str, wanted: str | None = None) -> Tournament | None:
-        """Where `place` would put somebody of that name; None is the open table."""
-        current = self._holding.current(game)
-        if wanted is not None:
-            if wanted in current:
-                expect_not_out(current[wanted].record, name)
-                return current[wanted]
-            raise Refusal(f"there is no tournament {wanted!r} of {game} that is not over")
-        for record in self.roll.awaiting(name, game):
-            if name not in record.out:
-                return self.tournaments[record.name]
-        for each in current.values():
-            if takes_entrants(each.record) and not each.record.name.startswith(OPEN):
-                return each
-        return None
+        return self.placing.here(tournament)
 
     async def drain(self) -> None:
         """Let nobody in, begin nothing, and wait for what no restart can resume, while it can be kept."""
@@ -438,7 +392,7 @@ class Host:
 
         def tell(fact: AnyFact) -> None:
             if isinstance(fact, Ordered):
-                self.audit.append(Kept(record.name, self._wall(), fact))
+                self.audit.append(Kept(record.name, self.wall(), fact))
             self.roll.hear(record, fact)
             if isinstance(fact, Turned):
                 self._holding.sort(tournament)
@@ -463,7 +417,7 @@ class Host:
             resume_seconds=self.limits.resume_seconds,
             early_grace=self.limits.ghost_seconds,
             elsewhere=self.elsewhere,
-            wall=self._wall,
+            wall=self.wall,
             told=tell,
             begun=tell_begun,
             awaited=self.returning.tell,
@@ -473,16 +427,3 @@ class Host:
         self.roll.add(record)
         self._holding.add(tournament)
         return tournament
-
-    def _forget_strangers(self, player: Player) -> None:
-        """Whenever a player has changed: forget the name of a bot that is gone and has finished no match."""
-        if player.present or player.retired or player.seat is not None or player.reserved:
-            return
-        if not self.roll.knows(player.name, player.game):
-            self.reception.drop(player)
-
-    async def _tidy(self) -> None:
-        while True:
-            await trio.sleep(60.0)
-            while self.reception.forget(self.awaited, NAME_KEPT):
-                await trio.lowlevel.checkpoint()

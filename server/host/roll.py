@@ -60,6 +60,10 @@ class Roll:
             if not record.format.endless and record.state is not State.FINISHED and name in record.entrants:
                 yield record
 
+    def awaits(self, name: str, game: str) -> bool:
+        """Whether somebody is an entrant of a tournament that has an end and is not over."""
+        return any(self.awaiting(name, game))
+
     def alike(self, record: Record, name: str) -> str | None:
         """The entrant whom people would take for somebody of that name, and who is somebody else."""
         spelled = self._spelled.get((record.name, key(name)))

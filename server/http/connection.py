@@ -8,7 +8,6 @@ Everything except reading is a plain call; `server/http/service.py` watches the 
 """
 
 import math
-from collections import deque
 from collections.abc import Awaitable, Sequence
 from typing import Protocol
 
@@ -18,6 +17,7 @@ from msgspec.structs import replace
 from server.http.exchange import Answers, App, Exchange
 from server.http.head import HttpError, told_of
 from server.http.loan import Loan, Piece
+from server.http.pipelined import Pipelined
 from server.http.wire import (
     CONTINUE,
     LAST_CHUNK,
@@ -67,7 +67,6 @@ class Connection(Answers):
 
     __slots__ = (
         "_advancing",
-        "_ahead",
         "_app",
         "_arrived",
         "_chunked",
@@ -107,8 +106,7 @@ class Connection(Answers):
         self._exchange: Exchange | None = None  # the one that is to be answered …
         self._streaming = False  # … and is being answered bit by bit …
         self._chunked = True  # … in chunks, or, for clients that know none, until the connection ends
-        self._waiting: deque[Piece] | None = deque(ahead) or None  # what came meanwhile, and when
-        self._ahead = sum(len(received) for received, _ in ahead)  # how many bytes that is
+        self._waiting = Pipelined(ahead) if ahead else None  # what came meanwhile
         self._advancing = False
         self._turn: trio.Event | None = None  # set when the answer has been given
         self._parting = False  # all was said; the client may still be reading
@@ -174,7 +172,7 @@ class Connection(Answers):
         request, left = self._requests.give_up(exchange.request.body)
         ahead = [(left, self._arrived)] if left else []
         ahead += self._waiting or ()
-        self._waiting, self._ahead = None, 0
+        self._waiting = None
         self._streaming = True  # nobody answers it here
         return Loan(self, self._wire, passed, exchange.request, (request, exchange.request.arrived), ahead)
 
@@ -183,7 +181,7 @@ class Connection(Answers):
         exchange, self._streaming = self._exchange, False
         if self._parting or exchange is None:
             return
-        self._waiting, self._ahead = deque(ahead), sum(len(received) for received, _ in ahead)
+        self._waiting = Pipelined(ahead) if ahead else None
         if answer is None:
             now = trio.current_time()
             self._exchange = None
@@ -243,10 +241,9 @@ class Connection(Answers):
     def _keep(self, received: bytes) -> None:
         """Keep what the client sends ahead, within bounds; it is read when the answer has been given."""
         if self._waiting is None:
-            self._waiting = deque()
-        self._waiting.append((received, self._wire.arrived))
-        self._ahead += len(received)
-        if self._ahead > self._http.limits.pipelined_bytes:
+            self._waiting = Pipelined()
+        self._waiting.add(received, self._wire.arrived)
+        if self._waiting.size > self._http.limits.pipelined_bytes:
             self._outbox.cut("it sent too much while a request was not answered")
 
     def _advance(self, now: float) -> None:
@@ -259,8 +256,7 @@ class Connection(Answers):
                     served = True
                     self._serve(request)
                 elif self._waiting:
-                    received, self._arrived = self._waiting.popleft()
-                    self._ahead -= len(received)
+                    received, self._arrived = self._waiting.take()
                     self._requests.feed(received)
                 else:
                     break

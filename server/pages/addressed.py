@@ -18,7 +18,7 @@ ASSISTANTS = next(place for place in PLACES if place.is_file()).read_text(
 
 
 def addressed(text: str, connect: Mapping[str, str]) -> str:
-    """The text, with the addresses of `connect`: see `Pages`."""
+    """The text, with the addresses of `connect`: see `Addresses.reached`."""
     host, tcp = connect["host"], connect["tcp"]
     for usual, own in (
         ("tcp://127.0.0.1:8000", connect["url"]),

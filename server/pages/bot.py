@@ -13,7 +13,9 @@ from msgspec import Struct
 
 from games.catalogue import catalogue
 from server.host.appearances import Index
+from server.host.grading import Kept
 from server.host.versions import OWN, Rated, Version, versions
+from server.host.view import View
 from server.pages import formatting
 from server.pages.paging import page_of
 from server.pages.strength_over_time import Curves
@@ -95,8 +97,18 @@ def seen(
         "count": count,
         "page": page,
         "pages": pages,
-        "address": formatting.bot_address(name) + ("&" if "?" in formatting.bot_address(name) else "?"),
+        "address": formatting.paged(formatting.bot_address(name)),
     }
+
+
+def kept(host: View, name: str) -> Mapping[str, Kept]:
+    """How well a bot has played, by game, as far as that is known by now."""
+    found: dict[str, Kept] = {}
+    for each in host.tournaments.values():
+        record = each.record.public
+        if name in record.entrants and (summary := host.grader.summary(record, each.concluded)):
+            found.setdefault(record.opened.game, Kept(estimate=summary.estimate)).add(summary.bot(name))
+    return found
 
 
 def _latest_first(

@@ -5,72 +5,53 @@ the first parts of its paths to itself, because bots use some of them too: `show
 says what is a page.
 """
 
-import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from functools import cached_property
 from time import thread_time
 from typing import Any
 
 from markupsafe import Markup
-from msgspec import Struct, structs
+from msgspec import structs
 
 from games.catalogue import catalogue
 from server.host.appearances import unseen
 from server.host.boards import NoBoard, Run, in_a_thread
-from server.host.grading import Kept, estimated, graded
-from server.host.grouping import members, table_over
 from server.host.opening import OPEN
 from server.host.view import Held, View
-from server.host.wire_log import Tape
 from server.http.exchange import Exchange
-from server.http.wire import JSON, Response, json_response
+from server.http.wire import JSON, Response
 from server.pages import (
     bot,
     by_hand,
     files,
-    formatting,
     game,
-    match,
+    group,
     projector,
     protocols,
     rendering,
     tables,
-    wire,
 )
 from server.pages.addressed import ASSISTANTS, MARKDOWN, addressed
+from server.pages.addresses import Addresses
 from server.pages.fair_share import Turns
 from server.pages.home import PLACES, HomeLook
 from server.pages.live import Live
 from server.pages.match import MatchLook
-from server.pages.paging import page_of
+from server.pages.matches import MatchPages
+from server.pages.paging import asked_for
 from server.pages.parts import Look
 from server.pages.projector import ProjectorLook
-from server.pages.story import Story
+from server.pages.site import Site
+from server.pages.stories import Stories
 from server.pages.strength_over_time import Curves
 from server.pages.tournament import PLACES as BOARDS
 from server.pages.tournament import TournamentLook
-from tournament.facts import Concluded
-from tournament.record import Record
 
 FIRST = frozenset(
     {"tournaments", "matches", "bots", "embed", "static", "live", "protocols", "wall", "groups"}
 )
 ROOT = frozenset({"", "favicon.ico", "robots.txt", "for-assistants.md"})
 READS = ("GET", "HEAD")
-SOON = 0.5  # seconds that a page waits for how well a match was played
-FRAMES = 262_144  # characters of boards in one answer, beyond the first of them
-NOTHING: Mapping[int, Tape] = {}
-STORIES = 32  # matches that are over and whose replay is kept
-HOST = re.compile(r"([A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
-
-
-class Addresses(Struct, frozen=True):
-    """Where the doors listen: `127.0.0.1:8000`, as the ready line has it."""
-
-    tcp: str = "127.0.0.1:8000"
-    websocket: str = "127.0.0.1:8001"
-    http: str = "127.0.0.1:8080"
-    websocket_url: str = ""  # by which browsers reach that, if not by its port
 
 
 class Pages:
@@ -84,22 +65,18 @@ class Pages:
         key: str | None = None,
     ) -> None:
         """`key` is the public one that the host signs exports with, if it has one."""
+        self.site = Site(addresses or Addresses())
         self.live = Live(host, timer)
         self._host = host
         self._key = key
-        self._addresses = addresses or Addresses()
         self._turns = Turns(run)
         self._curves = Curves()
-        self._stories: dict[str, Story] = {}  # of matches that are over, the latest asked for last
+        self._stories = Stories(host)
+        self.matches = MatchPages(host, self.site, self.live, self._turns, self._stories)
 
     @cached_property
     def _home(self) -> HomeLook:
         return HomeLook(self._host)
-
-    @property
-    def port(self) -> str:
-        """The port on which the pages are served."""
-        return self._addresses.http.rpartition(":")[2]
 
     def shows(self, path: str) -> bool:
         """Whether there may be a page at a path, for a request that reads."""
@@ -108,7 +85,8 @@ class Pages:
     def answer(self, exchange: Exchange) -> Awaitable[object] | None:
         request = exchange.request
         if request.method not in READS:
-            exchange.respond(self.page("missing.html", exchange, 405, what="This page can only be read."))
+            what = "This page can only be read."
+            exchange.respond(self.site.page("missing.html", exchange, 405, what=what))
             return None
         match request.path.split("/")[1:]:
             case [""]:
@@ -130,41 +108,36 @@ class Pages:
                 exchange.respond(files.answer("robots.txt", None))
             case ["tournaments", name, *rest] if name in self._host.shown:
                 return self._patiently(exchange, self._tournament(exchange, self._host.shown[name], rest))
-            case ["matches", name]:
-                return self._match(exchange, name, "match.html")
-            case ["matches", name, "wire"]:
-                return self.wire(exchange, name)
-            case ["matches", name, "frames"]:
-                return self._frames(exchange, name)
-            case ["matches", name, "hand"]:
-                return self._hand(exchange, name)
-            case ["matches", name, "board.svg"]:
-                return self._picture(exchange, name)
+            case ["matches", name, *rest]:
+                if (answer := self.matches.answer(exchange, name, rest)) is not None:
+                    return answer
+                self.site.missing(exchange)
             case ["embed", "matches", name]:
-                return self._match(exchange, name, "embed.html", framed=True)
+                return self.matches.page(exchange, name, "embed.html", framed=True)
             case ["bots", *parts]:
                 return self._bot(exchange, "/".join(parts) or request.query.get("name", ""))
             case ["games", name] if name in catalogue():
-                exchange.respond(self.page("game.html", exchange, **game.about(name), table=OPEN + name))
+                exchange.respond(self.site.page("game.html", exchange, **game.about(name), table=OPEN + name))
             case ["games", name, "play"] if name in catalogue():
                 seen = by_hand.page(catalogue()[name], request.query)
-                exchange.respond(self.page(by_hand.TEMPLATE, exchange, **seen))
+                exchange.respond(self.site.page(by_hand.TEMPLATE, exchange, **seen))
             case ["protocols", name] if name in protocols.SOURCES:
                 seen = protocols.page(name)
-                seen["content"] = Markup(addressed(seen["content"], self._connect(exchange)))  # noqa: S704
-                exchange.respond(self.page("protocol.html", exchange, **seen))
+                content = addressed(seen["content"], self.site.addresses.reached(request))
+                seen["content"] = Markup(content)  # noqa: S704
+                exchange.respond(self.site.page("protocol.html", exchange, **seen))
             case ["for-assistants.md"]:
-                text = addressed(ASSISTANTS, self._connect(exchange))
+                text = addressed(ASSISTANTS, self.site.addresses.reached(request))
                 exchange.respond(Response(200, MARKDOWN, text.encode()))
             case ["protocols", name] if name in protocols.GRAMMARS:
                 exchange.respond(Response(200, JSON, protocols.GRAMMARS[name]))
             case _:
-                self.missing(exchange)
+                self.site.missing(exchange)
         return None
 
-    def missing(self, exchange: Exchange, what: str | None = None, *, framed: bool = False) -> None:
-        what = what or f"There is nothing at {exchange.request.path[:80]}."
-        exchange.respond(self.page("missing.html", exchange, 404, framed=framed, what=what))
+    def missing(self, exchange: Exchange) -> None:
+        """Say that there is no page."""
+        self.site.missing(exchange)
 
     async def _patiently(self, exchange: Exchange, answer: Awaitable[object]) -> None:
         """Answer; or say that the standings are not there yet."""
@@ -172,48 +145,8 @@ class Pages:
             await answer
         except NoBoard:
             what = "The standings are being computed, and it takes a while: look again in a second."
-            page = self.page("missing.html", exchange, 503, what=what)
+            page = self.site.page("missing.html", exchange, 503, what=what)
             exchange.respond(structs.replace(page, own=(("Retry-After", "1"),)))
-
-    def page(
-        self,
-        template: str,
-        exchange: Exchange,
-        status: int = 200,
-        *,
-        framed: bool = False,
-        **seen: Any,
-    ) -> Response:
-        """A page of this host, with its addresses as they are reached from the browser."""
-        connect = self._connect(exchange)
-        speaks_to = connect["websocket"] if template == by_hand.TEMPLATE else ""
-        games = [(name, each.title) for name, each in catalogue().items()]
-        return rendering.page(
-            template,
-            status,
-            framed=framed,
-            speaks_to=speaks_to,
-            connect=connect,
-            games=games,
-            path=exchange.request.path,
-            **seen,
-        )
-
-    def _connect(self, exchange: Exchange) -> Mapping[str, str]:
-        """How to reach the doors. The name of the host is the one that it was reached by."""
-        request, where = exchange.request, self._addresses
-        asked = HOST.fullmatch(request.headers.get("host", ""))
-        name = asked[1] if asked else where.http.rpartition(":")[0]
-        tcp, websocket = where.tcp.rpartition(":")[2], where.websocket.rpartition(":")[2]
-        secure = "s" if request.secure else ""
-        origin = f"http{secure}://{asked[0]}" if asked else f"http{secure}://{where.http}"
-        return {
-            "host": name.strip("[]"),
-            "tcp": tcp,
-            "url": f"tcp://{name}:{tcp}",
-            "websocket": where.websocket_url or f"ws{secure}://{name}:{websocket}",
-            "http": origin,
-        }
 
     # Live pages
 
@@ -221,7 +154,7 @@ class Pages:
         """A page with the parts that its stream keeps up to date."""
         await self.live.ready(address, look)
         async with self._turns.short:
-            exchange.respond(self.page(template, exchange, live=self.live.show(address), **seen))
+            exchange.respond(self.site.page(template, exchange, live=self.live.show(address), **seen))
 
     async def _stream(self, exchange: Exchange) -> None:
         address = exchange.request.query.get("page", "")
@@ -234,10 +167,10 @@ class Pages:
                 look = ProjectorLook(self._host, self._host.shown[name])
             case ["tournaments", name] if name in self._host.shown:
                 look = TournamentLook(self._host, self._host.shown[name], self._turns)
-            case ["matches", name] if (found := await self._find(name)) is not None:
+            case ["matches", name] if (found := await self._stories.find(name)) is not None:
                 look = MatchLook(*found)
             case _:
-                self.missing(exchange, f"There is no page {address[:80]!r} that changes.")
+                self.site.missing(exchange, f"There is no page {address[:80]!r} that changes.")
                 return
         await self.live.ready(address, look)
         self.live.stream(exchange, address)
@@ -251,7 +184,7 @@ class Pages:
     # Tournaments
 
     async def _tournament(self, exchange: Exchange, tournament: Held, rest: list[str]) -> None:
-        record, number = tournament.record, _number(exchange, "page") or 1
+        record, number = tournament.record, asked_for(exchange.request, "page") or 1
         about: dict[str, Any] = {"record": record, "game": tournament.game, "key": self._key}
         match rest:
             case []:
@@ -263,127 +196,27 @@ class Pages:
                 board = await self._host.boards.current(record.public)
                 seen = tables.standings(record.public, board, number)
                 about["part"] = await self._whole("standings", seen)
-                exchange.respond(self.page("table.html", exchange, title="Standings", **about))
+                exchange.respond(self.site.page("table.html", exchange, title="Standings", **about))
             case ["schedule"]:
                 about["part"] = await self._whole("schedule", tables.schedule(record, number))
-                exchange.respond(self.page("table.html", exchange, title="Schedule", **about))
+                exchange.respond(self.site.page("table.html", exchange, title="Schedule", **about))
             case _:
-                self.missing(exchange)
+                self.site.missing(exchange)
 
     async def _whole(self, name: str, seen: dict[str, Any]) -> Markup:
         """A page of a whole table."""
         return await self._turns.aside(lambda: lambda: rendering.part(name, seen | {"whole": True}))
 
     async def _group(self, exchange: Exchange, name: str) -> None:
-        """The table over the tournaments of a group."""
-        if not (held := members(self._host.tournaments, name)):
-            self.missing(exchange, f"There is no group {name[:64]!r}.")
+        if (seen := await group.page(self._host, name, asked_for(exchange.request, "page") or 1)) is None:
+            self.site.missing(exchange, f"There is no group {name[:64]!r}.")
             return
-        rows = await table_over(self._host, held)
-        page, pages = page_of(len(rows), tables.PAGE, _number(exchange, "page") or 1)
-        shown = rows[(page - 1) * tables.PAGE : page * tables.PAGE]
-        address = formatting.group_address(name)
-        address += "&" if "?" in address else "?"
-        seen: dict[str, Any] = {"held": held, "rows": shown, "page": page, "pages": pages, "address": address}
-        exchange.respond(self.page("group.html", exchange, name=name, **seen))
-
-    # Matches
-
-    async def _match(self, exchange: Exchange, name: str, template: str, *, framed: bool = False) -> None:
-        if (found := await self._find(name)) is None:
-            self.missing(exchange, f"There is no match {name[:80]!r}.", framed=framed)
-            return
-        record, story = found
-        address, goes_on = f"/matches/{name}", story.ended is None
-        receipt = None if goes_on else await self._host.tournaments[record.name].receipt(name)
-        if goes_on:
-            await self.live.ready(address, MatchLook(record, story))
-        judged = None
-        if isinstance(story.source, Concluded) and not framed:
-            judged = match.judged(story, await self._host.grader.of(record, story.source, SOON))
-        async with self._turns.short:
-            live = self.live.show(address) if goes_on else None
-            seen = match.page(record, await match.completed(story), _number(exchange, "ply"))
-            seen |= {"receipt": receipt, "judged": judged}
-            seen |= {"graded": graded(record) and not goes_on, "estimated": estimated(record)}
-            exchange.respond(self.page(template, exchange, framed=framed, live=live, **seen))
-
-    async def wire(
-        self,
-        exchange: Exchange,
-        name: str,
-        status: int = 200,
-        *,
-        seen: Mapping[int, Tape] = NOTHING,
-        why: str = "",
-    ) -> None:
-        """What was said in a match, as far as `seen`, or `why` it is not shown; and a form to ask with."""
-        if (found := await self._find(name)) is None:
-            self.missing(exchange, f"There is no match {name[:80]!r}.")
-            return
-        record, story = found
-        sides = [wire.side(story, seat, tape) for seat, tape in seen.items()]
-        answer = self.page("wire.html", exchange, status, record=record, story=story, sides=sides, why=why)
-        exchange.respond(wire.private(answer))
-
-    async def _frames(self, exchange: Exchange, name: str) -> None:
-        """Boards for a replay, some at a time: as many as one answer should hold."""
-        if (found := await self._find(name)) is None:
-            self.missing(exchange)
-            return
-        async with self._turns.short:
-            story = await match.completed(found[1])
-        first, size, frames = min(_number(exchange, "from") or 0, len(story.plies)), 0, list[Any]()
-        causes = story.causes
-        for ply in range(first, len(story.plies) + 1):
-            async with self._turns.short:
-                frames.append(match.frame(story, ply, causes))
-            size += len(frames[-1]["board"])
-            if size >= FRAMES:
-                break
-        answer = {"from": first, "plies": len(story.plies), "over": story.ended is not None, "frames": frames}
-        exchange.respond(json_response(200, answer, ("Referrer-Policy", "no-referrer")))
-
-    async def _picture(self, exchange: Exchange, name: str) -> None:
-        if (found := await self._find(name)) is None:
-            self.missing(exchange)
-            return
-        async with self._turns.short:
-            story = await match.completed(found[1])
-            asked = _number(exchange, "ply")
-            ply = len(story.plies) if asked is None else min(asked, len(story.plies))
-            exchange.respond(match.picture(story.drawing(ply)))
-
-    async def _hand(self, exchange: Exchange, name: str) -> None:
-        """The board as whoever plays by hand sees it, with what may be clicked."""
-        found, seen = await self._find(name), by_hand.BEHIND
-        if found is not None:
-            async with self._turns.short:
-                story = await match.completed(found[1])
-                seat = exchange.request.query.get("seat", "")
-                seen = by_hand.board(story, _number(exchange, "ply") or 0, seat)
-        exchange.respond(json_response(200, seen, ("Cache-Control", "no-store")))
-
-    async def _find(self, name: str) -> tuple[Record, Story] | None:
-        """A match and its tournament's record; a match's name begins with its tournament's."""
-        tournament = self._host.tournaments.get(name.rpartition("-")[0])
-        if tournament is None:
-            return None
-        record = tournament.record
-        if (live := tournament.matches.get(name)) is not None:
-            return record, Story(record, live)
-        if name not in record.matches:
-            return None
-        story = self._stories.pop(name, None) or Story(record, await tournament.concluded(name))
-        self._stories[name] = story
-        while len(self._stories) > STORIES:
-            del self._stories[next(iter(self._stories))]
-        return record, story
+        exchange.respond(self.site.page("group.html", exchange, **seen))
 
     # Bots
 
     async def _bot(self, exchange: Exchange, name: str) -> None:
-        page = _number(exchange, "page") or 1
+        page = asked_for(exchange.request, "page") or 1
         records = [each.record.public for each in self._host.tournaments.values()]
         rated = await self._host.versions.of_games(name, records)
 
@@ -393,18 +226,9 @@ class Pages:
         seen = await self._turns.aside(begin)
         if not seen:
             why = unseen(name)
-            self.missing(exchange, f"{why[:1].upper()}{why[1:]}.")
+            self.site.missing(exchange, f"{why[:1].upper()}{why[1:]}.")
             return
-        exchange.respond(self.page("bot.html", exchange, kept=self._kept(name), **seen))
-
-    def _kept(self, name: str) -> Mapping[str, Kept]:
-        """How well a bot has played, by game, as far as that is known by now."""
-        found: dict[str, Kept] = {}
-        for each in self._host.tournaments.values():
-            record = each.record.public
-            if name in record.entrants and (summary := self._host.grader.summary(record, each.concluded)):
-                found.setdefault(record.opened.game, Kept(estimate=summary.estimate)).add(summary.bot(name))
-        return found
+        exchange.respond(self.site.page("bot.html", exchange, kept=bot.kept(self._host, name), **seen))
 
 
 def shows(path: str) -> bool:
@@ -413,8 +237,3 @@ def shows(path: str) -> bool:
     if first == "games":
         return len(rest) == 1 or (rest[1:] == ["play"] and rest[0] in catalogue())
     return first in FIRST or (not rest and first in ROOT)
-
-
-def _number(exchange: Exchange, name: str) -> int | None:
-    given = exchange.request.query.get(name, "")
-    return int(given) if given.isascii() and given.isdigit() and len(given) < 7 else None

@@ -157,6 +157,11 @@ def _address(kind: str, name: str) -> str:
     return f"/{kind}/{quote(name, safe='')}"
 
 
+def paged(address: str) -> str:
+    """The address of a list, ready for `page=2` to be added."""
+    return address + ("&" if "?" in address else "?")
+
+
 FILTERS: Mapping[str, Callable[..., str]] = {
     "points": points,
     "seconds": seconds,

@@ -18,11 +18,7 @@ from server.protocols.api import wire_log
 PRIVATE = ("Cache-Control", "no-store")
 
 
-class Pages(Protocol):
-    """What this needs of the other pages."""
-
-    def answer(self, exchange: Exchange) -> Awaitable[object] | None: ...
-
+class MatchPages(Protocol):
     async def wire(
         self,
         exchange: Exchange,
@@ -32,6 +28,14 @@ class Pages(Protocol):
         seen: Mapping[int, Tape] = ...,
         why: str = ...,
     ) -> None: ...
+
+
+class Pages(Protocol):
+    """What this needs of the other pages."""
+
+    @property
+    def matches(self) -> MatchPages: ...
+    def answer(self, exchange: Exchange) -> Awaitable[object] | None: ...
 
 
 class WirePage:
@@ -56,12 +60,12 @@ class WirePage:
         try:
             tapes = wire_log.tapes(self._reader, name, token, exchange.request.peer)
         except HttpError as refusal:
-            await self._pages.wire(exchange, name, refusal.status, why=str(refusal))
+            await self._pages.matches.wire(exchange, name, refusal.status, why=str(refusal))
             return
         if asked.get("as") == "text":
             exchange.respond(as_text(name, tapes))
         else:
-            await self._pages.wire(exchange, name, seen=tapes)
+            await self._pages.matches.wire(exchange, name, seen=tapes)
 
 
 def side(story: Story, seat: int, tape: Tape) -> dict[str, Any]:

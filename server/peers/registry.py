@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from typing import Any, Protocol, TypeVar
 
-import psycopg
 from msgspec import Struct
 from msgspec.structs import astuple
 
 from server.peers.leases import LENGTH, Card, Granted, Lease, Peer
 from server.store.journal import Unavailable
+from server.store.postgres_database import Connection, line, psycopg
 
 T = TypeVar("T")
 
@@ -110,10 +110,10 @@ class PostgresRegistry:
         self._url = url
         self._wall = wall
         self._fingerprint = ""
-        self._session: psycopg.Connection[tuple[Any, ...]] | None = None
+        self._session: Connection | None = None
 
     def register(self, card: Card) -> int:
-        def act(session: psycopg.Connection[tuple[Any, ...]]) -> int:
+        def act(session: Connection) -> int:
             session.execute(ADOPT)
             self._fingerprint = card.fingerprint
             return _one(session.execute(REGISTER, (*astuple(card), LENGTH)))
@@ -121,7 +121,7 @@ class PostgresRegistry:
         return self._transact(act)
 
     def renew(self, host: int, changes: int, *, willing: bool, patient: bool = False) -> Granted:
-        def act(session: psycopg.Connection[tuple[Any, ...]]) -> Granted:
+        def act(session: Connection) -> Granted:
             renewal = (not willing, LENGTH, self._wall(), host, self._fingerprint)
             if session.execute(RENEW, renewal).fetchone() is None:
                 raise Unavailable(f"the database knows no host {host} with this host's certificate")
@@ -137,7 +137,7 @@ class PostgresRegistry:
         return self._transact(act)
 
     def open(self, host: int, tournament: str) -> int | None:
-        def act(session: psycopg.Connection[tuple[Any, ...]]) -> int | None:
+        def act(session: Connection) -> int | None:
             session.execute(CHANGED, ([host],))
             found = session.execute(OPEN, (tournament, host)).fetchone()
             return None if found is None else found[0]
@@ -158,21 +158,19 @@ class PostgresRegistry:
     # Within
 
     def _change(self, host: int, statement: Any, tournament: str) -> None:
-        def act(session: psycopg.Connection[tuple[Any, ...]]) -> None:
+        def act(session: Connection) -> None:
             session.execute(CHANGED, ([host],))
             session.execute(statement, (tournament, host))
 
         self._transact(act)
 
-    def _take_over(
-        self, session: psycopg.Connection[tuple[Any, ...]], host: int, lapsed: Sequence[int]
-    ) -> None:
+    def _take_over(self, session: Connection, host: int, lapsed: Sequence[int]) -> None:
         if _one(session.execute(ORPHANED, (lapsed,))):
             share = _one(session.execute(SHARE, (host,)))
             if session.execute(TAKE, (host, lapsed, share)).rowcount:
                 session.execute(CHANGED, ([host, *lapsed],))
 
-    def _transact(self, act: Callable[[psycopg.Connection[tuple[Any, ...]]], T]) -> T:
+    def _transact(self, act: Callable[[Connection], T]) -> T:
         """In one transaction; a session that has failed is not used again."""
         try:
             if self._session is None:
@@ -182,7 +180,7 @@ class PostgresRegistry:
         except psycopg.Error as error:
             with suppress(psycopg.Error):
                 self.close()
-            raise Unavailable(_line(error)) from error
+            raise Unavailable(line(error)) from error
 
 
 class Looked(Struct, frozen=True):
@@ -200,24 +198,20 @@ def look(url: str, wall: Callable[[], float] = time.time) -> Looked:
             ahead = wall() - float(_one(session.execute(NOW)))
             return Looked(_peers(session), ahead, _refuses(session))
     except psycopg.Error as error:
-        raise Unavailable(_line(error)) from error
+        raise Unavailable(line(error)) from error
 
 
-def _refuses(session: psycopg.Connection[tuple[Any, ...]]) -> str:
+def _refuses(session: Connection) -> str:
     """Why a table cannot be made and filled, which is then taken back."""
     try:
         with session.transaction(force_rollback=True):
             session.execute(TRIAL)
     except psycopg.Error as error:
-        return _line(error)
+        return line(error)
     return ""
 
 
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
-
-
-def _connected(url: str) -> psycopg.Connection[tuple[Any, ...]]:
+def _connected(url: str) -> Connection:
     session = psycopg.connect(
         url,
         autocommit=True,
@@ -233,12 +227,12 @@ def _connected(url: str) -> psycopg.Connection[tuple[Any, ...]]:
     return session
 
 
-def _leases(session: psycopg.Connection[tuple[Any, ...]]) -> dict[str, Lease]:
+def _leases(session: Connection) -> dict[str, Lease]:
     rows = session.execute("SELECT tournament, host, epoch FROM leases").fetchall()
     return {tournament: Lease(host, epoch) for tournament, host, epoch in rows}
 
 
-def _peers(session: psycopg.Connection[tuple[Any, ...]]) -> tuple[Peer, ...]:
+def _peers(session: Connection) -> tuple[Peer, ...]:
     return tuple(Peer(*row) for row in session.execute(PEERS))
 
 

@@ -13,6 +13,8 @@ from pkgutil import iter_modules
 from types import MappingProxyType
 from typing import TypeVar
 
+import trio
+
 import server.protocols
 from games.catalogue import BadCatalogue, by_name, installed
 from server.protocols.dialect import Dialect, OverHttp, OverTcp, OverWebsocket
@@ -60,6 +62,13 @@ def frames() -> Mapping[str, OverWebsocket]:
 def spoken() -> Mapping[str, str]:
     """What people call the dialect at each websocket path."""
     return {way.path: dialect.title for dialect, way in carried(OverWebsocket)}
+
+
+async def prepare() -> None:
+    """Do what dialects do once when the host has started, in a thread."""
+    for dialect in dialects().values():
+        if dialect.prepare is not None:
+            await trio.to_thread.run_sync(dialect.prepare, abandon_on_cancel=True)
 
 
 def _own() -> Iterator[tuple[str, object]]:

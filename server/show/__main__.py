@@ -12,7 +12,7 @@ from pathlib import Path
 
 import trio
 
-from server import allocator, collector
+from server import allocator, interpreter
 from server.export.signing import known_signer
 from server.http.exchange import App, Exchange
 from server.http.routes import routed
@@ -67,7 +67,7 @@ async def show(begin: Begin, told: socket.socket, lent: socket.socket) -> None:
             app = _application(mirror, attention, begin)
             which = Which(door_at_root=begin.door_at_root)
             borrowing = Borrowing(lent, app, guard, settings.limits, which.is_shown, most=most)
-            collector.calm()
+            interpreter.calm()
             nursery.start_soon(mirror.run)
             nursery.start_soon(mirror.grader.run)
             nursery.start_soon(keep_fresh, settings, reader.last, mirror.snapshot)

@@ -11,7 +11,7 @@ import trio
 from msgspec import Struct
 
 from server.config import Settings
-from server.pages.door import Addresses
+from server.pages.addresses import Addresses
 from server.show.feed import framed
 
 READY = b"+"  # said once, when show can answer

@@ -6,11 +6,10 @@ Whoever has a webhook's duty keeps in the database how far it was told, so that 
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Protocol, TypeVar
-
-import psycopg
+from typing import Protocol, TypeVar
 
 from server.store.journal import Unavailable
+from server.store.postgres_database import Connection, line, psycopg
 
 T = TypeVar("T")
 
@@ -52,7 +51,7 @@ class PostgresDuties:
     def __init__(self, url: str, host: int) -> None:
         self._url = url
         self._host = host
-        self._session: psycopg.Connection[tuple[Any, ...]] | None = None
+        self._session: Connection | None = None
 
     def mine(self, duty: str) -> bool:
         asked = {"duty": duty, "host": self._host}
@@ -70,7 +69,7 @@ class PostgresDuties:
         if session is not None:
             session.close()
 
-    def _ask(self, ask: Callable[[psycopg.Connection[tuple[Any, ...]]], T]) -> T:
+    def _ask(self, ask: Callable[[Connection], T]) -> T:
         """A session that has failed is not used again."""
         try:
             if self._session is None:
@@ -86,4 +85,4 @@ class PostgresDuties:
         except psycopg.Error as error:
             with suppress(psycopg.Error):
                 self.close()
-            raise Unavailable(" ".join(str(error).split()) or type(error).__name__) from error
+            raise Unavailable(line(error)) from error

@@ -6,48 +6,25 @@ repeated, which changes nothing if it had succeeded.
 """
 
 import threading
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Any, LiteralString, TypeVar
+from typing import Any, LiteralString
 
 import structlog
 
 from server.exits import ConfigError
 from server.store import private, schema
-from server.store.address import MISWRITTEN, clear, shown
-from server.store.journal import Jot, Unavailable, over, paged
+from server.store.journal import Jot, Unavailable, paged
+from server.store.postgres_database import STATEMENT, Connection, Database, line, psycopg
+from server.store.postgres_rows import batches, columns, head_of, latest, write_jots
 from tournament.chain import START, Heads, heads
 from tournament.entries import PAGE, Entry, concluded_key, salted
 from tournament.store import Conflict
 
-try:
-    import psycopg
-    from psycopg.conninfo import conninfo_to_dict
-except ImportError as error:  # it is an extra
-    raise ConfigError(
-        f"a store at postgresql:// needs psycopg: install quintain with the extra postgres ({error})"
-    ) from None
-
-Connection = psycopg.Connection[tuple[Any, ...]]
-T = TypeVar("T")
-
 MIGRATIONS = sorted((Path(__file__).parent / "migrations" / "postgres").glob("*.sql"))
 LOCK = int.from_bytes(b"quintain")  # the key of the lock that a host holds, in its database
-CONNECT = 5  # seconds to open a session
-STATEMENT = 30_000  # milliseconds for one statement: more is a server that hangs
-WAITS = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8)  # seconds before each further try: a restart is over in less than all
-BATCH = 2_000  # rows that are read at a time
-
-UNCLEAR = "postgresql://"  # what is shown of an address in which a password may be anywhere
-
-JOT = """
-    INSERT INTO jotted SELECT * FROM unnest(%s::text[], %s::integer[], %s::text[], %s::text[], %s::bigint[])
-    ON CONFLICT (match, ply)
-    DO UPDATE SET moves = excluded.moves, times = excluded.times, epoch = excluded.epoch
-"""
 JOTTED = "SELECT match, ply, moves, times FROM jotted ORDER BY match, ply"
 COLUMNS = "number, tournament, at, kind, key, body, salt"  # of an entry
 ENTER = f"""
@@ -58,7 +35,6 @@ ENTER = f"""
 THERE = """
     SELECT tournament, kind, body, head FROM journal WHERE number = %s OR (tournament = %s AND key = %s)
 """
-LATEST = "SELECT head FROM journal WHERE tournament = %s ORDER BY number DESC LIMIT 1"
 PAGE_OF_ALL = f"SELECT {COLUMNS} FROM journal WHERE number > %s ORDER BY number LIMIT %s"  # noqa: S608
 PAGE_OF_ONE = f"""
     SELECT {COLUMNS} FROM journal WHERE tournament = %s AND number > %s ORDER BY number LIMIT %s
@@ -77,8 +53,7 @@ class PostgresReader:
 
     def __init__(self, url: str) -> None:
         """Raises `ConfigError` if there is nothing to read, in words for an organiser."""
-        self._url = url
-        self._where = where(url)
+        self._database = Database(url)
         self._using = threading.Lock()  # the session that reads
         self._reader: Connection | None = None
         self._expect_schema()
@@ -111,12 +86,12 @@ class PostgresReader:
         part = path.with_name(path.name + ".part")
         part.unlink(missing_ok=True)
         private.create(part)
-        with self._session() as session, session.transaction():
+        with self._database.session() as session, session.transaction():
             session.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             with closing(Sqlite(part)) as copy:
-                for rows in _batches(session, f"SELECT {COLUMNS} FROM journal ORDER BY number"):  # noqa: S608
+                for rows in batches(session, f"SELECT {COLUMNS} FROM journal ORDER BY number"):  # noqa: S608
                     copy.write([Entry(*row) for row in rows])
-                for rows in _batches(session, JOTTED):
+                for rows in batches(session, JOTTED):
                     copy.write([Jot(*row) for row in rows])
         part.rename(path)
 
@@ -130,7 +105,7 @@ class PostgresReader:
             self._read("SELECT sum(length(body)), sum(length(key)) FROM journal")
             self._read("SELECT sum(length(moves)), sum(length(times)) FROM jotted")
         except psycopg.DatabaseError as error:
-            return [_line(error)]
+            return [line(error)]
         return [f"the index {name} is not valid" for (name,) in broken]
 
     def close(self) -> None:
@@ -143,77 +118,36 @@ class PostgresReader:
             version = self._read("SELECT max(version) FROM quintain_schema")[0][0]
         except (psycopg.Error, Unavailable) as error:
             self.close()
-            raise self._unusable(error) from None
+            raise self._database.unusable(error) from None
         if version != len(MIGRATIONS):
             self.close()
             raise ConfigError(
-                f"{self._where}: has schema {version}, and this Quintain reads {len(MIGRATIONS)}"
+                f"{self._database.where}: has schema {version}, and this Quintain reads {len(MIGRATIONS)}"
             )
-
-    def _unusable(self, error: Exception) -> ConfigError:
-        why = self._said(error).removeprefix(f"{self._where}: ")
-        return ConfigError(f"{self._where}: this database cannot be used: {why}")
-
-    def _session(self) -> Connection:
-        """A session to read with. No server can block it forever."""
-        return psycopg.connect(
-            self._url,
-            autocommit=True,
-            connect_timeout=CONNECT,
-            application_name="quintain",
-            keepalives_idle=5,
-            keepalives_interval=2,
-            keepalives_count=3,
-            tcp_user_timeout=STATEMENT,
-        )
 
     def _drop_reader(self) -> None:
         reader, self._reader = self._reader, None
         if reader is not None:
             reader.close()
 
-    def _persistently(self, act: Callable[[], T], drop: Callable[[], None]) -> T:
-        """Call `act`, in a new session if need be; raises `Unavailable` if that keeps failing for a while."""
-        problem: Exception = Unavailable("")
-        for wait in WAITS:
-            time.sleep(wait)
-            try:
-                return act()
-            except (Unavailable, psycopg.OperationalError, psycopg.InterfaceError) as error:
-                problem = error
-            except psycopg.errors.ReadOnlySqlTransaction as error:
-                problem = error
-            drop()
-        raise Unavailable(f"{self._where}: {self._said(problem)}") from problem
-
-    def _said(self, error: Exception) -> str:
-        """What went wrong, on one line, without the parts of an unreadable address that errors quote."""
-        if self._where != UNCLEAR or not isinstance(error, psycopg.Error):
-            return _line(error)
-        try:
-            conninfo_to_dict(shown(self._url))
-        except psycopg.ProgrammingError as harmless:  # it is not the password that cannot be read
-            return _line(harmless)
-        return MISWRITTEN
-
     def _read(self, query: LiteralString, *parameters: object) -> list[tuple[Any, ...]]:
         def fetch() -> list[tuple[Any, ...]]:
             if self._reader is None:
-                self._reader = self._session()
+                self._reader = self._database.session()
                 self._reader.execute("SET default_transaction_read_only = on")
             return self._reader.execute(query, parameters).fetchall()
 
         with self._using:
-            return self._persistently(fetch, self._drop_reader)
+            return self._database.persistently(fetch, self._drop_reader)
 
     def _all(self, query: LiteralString) -> Iterator[tuple[Any, ...]]:
         """Read in a session of its own, and never hold all of it in memory. Raises `Unavailable`."""
         try:
-            with self._session() as session, session.transaction():
-                for rows in _batches(session, query):
+            with self._database.session() as session, session.transaction():
+                for rows in batches(session, query):
                     yield from rows
         except (psycopg.OperationalError, psycopg.InterfaceError) as error:
-            raise Unavailable(f"{self._where}: {self._said(error)}") from error
+            raise self._database.unavailable(error) from error
 
 
 class Postgres(PostgresReader):
@@ -252,7 +186,7 @@ class Postgres(PostgresReader):
             return found
 
         self._asked = max([self._asked, *(entry.number for entry in entries)])
-        return self._persistently(transact, self._drop_writer)
+        return self._database.persistently(transact, self._drop_writer)
 
     def examine(self) -> None:
         """The server looks after its own disks."""
@@ -266,19 +200,20 @@ class Postgres(PostgresReader):
     def _expect_schema(self) -> None:
         """Lock the database for this host, and bring its schema up to date."""
         try:
-            self._writer = self._persistently(self._locked, lambda: None)  # the last host may just be going
+            # The last host may just be going
+            self._writer = self._database.persistently(self._locked, lambda: None)
             self._set_up(self._writer)
             self._asked = self.last()
         except (psycopg.Error, Unavailable) as error:
             self.close()
-            raise self._unusable(error) from None
+            raise self._database.unusable(error) from None
         except BaseException:
             self.close()
             raise
 
     def _locked(self) -> Connection:
         """The session that writes, which holds the lock."""
-        session = self._session()
+        session = self._database.session()
         try:
             session.execute("SELECT set_config('statement_timeout', %s, false)", (str(STATEMENT),))
             if session.execute("SHOW synchronous_commit").fetchone() == ("off",):
@@ -300,7 +235,7 @@ class Postgres(PostgresReader):
         found = session.execute("SELECT coalesce(max(number), 0) FROM journal").fetchone() or (0,)
         if found[0] > self._asked:
             session.close()
-            raise Conflict(f"{self._where}: another host has written to it meanwhile")
+            raise Conflict(f"{self._database.where}: another host has written to it meanwhile")
         return session
 
     def _drop_writer(self) -> None:
@@ -310,13 +245,12 @@ class Postgres(PostgresReader):
 
     def _set_up(self, session: Connection) -> None:
         if session.execute("SHOW fsync").fetchone() == ("off",):
-            log.warning(
-                "this server has fsync off: a power cut may take back what was told", where=self._where
-            )
+            why = "this server has fsync off: a power cut may take back what was told"
+            log.warning(why, where=self._database.where)
         session.execute("CREATE TABLE IF NOT EXISTS quintain_schema (version integer NOT NULL)")
         found = session.execute("SELECT max(version) FROM quintain_schema").fetchone() or (None,)
         version, newest = found[0] or 0, len(MIGRATIONS)
-        schema.refuse_newer(self._where, version, newest)
+        schema.refuse_newer(self._database.where, version, newest)
         if self._copies is not None:
             schema.keep_a_copy(version, newest, self._copies, self.backup)
         with session.transaction():
@@ -330,18 +264,6 @@ class Postgres(PostgresReader):
     def _settle_in(self, session: Connection) -> None:
         """Nobody else is here: leases of hosts that once shared the database bind nobody any more."""
         session.execute("DELETE FROM leases")
-
-
-def where(url: str) -> str:
-    """The database as errors and logs name it: without the user, the parameters and any password."""
-    if not clear(url):
-        return UNCLEAR
-    try:
-        parts = conninfo_to_dict(url)
-    except psycopg.ProgrammingError:
-        return UNCLEAR
-    port = f":{parts['port']}" if "port" in parts else ""
-    return f"postgresql://{parts.get('host', '')}{port}/{parts.get('dbname', '')}"
 
 
 class _SomeAreThere(Exception):
@@ -364,24 +286,7 @@ def _write_new(session: Connection, entries: Sequence[Entry], known: Heads) -> l
 def _there(session: Connection, entry: Entry) -> bytes | None:
     """The head of what was to be written, if it is there; raises `Conflict` if something else is."""
     there = session.execute(THERE, (entry.number, entry.tournament, entry.key)).fetchall()
-    for tournament, kind, body, _ in there:
-        if (tournament, kind, body) != (entry.tournament, entry.kind, entry.body):
-            raise Conflict(f"{tournament}: {body} is kept, {entry.body} came")
-    return there[0][3] if there else None
-
-
-def latest(session: Connection, tournament: str) -> bytes:
-    """The head of a tournament's latest entry."""
-    found = session.execute(LATEST, (tournament,)).fetchone()
-    return found[0] if found else START
-
-
-def write_jots(session: Connection, entries: Sequence[Entry], jots: Sequence[Jot]) -> None:
-    """Write these moves, and forget those of matches that the entries conclude."""
-    if jots:
-        session.execute(JOT, columns([(jot.match, jot.ply, jot.moves, jot.times, jot.epoch) for jot in jots]))
-    if ended := over(entries):
-        session.execute("DELETE FROM jotted WHERE match = ANY(%s)", (ended,))
+    return head_of(entry, there)
 
 
 def _link_all(session: Connection) -> None:
@@ -392,20 +297,3 @@ def _link_all(session: Connection) -> None:
         linked = zip(rows, heads(rows, known), strict=True)
         session.execute(LINK, columns((row.number, row.salt, head) for row, head in linked))
         after = rows[-1].number
-
-
-def columns(rows: Iterable[tuple[Any, ...]]) -> list[list[Any]]:
-    """Rows as the arrays that `unnest` takes."""
-    return [list(column) for column in zip(*rows, strict=True)]
-
-
-def _batches(session: Connection, query: LiteralString) -> Iterator[list[tuple[Any, ...]]]:
-    with session.cursor(name="all") as cursor:
-        cursor.execute(query)
-        while rows := cursor.fetchmany(BATCH):
-            yield rows
-
-
-def _line(error: Exception) -> str:
-    """What a server said, on one line."""
-    return " ".join(str(error).split()) or type(error).__name__

@@ -12,14 +12,14 @@ Not here: who holds what. That is `server/peers/`.
 from collections.abc import Sequence
 from functools import partial
 
-import psycopg
-
 from server.store.journal import Jot, Unavailable
-from server.store.postgres import LOCK, Connection, Postgres, columns, latest, write_jots
+from server.store.postgres import LOCK, Postgres
+from server.store.postgres_database import Connection, psycopg
+from server.store.postgres_rows import columns, head_of, latest, write_jots
 from tournament.chain import Heads, heads
 from tournament.entries import Entry
 from tournament.folding import called
-from tournament.store import Conflict, Stale
+from tournament.store import Stale
 
 SETTING_UP = LOCK + 1  # the key of the lock that a host holds while it looks after the schema …
 IN_TURN = LOCK + 2  # … and while it writes
@@ -66,14 +66,14 @@ class SharedPostgres(Postgres):
                         write_jots(self._writer, entries, jots)
             except psycopg.Error as error:
                 if error.sqlstate == REFUSED:
-                    raise Stale(f"{self._where}: {error.diag.message_primary}") from None
+                    raise Stale(f"{self._database.where}: {error.diag.message_primary}") from None
                 if isinstance(error, psycopg.errors.IdleInTransactionSessionTimeout):
                     raise Unavailable("this host was stopped while it wrote") from None
                 raise
             self.reached = max(self.reached, last)
             return found
 
-        return self._persistently(transact, self._drop_writer)
+        return self._database.persistently(transact, self._drop_writer)
 
     # Within
 
@@ -106,10 +106,7 @@ class SharedPostgres(Postgres):
 
     def _there(self, session: Connection, row: Entry) -> bytes | None:
         there = session.execute(THERE, (self.host, row.number, row.tournament, row.key)).fetchall()
-        for tournament, kind, body, _ in there:
-            if (tournament, kind, body) != (row.tournament, row.kind, row.body):
-                raise Conflict(f"{tournament}: {body} is kept, {row.body} came")
-        return there[0][3] if there else None
+        return head_of(row, there)
 
     def _locked(self) -> Connection:
         session = super()._locked()

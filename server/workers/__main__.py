@@ -15,24 +15,17 @@ from pathlib import Path
 import structlog
 import trio
 
-from server import allocator, collector
-from server.export.signing import Signer, known_signer
+from server import allocator, interpreter
+from server.application import application
+from server.export.signing import known_signer
 from server.host.host import Host
 from server.host.measures import watch_lag
 from server.host.metrics import of_the_host
-from server.host.wire_reader import WireReader
-from server.http.exchange import App
-from server.http.origins import Origins
-from server.http.routes import HttpDoor, routed
 from server.http.wire import Request
 from server.logs import set_up
 from server.net.open_files import room_for_files
-from server.pages.desk.door import DeskDoor
 from server.pages.desk.sessions import Sessions
-from server.pages.door import Pages
-from server.pages.wire import WirePage
-from server.protocols.api.door import Api
-from server.protocols.catalogue import carried, dialects
+from server.protocols.catalogue import carried, prepare
 from server.protocols.dialect import OverHttp
 from server.show.begin import SameClock
 from server.show.borrowing import Borrowing
@@ -73,7 +66,6 @@ from tournament.facts import Kept as KeptFact
 from tournament.record import Record
 
 EVERY = 0.5  # seconds between two reports of how things are
-SWITCH = 0.0005  # seconds that a thread waits for a busy event loop, at each of its steps
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -165,15 +157,25 @@ class Working:
         settings = self._begin.settings
         async with trio.open_nursery() as self._nursery:
             await self._nursery.start(self.host.run)
-            app = _application(self.host, self._begin, self._sessions, [door for _, door in self._spoken])
+            app = application(
+                self.host,
+                settings,
+                self._begin.addresses,
+                self._begin.token,
+                [door for _, door in self._spoken],
+                sessions=self._sessions,
+                login=None,  # worker 0 makes the links
+                key=known_signer(Path(settings.data)),
+                looks=False,
+            )
             borrowing = Borrowing(self._lent, app, self.host.guard, settings.limits, self._is_here)
             self._nursery.start_soon(borrowing.run)
             self._nursery.start_soon(watch_lag, self.host.measures.lag)
             self._nursery.start_soon(self._report)
             self._nursery.start_soon(self._spread.run)
-            self._nursery.start_soon(_warm_up)
-            collector.calm()
-            sys.setswitchinterval(SWITCH)
+            self._nursery.start_soon(prepare)
+            interpreter.calm()
+            interpreter.let_threads_in()
             task_status.started()
 
     def take(self, message: ToWorker, descriptor: int | None) -> None:
@@ -248,15 +250,6 @@ class Working:
         self._conduit.say(Stopped())
 
 
-def _application(host: Host, begin: Begin, sessions: Sessions | None, spoken: Sequence[HttpDoor]) -> App:
-    settings, origins = begin.settings, Origins(begin.settings.origins)
-    key: Signer | None = known_signer(Path(settings.data))
-    pages = Pages(host, begin.addresses, key=key and key.public)
-    api = Api(host, begin.token, None, origins, looks=False, signer=key)
-    wires = WirePage(pages, WireReader(host, begin.token))
-    return routed((*spoken, api, wires, DeskDoor(host, pages, sessions, origins)), pages, origins)
-
-
 def _loaded(reader: Reader, folder: Path, held: Sequence[str]) -> tuple[dict[str, Record], list[KeptFact]]:
     """What this worker holds, as the journal has it."""
     known = snapshots.folded(reader, folder / snapshots.FILE) if held else snapshots.Folded({}, [])
@@ -269,12 +262,6 @@ def _record(hold: Hold) -> Record:
     for fact in facts:
         record.add(fact)
     return record
-
-
-async def _warm_up() -> None:
-    for dialect in dialects().values():
-        if dialect.prepare is not None:
-            await trio.to_thread.run_sync(dialect.prepare, abandon_on_cancel=True)
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from server.config import Settings
+from server.pages.addresses import Addresses
 from server.pages.desk.sessions import Session
-from server.pages.door import Addresses
 from server.show.conduit import Back, Gone, Known, NoRoom
 from server.show.feed import Seen
 from tournament.facts import AnyFact

@@ -18,8 +18,8 @@ from server.host.opening import OPEN
 from server.http.exchange import App, Exchange
 from server.net.limits import Limits
 from server.net.listening import Admission
+from server.pages.addresses import Addresses
 from server.pages.desk.sessions import Session, Sessions
-from server.pages.door import Addresses
 from server.show.lending import Lending
 from server.store.ledger import Ledger
 from server.workers.clerk import Clerk

@@ -7,7 +7,6 @@ move that ends a match to its announcement, at an open table of bots that think
 for a twentieth of a second.
 """
 
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,8 +17,8 @@ from tempfile import TemporaryDirectory
 import trio
 
 from games.catalogue import catalogue
+from server import interpreter
 from server.host.host import Host
-from server.serve import SWITCH
 from server.store.journal import Engine
 from server.store.ledger import Ledger
 from server.store.sqlite import Sqlite
@@ -140,7 +139,7 @@ async def open_table(engine: Counted) -> tuple[int, list[float], int]:
             moves = list(seat.match.position.moves())
             seat.play(game.write(moves[(7 * seat.match.ply + len(delays)) % len(moves)]))
 
-    sys.setswitchinterval(SWITCH)
+    interpreter.let_threads_in()
     host = Host(store=Ledger(engine))
     async with trio.open_nursery() as nursery:
         await nursery.start(host.run)

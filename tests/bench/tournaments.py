@@ -21,7 +21,7 @@ from time import process_time, thread_time
 import trio
 
 from games.catalogue import catalogue
-from server import collector
+from server import interpreter
 from server.show.draws import in_a_thread
 from server.store.ledger import Ledger
 from server.store.sqlite import Sqlite
@@ -51,7 +51,7 @@ LOOK = 0.002  # seconds between two looks at how late the loop is
 
 
 def bench() -> None:
-    collector.calm()  # as a host has it
+    interpreter.calm()  # as a host has it
     rows: dict[str, tuple[Callable[[], float], str]] = {
         f"fit of {BOTS} bots, {GAMES:,} games": (fit, "50 ms"),
         **{

@@ -12,7 +12,8 @@ from server.http.service import Http
 from server.logs import set_up
 from server.net.limits import Limits
 from server.net.listening import Admission, listeners, serve, where
-from server.pages.door import Addresses, Pages
+from server.pages.addresses import Addresses
+from server.pages.door import Pages
 from server.protocols.api.door import Api
 from tests.tournament.world import first, play
 from tournament.events import Ending

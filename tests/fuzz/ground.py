@@ -235,7 +235,10 @@ class Ground:
 
         def gone(players: Iterable[Player | None]) -> int:
             """How many of them nobody waits for or calls: what is known of them should be forgotten."""
-            return sum(bool(each) and each not in called and not host.awaited(each) for each in players)
+            return sum(
+                bool(each) and each not in called and not host.roll.awaits(each.name, each.game)
+                for each in players
+            )
 
         left = {
             "connections": len(self._attended),

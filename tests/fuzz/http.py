@@ -266,7 +266,7 @@ def serve(host: Host) -> Served:
             "HTTP connections": len(http._connections),
             "sessions of the house protocol": len(play._sessions),
             "bots at Hexagon Dots": len(dots._bots),
-            "bots at the Arena": sum(not host.awaited(bot) for bot in guests() - called()),
+            "bots at the Arena": sum(not host.roll.awaits(bot.name, bot.game) for bot in guests() - called()),
             "spectators of pages": len(pages.live),
             "battles": len(arena._battles) + len(arena._sides),
         }

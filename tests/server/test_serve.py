@@ -12,7 +12,8 @@ import trio.testing
 from structlog.testing import capture_logs
 from trio.testing import MockClock
 
-from server.serve import INTERRUPTED, _until_the_end
+from server.exits import INTERRUPTED
+from server.stopping import until_the_end
 from tests.hang import HANG
 from tests.loopback import ipv6
 from tests.server.run import quintain
@@ -121,7 +122,7 @@ async def test_what_is_played_is_waited_for_until_the_grace_is_over_or_a_second_
         for _ in range(signals):
             send.send_nowait(signal.SIGINT)
         with capture_logs():
-            assert await _until_the_end(host, None, None, receive, GRACE) == INTERRUPTED
+            assert await until_the_end(host, None, None, receive, GRACE) == INTERRUPTED
         assert host.tournaments["cup"].matches
         assert trio.current_time() == (GRACE if signals == 1 else 0.0)
 
@@ -135,7 +136,7 @@ async def test_what_can_be_resumed_is_not_waited_for(autojump_clock: MockClock) 
         send, receive = trio.open_memory_channel[int](1)
         send.send_nowait(signal.SIGTERM)
         with capture_logs():
-            assert await _until_the_end(host, None, None, receive, GRACE) == 0
+            assert await until_the_end(host, None, None, receive, GRACE) == 0
         assert host.tournaments["cup"].matches
         assert trio.current_time() == 0.0
 

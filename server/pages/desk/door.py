@@ -19,7 +19,7 @@ from server.net.addresses import is_loopback
 from server.pages.desk.cookies import cookie
 from server.pages.desk.inside import Inside, give, go
 from server.pages.desk.sessions import LOGINS, SESSION_SECONDS, Session, Sessions
-from server.pages.door import Pages
+from server.pages.site import Site
 
 CLOSED = (
     "There is no desk here: it is open where the host listens on loopback only, where it speaks TLS, "
@@ -50,7 +50,7 @@ class DeskDoor:
     def __init__(
         self,
         host: Host,
-        pages: Pages,
+        site: Site,
         sessions: Sessions | None,
         origins: Origins = NO_ORIGINS,
         *,
@@ -58,10 +58,10 @@ class DeskDoor:
     ) -> None:
         """Without `sessions` there is no desk, and every page of it says so."""
         self._host = host
-        self._pages = pages
+        self._site = site
         self._sessions = sessions
         self._origins = origins
-        self._inside = Inside(host, pages, run)
+        self._inside = Inside(host, site, run)
 
     def answer(self, exchange: Exchange) -> Awaitable[object] | None:
         request, sessions = exchange.request, self._sessions
@@ -82,7 +82,7 @@ class DeskDoor:
 
     def _read(self, exchange: Exchange, sessions: Sessions, parts: list[str]) -> Awaitable[object] | None:
         if parts == ["login"]:
-            give(self._pages, exchange, "desk/login.html", secret=exchange.request.query.get("secret", ""))
+            give(self._site, exchange, "desk/login.html", secret=exchange.request.query.get("secret", ""))
             return None
         if (session := self._session(exchange, sessions)) is None:
             self._turn_away(exchange, 401, LOG_IN)
@@ -133,7 +133,7 @@ class DeskDoor:
 
     def _cookie(self, exchange: Exchange) -> str:
         """Its name, with the port: browsers send a cookie to all ports, and another host may be on one."""
-        return f"quintain-desk-{self._pages.port}"
+        return f"quintain-desk-{self._site.port}"
 
     def _set_cookie(self, exchange: Exchange, value: str, seconds: float) -> tuple[str, str]:
         secure = "; Secure" if exchange.request.secure else ""
@@ -141,4 +141,4 @@ class DeskDoor:
         return "Set-Cookie", f"{self._cookie(exchange)}={value}; {kept}"
 
     def _turn_away(self, exchange: Exchange, status: int, what: str, *headers: tuple[str, str]) -> None:
-        give(self._pages, exchange, "desk/away.html", status, *headers, what=what)
+        give(self._site, exchange, "desk/away.html", status, *headers, what=what)

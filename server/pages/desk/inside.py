@@ -20,9 +20,9 @@ from server.pages import rendering, tables
 from server.pages.desk import forms
 from server.pages.desk.changes import compared
 from server.pages.desk.sessions import Session
-from server.pages.door import Pages
 from server.pages.home import ORDER
-from server.pages.paging import page_of
+from server.pages.paging import asked_for, page_of
+from server.pages.site import Site
 from tournament.check_in import opens_at
 from tournament.desk import AFFILIATION, CONTACT, Desk
 from tournament.events import Ending
@@ -42,9 +42,9 @@ SOON = {"start": "Start", "pause": "Pause", "resume": "Go on"}  # orders that ne
 
 
 class Inside:
-    def __init__(self, host: Host, pages: Pages, run: Run) -> None:
+    def __init__(self, host: Host, site: Site, run: Run) -> None:
         self._host = host
-        self._pages = pages
+        self._site = site
         self._run = run
 
     # Pages
@@ -92,8 +92,7 @@ class Inside:
         )
 
     def _audit(self, exchange: Exchange, session: Session) -> None:
-        asked = exchange.request.query.get("page", "")
-        number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 7 else 1
+        number = asked_for(exchange.request, "page") or 1
         page, pages = page_of(len(self._host.audit), PAGE, number)
         end = len(self._host.audit) - (page - 1) * PAGE
         orders = self._host.audit[max(0, end - PAGE) : end][::-1]
@@ -210,7 +209,7 @@ class Inside:
     ) -> None:
         if self._host.store.trouble:
             what = f"Nothing can be kept just now, so nothing is ordered: {self._host.store.trouble}."
-            give(self._pages, exchange, "desk/away.html", 503, what=what)
+            give(self._site, exchange, "desk/away.html", 503, what=what)
             return
         match parts:
             case ["create"]:
@@ -280,7 +279,7 @@ class Inside:
 
     def _nothing(self, exchange: Exchange) -> None:
         give(
-            self._pages,
+            self._site,
             exchange,
             "desk/away.html",
             404,
@@ -297,7 +296,7 @@ class Inside:
             "longest": {"affiliation": AFFILIATION, "contact": CONTACT},
             "soon": SOON,
         }
-        give(self._pages, exchange, f"desk/{template}.html", status, **seen)
+        give(self._site, exchange, f"desk/{template}.html", status, **seen)
 
 
 def possible(record: Record) -> list[str]:
@@ -317,7 +316,7 @@ def who(exchange: Exchange) -> str:
 
 
 def give(
-    pages: Pages,
+    site: Site,
     exchange: Exchange,
     template: str,
     status: int = 200,
@@ -326,7 +325,7 @@ def give(
     **seen: Any,
 ) -> None:
     """A page of the desk, which no cache is to keep."""
-    page = pages.page(template, exchange, status, **seen)
+    page = site.page(template, exchange, status, **seen)
     headers = [(name, value) for name, value in page.headers if name != "Cache-Control"]
     exchange.respond(Response(page.status, (*headers, ("Cache-Control", "no-store"), *more), page.body))
 

@@ -1,14 +1,13 @@
-"""What each route of the API answers with, as types: the OpenAPI document gets its schemas from here.
+"""What the routes of the API answer with, as types: the OpenAPI document gets its schemas from here.
 
-Answers are put together where they are given (`reading.py`, `server/export/json_views.py`); nothing is
-encoded by these types. A test asks a real host and holds every answer to them, field by field, so they
-cannot differ. More fields may be added over time; a program passes over those that it does not know.
+Which route answers with which is in `table.py`. Answers are put together where they are given
+(`reading.py`, `server/export/json_views.py`); nothing is encoded by these types. A test asks a
+real host and holds every answer to them, field by field, so they cannot differ. More fields may be added
+over time; a program passes over those that it does not know.
 """
 
-from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
-import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from games.game import Pace
@@ -17,10 +16,6 @@ from tournament.events import Ending, Fault
 from tournament.facts import State
 from tournament.kinds import Kind
 from tournament.notes import Noted
-
-JSON, CSV, LINES = "application/json", "text/csv", "application/x-ndjson"
-STREAM, TEXT = "text/event-stream", "text/plain"
-ATOM, CALENDAR = "application/atom+xml", "text/calendar"
 
 Sides = tuple[float | None, float | None]  # in the order of the seats
 
@@ -340,63 +335,3 @@ class Preview(Struct, frozen=True):
 
 class Link(Struct, frozen=True):
     path: str
-
-
-Answers = Mapping[str, Any]  # by the type of their content: what it is
-TABLE: Mapping[str, Answers] = {  # by the method and path of the route; POST, unless said: `Summary`
-    "GET /api/games": {JSON: Games},
-    "GET /api/games/{game}/schema": {JSON: GameSchema},
-    "GET /api/tournaments": {JSON: Tournaments},
-    "GET /api/tournaments/{name}": {JSON: Whole},
-    "GET /api/tournaments/{name}/standings": {JSON: Standings, CSV: str, TEXT: str},
-    "GET /api/tournaments/{name}/matches": {JSON: Matches},
-    "GET /api/tournaments/{name}/export": {LINES: str},
-    "GET /api/tournaments/{name}/feed": {ATOM: str},
-    "GET /api/tournaments/{name}/calendar": {CALENDAR: str},
-    "GET /api/groups": {JSON: Groups},
-    "GET /api/groups/{group}": {JSON: TableOver},
-    "GET /api/calendar": {CALENDAR: str},
-    "GET /api/matches/{match}": {JSON: Match, TEXT: str},
-    "GET /api/matches/{match}/events": {STREAM: str},
-    "GET /api/matches/{match}/wire": {JSON: Wire},
-    "GET /api/bots": {JSON: Bot},
-    "GET /api/bots/{bot}": {JSON: Bot},
-    "GET /api/events": {STREAM: str},
-    "GET /api/key": {JSON: Key},
-    "GET /api/status": {JSON: Status},
-    "GET /api/hosts": {JSON: Hosts},
-    "GET /healthz": {JSON: Alive},
-    "GET /readyz": {JSON: Ready},
-    "GET /metrics": {TEXT: str},
-    "GET /openapi.json": {JSON: dict[str, Any]},
-    "POST /api/tournaments/{name}/invite": {JSON: Invited},
-    "POST /api/tournaments/{name}/withdraw": {JSON: Summary | Preview},
-    "POST /api/tournaments/{name}/disqualify": {JSON: Summary | Preview},
-    "POST /api/tournaments/{name}/void": {JSON: Summary | Preview},
-    "POST /api/admin-link": {JSON: Link},
-}
-CHANGED: Answers = {JSON: Summary}
-OTHERWISE: Mapping[str, tuple[int, Answers]] = {  # what a route may also answer with, under another status
-    "GET /readyz": (503, {JSON: Ready}),
-    "POST /api/tournaments/{name}/release": (201, {JSON: Invited}),  # with `bind`
-}
-TEMPLATE = "#/components/schemas/{name}"
-
-
-def answers(method: str, path: str, status: int) -> Iterator[tuple[int, Answers]]:
-    """What a route answers with, by its status, of which the first is the usual one."""
-    route = f"{method} {path}"
-    yield status, TABLE.get(route, CHANGED)
-    if (other := OTHERWISE.get(route)) is not None:
-        yield other
-
-
-def schema_of(kind: Any, components: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a type; what it refers to is added to the components."""
-    if (union := getattr(kind, "__args__", None)) and all(isinstance(each, type) for each in union):
-        kinds = [each for each in union if issubclass(each, Struct)]
-        if len(kinds) == len(union):  # msgspec wants tags, where fields tell them apart as well
-            return {"anyOf": [schema_of(each, components) for each in kinds]}
-    (schema,), parts = msgspec.json.schema_components((kind,), ref_template=TEMPLATE)
-    components |= parts
-    return schema

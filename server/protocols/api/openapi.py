@@ -5,30 +5,29 @@ from http import HTTPStatus
 from typing import Any, cast
 
 import msgspec
+from msgspec import Struct
 
-from server.protocols.api.answers import answers, schema_of
-from server.protocols.api.routes import Caller, Route
+from server.protocols.api.routes import Caller, Contents, Route
 
 SECURITY: Mapping[Caller, list[dict[str, list[str]]]] = {  # whose token a request has to bring
     Caller.ANYONE: [],
     Caller.ORGANISER: [{"organiser": []}],
     Caller.BOT: [{"bot": []}, {"organiser": []}],
 }
+TEMPLATE = "#/components/schemas/{name}"
 ERROR = {"type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"]}
 
 
 def openapi(table: Iterable[Route]) -> dict[str, Any]:
     routes = [route for route in table if route.listed]
     taken = list(dict.fromkeys(route.takes for route in routes if route.takes is not None))
-    found, components = msgspec.json.schema_components(taken, ref_template="#/components/schemas/{name}")
+    found, components = msgspec.json.schema_components(taken, ref_template=TEMPLATE)
     schemas = dict(zip(taken, found, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
         body = None if route.takes is None else schemas[route.takes]
-        given = {
-            str(status): {kind: {"schema": schema_of(what, components)} for kind, what in content.items()}
-            for status, content in answers(route.method, route.path, route.status)
-        }
+        answers = {route.status: route.gives, **route.otherwise}
+        given = {str(status): _content(what, components) for status, what in answers.items()}
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, body, given)
     document = {
         "openapi": "3.1.0",
@@ -72,6 +71,21 @@ def _operation(
     if security := SECURITY[route.who]:
         operation["security"] = security
     return operation
+
+
+def _content(contents: Contents, components: dict[str, Any]) -> dict[str, Any]:
+    return {kind: {"schema": _schema(what, components)} for kind, what in contents.items()}
+
+
+def _schema(what: Any, components: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a type; what it refers to is added to the components."""
+    if (union := getattr(what, "__args__", None)) and all(isinstance(each, type) for each in union):
+        kinds = [each for each in union if issubclass(each, Struct)]
+        if len(kinds) == len(union):  # msgspec wants tags, where fields tell them apart as well
+            return {"anyOf": [_schema(each, components) for each in kinds]}
+    (schema,), parts = msgspec.json.schema_components((what,), ref_template=TEMPLATE)
+    components |= parts
+    return schema
 
 
 def _spelled_out(part: Any) -> Any:

@@ -17,6 +17,7 @@ from server.http.sharing import READS
 from server.http.wire import Request
 from server.protocols.api.call import Answer
 
+Contents = Mapping[str, Any]  # what an answer is, by the type of its content
 Values = list[tuple[str, str]]  # what a path has for the parameters of its route, in their order
 
 
@@ -31,9 +32,11 @@ class Route(Struct, frozen=True):
     path: str  # "/api/tournaments/{name}/standings"
     does: str  # in one sentence
     answer: Callable[..., Answer]  # is given the call, what its parameters name, and what it takes
+    gives: Contents
     who: Caller = Caller.ANYONE
     takes: type[Struct] | None = None  # the body, as JSON
     status: int = 200  # when it was done
+    otherwise: Mapping[int, Contents] = {}  # what it may also answer with, by the status
     query: Mapping[str, Any] = {}  # query parameters, each with its JSON Schema
     listed: bool = True  # in the documents; False: it only says what is wrong
     looks: bool = False  # only looks at tournaments, which another process may do as well

@@ -232,7 +232,7 @@ class HexagonDots:
             _serve(back, exchange, back.join_again, gate)
         elif self._is_at(gate, name):
             exchange.respond(_twice(name))
-        elif gate.open or self._host.tournament_for(name, self._game.name) is not None:
+        elif gate.open or self._host.placing.tournament_for(name, self._game.name) is not None:
             return self._arrive(exchange, gate, name)
         else:
             exchange.respond(plain(410, gate.why_not))
@@ -249,7 +249,7 @@ class HexagonDots:
 
     async def _arrive(self, exchange: Exchange, gate: Gate, name: str) -> None:
         game = self._game.name
-        shared = gate.fixed and self._host.tournament_for(name, game) is None
+        shared = gate.fixed and self._host.placing.tournament_for(name, game) is None
         bot = Bot(self._host, name, gate, exchange.request.peer, self._tokens, self._leave)
         try:
             visit = await bot.attendance.arrive(

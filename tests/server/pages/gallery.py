@@ -15,7 +15,8 @@ from server.host.host import Host
 from server.host.wire_reader import WireReader
 from server.http.routes import routed
 from server.net.limits import Limits
-from server.pages.door import Addresses, Pages
+from server.pages.addresses import Addresses
+from server.pages.door import Pages
 from server.pages.wire import WirePage
 from server.protocols.api.door import Api
 from server.protocols.hexagon_dots.door import HexagonDots

@@ -12,9 +12,10 @@ import trio
 
 from server.host.host import Host
 from server.http.routes import routed
+from server.pages.addresses import Addresses
 from server.pages.desk.door import DeskDoor, login_path
 from server.pages.desk.sessions import Sessions
-from server.pages.door import Addresses, Pages
+from server.pages.door import Pages
 from server.protocols.api.door import Api
 from tests.server.pages.gallery import TOKEN, Gallery
 from tests.server.transcripts import at_once, hosting
@@ -104,7 +105,7 @@ async def sitting(store: Store | None = None, *, closed: bool = False) -> AsyncI
         pages = Pages(host, Addresses("a:7000", "a:7001", "a:7080"), run=at_once, timer=trio.current_time)
         sessions = Sessions()
         login = None if closed else lambda: login_path(sessions, trio.current_time())
-        desk = DeskDoor(host, pages, None if closed else sessions, run=at_once)
+        desk = DeskDoor(host, pages.site, None if closed else sessions, run=at_once)
         async with serving(routed((Api(host, TOKEN, login), desk), pages)) as server:
             here = Sitting(host, nursery, server, pages)
             here.sessions = sessions

@@ -23,7 +23,7 @@ def nothing(*_: object) -> Response:
 
 
 def route(path: str, method: Any = "GET") -> Route:
-    return Route(method, path, "It does nothing.", nothing)
+    return Route(method, path, "It does nothing.", nothing, {})
 
 
 def references(document: Any) -> Iterator[str]:

@@ -254,7 +254,7 @@ def playing(tournament: Tournament) -> list[Match]:
 
 def unheld(host: Host) -> list[Player]:
     """Whoever is still in the lobby, and no tournament waits for."""
-    return [player for player in host.lobby.players() if not host.awaited(player)]
+    return [player for player in host.lobby.players() if not host.roll.awaits(player.name, player.game)]
 
 
 def called(transcript: Transcript) -> set[str]:

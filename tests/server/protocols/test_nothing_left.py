@@ -1,7 +1,7 @@
 """What every dialect leaves behind when its bots have gone: nothing for the garbage collector.
 
 Objects that keep each other are freed only when the collector looks at everything, which
-takes long with many matches in play: it hardly ever does (`server/collector.py`). So a dialect
+takes long with many matches in play: it hardly ever does (`server/interpreter.py`). So a dialect
 that leaves such a circle with each connection fills the memory.
 """
 

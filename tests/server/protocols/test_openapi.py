@@ -22,7 +22,6 @@ from trio.testing import MockClock
 from games.catalogue import catalogue
 from games.game import Game
 from server.http.routes import routed
-from server.protocols.api.answers import TABLE
 from server.protocols.api.door import Api
 from server.protocols.api.game_schema import common, schemas
 from server.protocols.api.openapi import openapi
@@ -118,10 +117,7 @@ def test_the_document_is_one_by_the_standards_own_validator() -> None:
     validate(openapi(ROUTES))
 
 
-def test_every_answer_has_a_schema_and_every_schema_is_of_a_route() -> None:
-    listed = {f"{route.method} {route.path}" for route in ROUTES if route.listed}
-    assert TABLE.keys() <= listed
-    assert {route for route in listed if route.startswith("GET")} <= TABLE.keys()
+def test_every_answer_has_a_schema() -> None:
     for operations in openapi(ROUTES)["paths"].values():
         for operation in operations.values():
             for status, answer in operation["responses"].items():

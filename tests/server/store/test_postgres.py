@@ -12,7 +12,8 @@ import pytest
 
 from server.exits import ConfigError
 from server.store.journal import Jot, Unavailable
-from server.store.postgres import Postgres, where
+from server.store.postgres import Postgres
+from server.store.postgres_database import where
 from tests.server.served import ROOT
 from tests.server.store.postgresql import Server
 from tournament.entries import Entry
@@ -203,10 +204,15 @@ def test_people_with_psql_find_tables_they_can_read(server: Server, url: str) ->
     engine.close()
 
 
-def test_what_psycopg_is_missing_for_is_said_in_a_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "module",
+    ["server.store.postgres", "server.store.shared", "server.store.duties", "server.peers.registry"],
+)
+def test_what_psycopg_is_missing_for_is_said_in_a_line(tmp_path: Path, module: str) -> None:
+    """Catches a traceback from `quintain doctor` and from a host with peers, which import others first."""
     (tmp_path / "psycopg.py").write_text("raise ImportError('planted')")
     run = subprocess.run(
-        [sys.executable, "-c", "import server.store.postgres"],
+        [sys.executable, "-c", f"import {module}"],
         env=os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
         capture_output=True,
         text=True,

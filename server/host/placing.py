@@ -1,0 +1,74 @@
+"""Where a bot plays: where it is awaited, else where entrants are taken, else at the open table."""
+
+from collections.abc import Awaitable, Callable
+from heapq import nsmallest
+
+from server.host.holding import Holding
+from server.host.opening import OPEN
+from server.host.reception import taken
+from server.host.roll import Roll
+from server.host.view import Here
+from tournament.facts import Seated
+from tournament.lobby import Lobby
+from tournament.player import Player
+from tournament.refusals import Refusal, expect_not_out, takes_entrants
+from tournament.tournament import Tournament
+
+SOME = 4  # of the bots that are here: as many names as a list shows
+
+
+class Placing:
+    def __init__(
+        self, holding: Holding, lobby: Lobby, roll: Roll, table: Callable[[str], Awaitable[Tournament]]
+    ) -> None:
+        """`table` returns the open table of a game, which it opens when it is first needed."""
+        self._holding = holding
+        self._lobby = lobby
+        self._roll = roll
+        self._table = table
+
+    async def place(
+        self, player: Player, wanted: str | None = None, seated: Seated | None = None
+    ) -> Tournament:
+        """Enter a player where it is to play; raises `Refusal` if it cannot."""
+        if wanted == OPEN + player.game:
+            await self._table(player.game)
+        found = self.tournament_for(player.name, player.game, wanted) or await self._table(player.game)
+        if self._roll.alike(found.record, player.name) is not None:
+            raise Refusal(taken(player.name))
+        expect_not_out(found.record, player.name)
+        await found.enter(player.name, seated=seated)
+        player.place = found.record.name
+        found.wake()
+        return found
+
+    def tournament_for(self, name: str, game: str, wanted: str | None = None) -> Tournament | None:
+        """Where `place` would put somebody of that name; None is the open table."""
+        current = self._holding.current(game)
+        if wanted is not None:
+            if wanted in current:
+                expect_not_out(current[wanted].record, name)
+                return current[wanted]
+            raise Refusal(f"there is no tournament {wanted!r} of {game} that is not over")
+        for record in self._roll.awaiting(name, game):
+            if name not in record.out:
+                return self._holding.tournaments[record.name]
+        for each in current.values():
+            if takes_entrants(each.record) and not each.record.name.startswith(OPEN):
+                return each
+        return None
+
+    def expect_alone(self, player: Player) -> None:
+        """Raise `Refusal` if somebody else plays there under the same name."""
+        for other in self._lobby.named(player.name, player.game):
+            if other is not player and other.place == player.place:
+                raise Refusal(f"the name {player.name} is taken: somebody plays in {player.place} under it")
+
+    def here(self, tournament: str) -> Here:
+        """The bots that are present there."""
+        held = self._holding.tournaments.get(tournament)
+        if held is None:
+            return Here()
+        players = self._lobby.players(held.record.opened.game)
+        names = {player.name for player in players if player.present and player.place == tournament}
+        return Here(len(names), tuple(nsmallest(SOME, names)))

@@ -1,0 +1,33 @@
+"""Where the doors listen, and the addresses by which whoever looks at a page reaches them."""
+
+import re
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from server.http.wire import Request
+
+HOST = re.compile(r"([A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
+
+
+class Addresses(Struct, frozen=True):
+    """Where the doors listen: `127.0.0.1:8000`, as the ready line has it."""
+
+    tcp: str = "127.0.0.1:8000"
+    websocket: str = "127.0.0.1:8001"
+    http: str = "127.0.0.1:8080"
+    websocket_url: str = ""  # by which browsers reach that, if not by its port
+
+    def reached(self, request: Request) -> Mapping[str, str]:
+        """How to reach the doors. The name of the host is the one that it was reached by."""
+        asked = HOST.fullmatch(request.headers.get("host", ""))
+        name = asked[1] if asked else self.http.rpartition(":")[0]
+        tcp, websocket = self.tcp.rpartition(":")[2], self.websocket.rpartition(":")[2]
+        secure = "s" if request.secure else ""
+        return {
+            "host": name.strip("[]"),
+            "tcp": tcp,
+            "url": f"tcp://{name}:{tcp}",
+            "websocket": self.websocket_url or f"ws{secure}://{name}:{websocket}",
+            "http": f"http{secure}://{asked[0] if asked else self.http}",
+        }

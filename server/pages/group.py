@@ -1,0 +1,25 @@
+"""What the page of a group shows: the table over its tournaments."""
+
+from typing import Any
+
+from server.host.grouping import members, table_over
+from server.host.view import View
+from server.pages import formatting
+from server.pages.paging import page_of
+from server.pages.tables import PAGE
+
+
+async def page(host: View, name: str, asked: int) -> dict[str, Any] | None:
+    """What the template is given; `asked` is the page of the table. None: there is no such group."""
+    if not (held := members(host.tournaments, name)):
+        return None
+    rows = await table_over(host, held)
+    number, pages = page_of(len(rows), PAGE, asked)
+    return {
+        "name": name,
+        "held": held,
+        "rows": rows[(number - 1) * PAGE : number * PAGE],
+        "page": number,
+        "pages": pages,
+        "address": formatting.paged(formatting.group_address(name)),
+    }

@@ -1,0 +1,122 @@
+"""What is answered about one match: its page, boards for a replay and for playing by hand, the wire log."""
+
+from collections.abc import Awaitable, Mapping
+from typing import Any
+
+from server.host.grading import estimated, graded
+from server.host.view import View
+from server.host.wire_log import Tape
+from server.http.exchange import Exchange
+from server.http.wire import json_response
+from server.pages import by_hand, match, wire
+from server.pages.fair_share import Turns
+from server.pages.live import Live
+from server.pages.match import MatchLook
+from server.pages.paging import asked_for
+from server.pages.site import Site
+from server.pages.stories import Stories
+from tournament.facts import Concluded
+
+SOON = 0.5  # seconds that a page waits for how well a match was played
+FRAMES = 262_144  # characters of boards in one answer, beyond the first of them
+NOTHING: Mapping[int, Tape] = {}
+
+
+class MatchPages:
+    def __init__(self, host: View, site: Site, live: Live, turns: Turns, stories: Stories) -> None:
+        self._host = host
+        self._site = site
+        self._live = live
+        self._turns = turns
+        self._stories = stories
+
+    def answer(self, exchange: Exchange, name: str, rest: list[str]) -> Awaitable[None] | None:
+        """What is at the `rest` of a path after the match's name; None: there is no such page."""
+        match rest:
+            case []:
+                return self.page(exchange, name, "match.html")
+            case ["wire"]:
+                return self.wire(exchange, name)
+            case ["frames"]:
+                return self._frames(exchange, name)
+            case ["hand"]:
+                return self._hand(exchange, name)
+            case ["board.svg"]:
+                return self._picture(exchange, name)
+            case _:
+                return None
+
+    async def page(self, exchange: Exchange, name: str, template: str, *, framed: bool = False) -> None:
+        if (found := await self._stories.find(name)) is None:
+            self._site.missing(exchange, f"There is no match {name[:80]!r}.", framed=framed)
+            return
+        record, story = found
+        address, goes_on = f"/matches/{name}", story.ended is None
+        receipt = None if goes_on else await self._host.tournaments[record.name].receipt(name)
+        if goes_on:
+            await self._live.ready(address, MatchLook(record, story))
+        judged = None
+        if isinstance(story.source, Concluded) and not framed:
+            judged = match.judged(story, await self._host.grader.of(record, story.source, SOON))
+        async with self._turns.short:
+            live = self._live.show(address) if goes_on else None
+            seen = match.page(record, await match.completed(story), asked_for(exchange.request, "ply"))
+            seen |= {"receipt": receipt, "judged": judged}
+            seen |= {"graded": graded(record) and not goes_on, "estimated": estimated(record)}
+            exchange.respond(self._site.page(template, exchange, framed=framed, live=live, **seen))
+
+    async def wire(
+        self,
+        exchange: Exchange,
+        name: str,
+        status: int = 200,
+        *,
+        seen: Mapping[int, Tape] = NOTHING,
+        why: str = "",
+    ) -> None:
+        """What was said in a match, as far as `seen`, or `why` it is not shown; and a form to ask with."""
+        if (found := await self._stories.find(name)) is None:
+            self._site.missing(exchange, f"There is no match {name[:80]!r}.")
+            return
+        record, story = found
+        sides = [wire.side(story, seat, tape) for seat, tape in seen.items()]
+        about: dict[str, Any] = {"record": record, "story": story, "sides": sides, "why": why}
+        exchange.respond(wire.private(self._site.page("wire.html", exchange, status, **about)))
+
+    async def _frames(self, exchange: Exchange, name: str) -> None:
+        """Boards for a replay, some at a time: as many as one answer should hold."""
+        if (found := await self._stories.find(name)) is None:
+            self._site.missing(exchange)
+            return
+        async with self._turns.short:
+            story = await match.completed(found[1])
+        first, size, frames = min(asked_for(exchange.request, "from") or 0, len(story.plies)), 0, list[Any]()
+        causes = story.causes
+        for ply in range(first, len(story.plies) + 1):
+            async with self._turns.short:
+                frames.append(match.frame(story, ply, causes))
+            size += len(frames[-1]["board"])
+            if size >= FRAMES:
+                break
+        answer = {"from": first, "plies": len(story.plies), "over": story.ended is not None, "frames": frames}
+        exchange.respond(json_response(200, answer, ("Referrer-Policy", "no-referrer")))
+
+    async def _picture(self, exchange: Exchange, name: str) -> None:
+        if (found := await self._stories.find(name)) is None:
+            self._site.missing(exchange)
+            return
+        async with self._turns.short:
+            story = await match.completed(found[1])
+            asked = asked_for(exchange.request, "ply")
+            ply = len(story.plies) if asked is None else min(asked, len(story.plies))
+            exchange.respond(match.picture(story.drawing(ply)))
+
+    async def _hand(self, exchange: Exchange, name: str) -> None:
+        """The board as whoever plays by hand sees it, with what may be clicked."""
+        found, seen = await self._stories.find(name), by_hand.BEHIND
+        if found is not None:
+            async with self._turns.short:
+                story = await match.completed(found[1])
+                seat = exchange.request.query.get("seat", "")
+                seen = by_hand.board(story, asked_for(exchange.request, "ply") or 0, seat)
+        exchange.respond(json_response(200, seen, ("Cache-Control", "no-store")))

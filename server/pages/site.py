@@ -1,0 +1,47 @@
+"""What all pages of a host have around them: its addresses and games, and what is said where no page is."""
+
+from typing import Any
+
+from games.catalogue import catalogue
+from server.http.exchange import Exchange
+from server.http.wire import Response
+from server.pages import by_hand, rendering
+from server.pages.addresses import Addresses
+
+
+class Site:
+    def __init__(self, addresses: Addresses) -> None:
+        self.addresses = addresses
+
+    @property
+    def port(self) -> str:
+        """The port on which the pages are served."""
+        return self.addresses.http.rpartition(":")[2]
+
+    def page(
+        self,
+        template: str,
+        exchange: Exchange,
+        status: int = 200,
+        *,
+        framed: bool = False,
+        **seen: Any,
+    ) -> Response:
+        """A page of this host, with its addresses as they are reached from the browser."""
+        connect = self.addresses.reached(exchange.request)
+        speaks_to = connect["websocket"] if template == by_hand.TEMPLATE else ""
+        games = [(name, each.title) for name, each in catalogue().items()]
+        return rendering.page(
+            template,
+            status,
+            framed=framed,
+            speaks_to=speaks_to,
+            connect=connect,
+            games=games,
+            path=exchange.request.path,
+            **seen,
+        )
+
+    def missing(self, exchange: Exchange, what: str | None = None, *, framed: bool = False) -> None:
+        what = what or f"There is nothing at {exchange.request.path[:80]}."
+        exchange.respond(self.page("missing.html", exchange, 404, framed=framed, what=what))

@@ -1,0 +1,29 @@
+"""Matches by name, as stories: of those that are over, the latest asked for are kept."""
+
+from server.host.view import View
+from server.pages.story import Story
+from tournament.record import Record
+
+STORIES = 32  # matches that are over and whose replay is kept
+
+
+class Stories:
+    def __init__(self, host: View) -> None:
+        self._host = host
+        self._kept: dict[str, Story] = {}  # the latest asked for last
+
+    async def find(self, name: str) -> tuple[Record, Story] | None:
+        """A match and its tournament's record; a match's name begins with its tournament's."""
+        tournament = self._host.tournaments.get(name.rpartition("-")[0])
+        if tournament is None:
+            return None
+        record = tournament.record
+        if (live := tournament.matches.get(name)) is not None:
+            return record, Story(record, live)
+        if name not in record.matches:
+            return None
+        story = self._kept.pop(name, None) or Story(record, await tournament.concluded(name))
+        self._kept[name] = story
+        while len(self._kept) > STORIES:
+            del self._kept[next(iter(self._kept))]
+        return record, story

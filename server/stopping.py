@@ -1,0 +1,84 @@
+"""How a host comes to its end: what it was started for is over, or somebody wants it to stop.
+
+At the first signal it waits for what no restart can resume, at the second for nothing.
+"""
+
+import signal
+from collections.abc import AsyncIterator, Iterable
+from functools import partial
+
+import structlog
+import trio
+
+from server import supervised
+from server.exits import DONE, INTERRUPTED
+from server.host.host import Host
+from server.host.opening import OPEN
+from server.host.view import Held
+from server.net.listening import Admission
+from server.programs.report import report
+from server.workers.workers import Workers
+from tournament.facts import State
+
+LINGER = 1.0  # seconds for bots to take in how it ended before their connections go
+
+log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
+
+
+async def until_the_end(
+    host: Host, workers: Workers | None, until_done: str | None, signals: AsyncIterator[int], grace: float
+) -> int:
+    """Wait for the tournament, or for a signal and then for what cannot be resumed; returns the exit code."""
+    code = DONE
+    async with trio.open_nursery() as nursery:
+
+        async def stop() -> None:
+            nonlocal code
+            number = await anext(signals)
+            code = INTERRUPTED if number == signal.SIGINT else DONE
+            supervised.notify(supervised.STOPPING)
+            log.info("stopping", signal=signal.Signals(number).name, grace=grace)
+            nursery.start_soon(stop_now)
+            with trio.move_on_after(grace):
+                async with trio.open_nursery() as draining:
+                    draining.start_soon(host.drain)
+                    if workers is not None:
+                        draining.start_soon(workers.drain)
+            nursery.cancel_scope.cancel()
+
+        async def stop_now() -> None:
+            await anext(signals)
+            nursery.cancel_scope.cancel()
+
+        nursery.start_soon(stop)
+        if until_done is None:
+            await trio.sleep_forever()
+        else:
+            await host.known[until_done].finished()
+        nursery.cancel_scope.cancel()
+    return code
+
+
+async def until_all_are_gone(admission: Admission) -> None:
+    """Wait for every connection to end."""
+    while len(admission):  # noqa: ASYNC110 - nobody tells when the last has gone
+        await trio.sleep(LINGER / 20)
+
+
+async def print_standings(host: Host, until_done: str | None, as_json: bool) -> None:
+    """Of the tournament that was waited for; else of all that are not over and have results."""
+    for tournament in _worth_telling(host, until_done):
+        told = partial(report, tournament.record, as_json=as_json)
+        text = await trio.to_thread.run_sync(told, abandon_on_cancel=True)  # with many names it takes long
+        print(text, flush=True)  # noqa: T201
+
+
+def _worth_telling(host: Host, until_done: str | None) -> Iterable[Held]:
+    if until_done is not None:
+        return (host.known[until_done],)
+    return (
+        each
+        for each in host.known.values()
+        if each.record.state is not State.FINISHED
+        and (each.record.ended or not each.record.name.startswith(OPEN))
+    )

@@ -1,0 +1,101 @@
+"""A PostgreSQL database as hosts see it: sessions with it, patience while it restarts, what is said of it.
+
+An address may have a password in it, and what the client says of an address that it
+cannot read quotes it: so what is said is put together here.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from server.exits import ConfigError
+from server.store.address import MISWRITTEN, clear, shown
+from server.store.journal import Unavailable
+
+try:
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict
+except ImportError as error:  # it is an extra: all others have it from here, and whoever lacks it is told so
+    raise ConfigError(
+        f"a store at postgresql:// needs psycopg: install quintain with the extra postgres ({error})"
+    ) from None
+
+Connection = psycopg.Connection[tuple[Any, ...]]
+T = TypeVar("T")
+
+CONNECT = 5  # seconds to open a session
+STATEMENT = 30_000  # milliseconds for one statement: more is a server that hangs
+WAITS = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8)  # seconds before each further try: a restart is over in less than all
+
+UNCLEAR = "postgresql://"  # what is shown of an address in which a password may be anywhere
+
+
+class Database:
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self.where = where(url)
+
+    def session(self) -> Connection:
+        """A session to read with. No server can block it forever."""
+        return psycopg.connect(
+            self._url,
+            autocommit=True,
+            connect_timeout=CONNECT,
+            application_name="quintain",
+            keepalives_idle=5,
+            keepalives_interval=2,
+            keepalives_count=3,
+            tcp_user_timeout=STATEMENT,
+        )
+
+    def persistently(self, act: Callable[[], T], drop: Callable[[], None]) -> T:
+        """Call `act`, and again after each `drop`; raises `Unavailable` if it keeps failing for a while."""
+        problem: Exception = Unavailable("")
+        for wait in WAITS:
+            time.sleep(wait)
+            try:
+                return act()
+            except (
+                Unavailable,
+                psycopg.OperationalError,
+                psycopg.InterfaceError,
+                psycopg.errors.ReadOnlySqlTransaction,  # a standby that has not taken over yet
+            ) as error:
+                problem = error
+            drop()
+        raise self.unavailable(problem) from problem
+
+    def unavailable(self, error: Exception) -> Unavailable:
+        return Unavailable(f"{self.where}: {self._said(error)}")
+
+    def unusable(self, error: Exception) -> ConfigError:
+        """In words for an organiser."""
+        why = self._said(error).removeprefix(f"{self.where}: ")
+        return ConfigError(f"{self.where}: this database cannot be used: {why}")
+
+    def _said(self, error: Exception) -> str:
+        """What went wrong, on one line, without the parts of an unreadable address that errors quote."""
+        if self.where != UNCLEAR or not isinstance(error, psycopg.Error):
+            return line(error)
+        try:
+            conninfo_to_dict(shown(self._url))
+        except psycopg.ProgrammingError as harmless:  # it is not the password that cannot be read
+            return line(harmless)
+        return MISWRITTEN
+
+
+def where(url: str) -> str:
+    """The database as errors and logs name it: without the user, the parameters and any password."""
+    if not clear(url):
+        return UNCLEAR
+    try:
+        parts = conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        return UNCLEAR
+    port = f":{parts['port']}" if "port" in parts else ""
+    return f"postgresql://{parts.get('host', '')}{port}/{parts.get('dbname', '')}"
+
+
+def line(error: Exception) -> str:
+    """What a server said, on one line."""
+    return " ".join(str(error).split()) or type(error).__name__
