@@ -1,5 +1,7 @@
 """The tournaments that this process holds: each is run until the host stops."""
 
+from math import inf
+
 import trio
 
 from tournament.facts import State
@@ -24,7 +26,7 @@ class Holding:
         record = tournament.record
         self.tournaments[record.name] = tournament
         self.sort(tournament)
-        if self.nursery is not None:
+        if self.nursery is not None and not _is_ending(self.nursery):
             self._scopes[record.kept_as] = trio.CancelScope()
             self.nursery.start_soon(self._hold, tournament)
 
@@ -65,3 +67,8 @@ class Holding:
             del self._scopes[name]
             if not self._scopes and self._letting_go:
                 self._let_go.set()
+
+
+def _is_ending(nursery: trio.Nursery) -> bool:
+    """Whether nothing more can be begun in it: it fails, or whoever asks is about to be ended with it."""
+    return nursery.cancel_scope.cancel_called or trio.current_effective_deadline() == -inf

@@ -16,6 +16,8 @@ from server.peers.registry import Registry
 from server.store.journal import Unavailable
 from server.store.ledger import InThread
 
+WAITS = (0.1, 0.2, 0.4, 0.8, 1.6)  # seconds before each further try to register
+
 T = TypeVar("T")
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -54,8 +56,18 @@ class Keeping:
         return self.leases.sure(self._now())
 
     async def register(self, card: Card) -> int:
-        """Be known to the other hosts; returns under which number. Raises `Unavailable`."""
+        """Be known to the other hosts; returns under which number. Raises `Unavailable`.
+
+        A database that has much to do, or is just being restarted, is asked again.
+        """
         register = partial(self._registry.register, card)
+        for wait in WAITS:
+            try:
+                self.leases.host = await self._in_thread(register, limiter=self._limiter)
+                return self.leases.host
+            except Unavailable as error:
+                log.warning("this host cannot be registered", why=str(error), retry=wait)
+            await self._sleep(wait)
         self.leases.host = await self._in_thread(register, limiter=self._limiter)
         return self.leases.host
 

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 import trio
 from trio.testing import MockClock
 
-from server.peers.keeping import Keeping
+from server.peers.keeping import WAITS, Keeping
 from server.peers.leases import EVERY, LENGTH, SHORT, Card, Change, Granted, Lease
 from server.store.journal import Unavailable
 
@@ -18,6 +19,7 @@ class Registry:
 
     def __init__(self) -> None:
         self.away = False
+        self.busy = 0  # times that it answers a host too late that comes
         self.leases = {"cup": Lease(7, 1)}
         self.changes = 1
         self.asked: list[float] = []
@@ -25,6 +27,9 @@ class Registry:
         self.patient: list[bool] = []
 
     def register(self, card: Card) -> int:
+        if self.busy:
+            self.busy -= 1
+            raise Unavailable("canceling statement due to statement timeout")
         return 7
 
     def renew(self, host: int, changes: int, *, willing: bool, patient: bool = False) -> Granted:
@@ -57,6 +62,24 @@ def keeping(registry: Registry) -> tuple[Keeping, list[tuple[float, bool | Chang
     found.changed = lambda change: told.append((trio.current_time(), change))
     found.wavered = lambda sure: told.append((trio.current_time(), sure))
     return found, told
+
+
+async def test_a_database_that_is_busy_when_a_host_starts_is_asked_again(autojump_clock: MockClock) -> None:
+    """Catches a host that ends at its start because others have just restarted the database."""
+    registry = Registry()
+    kept, _ = keeping(registry)
+    registry.busy = len(WAITS)
+    assert await kept.register(CARD) == 7
+    assert kept.leases.host == 7
+
+
+async def test_a_database_that_does_not_answer_is_not_asked_for_ever(autojump_clock: MockClock) -> None:
+    registry = Registry()
+    kept, _ = keeping(registry)
+    registry.busy = 100
+    with pytest.raises(Unavailable, match="statement timeout"):
+        await kept.register(CARD)
+    assert registry.busy == 100 - len(WAITS) - 1
 
 
 async def test_leases_are_renewed_four_times_a_second(autojump_clock: MockClock) -> None:
