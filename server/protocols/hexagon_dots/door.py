@@ -44,8 +44,7 @@ MADE, FOUND_BY_HOST = "made", "found"  # a game's address, in a way back: by who
 FRESH = 60.0  # seconds for which a game that somebody made is offered before anybody has joined it
 SIZES = 512  # boards that are known to be valid: more than there are
 
-AT = re.compile("/g/[0-9a-f]{8}")  # a game's address; of one that somebody made it also says the board:
-MADE_AT = re.compile("/g/[0-9a-f]{8}-([1-9][0-9]?)x([1-9][0-9]?)(?:-([a-z]+))?")
+AT = re.compile("/g/[0-9a-f]{8}")  # a game's address
 
 T = TypeVar("T")
 Action = Callable[[Exchange], Awaitable[object] | None]
@@ -105,7 +104,7 @@ class HexagonDots:
     def _actions(self, path: str) -> Mapping[str, Action] | None:
         """What can be done at a path, by method."""
         game, _, what = path.rpartition("/")
-        gate = self._gates.get(game) or (self._opened_before(game) if what == "players" else None)
+        gate = self._gates.get(game) or (self._opened_elsewhere(game) if what == "players" else None)
         if gate is not None and what in self._at_a_game:
             method, action = self._at_a_game[what]
             return {method: partial(action, gate)}
@@ -127,40 +126,23 @@ class HexagonDots:
             return (Led(joiner.name, self._game.name, None), table)
         return (table,)
 
-    def _opened_before(self, path: str) -> Gate | None:
-        """A game's address that was announced and that nobody here knows: whoever was told it may come.
-
-        This host has made it before it was started again, or has dropped it since. Or another host has, and
-        a bot brings it along whose tournament is here.
-        """
-        if (made := MADE_AT.fullmatch(path)) is not None:
-            wanted = Wanted(int(made[1]), int(made[2]), made[3] or "lines")
-            try:
-                options, fixed = self._options(wanted), True
-            except BadOption:
-                return None
-        elif self._host.shares and AT.fullmatch(path):
-            options, fixed = FOUND, False
-        else:
+    def _opened_elsewhere(self, path: str) -> Gate | None:
+        """A game's address that another host has made, and a bot brings along whose tournament is here."""
+        if not self._host.shares or not AT.fullmatch(path):
             return None
         self._make_room()
-        return self._open(path, options, fixed)
+        return self._open(path, FOUND, fixed=False)
 
     # Games
 
     def _create(self, exchange: Exchange) -> None:
         wanted = _read(exchange, Wanted, '{"rows":5,"cols":5}')
         try:
-            options = self._options(wanted)
+            self._in_order(wanted.rows, wanted.cols)
+            self._game.opening({"end": wanted.end})
         except BadOption as error:
             raise Bad(str(error)) from None
-        self._locate(exchange, self._make(options, fixed=True))
-
-    def _options(self, wanted: Wanted) -> dict[str, Any]:
-        """Of a game that somebody wants; raises `BadOption` if it cannot be."""
-        self._in_order(wanted.rows, wanted.cols)
-        self._game.opening({"end": wanted.end})
-        return msgspec.to_builtins(wanted)
+        self._locate(exchange, self._make(msgspec.to_builtins(wanted), fixed=True))
 
     def _check(self, rows: int, cols: int) -> None:
         """Raise `BadOption` for a board that cannot be. Building the largest takes 30 ms: once is enough."""
@@ -195,12 +177,11 @@ class HexagonDots:
         exchange.respond(Response(201, own=(("Location", gate.path),)))
 
     def _make(self, options: Mapping[str, Any], fixed: bool) -> Gate:
-        """A new address. One that somebody made says the board, so that it holds after a restart as well."""
+        """A new address."""
         self._make_room()
-        end = f"-{options['end']}" if "end" in options else ""
-        board = f"-{options['rows']}x{options['cols']}{end}" if fixed else ""
-        while (path := f"/g/{secrets.token_hex(4)}{board}") in self._gates:
-            pass
+        path = f"/g/{secrets.token_hex(4)}"
+        while path in self._gates:
+            path = f"/g/{secrets.token_hex(4)}"
         return self._open(path, options, fixed)
 
     def _make_room(self) -> None:

@@ -219,36 +219,6 @@ async def test_tokens_of_others_and_other_moves_change_nothing(autojump_clock: M
         await play_on(here, mover, waiting, 3)
 
 
-@pytest.mark.parametrize("options", [{}, {"end": "hexagons"}])
-async def test_whoever_waits_in_a_game_that_was_made_finds_it_again_by_the_same_request(
-    options: Mapping[str, str], autojump_clock: MockClock
-) -> None:
-    async with table() as here:
-        game = await here.made(3, 5, **options)
-        ann = here.bot("ann")
-        await ann.join(game)
-        assert await ann.heard() is None
-    async with table() as here:
-        ann, bob = await here.pair(game)
-        told = await here.read(game)
-        assert (told["rows"], told["cols"], told["state"]) == (3, 5, "in play")
-        (match,) = here.host.tournaments[OPEN].matches.values()
-        assert match.options == {"rows": 3, "cols": 5} | options
-        await ann.move(SIDES[0])
-        await bob.turn()
-
-
-@pytest.mark.parametrize(
-    "nowhere", ["", "-4x5", "-3x99", "-3x5-never", "-3x", "-03x5", "-3x5-", "-3x5-lines-hexagons"]
-)
-async def test_an_address_that_cannot_have_been_made_leads_nowhere(
-    nowhere: str, autojump_clock: MockClock
-) -> None:
-    async with table() as here:
-        asked = await here.caller().ask("POST", f"/g/0123abcd{nowhere}/players", {"name": "ann"})
-        assert asked.status == 404
-
-
 async def test_if_somebody_does_not_come_back_the_game_is_void(autojump_clock: MockClock) -> None:
     kept = await left(3)
     async with table(store=kept.store) as here:
