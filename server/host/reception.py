@@ -132,18 +132,13 @@ class Reception:
         if here and not (shared and all(visit.shared for visit in here)):
             raise Unwelcome(f"the name {name} is taken: somebody is here under it")
         self.expect_no_seat_of_others(name, game, door, peer, token)
-        if token and not is_token(token):
-            raise Unwelcome(
-                f"a token of your own has {SHORTEST} characters or more, not {len(token)}: "
-                "leave it out, and you are given one"
-            )
         if not here and not self._roll.knows(name, game):
             self._expect_credit(peer)
         if claim is not None:  # its token was never seen to arrive
             self._forget(where)
         if not keeps:
             return self._visit(where, self._lobby.enter(name, game, NOWHERE), None, peer, shared)
-        token = token or secrets.token_urlsafe(16)
+        token = token if token is not None and is_token(token) else secrets.token_urlsafe(16)
         claim = self._claims[where] = Claim(name, token_digest(token), trio.current_time(), self._limits)
         claim.player = self._lobby.enter(name, game, NOWHERE)
         return self._visit(where, claim.player, token, peer)
