@@ -10,7 +10,7 @@ from tournament.events import CUT_SHORT
 
 End = tuple[int | None, str, str]  # winner, ending, why
 HONEST = ("open-tic-tac-toe", "open-hexagon-dots")  # where nobody plays who breaks a rule or thinks for long
-SHOWN = 5  # complaints of a kind that are printed
+SHOWN = 30  # complaints of a kind that are printed
 
 
 class Verdict(Struct):
