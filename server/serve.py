@@ -234,6 +234,7 @@ async def _serve(
             await nursery.start(certificate.renew, tls, settings.tls)
         nursery.start_soon(partial(_warm_up, rates=not beside))
         nursery.start_soon(watch_lag, host.measures.lag)
+        nursery.start_soon(allocator.trim)
         collector.calm()
         sys.setswitchinterval(SWITCH)
         if sessions is not None and token.made:

@@ -171,6 +171,7 @@ class Working:
             self._nursery.start_soon(self._report)
             self._nursery.start_soon(self._spread.run)
             self._nursery.start_soon(_warm_up)
+            self._nursery.start_soon(allocator.trim)
             collector.calm()
             sys.setswitchinterval(SWITCH)
             task_status.started()
