@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # numpy is slow to import, and much of what imports this file
 
     Floats = NDArray[np.float64]
 
-FEW = 4096  # fingerprints that are kept unsorted, before they are put among the others
+FEW = 512  # fingerprints that are kept unsorted, which takes eight times the room, before they are sorted in
 
 
 class Game(Struct, frozen=True, gc=False):

@@ -23,7 +23,7 @@ from tournament.record import Record
 LAST = "19"  # how nice the child is: nobody waits for it
 WAIT = 2.0  # seconds that somebody waits for the grades of a match
 LONGEST = 60.0  # seconds for one match: six times what it takes on a slow machine without a book
-KNOWN = 20_000  # matches whose grades are remembered: some 10 MB
+KNOWN = 1_000  # matches whose grades are remembered: less than a MiB; others are graded again
 LATEST = 1_000  # matches of a tournament, the latest, that its bots' accuracy is taken from
 ESTIMATED = 200  # the same where it is an estimate, which takes longer
 

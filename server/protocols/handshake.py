@@ -2,10 +2,10 @@
 
 The library reads one request and says what to answer. It sees no more of the
 connection than that: its answer is held here until it is clear what it is, what
-comes after the request is not passed on, and then its task is cancelled. So a peer
-that hangs up, stays silent or never reads cannot break it, and whatever the
-library's parsers fail on (bytes in `Host` that are not ASCII, for one) is refused
-like anything else.
+comes after the request is not passed on, and then it is told nonsense, upon which it
+gives up. So a peer that hangs up, stays silent or never reads cannot break it, and
+whatever the library's parsers fail on (bytes in `Host` that are not ASCII, for one) is
+refused like anything else.
 
 No extension is ever agreed on, so nothing is compressed.
 """
@@ -27,6 +27,9 @@ from server.net.wire import Wire
 
 HOST = re.compile(rb"^host:[ \t]*([^\r\n]*?)[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
 END = re.compile(rb"\n\r?\n")  # of a request's head; the library finds it at the same place
+# No frame begins like this. The library's reader of frames and its own generator keep each other, until
+# that ends: left alone, they would stay until the garbage collector looks, which it hardly ever does.
+NONSENSE = b"\xff\xff"
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -65,7 +68,9 @@ async def shake_hands(
                     forwarded = _joined(request.headers, HEADER)
                     await request.accept()
                     accepted = asked
-                view.let_go()
+                    view.answered.set()
+                else:
+                    view.let_go()
     except* Exception as errors:
         # The wire's own failures do not get here: this is the library, and what it was given.
         log.debug("a handshake that cannot be read", peer=wire.peer, why=repr(errors.exceptions[0]))
@@ -95,15 +100,17 @@ class _View(trio.abc.Stream):
         self.rest = b""
         self.gone = False
         self.too_long = False
+        self.answered = trio.Event()  # set when what the library has to say is all here
         self.let_go: Callable[[], None] = lambda: None
         self._wire = wire
         self._most = most
         self._given = False
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
-        """The head of the request, whole; then nothing, for ever."""
+        """The head of the request, whole; then nothing before the answer, and nonsense after it."""
         if self._given:
-            await trio.sleep_forever()
+            await self.answered.wait()
+            return NONSENSE
         self._given = True
         head = await self._head()
         if not head:
@@ -111,7 +118,8 @@ class _View(trio.abc.Stream):
         return head
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
-        self.answer += data
+        if not self.answered.is_set():
+            self.answer += data
         await trio.lowlevel.checkpoint()
 
     async def wait_send_all_might_not_block(self) -> None:

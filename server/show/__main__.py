@@ -68,6 +68,7 @@ async def show(begin: Begin, told: socket.socket, lent: socket.socket) -> None:
             which = Which(door_at_root=begin.door_at_root)
             borrowing = Borrowing(lent, app, guard, settings.limits, which.is_shown, most=most)
             interpreter.calm()
+            nursery.start_soon(allocator.trim)
             nursery.start_soon(mirror.run)
             nursery.start_soon(mirror.grader.run)
             nursery.start_soon(keep_fresh, settings, reader.last, mirror.snapshot)

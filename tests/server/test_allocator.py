@@ -7,14 +7,16 @@ import pytest
 
 from tests.hang import HANG
 
-MEASURE = """
-import sys, threading
+OWN = """
 from pathlib import Path
-from server.allocator import give_back
 
 def own():
     status = Path("/proc/self/status").read_text()
     return int(status.partition("RssAnon:")[2].split()[0])
+"""
+MEASURE = """
+import sys, threading
+from server.allocator import give_back
 
 def use():
     for size in range(1, 40, 3):  # each that is freed lets a library that is left alone keep a larger one
@@ -34,13 +36,38 @@ for _ in range(3):
 print(own() - before)
 """
 
+TRIMMED = """
+import sys
+import trio
+from trio.testing import MockClock
+from server.allocator import PAUSE, give_back, trim
 
-def held(how: str) -> int:
-    """KiB that a process holds of some hundred megabytes that it has freed."""
-    ran = subprocess.run([sys.executable, "-c", MEASURE, how], capture_output=True, check=True, timeout=HANG)
+async def wait():
+    with trio.move_on_after(1.5 * PAUSE):
+        await (trim() if sys.argv[1] == "give back" else trio.sleep_forever())
+
+give_back()
+before = own()
+blocks = [bytearray(size) for _ in range(1000) for size in (50_000, 600)]
+kept = blocks[1::2]
+del blocks
+trio.run(wait, clock=MockClock(autojump_threshold=0))
+print(own() - before)
+"""
+
+
+def held(how: str, measure: str = MEASURE) -> int:
+    """KiB that a process holds of the megabytes that it has freed."""
+    command = [sys.executable, "-c", OWN + measure, how]
+    ran = subprocess.run(command, capture_output=True, check=True, timeout=HANG)
     return int(ran.stdout)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only the C library of Linux has these settings")
 def test_a_process_that_gives_memory_back_holds_less_of_what_it_has_freed() -> None:
     assert held("give back") < held("keep") / 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only the C library of Linux can do this")
+def test_what_is_free_between_blocks_in_use_is_given_back_too() -> None:
+    assert held("give back", TRIMMED) < held("keep", TRIMMED) / 2

@@ -1,5 +1,6 @@
 """The fit of a large field: what another way to compute it finds, to within what the page promises."""
 
+import tracemalloc
 from collections.abc import Sequence
 from random import Random
 
@@ -180,3 +181,17 @@ def test_a_fingerprint_is_new_once_among_any_number() -> None:
     all_of_them = [random.getrandbits(64) - (1 << 63) for _ in range(5 * FEW)]
     assert all(seen.is_new(each) for each in all_of_them)
     assert not any(seen.is_new(each) for each in all_of_them)
+
+
+def test_fingerprints_take_little_however_few_or_many_there_are() -> None:
+    random = Random(14)
+    first, seen = Fingerprints(), Fingerprints()
+    for each in range(2 * FEW):  # so that all that is imported for it is there
+        first.is_new(each)
+    tracemalloc.start()
+    try:
+        for number in range(1, 10_001):
+            seen.is_new(random.getrandbits(62))
+            assert number % 2_000 or tracemalloc.get_traced_memory()[0] / number < 40
+    finally:
+        tracemalloc.stop()

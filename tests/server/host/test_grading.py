@@ -1,10 +1,12 @@
 """How well matches were played: graded once, away from whoever asks, and shown wherever people look."""
 
 import json
+import tracemalloc
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
+import msgspec
 import pytest
 import trio
 import trio.testing
@@ -18,7 +20,7 @@ from games.perfect import Grades, grades
 from games.santorini import GAME as SANTORINI
 from games.tictactoe import GAME
 from server.commands.results import listed
-from server.host.grading import WAIT, Grader
+from server.host.grading import KNOWN, WAIT, Grader
 from server.host.thinker import Failed, Thinker
 from server.net.guard import Guard
 from tests.hang import HANG
@@ -117,6 +119,25 @@ async def test_a_grading_that_failed_is_tried_again_when_somebody_asks_again(
         assert await here.of(record, over(1)) is None
         worker.broken = False
         assert await here.of(record, over(1)) == FOUND
+
+
+async def test_what_is_remembered_of_gradings_is_soon_full_and_little(autojump_clock: MockClock) -> None:
+    found, record = msgspec.json.encode(FOUND), event(1)
+
+    async def grade(game: str, options: Mapping[str, Any], moves: Sequence[Any], seconds: float) -> Grades:
+        await trio.lowlevel.checkpoint()
+        return msgspec.json.decode(found, type=Grades)
+
+    async with grading(Worker()) as here:
+        here.grade = grade
+        tracemalloc.start()
+        try:
+            for number in range(1, 2 * KNOWN):
+                assert await here.of(record, over(number)) == FOUND
+            taken, _ = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert taken < 1 << 20
 
 
 async def test_a_game_of_which_nobody_can_tell_anything_is_not_graded(
