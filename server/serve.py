@@ -31,7 +31,7 @@ from server.host.view import Held
 from server.host.wire_reader import WireReader
 from server.http.exchange import App
 from server.http.origins import Origins
-from server.http.routes import HttpDoor, routed
+from server.http.routes import HttpDoor, routed, spelling_of
 from server.http.service import Http
 from server.logs import Output, announce
 from server.net import listening
@@ -140,7 +140,8 @@ async def _serve(
     if settings.workers > 1:
         if show is None:
             raise ConfigError("workers: this system cannot pass connections to other processes")
-        reading = Reading((door.paths, frozenset(dialect.games or ())) for dialect, door in spoken)
+        games = [(door.paths, frozenset(dialect.games or ())) for dialect, door in spoken]
+        reading = Reading(games, spelling_of(door for _, door in spoken))
         spread = Spread(host, show.teller, settings.spread)
         workers = Workers(
             settings.workers, host, ledger, settings.limits, admission, lending, reading, spread

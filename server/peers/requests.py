@@ -14,7 +14,7 @@ from msgspec import Struct
 from server.host.abroad import Wanted
 from server.http.exchange import App, Exchange
 from server.http.head import RETRY_SOON, HttpError
-from server.http.routes import HttpDoor
+from server.http.routes import HttpDoor, spelling_of
 from server.http.wire import Request
 from server.net.guard import Guard
 from server.pages.desk.sessions import Session, Sessions
@@ -63,7 +63,9 @@ class Relayed:
         self._links = links
         self._bearer = f"Bearer {token}"
         self._sessions = sessions
-        self._reading = Reading(())
+        self._reading = Reading()
+        doors = tuple(doors)
+        self._spelling = spelling_of(doors)
         self._doors = {path: door for door in doors if isinstance(door, Leads) for path in door.paths}
         self._keys: OrderedDict[str, int] = OrderedDict()  # secrets of requests, and who has made them
         self._app: App | None = None
@@ -92,6 +94,7 @@ class Relayed:
     # Where a request belongs
 
     def _sought(self, request: Request) -> Sought:
+        request = self._spelling.rightly(request)
         door = self._doors.get(request.path.strip("/").split("/")[0])
         if door is not None:
             return self._led(door.leads(request))

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from server.host.abroad import Wanted
 from server.host.opening import OPEN
+from server.http.spelling import Spelling
 from server.http.wire import Request
 from server.protocols.catalogue import carried
 from server.protocols.dialect import OverHttp
@@ -69,14 +70,20 @@ def together() -> list[frozenset[str]]:
 class Reading:
     """Reads requests for what says where they belong."""
 
-    def __init__(self, doors: Iterable[tuple[Iterable[str], frozenset[str]]]) -> None:
+    def __init__(
+        self,
+        doors: Iterable[tuple[Iterable[str], frozenset[str]]] = (),
+        spelling: Spelling | None = None,
+    ) -> None:
         """`doors` are the first parts of the paths of dialects, and the games that each plays."""
+        self._spelling = spelling or Spelling()
         self._games = {
             part: part if part in games else min(games) for parts, games in doors for part in parts if games
         }
 
     def asked(self, request: Request) -> Asked | None:
         """None: it belongs to nobody in particular."""
+        request = self._spelling.rightly(request)
         parts = request.path.strip("/").split("/")
         match parts:
             case ["api", "tournaments", name, _] if request.method == "POST":
