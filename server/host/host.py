@@ -27,7 +27,7 @@ from server.host.grading import Grader
 from server.host.holding import Holding
 from server.host.house_players import HousePlayers
 from server.host.measures import Measures, time_move
-from server.host.opening import OPEN, Opening, check
+from server.host.opening import OPEN, NameTaken, Opening, check
 from server.host.reception import Reception, Unwelcome, Visit, is_token, taken
 from server.host.returning import Returning
 from server.host.roll import Roll
@@ -203,7 +203,7 @@ class Host:
             raise Refusal(STOPPING)
         check(name, opened)
         if self.has(name) or self._opening.opens(name):
-            raise Refusal(f"there is a tournament {name} already")
+            raise NameTaken(name)
         orders = [] if by is None else [Ordered(by, "open", name)]
         when = self._wall()
         record = await self._opening.open(name, opened, orders, when)
