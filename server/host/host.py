@@ -115,7 +115,6 @@ class Host:
         self.lend: Lend = play_here  # which process plays a match
         self.abroad: Abroad | None = None  # other processes that hold tournaments; None: there are none
         self.not_ready: Callable[[], str] = lambda: ""  # why players cannot come, other than by us
-        self.lent = False  # what comes here has come to another process first
         self.shares = False  # other hosts have the same tournaments, and bots come to any of them
         # The addresses of the hosts that hold tournaments, by name, and what is known of each host.
         self.say_holders: Callable[[], Mapping[str, str]] = dict
@@ -123,6 +122,8 @@ class Host:
         self.say_health: Callable[[], Any] = lambda: None  # of all of them; None: there is this one alone
         # Called with each secret by which requests find what this process has: a session, or a place.
         self.on_key: Callable[[str], None] = lambda key: None
+        # Whether that is such a secret of another process, which has led a request here.
+        self.is_key: Callable[[str], bool] = lambda key: False
         # What is told to a monitor: figures of this process, with those of others added.
         self.adding: Callable[[Iterable[Family]], Iterable[Family]] = lambda families: families
         self.boards = Boards(lambda: self.guard, wall=wall)

@@ -21,6 +21,7 @@ from server.protocols.mcp.door import SESSION
 AT_PLACE = frozenset(
     {"wait", "position", "legal_moves", "move", "resign", "leave"}
 )  # tools of who has joined
+ANYWHERE = frozenset({"", "initialize", "tools/call"})  # methods that no session answers but any process
 
 
 class Asked(Struct, frozen=True):
@@ -122,7 +123,7 @@ def _of_model(request: Request) -> Asked | None:
                 return None
     if request.method == "DELETE" or (called.method == "tools/call" and tool in AT_PLACE):
         return Asked(keys=tuple(_given(brought, session)))
-    return None
+    return Asked(keys=(session,)) if session and called.method not in ANYWHERE else None
 
 
 def _given(*keys: str | None) -> Iterator[str]:
