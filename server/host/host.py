@@ -7,7 +7,7 @@ strangers cause run in a nursery of their own, behind a guard.
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from functools import partial
 from heapq import nsmallest
 from typing import Any
@@ -240,8 +240,10 @@ class Host:
         for player in tuple(self.lobby.players(record.opened.game)):
             if player.place == record.name and not over:
                 player.place = NOWHERE
-                with suppress(Refusal):
+                try:
                     await self.place(player)
+                except Refusal:  # its place is in another process, say
+                    self.reception.dismiss(player, f"{record.name} was deleted: come again")
 
     async def note(self, by: str, action: str, detail: str = "") -> None:
         """Keep in the audit what somebody did that concerns no single tournament."""
