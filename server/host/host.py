@@ -204,7 +204,7 @@ class Host:
             raise Refusal(STOPPING)
         check(name, opened)
         if self.has(name) or self._opening.opens(name):
-            raise NameTaken(name)
+            raise NameTaken(f"there is a tournament {name} already")
         orders = [] if by is None else [Ordered(by, "open", name)]
         when = self._wall()
         record = await self._opening.open(name, opened, orders, when)
@@ -243,7 +243,7 @@ class Host:
                 try:
                     await self.place(player)
                 except Refusal:  # its place is in another process, say
-                    self.reception.dismiss(player, f"{record.name} was deleted: come again")
+                    self.reception.dismiss(player, Unwelcome(f"{record.name} was deleted: come again"))
 
     async def note(self, by: str, action: str, detail: str = "") -> None:
         """Keep in the audit what somebody did that concerns no single tournament."""

@@ -27,9 +27,6 @@ OPEN = "open-"  # how the names of open tables begin
 class NameTaken(Refusal):
     """There is a tournament of that name."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__(f"there is a tournament {name} already")
-
 
 def check(name: str, opened: Opened) -> None:
     """Raise `Refusal` for a tournament that cannot be held."""
