@@ -26,6 +26,7 @@ from server.host import telling
 from server.host.host import STOPPING, Host
 from server.host.measures import watch_lag
 from server.host.tournament_settings import TournamentSettings
+from server.http.routes import spelling_of
 from server.http.service import Http
 from server.logs import Output, announce
 from server.net import listening
@@ -128,7 +129,8 @@ async def _serve(
     if settings.workers > 1:
         if show is None:
             raise ConfigError("workers: this system cannot pass connections to other processes")
-        reading = Reading((door.paths, frozenset(dialect.games or ())) for dialect, door in spoken)
+        games = [(door.paths, frozenset(dialect.games or ())) for dialect, door in spoken]
+        reading = Reading(games, spelling_of(door for _, door in spoken))
         spread = Spread(host, show.teller, settings.spread)
         workers = Workers(
             settings.workers, host, ledger, settings.limits, admission, lending, reading, spread

@@ -7,7 +7,7 @@ strangers cause run in a nursery of their own, behind a guard.
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -27,7 +27,7 @@ from server.host.grading import Grader
 from server.host.holding import Holding
 from server.host.house_players import HousePlayers
 from server.host.measures import Measures, time_move
-from server.host.opening import OPEN, Opening, check
+from server.host.opening import OPEN, NameTaken, Opening, check
 from server.host.placing import Placing
 from server.host.reception import Reception, Unwelcome, Visit, is_token
 from server.host.returning import Returning
@@ -115,7 +115,6 @@ class Host:
         self.lend: Lend = play_here  # which process plays a match
         self.abroad: Abroad | None = None  # other processes that hold tournaments; None: there are none
         self.not_ready: Callable[[], str] = lambda: ""  # why players cannot come, other than by us
-        self.lent = False  # what comes here has come to another process first
         self.shares = False  # other hosts have the same tournaments, and bots come to any of them
         # The addresses of the hosts that hold tournaments, by name, and what is known of each host.
         self.say_holders: Callable[[], Mapping[str, str]] = dict
@@ -123,6 +122,8 @@ class Host:
         self.say_health: Callable[[], Any] = lambda: None  # of all of them; None: there is this one alone
         # Called with each secret by which requests find what this process has: a session, or a place.
         self.on_key: Callable[[str], None] = lambda key: None
+        # Whether that is such a secret of another process, which has led a request here.
+        self.is_key: Callable[[str], bool] = lambda key: False
         # What is told to a monitor: figures of this process, with those of others added.
         self.adding: Callable[[Iterable[Family]], Iterable[Family]] = lambda families: families
         self.boards = Boards(lambda: self.guard, wall=wall)
@@ -202,7 +203,7 @@ class Host:
             raise Refusal(STOPPING)
         check(name, opened)
         if self.has(name) or self._opening.opens(name):
-            raise Refusal(f"there is a tournament {name} already")
+            raise NameTaken(f"there is a tournament {name} already")
         orders = [] if by is None else [Ordered(by, "open", name)]
         when = self.wall()
         record = await self._opening.open(name, opened, orders, when)
@@ -238,8 +239,10 @@ class Host:
         for player in tuple(self.lobby.players(record.opened.game)):
             if player.place == record.name and not over:
                 player.place = NOWHERE
-                with suppress(Refusal):
+                try:
                     await self.placing.place(player)
+                except Refusal:  # its place is in another process, say
+                    self.reception.dismiss(player, Unwelcome(f"{record.name} was deleted: come again"))
 
     async def note(self, by: str, action: str, detail: str = "") -> None:
         """Keep in the audit what somebody did that concerns no single tournament."""

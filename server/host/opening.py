@@ -24,6 +24,10 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")  # it stands in addresses 
 OPEN = "open-"  # how the names of open tables begin
 
 
+class NameTaken(Refusal):
+    """There is a tournament of that name."""
+
+
 def check(name: str, opened: Opened) -> None:
     """Raise `Refusal` for a tournament that cannot be held."""
     if not NAME.fullmatch(name):

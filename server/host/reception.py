@@ -237,6 +237,12 @@ class Reception:
         else:
             visit.player.away()
 
+    def dismiss(self, player: Player, why: Unwelcome) -> None:
+        """Hang up on whoever is here as that player."""
+        for visit in tuple(self._visits.get((player.game, key(player.name)), ())):
+            if visit.player is player:
+                visit.replaced(str(why))
+
     def forget(self, awaited: Callable[[Player], bool], kept: float) -> bool:
         """Give names free whose bots have been gone for so many seconds and are awaited nowhere.
 

@@ -73,19 +73,17 @@ def routed(doors: Iterable[HttpDoor], pages: Shows | None = None, origins: Origi
     by_path = {path: (door, _shared(door)) for door in doors for path in door.paths}
     door_at_root = "" in by_path
     trusted = origins.listed
-    spelling = Spelling(path for door in doors if isinstance(door, HasOldPaths) for path in door.old_paths)
+    spelling = spelling_of(doors)
 
     def answer(exchange: Exchange) -> Awaitable[object] | None:
-        request, right = exchange.request, None
+        request = exchange.request
         method, path = request.method, request.path
         reads = method in READS
         if reads and pages is not None and is_page(request, pages.shows, door_at_root=door_at_root):
             return pages.answer(exchange)
-        if path.endswith("/") or path != path.lower():  # else it is as it ought to be, as nearly always
-            right = spelling.right(path)
-            if right is not None:
-                path, request = right, replace(request, path=right)
-                exchange.request = request
+        if (right := spelling.right(path)) is not None:
+            path, request = right, replace(request, path=right)
+            exchange.request = request
         door, sharing = by_path.get(path.split("/", 2)[1] if path.startswith("/") else "", NOBODY)
         if trusted and sharing is not NOTHING and request.headers.get("origin", "").lower() in trusted:
             sharing = TRUSTED
@@ -103,6 +101,11 @@ def routed(doors: Iterable[HttpDoor], pages: Shows | None = None, origins: Origi
         return None
 
     return answer
+
+
+def spelling_of(doors: Iterable[HttpDoor]) -> Spelling:
+    """How the old paths of these doors may be spelt."""
+    return Spelling(path for door in doors if isinstance(door, HasOldPaths) for path in door.old_paths)
 
 
 def is_page(request: Request, shows: Callable[[str], bool], *, door_at_root: bool) -> bool:

@@ -8,6 +8,10 @@ slashes, so a client that is redirected to it stays on this host.
 
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
+from server.http.wire import Request
+
 ID = "*"
 
 
@@ -17,6 +21,8 @@ class Spelling:
 
     def right(self, path: str) -> str | None:
         """How an old path ought to be written; None if it is written so, or if it is none of them."""
+        if not path.endswith("/") and path == path.lower():
+            return None  # as nearly always
         parts = path.split("/")[1:]
         if len(parts) > 1 and not parts[-1]:
             parts.pop()
@@ -27,6 +33,11 @@ class Spelling:
                 )
                 return None if right == path else right
         return None
+
+    def rightly(self, request: Request) -> Request:
+        """A request as it ought to be written, for whoever looks what it is about."""
+        right = self.right(request.path)
+        return request if right is None else replace(request, path=right)
 
 
 def _fits(part: str, fixed: str) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import trio
 
+from server.host.opening import NameTaken
 from server.net.guard import Moved
 from server.peers.keeping import Keeping
 from server.store.journal import Unavailable
@@ -79,6 +80,6 @@ class SharedLedger(Ledger):
     async def _open(self, tournament: str) -> None:
         try:  # it may be claimed already: for a bot, or before a commit that nobody was told of
             if not await self.claim(tournament):
-                raise Refusal(f"there is a tournament {tournament} already")
+                raise NameTaken(f"there is a tournament {tournament} already")
         except Unavailable as error:
             raise Refusal(f"the database does not answer: {error}") from None

@@ -90,7 +90,7 @@ class Peering:
         """That host's tournaments are these; it is about to run."""
         self._host = host
         self.peers.serve(host)
-        host.shares = host.lent = True
+        host.shares = True
         host.say_holders, host.say_hosts, host.say_health = self.holders, self.hosts, self.health
 
     def relayed(self, doors: Iterable[HttpDoor], token: str, sessions: Sessions | None) -> Relayed:

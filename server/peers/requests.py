@@ -14,7 +14,7 @@ from msgspec import Struct
 from server.host.abroad import Wanted
 from server.http.exchange import App, Exchange
 from server.http.head import RETRY_SOON, HttpError
-from server.http.routes import HttpDoor
+from server.http.routes import HttpDoor, spelling_of
 from server.http.wire import Request
 from server.net.guard import Guard
 from server.pages.desk.sessions import Session, Sessions
@@ -25,7 +25,7 @@ from server.peers.link import Link
 from server.peers.links import Links
 from server.peers.messages import Board, Knows, News, Sitting, Watch
 from server.peers.watching import Watching
-from server.protocols.dialect import Leads
+from server.protocols.dialect import Hint, Leads
 from server.workers.requests import Reading
 
 KEYS = 100_000  # secrets that are remembered: more than sessions can be open
@@ -40,7 +40,7 @@ class Sought(Struct, frozen=True):
 
     place: Place | None  # None: here
     becomes: str | None = None  # this secret leads there from now on
-    leads: tuple[Wanted | str, ...] = ()  # one of which may be a secret that no host has told of yet
+    leads: tuple[Wanted | Hint | str, ...] = ()  # one of which may be a secret that no host has told of yet
 
 
 HERE = Sought(None)
@@ -63,13 +63,15 @@ class Relayed:
         self._links = links
         self._bearer = f"Bearer {token}"
         self._sessions = sessions
-        self._reading = Reading(())
+        self._reading = Reading()
+        doors = tuple(doors)
+        self._spelling = spelling_of(doors)
         self._doors = {path: door for door in doors if isinstance(door, Leads) for path in door.paths}
         self._keys: OrderedDict[str, int] = OrderedDict()  # secrets of requests, and who has made them
         self._app: App | None = None
         links.token = token
         links.reply, links.hear, links.linked = self._reply, self._hear, self._introduce
-        peers.host.on_key = self._tell_key
+        peers.host.on_key, peers.host.is_key = self._tell_key, self._keys.__contains__
         if sessions is not None:
             sessions.told = self._tell_sitting
 
@@ -92,6 +94,7 @@ class Relayed:
     # Where a request belongs
 
     def _sought(self, request: Request) -> Sought:
+        request = self._spelling.rightly(request)
         door = self._doors.get(request.path.strip("/").split("/")[0])
         if door is not None:
             return self._led(door.leads(request))
@@ -104,17 +107,18 @@ class Relayed:
             return Sought(self._peers.where(asked.wanted), asked.becomes)
         return self._led(asked.keys)
 
-    def _led(self, found: Iterable[Wanted | str]) -> Sought:
+    def _led(self, found: Iterable[Wanted | Hint | str]) -> Sought:
         leads = tuple(each for each in found if each)
         unsure = bool(leads) and isinstance(leads[0], str) and self._keys.keys().isdisjoint(leads)
         return Sought(None, None, leads) if unsure else Sought(self._by(*leads))
 
-    def _by(self, *leads: Wanted | str) -> Place | None:
+    def _by(self, *leads: Wanted | Hint | str) -> Place | None:
         for lead in leads:
             if isinstance(lead, Wanted):
                 return self._peers.where(lead)
-            host = self._keys.get(lead, OWN)
-            if host == OWN and lead in self._keys:
+            once = isinstance(lead, Hint)
+            host = self._keys.pop(lead.key, OWN) if once else self._keys.get(lead, OWN)
+            if host == OWN and not once and lead in self._keys:
                 return None
             if host != OWN and self._links.to(host) is not None:
                 return host
@@ -122,7 +126,9 @@ class Relayed:
 
     # Having it answered
 
-    async def _answered_soon(self, exchange: Exchange, app: App, leads: Sequence[Wanted | str]) -> None:
+    async def _answered_soon(
+        self, exchange: Exchange, app: App, leads: Sequence[Wanted | Hint | str]
+    ) -> None:
         """A client may be quicker than the host that has just told it a secret."""
         patience = trio.current_time() + EVERY
         while self._keys.keys().isdisjoint(leads) and trio.current_time() < patience:  # noqa: ASYNC110

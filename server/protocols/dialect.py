@@ -54,6 +54,11 @@ def leads_away(host: Host, wants: Wants, talk: "Talk | None", message: bytes) ->
     return None if wanted is None else host.abroad.holder(wanted)
 
 
+def told_anew(talk: "Talk | None", message: bytes) -> bytes:
+    """A message as it is handed over to whoever serves the bot from then on."""
+    return talk.repeated(message) if isinstance(talk, Remembers) else message
+
+
 class Channel(Struct, frozen=True):
     """What a dialect is given of the connection that carries it."""
 
@@ -102,6 +107,15 @@ class Movable(Talk, Protocol):
         ...
 
 
+@runtime_checkable
+class Remembers(Talk, Protocol):
+    """A talk that takes more from what a bot has said before than its next message says."""
+
+    def repeated(self, message: bytes) -> bytes:
+        """A message with which a bot comes again, for somebody who has heard nothing else."""
+        ...
+
+
 Speak = Callable[[Channel], Talk]
 GoesOn = Callable[[Channel, str], Movable]  # with a bot that was let in elsewhere, from what is remembered
 
@@ -138,6 +152,12 @@ class OverHttp(Struct, frozen=True, kw_only=True):
     serve: Callable[[Host, Settings], HttpDoor]
 
 
+class Hint(Struct, frozen=True):
+    """A secret that leads to the host that has told of it, once; nobody waits to be told of it."""
+
+    key: str
+
+
 @runtime_checkable
 class Leads(Protocol):
     """A door whose requests say in ways of its own to which of several hosts they belong."""
@@ -145,8 +165,11 @@ class Leads(Protocol):
     @property
     def paths(self) -> frozenset[str]: ...
 
-    def leads(self, request: Request) -> Iterable[Wanted | str]:
-        """What leads to the host that answers, the surest first: a secret of its own, or a bot that comes."""
+    def leads(self, request: Request) -> Iterable[Wanted | Hint | str]:
+        """What leads to the host that answers, the surest first: a secret of its own, or a bot that comes.
+
+        Nothing: this host answers.
+        """
         ...
 
 

@@ -19,7 +19,7 @@ from server.net.outbox import Outbox
 from server.net.wire import Wire
 from server.protocols.catalogue import carried, lines
 from server.protocols.common.states import State
-from server.protocols.dialect import Channel, Known, Leaves, Movable, OverTcp, Talk, leads_away
+from server.protocols.dialect import Channel, Known, Leaves, Movable, OverTcp, Talk, leads_away, told_anew
 from server.protocols.passable import Passable
 
 
@@ -146,7 +146,10 @@ class Connection(Passable):
         if settled or self._over or (self._way is not None and not way.comes_again):
             return
         if (holder := leads_away(self._host, way.wanted, self._talk, line)) is not None:
-            unread = b"".join(b"%b\n" % each for each in (line, *following)) + self._lines.unread
+            unread = (
+                b"".join(b"%b\n" % each for each in (told_anew(self._talk, line), *following))
+                + self._lines.unread
+            )
             raise Leaves(holder, unread, self._wire.arrived)
 
     async def _hand_over(self, leaves: Leaves) -> bool:

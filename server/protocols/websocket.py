@@ -45,7 +45,7 @@ from server.net.listening import Visitor
 from server.net.outbox import Outbox
 from server.net.wire import Wire
 from server.protocols.catalogue import frames, spoken
-from server.protocols.dialect import Channel, Leaves, Talk, leads_away
+from server.protocols.dialect import Channel, Leaves, Talk, leads_away, told_anew
 from server.protocols.handshake import Refused, shake_hands
 from server.protocols.passable import Passable
 
@@ -204,7 +204,7 @@ class Connection(Passable):
         settled, self._settled = self._settled, False
         if settled or (holder := leads_away(self._host, self._way.wanted, self._talk, message)) is None:
             return
-        unread = b"".join(map(repeated, (message, *following))) + self._frames.unread
+        unread = b"".join(map(repeated, (told_anew(self._talk, message), *following))) + self._frames.unread
         raise Leaves(holder, unread, self._wire.arrived)
 
     async def _hand_over(self, leaves: Leaves) -> Sequence[Piece]:

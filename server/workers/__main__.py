@@ -138,7 +138,7 @@ class Working:
         host = self.host = Host(settings.limits, self.store, at_once=settings.matches_at_once, load=load)
         self._serving = Serving(host, conduit.say, most=room_for_files() - settings.limits.spare_files)
         self._serving.alone = begin.alone
-        host.abroad, host.lent, host.on_key = self._serving, True, self._know
+        host.abroad, host.on_key, host.is_key = self._serving, self._know, lambda key: True
         self._teller = Teller(host, lambda: 0)  # worker 0 tells how far the journal goes
         self._draws = Draws(self._teller)
         host.elsewhere = self._draws.draw

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from server.host.abroad import Wanted
 from server.host.opening import OPEN
+from server.http.spelling import Spelling
 from server.http.wire import Request
 from server.protocols.catalogue import carried
 from server.protocols.dialect import OverHttp
@@ -20,6 +21,7 @@ from server.protocols.mcp.door import SESSION
 AT_PLACE = frozenset(
     {"wait", "position", "legal_moves", "move", "resign", "leave"}
 )  # tools of who has joined
+ANYWHERE = frozenset({"", "initialize", "tools/call"})  # methods that no session answers but any process
 
 
 class Asked(Struct, frozen=True):
@@ -69,14 +71,20 @@ def together() -> list[frozenset[str]]:
 class Reading:
     """Reads requests for what says where they belong."""
 
-    def __init__(self, doors: Iterable[tuple[Iterable[str], frozenset[str]]]) -> None:
+    def __init__(
+        self,
+        doors: Iterable[tuple[Iterable[str], frozenset[str]]] = (),
+        spelling: Spelling | None = None,
+    ) -> None:
         """`doors` are the first parts of the paths of dialects, and the games that each plays."""
+        self._spelling = spelling or Spelling()
         self._games = {
             part: part if part in games else min(games) for parts, games in doors for part in parts if games
         }
 
     def asked(self, request: Request) -> Asked | None:
         """None: it belongs to nobody in particular."""
+        request = self._spelling.rightly(request)
         parts = request.path.strip("/").split("/")
         match parts:
             case ["api", "tournaments", name, _] if request.method == "POST":
@@ -115,7 +123,7 @@ def _of_model(request: Request) -> Asked | None:
                 return None
     if request.method == "DELETE" or (called.method == "tools/call" and tool in AT_PLACE):
         return Asked(keys=tuple(_given(brought, session)))
-    return None
+    return Asked(keys=(session,)) if session and called.method not in ANYWHERE else None
 
 
 def _given(*keys: str | None) -> Iterator[str]:

@@ -55,7 +55,7 @@ def pages() -> Iterator[Page]:
 
 def web(host: Host, telephone: Telephone) -> Attend:
     """What is behind the HTTP port."""
-    doors = [_served(dialect, way, host, telephone) for dialect, way in carried(OverHttp)]
+    doors = [served(dialect, way, host, telephone) for dialect, way in carried(OverHttp)]
     http = Http(routed(doors), host.guard, host.limits)
 
     async def attend(host: Host, wire: Wire, visitor: Visitor) -> None:
@@ -64,7 +64,7 @@ def web(host: Host, telephone: Telephone) -> Attend:
     return attend
 
 
-def _served(dialect: Dialect, way: OverHttp, host: Host, telephone: Telephone) -> HttpDoor:
+def served(dialect: Dialect, way: OverHttp, host: Host, telephone: Telephone) -> HttpDoor:
     """The Arena calls its bots, and in tests it calls them by telephone."""
     if dialect.name == "arena":
         return Arena(host, Evaluation(), "127.0.0.1", telephone)

@@ -33,7 +33,7 @@ class HttpEnd(End):
     def __init__(self, stream: trio.abc.Stream) -> None:
         self.stream = stream
         self._received = b""
-        self._streaming = False
+        self.streaming = False
 
     async def say(self, text: str) -> None:
         request = REQUEST.fullmatch(text)
@@ -45,7 +45,7 @@ class HttpEnd(End):
 
     async def hear(self) -> str | None:
         try:
-            return _shown(await self._chunk()) if self._streaming else await self._answer()
+            return _shown(await self._chunk()) if self.streaming else await self._answer()
         except LOST:
             return None
         except EOFError:
@@ -60,8 +60,8 @@ class HttpEnd(End):
         headers = {name.lower(): (name, value) for name, value in (line.split(": ", 1) for line in lines)}
         shown = [status.split(" ")[1]]
         shown += [": ".join(headers[name]) for name in headers if name not in UNSAID]
-        self._streaming = "transfer-encoding" in headers
-        if not self._streaming:
+        self.streaming = "transfer-encoding" in headers
+        if not self.streaming:
             _, length = headers.get("content-length", ("", "0"))
             shown.append(_shown(await self._exactly(int(length))))
         return " ".join(filter(None, shown))
@@ -69,7 +69,7 @@ class HttpEnd(End):
     async def _chunk(self) -> bytes:
         size = int(await self._line(b"\r\n"), 16)
         content = await self._exactly(size + 2)
-        self._streaming = size > 0
+        self.streaming = size > 0
         return content[:-2] if size else b"[end]"
 
     async def _line(self, end: bytes) -> bytes:

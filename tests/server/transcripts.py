@@ -128,13 +128,13 @@ async def hosting(
     async with trio.open_nursery() as nursery:
         await nursery.start(host.run)
         if "tournament" in settings and settings["tournament"] not in host.tournaments:
-            await host.open(settings["tournament"], _opened(settings))
+            await host.open(settings["tournament"], opened_as(settings))
         yield host, nursery
         nursery.cancel_scope.cancel()
     assert not host.guard.caught, "something failed that nobody expected"
 
 
-def _opened(settings: Mapping[str, str]) -> Opened:
+def opened_as(settings: Mapping[str, str]) -> Opened:
     bank, gain, turn = (float(settings[key]) if key in settings else None for key in ("bank", "gain", "turn"))
     pace = Pace(bank, gain or 0.0, turn) if bank or turn else None
     options = {key: value for key, value in settings.items() if key == "stuck"}
@@ -195,7 +195,7 @@ class Stage:
     async def perform(self, line: Line) -> None:
         if line.way == "<":
             for who in line.who:
-                await self._expect(who, line)
+                await self.expect(who, line)
             return
         await self.expect_silence(f"line {line.number}")
         if not line.who:
@@ -226,7 +226,7 @@ class Stage:
         for bot in self._bots.values():
             await bot.close()
 
-    async def _expect(self, who: str, line: Line) -> None:
+    async def expect(self, who: str, line: Line) -> None:
         bot = self._bots[who]
         await trio.testing.wait_all_tasks_blocked(self._cushion)
         until = time.monotonic() + (HANG if self._cushion else 0.0)
@@ -237,12 +237,12 @@ class Stage:
         if line.text == "[closed]":
             del self._bots[who]
             await bot.close()
-        match = re.fullmatch(self._pattern(line.text), self._comparable(heard))
+        match = re.fullmatch(self._pattern(line.text), self.comparable(heard))
         assert match, f"{self._name}, line {line.number}: {who} expected\n{line.text}\nand got\n{heard}"
         self._known |= match.groupdict()
 
     def _pattern(self, text: str) -> str:
-        plain, *rest = UNKNOWN.split(self._comparable(text))
+        plain, *rest = UNKNOWN.split(self.comparable(text))
         pattern = re.escape(plain)
         for name, plain in zip(rest[::2], rest[1::2], strict=True):
             known = self._known.get(name)
@@ -253,7 +253,7 @@ class Stage:
             pattern += re.escape(plain)
         return pattern
 
-    def _comparable(self, text: str) -> str:
+    def comparable(self, text: str) -> str:
         return CLOCK.sub('"clock":[]', text) if self._cushion else text
 
 

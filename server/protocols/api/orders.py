@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from msgspec import Struct
 
 from server.host.descriptions import about
+from server.host.opening import NameTaken
 from server.host.tournament_settings import TournamentSettings
 from server.http.head import HttpError
 from server.http.wire import Response, json_response
@@ -37,8 +38,10 @@ class Order(Struct, frozen=True, forbid_unknown_fields=True):
 async def hold(call: Call, settings: TournamentSettings) -> Response:
     try:
         tournament = await call.host.found(settings.name, settings.opened(), call.by)
+    except NameTaken as taken:
+        raise HttpError(409, str(taken)) from None
     except refusals.Refusal as refusal:
-        raise HttpError(409 if call.host.has(settings.name) else 400, str(refusal)) from None
+        raise HttpError(400, str(refusal)) from None
     location = ("Location", f"/api/tournaments/{settings.name}")
     return json_response(201, summary(tournament), location)
 

@@ -31,6 +31,7 @@ from server.protocols.arena.evaluation import Evaluate, Evaluations
 from server.protocols.arena.guest import DOOR, Guests, Join
 from server.protocols.arena.invitations import Invitations
 from server.protocols.arena.messages import PRIVATE, STREAM, Command, ended, games
+from server.protocols.dialect import Hint
 from tournament.match import Match
 from tournament.player import Player, Seat
 
@@ -116,14 +117,16 @@ class Arena:
             case _:
                 return False
 
-    def leads(self, request: Request) -> Iterable[Wanted | str]:
+    def leads(self, request: Request) -> Iterable[Wanted | Hint | str]:
         match request.path.split("/")[1:]:
             case [game, "join"] if game in self._games:
                 try:
                     asked = _read(request, Join)
                 except HttpError:
                     return ()
-                return (Wanted(asked.name, game, asked.tournament),)
+                if self._guests.has_news_for(game, asked):
+                    return ()
+                return (Hint(asked.token or ""), Wanted(asked.name, game, asked.tournament))
             case [_, "start" | "play", name] | ["evaluations", name]:
                 return (name,)
             case _:

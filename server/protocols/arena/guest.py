@@ -100,6 +100,15 @@ class Guests:
         self._untold[where] = token, why
         while len(self._untold) > UNTOLD:
             self._untold.popitem(last=False)
+        self.host.on_key(token)
+
+    def has_news_for(self, game: str, asked: Join) -> bool:
+        """Whether somebody joins again here who has not heard that nothing is left for it to play."""
+        try:
+            token, _ = self._untold.get((game, key(checked(asked.name))), ("", ""))
+        except BadName:
+            return False
+        return bool(token) and _same(token, asked.token)
 
     def has_been_told(self, where: Key) -> None:
         self._untold.pop(where, None)

@@ -66,6 +66,7 @@ class HexagonDots:
         self._in_order = lru_cache(SIZES)(self._check)
         self._gates: dict[str, Gate] = {}  # by path, in the order of their making
         self._idle: dict[Gate, None] = {}  # those that nobody needs
+        self._strange: set[Gate] = set()  # of whose addresses no host has told, and where nobody has joined
         self._bots: dict[str, list[Bot]] = {}  # that wait or play, by the key of their name
         self._tokens: dict[str, Bot] = {}
         self._done: deque[Bot] = deque()  # whose last requests can still be made again
@@ -131,7 +132,19 @@ class HexagonDots:
         if not self._host.shares or not AT.fullmatch(path):
             return None
         self._make_room()
-        return self._open(path, FOUND, fixed=False)
+        gate = self._open(path, FOUND, fixed=False)
+        if not self._host.is_key(path):
+            self._strange.add(gate)
+        return gate
+
+    def _is_nowhere(self, gate: Gate, name: str) -> bool:
+        """Whether nobody has told of that address, nor does a tournament lead from it."""
+        return gate in self._strange and self._host.placing.tournament_for(name, self._game.name) is None
+
+    def _forget(self, gate: Gate) -> None:
+        del self._gates[gate.path], self._idle[gate]
+        self._strange.discard(gate)
+        gate.close()
 
     # Games
 
@@ -182,14 +195,14 @@ class HexagonDots:
         path = f"/g/{secrets.token_hex(4)}"
         while path in self._gates:
             path = f"/g/{secrets.token_hex(4)}"
+        self._host.on_key(path)
         return self._open(path, options, fixed)
 
     def _make_room(self) -> None:
         """If there are too many addresses that nobody needs, the oldest of these go."""
         while len(self._idle) >= self._host.limits.games:
             oldest = next(gate for gate in self._gates.values() if gate in self._idle)
-            del self._gates[oldest.path], self._idle[oldest]
-            oldest.close()
+            self._forget(oldest)
 
     def _open(self, path: str, options: Mapping[str, Any], fixed: bool) -> Gate:
         made = self._gates[path] = Gate(path, options, fixed, trio.current_time(), self._idle)
@@ -211,6 +224,9 @@ class HexagonDots:
                 exchange.respond(plain(409, str(refusal)))
                 return None
             _serve(back, exchange, back.join_again, gate)
+        elif self._is_nowhere(gate, name):
+            self._forget(gate)
+            exchange.respond(plain(404, f"there is no game at {exchange.request.path[:80]}"))
         elif self._is_at(gate, name):
             exchange.respond(_twice(name))
         elif gate.open or self._host.placing.tournament_for(name, self._game.name) is not None:
@@ -249,6 +265,7 @@ class HexagonDots:
             bot.attendance.lost()
             exchange.respond(_twice(name))
             return
+        self._strange.discard(gate)
         self._gates[gate.path] = gate  # it may have been dropped meanwhile, as nobody was there
         self._bots.setdefault(key(name), []).append(bot)
         _serve(bot, exchange, partial(self._enter, bot), visit)

@@ -11,6 +11,7 @@ from typing import assert_never
 import structlog
 import trio
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from games.catalogue import catalogue
 from games.game import Illegal, quoted, typed
@@ -205,6 +206,16 @@ class House:
         return f"match {quoted(name)} is not being played; {now}"
 
     # Coming and going
+
+    def repeated(self, message: bytes) -> bytes:
+        """A hello on the same connection, under the same name, needs no token."""
+        try:
+            hello = messages.read(message, len(message))
+        except messages.Unreadable:
+            return message
+        if not isinstance(hello, messages.Hello) or hello.token or self._under != (hello.name, hello.game):
+            return message
+        return messages.encode(replace(hello, token=self._token))
 
     def _hello(self, hello: messages.Hello) -> None:
         here = self.attendance

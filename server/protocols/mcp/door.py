@@ -96,6 +96,7 @@ class McpDoor:
 
     def _begin(self, exchange: Exchange, message: Message, id: rpc.Id) -> Response:
         session = self._opened(exchange)
+        self._host.on_key(session.name)
         content = {
             "protocolVersion": agreed(message.params.get("protocolVersion")),
             "capabilities": CAPABILITIES,
@@ -116,8 +117,8 @@ class McpDoor:
             expected = "begin with initialize, and send the Mcp-Session-Id that its answer has"
             raise RpcError(NO_MESSAGE, expected)
         session = self._sessions.find(name, trio.current_time())
-        if session is None and self._host.lent:  # where it was opened has led it here
-            return self._opened(exchange, name)
+        if session is None and self._host.is_key(name) and not self._sessions.has_ended(name):
+            return self._opened(exchange, name)  # where it was opened has led it here
         if session is None:
             raise RpcError(NO_MESSAGE, "this session is over: begin again with initialize", status=404)
         return session

@@ -33,6 +33,7 @@ class Sessions:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._sessions: dict[str, Session] = {}  # the one that was heard last comes last
+        self._ended: dict[str, None] = {}  # the latest that were, by name
 
     def open(self, peer: str, now: float, name: str | None = None) -> Session:
         """A new session; raises `Full`. With a `name` it was opened in another process and goes on here."""
@@ -57,7 +58,15 @@ class Sessions:
         return session
 
     def end(self, name: str) -> Session | None:
-        return self._sessions.pop(name, None)
+        session = self._sessions.pop(name, None)
+        if session is not None:
+            self._ended[name] = None
+            if len(self._ended) > self._limits.sessions:
+                del self._ended[next(iter(self._ended))]
+        return session
+
+    def has_ended(self, name: str) -> bool:
+        return name in self._ended
 
     def _forget(self, before: float) -> None:
         for name, session in tuple(self._sessions.items()):

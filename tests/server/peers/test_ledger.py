@@ -7,6 +7,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+from server.host.opening import NameTaken
 from server.http.head import told_of
 from server.net.guard import Guard, is_ours
 from server.peers.keeping import Keeping
@@ -16,7 +17,6 @@ from server.store.shared import SharedPostgres
 from tests.server.peers.test_keeping import CARD, Registry, here
 from tournament.entries import Entry
 from tournament.facts import Entered, Opened
-from tournament.refusals import Refusal
 from tournament.store import Stale
 
 OPENED = Opened("tic-tac-toe", "swiss")
@@ -60,7 +60,7 @@ async def test_a_tournament_is_held_before_it_is_opened_and_one_that_is_there_is
         await ledger.keep("league", 1.0, [OPENED])
         await ledger.keep("league~2", 1.0, [Entered("ann")])
         assert rows.epochs == [5, 5]
-        with pytest.raises(Refusal, match="there is a tournament cup already"):
+        with pytest.raises(NameTaken, match="there is a tournament cup already"):
             await ledger.keep("cup", 1.0, [OPENED])
         assert len(rows.epochs) == 2
         nursery.cancel_scope.cancel()
@@ -121,7 +121,7 @@ async def test_what_this_host_holds_by_taking_over_is_not_opened_again(autojump_
         nursery.start_soon(ledger.run)
         await keeping.renew()
         assert "cup" in keeping.leases.held
-        with pytest.raises(Refusal, match="there is a tournament cup already"):
+        with pytest.raises(NameTaken, match="there is a tournament cup already"):
             await ledger.keep("cup", 1.0, [OPENED])
         assert rows.epochs == []
         await ledger.keep("league", 1.0, [OPENED])

@@ -79,9 +79,11 @@ class RoamingHttp(Http):
 
 
 def play_arena(hosts: Sequence[Served], name: str, tournament: str) -> None:
-    """Tic-Tac-Toe over the Arena's protocol."""
+    """Tic-Tac-Toe over the Arena's protocol, with its paths spelt as some old bots do."""
     roaming, lots, oracle = Roaming(hosts), random.Random(name), ORACLES["tic-tac-toe"]()
-    joined = json.loads(roaming.ask("POST", "/tic-tac-toe/join", {"name": name, "tournament": tournament})[1])
+    joined = json.loads(
+        roaming.ask("POST", "/Tic-Tac-Toe/Join/", {"name": name, "tournament": tournament})[1]
+    )
     battle, mine, ply = joined["battleId"], 0, 0
     free = ["NW", "N", "NE", "W", "C", "E", "SW", "S", "SE"]
     with roaming.begun("GET", f"/tic-tac-toe/start/{battle}") as events:
@@ -96,14 +98,15 @@ def play_arena(hosts: Sequence[Served], name: str, tournament: str) -> None:
                     continue
             if ply % 2 == mine and free and oracle.winner == OPEN:
                 move = {"action": "putSymbol", "position": lots.choice(free)}
-                roaming.ask("POST", f"/tic-tac-toe/play/{battle}", move)
+                roaming.ask("POST", f"/TIC-TAC-TOE/play/{battle}/", move)
 
 
 def play_hexagon_dots(hosts: Sequence[Served], name: str) -> None:
+    """With its paths spelt as some old bots do."""
     roaming, lots, oracle = Roaming(hosts), random.Random(name), ORACLES["hexagon-dots"]()
     found, _ = roaming.ask("GET", "/match")
-    at = found["Location"]
-    headers, content = roaming.ask("POST", f"{at}/players", {"name": name})
+    at = found["Location"].replace("/g/", "/G/")
+    headers, content = roaming.ask("POST", f"{at}/Players/", {"name": name})
     while (token := headers["X-Turn-Token"]) is not None:
         told = json.loads(content)
         if "rows" in told:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from server.host.abroad import Wanted
+from server.http.spelling import Spelling
 from server.http.wire import Request
 from server.protocols.catalogue import dialects
 from server.workers.requests import Asked, Reading, together
@@ -20,7 +21,8 @@ HELLO = {"type": "hello", "name": "ann", "game": "connect-4"}
 
 def asked(method: str, path: str, body: Any = None, **headers: str) -> Asked | None:
     content = b"" if body is None else json.dumps(body).encode()
-    return Reading(DOORS).asked(Request(method, path, {}, headers, content, "", 0.0, secure=False))
+    spelling = Spelling(["/quoridor/join", "/g/*/players"])
+    return Reading(DOORS, spelling).asked(Request(method, path, {}, headers, content, "", 0.0, secure=False))
 
 
 def tool(name: str, /, **arguments: Any) -> dict[str, Any]:
@@ -53,6 +55,8 @@ def test_a_hello_says_where_its_bot_plays_and_then_its_session_does() -> None:
 
 def test_dialects_that_play_certain_games_alone_belong_where_these_are() -> None:
     assert asked("POST", "/quoridor/join") == Asked(game="quoridor")
+    assert asked("POST", "/Quoridor/JOIN/") == Asked(game="quoridor")
+    assert asked("POST", "/G/1f2e/players") == Asked(game="hexagon-dots")
     assert asked("GET", "/evaluations/run") == Asked(game="quoridor")
     assert asked("GET", "/g/1f2e") == asked("GET", "/") == Asked(game="hexagon-dots")
 
