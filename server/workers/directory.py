@@ -213,7 +213,7 @@ class Directory:
         return OWN if found is None else self.table(wanted.game) if found == "" else self.worker(found)
 
     def place_of(self, wanted: Wanted) -> str | None:
-        """Where a bot plays: as `Placing.tournament_for` finds its place, among the tournaments of all workers.
+        """Where a bot plays: as `Placing.tournament_for` finds its place, among those of all workers.
 
         "" is the open table, and None is nowhere: that is for worker 0 to say.
         """
