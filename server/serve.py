@@ -87,7 +87,8 @@ async def serve(
         if token.path is not None:
             path = str(token.path)
             announce(settings.log_format, f"the organiser's token is in {path}", path=path)
-        warn_of_faults()
+        if not settings.store:
+            warn_of_faults()
         with closing(opened(settings, folder)) as engine:
             try:
                 return await _serve(settings, engine, token, files, until_done, as_json, output)

@@ -8,6 +8,7 @@ lost is dialled again for as long as the database says that the other host lives
 import socket
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from math import inf
 
 import structlog
 import trio
@@ -44,7 +45,8 @@ class Links:
         self._links: dict[int, Link] = {}
         self._dialling: set[int] = set()
         self._failed: dict[int, str] = {}  # by host: why the latest link that was dialled came to nothing
-        self._refused: deque[float] = deque(maxlen=REFUSALS)  # when links were that came from strangers
+        self._refused: deque[float] = deque(maxlen=REFUSALS)  # when links were that came from strangers …
+        self._warned = -inf  # … and when that was logged last
 
     def to(self, peer: int) -> Link | None:
         """The link to a host, while there is one."""
@@ -65,7 +67,7 @@ class Links:
         for number in self._links.keys() - living.keys():
             said = f"there is a link to host {number}, which the database does not know as one that lives"
             yield Problem(said, THERE)
-        if len(self._refused) == REFUSALS and now - self._refused[0] < RECENT:
+        if self._besieged(now):
             said = f"links are refused, the latest {now - self._refused[-1]:.0f} s ago: {UNKNOWN}"
             yield Problem(said, THERE)
 
@@ -118,6 +120,7 @@ class Links:
                     nursery.start_soon(self._accept, stream)
 
     async def _accept(self, connected: trio.SocketStream) -> None:
+        who = _from(connected)
         others = {peer.fingerprint: peer for peer in self._peers() if peer.alive}
         context = identity.context(self._own, [peer.certificate for peer in others.values()], server=True)
         stream = trio.SSLStream(connected, context, server_side=True)
@@ -125,8 +128,15 @@ class Links:
         if peer is not None and peer.id > self.host:
             await self._keep(stream, peer.id, dialled=False)
         else:
-            self._refused.append(trio.current_time())
+            self._refused.append(now := trio.current_time())
+            if self._besieged(now) and now >= self._warned + RECENT:
+                self._warned = now
+                log.warning(f"links are refused: {UNKNOWN}", latest=who)
             await trio.aclose_forcefully(stream)
+
+    def _besieged(self, now: float) -> bool:
+        """Whether so many links were refused just now that whoever dials is no host that has just come."""
+        return len(self._refused) == REFUSALS and now - self._refused[0] < RECENT
 
     async def _keep(self, stream: trio.SSLStream[trio.SocketStream], peer: int, *, dialled: bool) -> None:
         link = Link(
@@ -143,7 +153,10 @@ class Links:
 
 
 async def _shown(stream: trio.SSLStream[trio.SocketStream]) -> str:
-    """The fingerprint of the certificate that the other side proves to have; else "", and it is closed."""
+    """The fingerprint of the certificate that the other side proves to have; else "", and it is closed.
+
+    A host that has just come is known to the others a moment later, and one that dies cuts a handshake short.
+    """
     why = f"no handshake within {HANDSHAKE:g} s"
     with trio.move_on_after(HANDSHAKE):
         try:
@@ -151,9 +164,18 @@ async def _shown(stream: trio.SSLStream[trio.SocketStream]) -> str:
             return identity.fingerprint(stream.getpeercert(binary_form=True))
         except trio.BrokenResourceError as error:
             why = str(error.__cause__ or error)
-    log.warning(f"a link is refused: {UNKNOWN}", why=why)
+    log.info("a link has come to nothing", why=why)
     await trio.aclose_forcefully(stream)
     return ""
+
+
+def _from(connected: trio.SocketStream) -> str:
+    """The address of whoever has connected, if it is still there."""
+    try:
+        host, port, *_ = connected.socket.getpeername()
+    except OSError:
+        return "unknown"
+    return f"{host}:{port}"
 
 
 async def listening(address: str) -> list[trio.SocketListener]:

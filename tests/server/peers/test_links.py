@@ -57,14 +57,18 @@ async def test_every_two_hosts_have_one_link() -> None:
 
 
 async def test_who_has_another_certificate_than_the_database_says_is_refused() -> None:
-    """Both by the one that dials, who comes later, and by the one that is dialled."""
+    """Both by the one that dials, who comes later, and by the one that is dialled.
+
+    Catches a warning of each: whoever has just come is refused once or twice by those who do not know it yet.
+    """
     for posing in (1, 2):
         said = Peer(posing, "", OTHER.fingerprint, OTHER.certificate, "0")
         pair = ((STRANGER, said), (ONE, None)) if posing == 1 else ((ONE, None), (STRANGER, said))
         with capture_logs() as logs, trio.fail_after(HANG):
             async with hosts(*pair) as found:
-                while sum("refused" in each["event"] for each in logs) < 3:  # noqa: ASYNC110 - nobody tells
+                while sum("come to nothing" in each["event"] for each in logs) < 3:  # noqa: ASYNC110
                     await trio.sleep(0.01)
+                assert not any(each["log_level"] == "warning" for each in logs[:3])
                 assert found[2 - posing].to(posing) is None
 
 
@@ -85,7 +89,7 @@ def test_every_identity_is_another_and_its_key_is_not_in_its_certificate() -> No
 async def test_a_stranger_who_comes_again_and_again_is_told_on_both_sides() -> None:
     """Of two hosts the one that dials is not who the database says."""
     said = Peer(2, "", OTHER.fingerprint, OTHER.certificate, "0")
-    with trio.fail_after(HANG):
+    with capture_logs() as logs, trio.fail_after(HANG):
         async with hosts((ONE, None), (STRANGER, said)) as (one, stranger):
             assert not [*one.problems(), *stranger.problems()]
             while not [*one.problems()] or not [*stranger.problems()]:  # noqa: ASYNC110 - nobody tells
@@ -93,3 +97,6 @@ async def test_a_stranger_who_comes_again_and_again_is_told_on_both_sides() -> N
             (refused,), (ended,) = one.problems(), stranger.problems()
             assert "no certificate of a host in the database" in refused.said
             assert "may not know this one" in ended.said
+    (warning,) = (each for each in logs if "links are refused" in each["event"])
+    assert warning["log_level"] == "warning"
+    assert warning["latest"].startswith("127.0.0.1:")
