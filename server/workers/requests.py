@@ -17,6 +17,7 @@ from server.protocols.catalogue import carried
 from server.protocols.dialect import OverHttp
 from server.protocols.house.talk import wanted
 from server.protocols.mcp.door import SESSION
+from server.protocols.mcp.sessions import announced
 
 AT_PLACE = frozenset(
     {"wait", "position", "legal_moves", "move", "resign", "leave"}
@@ -121,9 +122,11 @@ def _of_model(request: Request) -> Asked | None:
                 return Asked(wanted=Wanted(name, game, table), becomes=session)
             case _:
                 return None
-    if request.method == "DELETE" or (called.method == "tools/call" and tool in AT_PLACE):
+    if called.method == "tools/call" and tool in AT_PLACE:
         return Asked(keys=tuple(_given(brought, session)))
-    return Asked(keys=(session,)) if session and called.method not in ANYWHERE else None
+    if not session or (request.method != "DELETE" and called.method in ANYWHERE):
+        return None
+    return Asked(keys=(session, announced(session)))
 
 
 def _given(*keys: str | None) -> Iterator[str]:

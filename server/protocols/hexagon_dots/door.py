@@ -133,7 +133,7 @@ class HexagonDots:
             return None
         self._make_room()
         gate = self._open(path, FOUND, fixed=False)
-        if not self._host.is_key(path):
+        if not self._host.is_key(_made(path)) and not self._host.is_key(path):
             self._strange.add(gate)
         return gate
 
@@ -195,7 +195,7 @@ class HexagonDots:
         path = f"/g/{secrets.token_hex(4)}"
         while path in self._gates:
             path = f"/g/{secrets.token_hex(4)}"
-        self._host.on_key(path)
+        self._host.on_key(_made(path))
         return self._open(path, options, fixed)
 
     def _make_room(self) -> None:
@@ -317,6 +317,11 @@ class HexagonDots:
             self._done.append(bot)
             if len(self._done) > self._host.limits.games:
                 self._done.popleft().forget()
+
+
+def _made(path: str) -> str:
+    """By which other hosts know an address; it leads nowhere, for whoever plays there may play elsewhere."""
+    return f"made {path}"
 
 
 def _serve(guest: Guest, exchange: Exchange, take: Callable[[Exchange, T], None], what: T) -> None:

@@ -19,7 +19,7 @@ from server.protocols.mcp import rpc
 from server.protocols.mcp.places import Places
 from server.protocols.mcp.revisions import META, REVISIONS, agreed, is_stateless
 from server.protocols.mcp.rpc import BAD_PARAMETERS, NO_MESSAGE, NO_METHOD, Message, RpcError
-from server.protocols.mcp.sessions import Full, Session, Sessions
+from server.protocols.mcp.sessions import Full, Session, Sessions, announced
 from server.protocols.mcp.tools import TOOLS, Call, Tool, called, listed
 from server.protocols.mcp.words import INSTRUCTIONS
 
@@ -96,7 +96,7 @@ class McpDoor:
 
     def _begin(self, exchange: Exchange, message: Message, id: rpc.Id) -> Response:
         session = self._opened(exchange)
-        self._host.on_key(session.name)
+        self._host.on_key(announced(session.name))
         content = {
             "protocolVersion": agreed(message.params.get("protocolVersion")),
             "capabilities": CAPABILITIES,
@@ -117,7 +117,7 @@ class McpDoor:
             expected = "begin with initialize, and send the Mcp-Session-Id that its answer has"
             raise RpcError(NO_MESSAGE, expected)
         session = self._sessions.find(name, trio.current_time())
-        if session is None and self._host.is_key(name) and not self._sessions.has_ended(name):
+        if session is None and self._host.is_key(announced(name)) and not self._sessions.has_ended(name):
             return self._opened(exchange, name)  # where it was opened has led it here
         if session is None:
             raise RpcError(NO_MESSAGE, "this session is over: begin again with initialize", status=404)

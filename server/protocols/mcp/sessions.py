@@ -73,3 +73,8 @@ class Sessions:
             if session.heard >= before:
                 break
             del self._sessions[name]
+
+
+def announced(name: str) -> str:
+    """By which other processes know a session from its opening on. Its name leads to where it has joined."""
+    return f"opened {name}"

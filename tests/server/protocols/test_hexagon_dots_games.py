@@ -555,3 +555,13 @@ async def test_nobody_else_joins_in_the_place_of_a_bot_that_has_hung_up_in_a_tou
         assert (answer.status, answer.body.decode()) == (409, taken(away.name))
         await away.join(game)
         assert await away.heard() is None, "it waits for its turn again"
+
+
+async def test_an_address_alone_leads_nowhere(autojump_clock: MockClock) -> None:
+    """Catches a move that goes to where its address was made, when it is quicker than word of its token."""
+    async with table() as here:
+        keys = list[str]()
+        here.host.on_key = keys.append
+        games = await here.found(), await here.made()
+        assert len(keys) == 2, "other hosts know that these were made"
+        assert set(keys).isdisjoint(games)

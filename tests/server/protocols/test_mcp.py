@@ -247,6 +247,18 @@ async def test_a_session_begins_ends_and_is_not_found_afterwards(autojump_clock:
         assert (await client.old("ping")).status == 404
 
 
+async def test_a_session_that_was_only_opened_leads_nowhere(autojump_clock: MockClock) -> None:
+    """Catches a move that goes to where its session was opened, when it is quicker than word of its join."""
+    async with served() as (host, connect):
+        keys = list[str]()
+        host.on_key = keys.append
+        client = Client(await connect())
+        await client.begin()
+        assert len(keys) == 1, "other hosts know that it was opened"
+        assert client.session not in keys
+        await client.close()
+
+
 async def test_a_client_that_asks_for_another_revision_is_offered_one(autojump_clock: MockClock) -> None:
     async with connected() as client:
         assert (await client.begin("2025-06-18")).body["result"]["protocolVersion"] == "2025-06-18"
