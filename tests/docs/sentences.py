@@ -43,8 +43,8 @@ def sentences() -> dict[str, list[str]]:
     found: dict[str, set[str]] = {audience: set() for audience in AUDIENCES}
     for layer in ("games", "tournament", "server"):
         for source in sorted((ROOT / layer).rglob("*.py")):
-            tree = ast.parse(source.read_text(encoding="utf-8"))
-            named = _named(tree)
+            tree = _read(source)
+            named = _named(source)
             if layer == "tournament" and source.stem in WHY:
                 found[ENDINGS].update(_written(tree))
             for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
@@ -76,12 +76,17 @@ def _is_sentence(text: str) -> bool:
     return " " in re.sub(r"{[^{}]*}", "x", text).strip() and len(re.findall(r"[a-z]{2,}", text)) > 1
 
 
-def _named(tree: ast.Module) -> Named:
+@cache
+def _read(source: Path) -> ast.Module:
+    return ast.parse(source.read_text(encoding="utf-8"))
+
+
+def _named(source: Path) -> Named:
     """Texts that a file has names for, its own and those that it imports."""
-    found = _own(tree)
-    for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and (source := _source(node.module)).is_file():
-            there = _own(ast.parse(source.read_text(encoding="utf-8")))
+    found = {**_own(source)}
+    for node in _read(source).body:
+        if isinstance(node, ast.ImportFrom) and (imported := _source(node.module)).is_file():
+            there = _own(imported)
             found |= {each.asname or each.name: there[each.name] for each in node.names if each.name in there}
     return found
 
@@ -90,10 +95,11 @@ def _source(module: str | None) -> Path:
     return ROOT.joinpath(*(module or "").split(".")).with_suffix(".py")
 
 
-def _own(tree: ast.Module) -> dict[str, list[str]]:
+@cache
+def _own(source: Path) -> Named:
     """The texts of a file's constants, and those that its functions return."""
     found: dict[str, list[str]] = {}
-    for node in tree.body:
+    for node in _read(source).body:
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 found[name] = [*_texts(value, {})]
