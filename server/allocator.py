@@ -5,17 +5,38 @@ and every large block that is freed makes it keep larger ones. A host reads and 
 in threads, some megabytes at a time, so it would hold some hundred megabytes that it does not use.
 
 Of the one heap that there is then, glibc gives back by itself what is free at its end. What is free between
-blocks that are in use it keeps, so the most that was ever needed at once would stay.
+blocks that are in use it keeps, so the most that was ever needed at once would stay. To give that back takes
+longer the more there is, and whoever allocates anything waits.
 """
 
 import ctypes
 import sys
+from collections.abc import Callable
 
 import trio
 
 TRIM_THRESHOLD, MMAP_THRESHOLD, ARENA_MAX = -1, -3, -8  # as in <malloc.h>
 LARGE = 128 << 10  # bytes: a larger block is taken from the system, and goes back to it when it is freed
-PAUSE = 60.0  # seconds between two looks for what is free: each takes a millisecond, the first one more
+PAUSE = 60.0  # seconds between two looks for what is free
+LITTLE = 16 << 20  # bytes: so much is given back within some two milliseconds
+COUNTS = (
+    "arena",
+    "ordblks",
+    "smblks",
+    "hblks",
+    "hblkhd",
+    "usmblks",
+    "fsmblks",
+    "uordblks",
+    "fordblks",
+    "keepcost",
+)
+
+
+class Counted(ctypes.Structure):
+    """What `mallinfo2` counts; `fordblks` are the bytes that are free."""
+
+    _fields_ = [(name, ctypes.c_size_t) for name in COUNTS]
 
 
 def give_back() -> None:
@@ -26,9 +47,16 @@ def give_back() -> None:
             mallopt(option, value)
 
 
-async def trim() -> None:
-    """Give back what is free between blocks in use, again and again until cancelled; nothing elsewhere."""
-    malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+async def trim(idle: Callable[[], bool] = lambda: True) -> None:
+    """Give back what is free between blocks in use, again and again until cancelled; nothing elsewhere.
+
+    While this process is not `idle`, only if it is little.
+    """
+    library = ctypes.CDLL(None) if sys.platform == "linux" else None
+    malloc_trim, mallinfo = getattr(library, "malloc_trim", None), getattr(library, "mallinfo2", None)
+    if mallinfo is not None:
+        mallinfo.restype = Counted
     while malloc_trim is not None:
-        malloc_trim(0)
+        if idle() or (mallinfo is not None and mallinfo().fordblks <= LITTLE):
+            malloc_trim(0)
         await trio.sleep(PAUSE)

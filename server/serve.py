@@ -227,7 +227,7 @@ async def _serve(
             await nursery.start(certificate.renew, tls, settings.tls)
         nursery.start_soon(partial(_warm_up, rates=not beside))
         nursery.start_soon(watch_lag, host.measures.lag)
-        nursery.start_soon(allocator.trim)
+        nursery.start_soon(allocator.trim, lambda: host.timekeeper.idle)
         interpreter.calm()
         interpreter.let_threads_in()
         if sessions is not None and token.made:

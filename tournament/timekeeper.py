@@ -31,6 +31,11 @@ class Timekeeper:
         self._sleep: trio.CancelScope | None = None
         self._paused: float | None = None  # since when
 
+    @property
+    def idle(self) -> bool:
+        """Whether no match is in play."""
+        return not self._matches
+
     def watch(self, match: Match) -> None:
         self._matches[match] = None
         if self._paused is not None:

@@ -44,11 +44,11 @@ from server.allocator import PAUSE, give_back, trim
 
 async def wait():
     with trio.move_on_after(1.5 * PAUSE):
-        await (trim() if sys.argv[1] == "give back" else trio.sleep_forever())
+        await (trim(lambda: sys.argv[1] == "give back") if sys.argv[1] != "keep" else trio.sleep_forever())
 
 give_back()
 before = own()
-blocks = [bytearray(size) for _ in range(1000) for size in (50_000, 600)]
+blocks = [bytearray(size) for _ in range(int(sys.argv[2])) for size in (50_000, 600)]
 kept = blocks[1::2]
 del blocks
 trio.run(wait, clock=MockClock(autojump_threshold=0))
@@ -56,9 +56,9 @@ print(own() - before)
 """
 
 
-def held(how: str, measure: str = MEASURE) -> int:
-    """KiB that a process holds of the megabytes that it has freed."""
-    command = [sys.executable, "-c", OWN + measure, how]
+def held(how: str, measure: str = MEASURE, pieces: int = 1000) -> int:
+    """KiB that a process holds of the megabytes that it has freed, in so many pieces."""
+    command = [sys.executable, "-c", OWN + measure, how, str(pieces)]
     ran = subprocess.run(command, capture_output=True, check=True, timeout=HANG)
     return int(ran.stdout)
 
@@ -71,3 +71,11 @@ def test_a_process_that_gives_memory_back_holds_less_of_what_it_has_freed() -> N
 @pytest.mark.skipif(sys.platform != "linux", reason="only the C library of Linux can do this")
 def test_what_is_free_between_blocks_in_use_is_given_back_too() -> None:
     assert held("give back", TRIMMED) < held("keep", TRIMMED) / 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only the C library of Linux can do this")
+def test_much_is_given_back_only_when_nobody_waits_for_it_and_a_little_always() -> None:
+    """Catches a host that stands still for a moment in every minute in which it plays."""
+    much, little = 1000, 200  # pieces: 50 MB and 10 MB
+    assert held("while busy", TRIMMED, much) > held("give back", TRIMMED, much) * 2
+    assert held("while busy", TRIMMED, little) < held("keep", TRIMMED, little) / 2
