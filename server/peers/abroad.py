@@ -1,8 +1,8 @@
 """What other hosts hold, and taking up what they no longer do: this host's `Abroad`.
 
 Everything is known by the journal, which all hosts write: records of what others hold are brought
-up to date four times a second. The leases say who holds what. A host that takes a tournament over reads
-it anew, and goes on with it as after a restart. A host from which one was taken has lost touch
+up to date four times a second. The leases say who holds what. A host that takes a tournament over brings its
+record up to date, and goes on with it as after a restart. A host from which one was taken has lost touch
 with the others, and ends: what it still believes is of no use to anybody.
 """
 
@@ -108,7 +108,8 @@ class Peers:
         self._limiter = trio.CapacityLimiter(1)
         self._directory = Known(keeping, ledger)
         self._host: Host | None = None
-        self._read = 0  # the number of the latest entry that was taken in
+        self._read = 0  # the number of the latest entry that was taken in …
+        self._latest: dict[str, float] = {}  # … and when that of each tournament was, by its host's clock
         self._news = trio.Event()
         self._gained: list[str] = []
         self._deleted: list[str] = []  # here, so that others may use the names
@@ -131,6 +132,7 @@ class Peers:
             for row in self._reader.kept():
                 if row.number > last:
                     return
+                self._latest[row.tournament] = row.when
                 fact = entries.kept(row)
                 if isinstance(fact.fact, Ordered):
                     audit.append(fact)
@@ -154,8 +156,9 @@ class Peers:
             try:
                 await self._follow()
                 while self._gained and not self.host.draining:
-                    await self._take_up(self._gained[0])
-                    self._gained.pop(0)
+                    first = min(self._gained, key=self._is_over)  # nobody waits for what is over
+                    await self._take_up(first)
+                    self._gained.remove(first)
                 while self._deleted:
                     await self._keeping.remove(self._deleted[0])
                     self._deleted.pop(0)
@@ -255,6 +258,7 @@ class Peers:
         rows = await self._in_thread(lambda: list(self._reader.kept(self._read)), limiter=self._limiter)
         for row in rows:
             name = called(row.tournament)
+            self._latest[row.tournament] = row.when
             if name != HOST and name not in self.host.tournaments:
                 await self._take_in(name, row)
             self._read = row.number
@@ -270,28 +274,30 @@ class Peers:
         """Hold what another host has held."""
         if name in self.host.tournaments:
             return
-        known = self._directory.knows(name)
-        kept_as = name if known is None else known.kept_as
-
-        latest = 0.0
-
-        def rows() -> Iterable[Kept]:
-            nonlocal latest
-            for row in self._reader.kept(0, kept_as):
-                latest = row.when
-                yield entries.kept(row)
-
-        def read() -> Record | None:
-            return fold(rows(), whole=False).get(kept_as)
-
-        record = await self._in_thread(read, limiter=self._limiter)
+        record, latest = await self._record(name)
         if record is None or record.state is State.DELETED:
             await self._keeping.remove(name)  # its host has died before it was opened, or when it was deleted
             return
         await self._ledger.look_at_moves()
-        self._ledger.go_on_after(kept_as, latest)  # whose clock may be ahead of this one's
+        self._ledger.go_on_after(record.kept_as, latest)  # whose clock may be ahead of this one's
         if self.host.draining:
             return  # it has begun to stop meanwhile, and gives this up with the others
         log.info("taken over", tournament=name, matches=len(record.dealt))
         self._directory.replace(record)
         await self.host.hold(record).gone_on.wait()  # before a bot can look for its match
+
+    async def _record(self, name: str) -> tuple[Record | None, float]:
+        """Of a tournament that this host holds now, so that nobody else writes it; and when that was last."""
+        known = self._directory.held.get(name)
+        await self._follow()
+        if known is not None and self._directory.held.get(name) is known:
+            return known.record, self._latest[known.record.kept_as]
+        about = self._directory.knows(name)  # opened just now: this host held it before it followed it
+        kept_as = name if about is None else about.kept_as
+        rows = await self._in_thread(lambda: list(self._reader.kept(0, kept_as)), limiter=self._limiter)
+        record = fold(map(entries.kept, rows), whole=False).get(kept_as)
+        return record, rows[-1].when if rows else 0.0
+
+    def _is_over(self, name: str) -> bool:
+        record = self._directory.knows(name)
+        return record is not None and record.state is State.FINISHED

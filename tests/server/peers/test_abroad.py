@@ -1,6 +1,6 @@
 """What a host does with tournaments that it has come to hold, on a virtual clock."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
 import pytest
@@ -32,18 +32,28 @@ class Journal(Rows):
     """In which another host has opened a tournament and begun it."""
 
     at = 0.0  # when the other host has kept it
+    facts: Sequence[AnyFact] = FACTS
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read = 0  # rows that were read, again and again
 
     def kept(self, after: int = 0, tournament: str | None = None) -> Iterable[Entry]:
-        rows = (entries.entry(number, "cup", self.at, fact, 1) for number, fact in enumerate(FACTS, 1))
-        return [row for row in rows if row.number > after]
+        rows = (entries.entry(number, "cup", self.at, fact, 1) for number, fact in enumerate(self.facts, 1))
+        found = [row for row in rows if row.number > after]
+        self.read += len(found)
+        return found
 
     def jotted(self) -> Iterable[Jot]:
         return ()
 
 
-async def sharing(nursery: trio.Nursery, registry: Registry) -> tuple[Host, Peers]:
+async def sharing(
+    nursery: trio.Nursery, registry: Registry, rows: Journal | None = None
+) -> tuple[Host, Peers]:
     """A host that runs, and is told of its leases."""
-    rows, keeping = Journal(), Keeping(registry, here, now=trio.current_time, sleep=trio.sleep)
+    rows = rows or Journal()
+    keeping = Keeping(registry, here, now=trio.current_time, sleep=trio.sleep)
     await keeping.register(CARD)
     ledger = SharedLedger(cast("SharedPostgres", rows), keeping, cast("Callable[..., Any]", here))
     peers = Peers(keeping, ledger, cast("SharedPostgres", rows), lambda _: None, cast("Any", here))
@@ -63,6 +73,43 @@ async def test_what_another_host_gave_up_is_taken_up(autojump_clock: MockClock) 
         registry.leases, registry.changes = {"cup": Lease(7, 2)}, 2
         await trio.sleep(2 * EVERY)
         assert [*host.tournaments] == ["cup"]
+        nursery.cancel_scope.cancel()
+
+
+async def test_what_is_known_of_a_tournament_is_not_read_again_to_take_it_up(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a takeover that takes the longer, the longer a tournament has been going on."""
+    registry, rows = Registry(), Journal()
+    registry.leases = {"cup": Lease(8, 1)}
+    rows.facts = (*FACTS[:1], *(Entered(f"bot-{number}") for number in range(1000)))
+    async with trio.open_nursery() as nursery:
+        host, _ = await sharing(nursery, registry, rows)
+        await trio.sleep(2 * EVERY)
+        rows.read = 0
+        rows.facts = (*rows.facts, Entered("late"), Turned(State.RUNNING))
+        registry.leases, registry.changes = {"cup": Lease(7, 2)}, 2
+        await trio.sleep(2 * EVERY)
+        record = host.tournaments["cup"].record
+        assert record.state is State.RUNNING
+        assert len(record.entrants) == 1001
+        assert rows.read == 2
+        nursery.cancel_scope.cancel()
+
+
+async def test_what_its_host_opened_just_before_it_died_is_taken_up_as_it_was(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a host that holds a tournament before it has heard of it, and follows nothing that it holds."""
+    registry, rows = Registry(), Journal()
+    registry.leases, rows.facts = {}, ()
+    async with trio.open_nursery() as nursery:
+        host, _ = await sharing(nursery, registry, rows)
+        rows.facts = (*FACTS[:1], Entered("ann"), Entered("bob"), *FACTS[1:])
+        registry.leases, registry.changes = {"cup": Lease(7, 2)}, 2
+        await trio.sleep(2 * EVERY)
+        record = host.tournaments["cup"].record
+        assert (record.state, [*record.entrants]) == (State.RUNNING, ["ann", "bob"])
         nursery.cancel_scope.cancel()
 
 
