@@ -12,7 +12,7 @@ from server.host.host import OPEN, Host
 from server.net.wire import Wire
 from server.peers.abroad import Peers
 from server.peers.keeping import Keeping
-from server.peers.leases import EVERY, Lease
+from server.peers.leases import EVERY, Granted, Lease
 from server.peers.ledger import SharedLedger
 from server.store.journal import Jot
 from server.store.shared import SharedPostgres
@@ -101,11 +101,21 @@ async def test_what_its_host_opened_just_before_it_died_is_taken_up_as_it_was(
     autojump_clock: MockClock,
 ) -> None:
     """Catches a host that holds a tournament before it has heard of it, and follows nothing that it holds."""
-    registry, rows = Registry(), Journal()
-    registry.leases, rows.facts = {}, ()
+    rows = Journal()
+    rows.facts = ()
+
+    class Dying(Registry):
+        """Whoever hears that it holds the tournament has not read yet that it was opened."""
+
+        def renew(self, host: int, changes: int, *, willing: bool, patient: bool = False) -> Granted:
+            if self.leases:
+                rows.facts = (*FACTS[:1], Entered("ann"), Entered("bob"), *FACTS[1:])
+            return super().renew(host, changes, willing=willing, patient=patient)
+
+    registry = Dying()
+    registry.leases = {}
     async with trio.open_nursery() as nursery:
         host, _ = await sharing(nursery, registry, rows)
-        rows.facts = (*FACTS[:1], Entered("ann"), Entered("bob"), *FACTS[1:])
         registry.leases, registry.changes = {"cup": Lease(7, 2)}, 2
         await trio.sleep(2 * EVERY)
         record = host.tournaments["cup"].record
