@@ -5,8 +5,8 @@ table of Santorini, and think for a second before each move: in each match there
 How late the next state comes is the delay, with what the bots' own process is late. Memory and
 seconds of the processor are those of the process that plays.
 
-What a process may have open bounds what one process can hold. Rows with more connections have as many workers
-as it takes, and bots wait in as many processes; memory and seconds are then those of all workers together.
+What a process may have open bounds the rows: the greatest have as many connections as that allows. Several
+workers would not help, as worker 0 keeps a descriptor of each connection.
 """
 
 import socket
@@ -28,7 +28,7 @@ from tests.bench import load_tcp
 from tests.bench.crowd import Address, Crowd, Send, Take
 from tests.bench.doors import p99
 from tests.bench.memory import waiting
-from tests.bench.server import Server, memory_of, quintain, seconds_of
+from tests.bench.server import Server, quintain
 
 COUNTS = (10, 1_000, 10_000, 20_000)
 SPARE = 400  # files of the host that are no bots' connections, and some more
@@ -39,9 +39,8 @@ TOGETHER = 100  # bots that come before those who are here play on
 PATIENCE = 60.0  # seconds: a crowd that comes at once is told nothing for long
 CONFIG = "[limits]\nnew_names = { credits = 100000, seconds = 1.0 }\n"
 MB = 1_000_000
-SPREAD = 2  # bots: a table with more of them is spread over all workers
-LATER = "later-{}"
-LOOK, IDLE_SHARE = 0.3, 0.03  # seconds between two looks, and the share that an idle process takes
+LATER = "later"
+LOOK, IDLE_SHARE = 0.3, 0.03  # seconds between two looks, and the share that an idle host takes
 
 
 class Thinking(Crowd):
@@ -78,36 +77,30 @@ class Thinking(Crowd):
 
 
 def bench() -> None:
-    print(f"{'':37}{'all wait':24}half of them play, a move a second in each match")
+    print(f"{'':28}{'all wait':24}half of them play, a move a second in each match")
     print(
-        f"{'connections':>12}{'workers':>9}{'MB':>8}{'KB each':>9}{'CPU':>8}"
+        f"{'connections':>12}{'MB':>8}{'KB each':>9}{'CPU':>8}"
         f"{'MB':>12}{'CPU':>8}{'moves/s':>10}{'p50 ms':>9}{'p99 ms':>9}{'CPU of the bots':>17}"
     )
     most = int(room_for_files()) - SPARE
     for count in COUNTS:
-        print(_row(count, -(-count // most)), flush=True)
+        print(_row(min(count, most)), flush=True)
 
 
-def _row(count: int, workers: int) -> str:
+def _row(count: int) -> str:
     with ExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory())
         config = Path(folder, "quintain.toml")
         config.write_text(CONFIG)
-        flags = ("--workers", str(workers), "--spread", str(SPREAD)) if workers > 1 else ()
-        host = Host(stack.enter_context(quintain(folder, "--config", str(config), *flags)), folder)
-        for number in range(workers):
-            host.open(number)
+        host = Host(stack.enter_context(quintain(folder, "--config", str(config))), folder)
+        host.open()
         host.settle()
         empty = host.memory()
-        with ExitStack() as leaving:
-            for number in range(workers):
-                half = range(number * count // workers, (2 * number + 1) * count // (2 * workers))
-                rest = range(half.stop, (number + 1) * count // workers)
-                stack.enter_context(_waiting(host, number, half))
-                leaving.enter_context(_waiting(host, number, rest))
+        stack.enter_context(_waiting(host, range(count // 2)))
+        with _waiting(host, range(count // 2, count)):
             host.settle()
             memory, cpu = host.memory(), host.share(IDLE)
-        line = f"{count:12,}{workers:9}{memory / MB:8.0f}{(memory - empty) / count / 1000:9.1f}{cpu:8.3f}"
+        line = f"{count:12,}{memory / MB:8.0f}{(memory - empty) / count / 1000:9.1f}{cpu:8.3f}"
         if count < 4:
             return line
         host.settle()  # those who have left are gone: there is no room for more
@@ -123,50 +116,43 @@ def _row(count: int, workers: int) -> str:
 
 
 class Host:
-    """All processes of a host that play."""
+    """The process of a host that plays."""
 
     def __init__(self, server: Server, folder: str) -> None:
-        self.address = server.address
+        self.address, self.memory, self.seconds = server.address, server.memory, server.seconds
         self._token = Path(folder, "organiser-token").read_text().strip()
-        self._play = (server.process.pid, *server.children(b"server.workers"))
 
-    def open(self, number: int) -> None:
-        """A tournament that begins when it is told to, held by the worker with the least to do."""
-        body = encode({"name": LATER.format(number), "game": "connect-4"})
+    def open(self) -> None:
+        """A tournament that begins when it is told to."""
+        body = encode({"name": LATER, "game": "connect-4"})
         host, port = self.address("http")
         authorization = {"Authorization": f"Bearer {self._token}"}
         urlopen(Request(f"http://{host}:{port}/api/tournaments", body, authorization)).close()
 
-    def memory(self) -> int:
-        return sum(map(memory_of, self._play))
-
-    def seconds(self) -> float:
-        return sum(map(seconds_of, self._play))
-
     def share(self, seconds: float) -> float:
-        """Of a processor that they take."""
+        """Of a processor that it takes."""
         before = self.seconds()
         time.sleep(seconds)
         return (self.seconds() - before) / seconds
 
     def settle(self) -> None:
-        """Until they have nothing to do."""
-        while self.share(LOOK) > IDLE_SHARE * len(self._play):
+        """Until it has nothing to do."""
+        while self.share(LOOK) > IDLE_SHARE:
             pass
 
 
 @contextmanager
-def _waiting(host: Host, tournament: int, numbers: range) -> Iterator[None]:
+def _waiting(host: Host, numbers: range) -> Iterator[None]:
     """Bots that are in, and wait, in a process of their own."""
-    with _forked(_wait, host.address("tcp"), LATER.format(tournament), numbers) as crowd:
+    with _forked(_wait, host.address("tcp"), numbers) as crowd:
         crowd.recv()
         yield
 
 
-def _wait(address: Address, tournament: str, numbers: range, asked: Connection) -> None:
+def _wait(address: Address, numbers: range, asked: Connection) -> None:
     bots: list[socket.socket] = []
     for number in numbers:
-        name = f'"name":"waits{number}","game":"connect-4","tournament":"{tournament}"'
+        name = f'"name":"waits{number}","game":"connect-4","tournament":"{LATER}"'
         bots.append(waiting(address, f'{{"type":"hello",{name}}}\n'.encode()))
     for bot in bots:
         if not (told := bot.recv(4096)).startswith(b'{"type":"welcome"'):
