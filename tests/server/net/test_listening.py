@@ -35,6 +35,7 @@ from server.net.sockets import readiness
 from server.net.wire import Wire
 from tests.hang import HANG
 from tests.loopback import HAS_IPV6, ipv6
+from tests.ports import free_ports
 from tests.server.web import HEAD, echo, get
 from tests.server.windowed import End, windowed_pair
 
@@ -367,10 +368,9 @@ async def test_a_free_port_is_the_same_on_both_and_leads_to_the_same_host() -> N
 
 @ipv6
 async def test_a_port_that_is_taken_on_the_other_address_is_an_error_that_says_where() -> None:
-    taken = socket.create_server(("::1", 0), family=socket.AF_INET6)
-    port = taken.getsockname()[1]
+    (port,) = free_ports(1)  # on the first address, where the system gives it to nobody else's connection
     with (
-        taken,
+        socket.create_server(("::1", port), family=socket.AF_INET6),
         pytest.raises(CannotListen, match=f"cannot listen on ::1 port {port}: Address already in use"),
     ):
         await opened(BOTH, port, Limits())
