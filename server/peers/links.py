@@ -164,6 +164,9 @@ async def _shown(stream: trio.SSLStream[trio.SocketStream]) -> str:
             return identity.fingerprint(stream.getpeercert(binary_form=True))
         except trio.BrokenResourceError as error:
             why = str(error.__cause__ or error)
+        except trio.Cancelled:
+            await trio.aclose_forcefully(stream)
+            raise
     log.info("a link has come to nothing", why=why)
     await trio.aclose_forcefully(stream)
     return ""
