@@ -1,5 +1,6 @@
 """Links between hosts on real sockets: one to each, encrypted, and only between hosts of the database."""
 
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -100,3 +101,12 @@ async def test_a_stranger_who_comes_again_and_again_is_told_on_both_sides() -> N
     (warning,) = (each for each in logs if "links are refused" in each["event"])
     assert warning["log_level"] == "warning"
     assert warning["latest"].startswith("127.0.0.1:")
+
+
+async def test_a_host_that_ends_in_the_middle_of_a_handshake_leaves_no_connection_open() -> None:
+    """Whatever is left open is told of when it is collected, which fails the test."""
+    for steps in range(0, 60, 3):
+        async with hosts((ONE, None), (OTHER, None)):
+            for _ in range(steps):
+                await trio.lowlevel.checkpoint()
+    gc.collect()
