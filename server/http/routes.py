@@ -13,8 +13,6 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Protocol, runtime_checkable
 from urllib.parse import quote
 
-from msgspec.structs import replace
-
 from server.http.exchange import App, Exchange
 from server.http.origins import NO_ORIGINS, Origins
 from server.http.sharing import NOTHING, READS, TRUSTED, Sharing, preflight
@@ -81,9 +79,9 @@ def routed(doors: Iterable[HttpDoor], pages: Shows | None = None, origins: Origi
         reads = method in READS
         if reads and pages is not None and is_page(request, pages.shows, door_at_root=door_at_root):
             return pages.answer(exchange)
-        if (right := spelling.right(path)) is not None:
-            path, request = right, replace(request, path=right)
-            exchange.request = request
+        asked, request = request, spelling.rightly(request)
+        if request is not asked:
+            path, exchange.request = request.path, request
         door, sharing = by_path.get(path.split("/", 2)[1] if path.startswith("/") else "", NOBODY)
         if trusted and sharing is not NOTHING and request.headers.get("origin", "").lower() in trusted:
             sharing = TRUSTED
@@ -95,7 +93,7 @@ def routed(doors: Iterable[HttpDoor], pages: Shows | None = None, origins: Origi
             exchange.respond(granted)
         else:
             exchange.shared = method in sharing.answers
-            if right is None or not reads or not _finds(door, right):
+            if request is asked or not reads or not _finds(door, path):
                 return door.answer(exchange)
             exchange.respond(_moved(request))
         return None

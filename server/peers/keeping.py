@@ -61,15 +61,17 @@ class Keeping:
         A database that has much to do, or is just being restarted, is asked again.
         """
         register = partial(self._registry.register, card)
-        for wait in WAITS:
+        waits = iter(WAITS)
+        while True:
             try:
                 self.leases.host = await self._in_thread(register, limiter=self._limiter)
-                return self.leases.host
             except Unavailable as error:
+                if (wait := next(waits, None)) is None:
+                    raise
                 log.warning("this host cannot be registered", why=str(error), retry=wait)
-            await self._sleep(wait)
-        self.leases.host = await self._in_thread(register, limiter=self._limiter)
-        return self.leases.host
+                await self._sleep(wait)
+            else:
+                return self.leases.host
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Renew until cancelled. It has started when the first request was granted."""

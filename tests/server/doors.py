@@ -86,11 +86,19 @@ async def _all(
     async def frames(path: str) -> Connect:
         return await opened(websocket.attend, lambda stream: FrameEnd(around(stream), path))
 
+    paths = {ANY_GAME, *(way.path for _, way in carried(OverWebsocket))}
+    return by_dialect(lines, {path: await frames(path) for path in paths}, http, telephone)
+
+
+def by_dialect(
+    lines: Connect, frames: Mapping[str, Connect], requests: Connect, telephone: Telephone
+) -> Mapping[str, Connect]:
+    """The same doors under the names of all transports and dialects; websockets by their paths."""
     found = {
         "tcp": lines,
-        "websocket": await frames(ANY_GAME),
-        "http": http,
-        "stream": http,
+        "websocket": frames[ANY_GAME],
+        "http": requests,
+        "stream": requests,
         "called": telephone.answering,
     }
     for name, dialect in dialects().items():
@@ -98,9 +106,9 @@ async def _all(
             case OverTcp():
                 found[name] = lines
             case OverWebsocket(path=path):
-                found[name] = await frames(path)
+                found[name] = frames[path]
             case OverHttp():
-                found[name] = http
+                found[name] = requests
     return found
 
 

@@ -25,11 +25,11 @@ from server.peers.peering import Visitor
 from server.peers.requests import Relayed
 from server.peers.watching import Watching
 from server.protocols import handed, tcp, websocket
-from server.protocols.catalogue import carried, dialects
-from server.protocols.dialect import OverHttp, OverTcp, OverWebsocket
+from server.protocols.catalogue import carried
+from server.protocols.dialect import OverHttp, OverWebsocket
 from server.store.journal import Jot
 from server.store.shared import SharedPostgres
-from tests.server.doors import ANY_GAME, served
+from tests.server.doors import ANY_GAME, by_dialect, served
 from tests.server.ends import Connect, End, FrameEnd, LineEnd, in_memory
 from tests.server.http_end import HttpEnd
 from tests.server.peers.test_keeping import CARD, here
@@ -129,26 +129,12 @@ class One:
         async def web(host: Host, wire: Wire, visitor: Any) -> None:
             await http.attend(wire, visitor)
 
-        def frames(path: str) -> Connect:
-            return in_memory(host, websocket.attend, partial(FrameEnd, path=path))
-
-        lines, requests = in_memory(host, tcp.attend, LineEnd), in_memory(host, web, HttpEnd)
-        found = {
-            "tcp": lines,
-            "websocket": frames(ANY_GAME),
-            "http": requests,
-            "stream": requests,
-            "called": telephone.answering,
+        frames = {
+            path: in_memory(host, websocket.attend, partial(FrameEnd, path=path))
+            for path in (ANY_GAME, *(way.path for _, way in carried(OverWebsocket)))
         }
-        for name, dialect in dialects().items():
-            match dialect.carried_by[0]:
-                case OverTcp():
-                    found[name] = lines
-                case OverWebsocket(path=path):
-                    found[name] = frames(path)
-                case OverHttp():
-                    found[name] = requests
-        return found
+        lines, requests = in_memory(host, tcp.attend, LineEnd), in_memory(host, web, HttpEnd)
+        return by_dialect(lines, frames, requests, telephone)
 
     async def attend(self, wire: There, opened: Open) -> None:
         await self.peers.caught_up()
