@@ -127,8 +127,8 @@ def settings(file: str | None, environment: Mapping[str, str], flags: Mapping[st
     try:
         _check_together(found)
     except Unfit as unfit:
-        *_, last = (origin for origin, values in said.items() if unfit.key in values)
-        raise ConfigError(f"{last}: {unfit.key}: {unfit}") from None
+        *_, origin = (origin for origin, values in said.items() if unfit.key in values)
+        raise ConfigError(f"{origin}: {unfit.key}: {unfit}") from None
     return found
 
 
