@@ -96,7 +96,7 @@ class Game(Struct, Generic[P, M], frozen=True, kw_only=True):
     seats: tuple[str, str]  # what the two sides are called; seat 0 begins
     start: Callable[..., P]  # options are keywords with defaults; raises BadOption
     read: Callable[[object, P], M]  # what a bot sent → a move; raises Illegal
-    write: Callable[[M], object]  # a move → JSON; `read` takes it back
+    write: Callable[[M], object]  # a move → JSON, which nobody changes; `read` takes it back
     short: Callable[[M], str]  # a move as people write it; `read(typed(…))` takes it back
     show: Callable[[P, tuple[str, str]], object]  # a position and the players' names → JSON, by msgspec
     draw: Callable[..., str]  # draw(position, last=None): a position, and the move that led there → SVG

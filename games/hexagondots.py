@@ -30,6 +30,7 @@ Point = tuple[int, int]  # (row, column)
 Line = tuple[Point, Point]
 
 FEWEST, MOST = 3, 31  # rows and columns; the seed has no upper end, but an answer holds the whole board
+WRITTEN = 4096  # lines whose JSON is kept, once for all matches: a board has fewer than 3,000
 SIZES = 8  # boards kept ready for the next match; the largest takes about 3 MB
 SEATS = ("first", "second")
 ENDS = ("lines", "hexagons")  # what there is no more of when a game is over
@@ -65,7 +66,7 @@ class Board:
     over: int = field(compare=False, repr=False)  # what `closed` is, or more, when the game is over
 
 
-class HexagonDots(Struct, frozen=True):
+class HexagonDots(Struct, frozen=True, gc=False):
     """`first` and `second` are what the seats have; `closed` what cannot be drawn or captured any more."""
 
     board: Board
@@ -206,6 +207,7 @@ def read(sent: Any, position: HexagonDots) -> Line:
     return (one, other) if one <= other else (other, one)
 
 
+@lru_cache(WRITTEN)
 def write(move: Line) -> object:
     (row, col), (other_row, other_col) = move
     return [{"row": row, "col": col}, {"row": other_row, "col": other_col}]

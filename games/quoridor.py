@@ -122,7 +122,16 @@ STEPS = [  # [here][there]; where the other pawn is not near, as if there were n
 ]
 
 
-class Quoridor(Struct, frozen=True):
+# One value for all matches in which it comes up: a host keeps very many positions and moves.
+WRITTEN = {
+    **{name: {"action": "move", "position": name} for name in SQUARES},
+    **{name: {"action": "putWall", "position": name} for name in WALLS},
+}
+PAWNS = [[(first, second) for second in range(len(SQUARES))] for first in range(len(SQUARES))]
+LEFT_OVER = [[(first, second) for second in range(SUPPLY + 1)] for first in range(SUPPLY + 1)]
+
+
+class Quoridor(Struct, frozen=True, gc=False):
     """`pawns` and `left`, the walls still to be put, are in the order of the seats."""
 
     pawns: tuple[int, int] = (SQUARE["e1"], SQUARE["e9"])
@@ -151,14 +160,14 @@ class Quoridor(Struct, frozen=True):
             if not self.left[seat] or walls & wall.clashes or self._cut_off(wall) is not None:
                 raise self._illegal_wall(move, wall)
             first, second = self.left
-            left = (first, second - 1) if seat else (first - 1, second)
+            left = LEFT_OVER[first][second - 1] if seat else LEFT_OVER[first - 1][second]
             return Quoridor(self.pawns, walls | wall.bit, left, 1 - seat)
         first, second = self.pawns
         step = (STEPS[second][first] if seat else STEPS[first][second]).get(move)
         if step is None or walls & step.free or (step.shut and not walls & step.shut):
             raise self._illegal_step(move, step)
         to = step.squares[-1]
-        pawns = (first, to) if seat else (to, second)
+        pawns = PAWNS[first][to] if seat else PAWNS[to][second]
         return Quoridor(pawns, walls, self.left, 1 - seat, WON[seat] if GOALS[seat] >> to & 1 else None)
 
     def _cut_off(self, wall: Wall) -> int | None:
@@ -260,7 +269,7 @@ def read(sent: Any, position: Quoridor) -> str:
 
 
 def write(move: str) -> object:
-    return {"action": "putWall" if move in WALLS else "move", "position": move}
+    return WRITTEN[move]
 
 
 def show(position: Quoridor, names: tuple[str, str]) -> object:

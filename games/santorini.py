@@ -6,10 +6,10 @@ one after the other. The rules are those of the course this game was played in,
 on 6×6 fields and without gods.
 
 A set of fields is a byte a row, bit 0 at (0, 0); a worker is the one bit of its
-field. `floors[n]` are the fields with more than n floors, so the fields that are
-too high for somebody are a set too, and nothing is searched. The last of the
-floors is how they are shown: the digits of the wire's array, as the bytes of a
-number, so that to build is to add one at the right place.
+field. The fields with so many floors or more are a set, and so are the fields that
+are too high for somebody: nothing is searched. How the floors are shown is a number
+too: the digits of the wire's array as its bytes, so that to build is to add one at
+the right place.
 """
 
 from collections.abc import Iterable
@@ -23,7 +23,16 @@ from games import svg
 from games.game import BadOption, Game, Illegal, Outcome, Pace, quoted
 
 Move = tuple[int, ...]  # (x, y) places a worker or builds; (worker, x, y) moves a worker
-Floors = tuple[int, int, int, int, int]  # fields with one floor, two, three, four; and the text of it
+
+
+class Floors(Struct, frozen=True, gc=False):
+    """The fields with one floor or more, with two, three, four; and how they are shown."""
+
+    one: int
+    two: int
+    three: int
+    four: int
+    text: int
 
 
 SIZE = 6
@@ -42,7 +51,7 @@ STANDING = {  # of the workers of a seat, in their order: where they stand, as s
 GROUND = json([[0] * SIZE] * SIZE)
 LENGTH = len(GROUND)
 RISE = {bit: 1 << 8 * (2 + 14 * y + 2 * x) for (x, y), bit in BIT.items()}  # one more at a field's digit
-FLAT: Floors = (0, 0, 0, 0, int.from_bytes(GROUND, "little"))
+FLAT = Floors(0, 0, 0, 0, int.from_bytes(GROUND, "little"))
 SEATS = ("first", "second")
 
 WON = tuple(Outcome(seat, f"{name} stands on the third floor") for seat, name in enumerate(SEATS))
@@ -56,6 +65,8 @@ EXPECTED = {
     "build": '"x y" or [x,y], a field to build on, with x and y from 0 to 5',
 }
 TYPED = {" ".join(map(str, move)): move for move in (*BIT, *STEP)}
+WRITTEN = {move: [*move] for move in (*BIT, *STEP)}  # one list for all matches in which a move is made …
+WORKERS = {bits: bits for bits in STANDING}  # … and one tuple where workers stand alike
 
 
 class Santorini(Struct, frozen=True, gc=False):
@@ -74,7 +85,7 @@ class Santorini(Struct, frozen=True, gc=False):
             return []
         free = ~sum(self.mine + self.theirs)  # a sum of different bits is their union
         if self.builder:
-            return fields(NEAR[self.builder] & free & ~self.floors[3])
+            return fields(NEAR[self.builder] & free & ~self.floors.four)
         if len(self.mine) < 2:
             return fields(free)
         pairs = enumerate(self.mine, 1)
@@ -94,7 +105,8 @@ class Santorini(Struct, frozen=True, gc=False):
         if not field & ~sum(self.mine + self.theirs):
             raise self._illegal(move)
         # Nobody is stuck when all stand: even in a corner one of two workers has a free field beside it.
-        return Santorini(self.floors, self.theirs, (*self.mine, field), 1 - self.turn, 0, self.stuck)
+        placed = WORKERS[*self.mine, field]
+        return Santorini(self.floors, self.theirs, placed, 1 - self.turn, 0, self.stuck)
 
     def _move(self, move: Move) -> "Santorini":
         worker, field = STEP.get(move, (0, 0))
@@ -102,8 +114,8 @@ class Santorini(Struct, frozen=True, gc=False):
         one, other = mine
         if not field & reach(mine[worker], floors) & ~(one | other | theirs[0] | theirs[1]):
             raise self._illegal(move)
-        moved = (one, field) if worker else (field, other)
-        if field & floors[2]:
+        moved = WORKERS[(one, field) if worker else (field, other)]
+        if field & floors.three:
             return Santorini(floors, moved, theirs, self.turn, 0, self.stuck, WON[self.turn])
         # The field it left is free and has two floors at most, so there is always something to build on.
         return Santorini(floors, moved, theirs, self.turn, field, self.stuck)
@@ -113,7 +125,7 @@ class Santorini(Struct, frozen=True, gc=False):
         mine, theirs, turn = self.mine, self.theirs, 1 - self.turn
         one, other = theirs
         free = ~(one | other | mine[0] | mine[1])
-        if not field & NEAR[self.builder] & free & ~self.floors[3]:
+        if not field & NEAR[self.builder] & free & ~self.floors.four:
             raise self._illegal(move)
         floors = raised(self.floors, field)
         if reach(one, floors) & free or reach(other, floors) & free:
@@ -143,14 +155,15 @@ class Santorini(Struct, frozen=True, gc=False):
 
 def raised(floors: Floors, field: int) -> Floors:
     """The floors with one more on a field."""
-    one, two, three, four, text = floors
-    return one | field, two | one & field, three | two & field, four | three & field, text + RISE[field]
+    one, two, three, four = floors.one, floors.two, floors.three, floors.four
+    text = floors.text + RISE[field]
+    return Floors(one | field, two | one & field, three | two & field, four | three & field, text)
 
 
 def reach(worker: int, floors: Floors) -> int:
     """The fields beside a worker that are low enough for it, free or not."""
-    one, two, three, four, _ = floors
-    return NEAR[worker] & ~(four if worker & two else three if worker & one else two)
+    higher = floors.four if worker & floors.two else floors.three if worker & floors.one else floors.two
+    return NEAR[worker] & ~higher
 
 
 def fields(bits: int) -> list[Move]:
@@ -163,9 +176,14 @@ def workers(position: Santorini) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return pair if position.turn == 0 else (position.theirs, position.mine)
 
 
+def built(floors: Floors) -> tuple[int, int, int, int]:
+    """The fields with one floor or more, with two, three, four."""
+    return floors.one, floors.two, floors.three, floors.four
+
+
 def levels(position: Santorini, field: int) -> int:
     """How many floors a field has."""
-    return sum(1 for level in position.floors[:4] if level & field)
+    return sum(1 for level in built(position.floors) if level & field)
 
 
 def status(position: Santorini) -> str:
@@ -201,7 +219,7 @@ def _unreadable(sent: object, position: Santorini) -> Illegal:
 
 
 def write(move: Move) -> object:
-    return [*move]
+    return WRITTEN[move]
 
 
 def short(move: Move) -> str:
@@ -225,7 +243,7 @@ def show(position: Santorini, names: tuple[str, str]) -> object:
     return [
         status(position),
         "Draw" if seat is None else names[seat],
-        Raw(position.floors[4].to_bytes(LENGTH, "little")),
+        Raw(position.floors.text.to_bytes(LENGTH, "little")),
         [first, theirs if turn else mine],
         [second, mine if turn else theirs],
     ]
@@ -303,8 +321,8 @@ def _title(position: Santorini) -> str:
         f"{name} on {' and '.join(short(FIELD[worker]) for worker in bits) or 'no field'}"
         for name, bits in zip(SEATS, workers(position), strict=True)
     )
-    built = sum(level.bit_count() for level in position.floors[:4])
-    return f"Santorini, {state}: {standing}; {built} {'floor' if built == 1 else 'floors'} built"
+    count = sum(level.bit_count() for level in built(position.floors))
+    return f"Santorini, {state}: {standing}; {count} {'floor' if count == 1 else 'floors'} built"
 
 
 RULES = """\

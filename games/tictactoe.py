@@ -14,6 +14,7 @@ from games.perfect import trying_everything
 
 FIELDS = ("NW", "N", "NE", "W", "C", "E", "SW", "S", "SE")
 INDEX = {name: index for index, name in enumerate(FIELDS)}
+WRITTEN = [{"action": "putSymbol", "position": name} for name in FIELDS]  # the same for all matches
 LINES = (0o007, 0o070, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124)
 THREE = tuple(any(line & symbols == line for line in LINES) for symbols in range(512))
 FULL = 0o777
@@ -23,7 +24,7 @@ WON = tuple(Outcome(seat, f"{name} has three in a row") for seat, name in enumer
 DRAWN = Outcome(None, "the board is full and nobody has three in a row")
 
 
-class TicTacToe(Struct, frozen=True):
+class TicTacToe(Struct, frozen=True, gc=False):
     """`mine` are the symbols of the seat to move, `theirs` those of the other."""
 
     mine: int = 0
@@ -82,7 +83,7 @@ def read(sent: Any, position: TicTacToe) -> int:
 
 
 def write(move: int) -> object:
-    return {"action": "putSymbol", "position": FIELDS[move]}
+    return WRITTEN[move]
 
 
 def short(move: int) -> str:

@@ -40,10 +40,10 @@ class Clock:
         return self._most
 
     def start(self, seat: int, at: float) -> None:
-        self.running = seat
         bank, turn = self._bank[seat], self._turn
-        self._most = bank if bank < turn else turn
-        self._run_since(at)
+        self.running, self.since = seat, at
+        self._most = most = bank if bank < turn else turn
+        self.deadline = at + most if self._paused is None else inf
 
     def stop(self, at: float) -> float:
         """The running seat moved in time: take off what it spent, which is returned, and add its gain."""
@@ -63,7 +63,8 @@ class Clock:
         seat = self.running
         if seat is None:
             return 0.0
-        spent = self.spent(at)
+        since = self.since
+        spent = self.spent(at) if self._paused is not None else at - since if at > since else 0.0
         left = self._bank[seat] - spent
         self._bank[seat] = left if left > 0.0 else 0.0
         self.running = None

@@ -242,7 +242,9 @@ class Match:
             self._last = moved, after
             self._end(self._played(at, None, f"{moved.ply} plies were played, which makes it a draw"))
         else:
-            self._add(moved, after)
+            self.moves.append(moved.move)
+            self.times.append(spent)
+            self.positions.append(after)
             turn: int = after.turn
             self.to_move = turn
             if (gone := self._gone[turn]) is None or not gone.held:

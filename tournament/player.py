@@ -53,8 +53,10 @@ class Seat:
 
         `spent` is how many seconds the bot says it has thought, and `note` is kept with the move.
         """
-        now, match, timekeeper = trio.current_time(), self.match, self._timekeeper
-        timekeeper.catch_up(now)
+        match, timekeeper = self.match, self._timekeeper
+        now = timekeeper.now()
+        if now > timekeeper.wake:
+            timekeeper.catch_up(now)
         try:
             match.play(self.index, sent, now if at is None else at, now)
         except Illegal:
@@ -66,7 +68,8 @@ class Seat:
             match.report(self.index, spent)
         if note is not None:
             match.annotate(self.index, note)
-        timekeeper.expect(match.deadline)
+        if match.deadline < timekeeper.wake:
+            timekeeper.expect(match.deadline)
         timekeeper.moves += 1
         if timekeeper.moves % TIMED == 0 and at is not None and match.verdict is None:
             # A move that decides is told after a commit, which is timed too.

@@ -94,8 +94,12 @@ def cut_short(record: Record, matches: Iterable[str], stories: Mapping[str, Stor
 
 def whole_micros(times: Iterable[float]) -> tuple[float, ...]:
     """Seconds, not a microsecond more than each of those: a store keeps such times in few letters."""
-    rounded = [(seconds, round(seconds * MICRO)) for seconds in times]
-    return tuple([(micros - (micros / MICRO > seconds)) / MICRO for seconds, micros in rounded])
+    return tuple(
+        [
+            whole if (whole := (micros := round(seconds * MICRO)) / MICRO) <= seconds else (micros - 1) / MICRO
+            for seconds in times
+        ]
+    )
 
 
 def both(pairing: Pairing) -> tuple[str, str]:

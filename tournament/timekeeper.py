@@ -24,10 +24,11 @@ class Timekeeper:
         self.stalled = 0.0  # seconds given back so far, or for which all clocks were paused
         self.look: Callable[[], None] = lambda: None  # reads what came meanwhile, before anybody is flagged
         self.moves = 0  # that were played, in all matches
+        self.wake = inf  # when the task means to look next: until then there is nothing to catch up with
+        self.now = trio.current_time  # the same in fewer calls, once the task runs
         self.time_move: Callable[[str, float], None] = lambda game, arrived: None  # called for some of them
         self._beat = beat
         self._matches: dict[Match, None] = {}  # in the order of their beginning
-        self._wake = inf  # when the task means to look next
         self._sleep: trio.CancelScope | None = None
         self._paused: float | None = None  # since when
 
@@ -66,23 +67,23 @@ class Timekeeper:
 
     def expect(self, deadline: float) -> None:
         """Some match has this deadline now: be awake then."""
-        if deadline + LATE < self._wake:
-            self._wake = deadline + LATE
+        if deadline + LATE < self.wake:
+            self.wake = deadline + LATE
             if self._sleep is not None:
-                self._sleep.deadline = self._wake
+                self._sleep.deadline = self.wake
 
     def catch_up(self, now: float) -> None:
         """Give back the time that the host stalled, if it did. Call this before deciding what is late."""
-        stall = now - self._wake
+        stall = now - self.wake
         if stall > TOLERANCE:
-            self._wake = now
+            self.wake = now
             if self._paused is None:
                 self.stalled += stall
                 for match in self._matches:
                     match.credit(stall + TOLERANCE, now)
 
     async def run(self) -> None:
-        looked = self.stalled
+        looked, self.now = self.stalled, trio.lowlevel.current_clock().current_time
         while True:
             now = trio.current_time()
             self.catch_up(now)
@@ -94,6 +95,6 @@ class Timekeeper:
                     match.flag(now)
                 if match.verdict is not None:
                     self.forget(match)
-            self._wake = min(now + self._beat, min((m.deadline for m in self._matches), default=inf) + LATE)
-            with trio.CancelScope(deadline=self._wake) as self._sleep:
+            self.wake = min(now + self._beat, min((m.deadline for m in self._matches), default=inf) + LATE)
+            with trio.CancelScope(deadline=self.wake) as self._sleep:
                 await trio.sleep_forever()

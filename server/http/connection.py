@@ -8,7 +8,7 @@ Everything except reading is a plain call; `server/http/service.py` watches the 
 """
 
 import math
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 import trio
@@ -50,6 +50,7 @@ class Shared(Protocol):
     limits: Limits
     room: Room
     draining: bool  # every answer is the last of its connection
+    now: Callable[[], float]  # trio's clock
 
 
 class Admitted(Protocol):
@@ -218,7 +219,7 @@ class Connection(Answers):
         if last:
             self._part()
         elif not self._advancing:
-            self.deadline = trio.current_time() + self._http.limits.idle_seconds
+            self.deadline = self._http.now() + self._http.limits.idle_seconds
             if self._turn is not None:
                 self._turn.set()
             elif self._waiting or self._requests.left:

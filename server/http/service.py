@@ -34,6 +34,7 @@ class Http(Shared):
         self.limits = limits
         self.room: Room = room or (lambda method, path: limits.body_bytes)
         self.draining = False
+        self.now = trio.current_time
         self._connections: dict[Connection, None] = {}  # in the order of arrival
         self._sweeping = False
 
@@ -49,6 +50,7 @@ class Http(Shared):
         self._connections[connection] = None
         if not self._sweeping:
             self._sweeping = True
+            self.now = trio.lowlevel.current_clock().current_time  # the same in fewer calls
             self.guard.start_soon(self._sweep)
         try:
             await connection.run()

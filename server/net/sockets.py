@@ -11,8 +11,8 @@ between rounds, every few milliseconds. Where there is no epoll, a wire waits as
 
 import select
 import socket
-from collections.abc import Callable, Generator, Iterable
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from math import inf
 from time import thread_time
 
@@ -87,7 +87,7 @@ class Readiness:
                     wire.read(now)
                 for wire in wires:
                     wire.hand_on()
-                self._send()
+                self.send()
                 if thread_time() > until:
                     over = False
                     break
@@ -97,25 +97,15 @@ class Readiness:
                 self._left = SWEEP
                 self.said += self.mentioned
                 self.mentioned.clear()
-            self._send()
+            self.send()
         return over
 
-    @contextmanager
-    def together(self) -> Generator[None]:
+    def together(self) -> "Together":
         """What is said meanwhile is sent at the end, all for one peer in one piece."""
-        if self.gathering:
-            yield
-            return
-        self.gathering, mentioned, self.mentioned = True, self.mentioned, []
-        try:
-            yield
-        finally:
-            self.gathering = False
-            self.said += self.mentioned
-            self.mentioned = mentioned
-            self._send()
+        return Together(self)
 
-    def _send(self) -> None:
+    def send(self) -> None:
+        """Send what was said."""
         said, self.said = self.said, []
         for flush in said:
             flush()
@@ -129,6 +119,30 @@ class Readiness:
         if self._wires.pop(number, None) is not None:
             with suppress(OSError, ValueError):  # the epoll went with the loop
                 self._epoll.unregister(number)
+
+
+class Together:
+    """While it is entered, nothing is sent. One within another changes nothing."""
+
+    __slots__ = ("_mentioned", "_readiness")
+
+    def __init__(self, readiness: Readiness) -> None:
+        self._readiness = readiness
+        self._mentioned: list[Callable[[], None]] | None = None  # before; None: this is within another one
+
+    def __enter__(self) -> None:
+        readiness = self._readiness
+        if not readiness.gathering:
+            self._mentioned, readiness.mentioned = readiness.mentioned, []
+            readiness.gathering = True
+
+    def __exit__(self, *_: object) -> None:
+        readiness = self._readiness
+        if self._mentioned is not None:
+            readiness.gathering = False
+            readiness.said += readiness.mentioned
+            readiness.mentioned = self._mentioned
+            readiness.send()
 
 
 _of_this_run: trio.lowlevel.RunVar[Readiness | None] = trio.lowlevel.RunVar("readiness")
@@ -195,7 +209,12 @@ class SocketWire(Wire):
                 return received
             await trio.lowlevel.wait_readable(self._socket)
             with suppress(BlockingIOError):  # woken for nothing: the kernel may do that
-                received = self._read()
+                try:
+                    received = self._socket.recv(READ)
+                except BlockingIOError:
+                    raise
+                except OSError as error:
+                    raise _lost(error) from error
                 self.arrived = trio.current_time()
                 return received
 
@@ -281,12 +300,12 @@ class SocketWire(Wire):
                 self._readiness.forget(self._socket.fileno())
             return
         try:
-            self._received = self._read()
+            self._received = self._socket.recv(READ)
             self.arrived = now
         except BlockingIOError:
             pass  # woken for nothing
-        except trio.BrokenResourceError as error:
-            self._wake(error)
+        except OSError as error:
+            self._wake(_lost(error))
 
     def hand_on(self) -> None:
         """Give what was read to whoever waits for it. If nobody does any more, the next to read gets it."""
@@ -302,14 +321,6 @@ class SocketWire(Wire):
         except Exception as error:
             self._failure = error  # also where the task is awake already, because it was closed meanwhile
             self._wake(error)
-
-    def _read(self) -> bytes:
-        try:
-            return self._socket.recv(READ)
-        except BlockingIOError:
-            raise
-        except OSError as error:
-            raise trio.BrokenResourceError(f"the connection is lost: {error.strerror}") from error
 
     async def _watched(self, watcher: Readiness) -> bytes:
         """Sleep until `read`, `hand_on` or `close` wakes us."""
@@ -346,3 +357,8 @@ class SocketWire(Wire):
             self._failure = failure
             task, self._task = self._task, None
             trio.lowlevel.reschedule(task)
+
+
+def _lost(error: OSError) -> trio.BrokenResourceError:
+    """What somebody who reads is told."""
+    return trio.BrokenResourceError(f"the connection is lost: {error.strerror}")

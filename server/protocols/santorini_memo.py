@@ -131,7 +131,7 @@ class Memo:
         match event:
             case Moved(ply=ply):
                 if match.verdict is None or not _last(match, ply):
-                    self._show(once(event, state, match, ply), seat.to_move, event.at)
+                    self._show(once(event, state, match, ply), match.to_move == seat.index, event.at)
             case Began():
                 self._show(once(event, state, match, 0), seat.to_move)
             case Refused(ply=ply):
@@ -147,9 +147,11 @@ class Memo:
 
     def _show(self, line: bytes, asked: bool, at: float | None = None) -> None:
         """Send the bot a state; if it names the bot, that is a question."""
-        self._say(line, asked, at)
+        here = self.attendance
+        here.tape.told(line, at)
+        self._put(line, asked)
         if asked:
-            self.attendance.ask()
+            here.ask()
 
     def _say(self, line: bytes, urgent: bool = True, at: float | None = None) -> None:
         self.attendance.tape.told(line, at)

@@ -31,6 +31,7 @@ from tournament.presence import Missing
 TICK = 0.05  # seconds between two looks at what has happened: nobody sees more than twenty pictures a second
 STATE = 10  # ticks between two looks at the rest
 UNSEEN = 0.5  # seconds between two looks while nobody sees a picture
+AT_A_TIME = 64  # matches looked at before other tasks have their turn, while nobody looks
 PACKET = 16_384  # bytes that are sent at once: some hundred matches' news, and a millisecond or two of work
 READ = 65_536  # bytes that are read at once
 ENDS = 2_000  # matches that ended and were not told yet: the journal has their ends too
@@ -161,7 +162,7 @@ class Teller:
                 if look.number:
                     await self._tell_matches(stream)
                 else:
-                    self._pass_over_ends()
+                    await self._pass_over_ends()
                 messages, self._asked = self._asked, []
                 if last != journal:
                     messages.append(Journal(journal := last))
@@ -176,10 +177,13 @@ class Teller:
                 with trio.move_on_after(TICK if look.number else UNSEEN):
                     await self._news.wait()
 
-    def _pass_over_ends(self) -> None:
-        """Nobody looks, and the journal has the ends too."""
-        for name in [name for name, each in self.following.items() if each.match.result is not None]:
-            del self.following[name]
+    async def _pass_over_ends(self) -> None:
+        """Nobody looks, and the journal has the ends too. To free a match takes as long as to play a move."""
+        for number, name in enumerate(tuple(self.following)):
+            if number % AT_A_TIME == 0:
+                await trio.lowlevel.checkpoint()
+            if (each := self.following.get(name)) is not None and each.match.result is not None:
+                del self.following[name]
 
     async def _tell_matches(self, stream: trio.abc.SendStream) -> None:
         packet, size = list[Any](), 0

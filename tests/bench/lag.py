@@ -1,6 +1,6 @@
 """How late the event loop of the matches is, with a long past and everybody looking.
 
-`make bench ARGS="lag"`: a host that has been there for years (two million matches, twenty thousand
+`make bench ARGS="lag 1000"`: a host that has been there for years (two million matches, twenty thousand
 names), a thousand matches in play over TCP, a thousand spectators on streams of the first page, one
 who follows all events, and one who asks for standings, a crosstable, a list of matches and a page in
 turn. What is told is the host's own histogram, `quintain_loop_lag_seconds` of `/metrics`: how late the
