@@ -228,7 +228,7 @@ async def _serve(
         nursery.start_soon(partial(_warm_up, rates=not beside))
         nursery.start_soon(watch_lag, host.measures.lag)
         nursery.start_soon(allocator.trim, lambda: host.timekeeper.idle)
-        interpreter.calm()
+        interpreter.calm(interpreter.LARGE_SURPLUS)
         interpreter.let_threads_in()
         if sessions is not None and token.made:
             link = f"http{'s' if tls else ''}://{where['http']}{login_path(sessions, trio.current_time())}"

@@ -96,7 +96,7 @@ def whole_micros(times: Iterable[float]) -> tuple[float, ...]:
     """Seconds, not a microsecond more than each of those: a store keeps such times in few letters."""
     return tuple(
         [
-            whole if (whole := (micros := round(seconds * MICRO)) / MICRO) <= seconds else (micros - 1) / MICRO
+            (micros - 1) / MICRO if (micros := round(seconds * MICRO)) / MICRO > seconds else micros / MICRO
             for seconds in times
         ]
     )

@@ -31,7 +31,7 @@ from tournament.presence import Missing
 TICK = 0.05  # seconds between two looks at what has happened: nobody sees more than twenty pictures a second
 STATE = 10  # ticks between two looks at the rest
 UNSEEN = 0.5  # seconds between two looks while nobody sees a picture
-AT_A_TIME = 64  # matches looked at before other tasks have their turn, while nobody looks
+AT_A_TIME = 32  # ends passed over before other tasks have their turn: to free a match takes as long as a move
 PACKET = 16_384  # bytes that are sent at once: some hundred matches' news, and a millisecond or two of work
 READ = 65_536  # bytes that are read at once
 ENDS = 2_000  # matches that ended and were not told yet: the journal has their ends too
@@ -178,16 +178,20 @@ class Teller:
                     await self._news.wait()
 
     async def _pass_over_ends(self) -> None:
-        """Nobody looks, and the journal has the ends too. To free a match takes as long as to play a move."""
-        for number, name in enumerate(tuple(self.following)):
+        """Nobody looks, and the journal has the ends too."""
+        over = [name for name, each in self.following.items() if each.match.result is not None]
+        for number, name in enumerate(over, 1):
+            self.following.pop(name, None)
             if number % AT_A_TIME == 0:
                 await trio.lowlevel.checkpoint()
-            if (each := self.following.get(name)) is not None and each.match.result is not None:
-                del self.following[name]
 
     async def _tell_matches(self, stream: trio.abc.SendStream) -> None:
-        packet, size = list[Any](), 0
-        for name, followed in tuple(self.following.items()):
+        packet, size, over = list[Any](), 0, 0
+        for name in tuple(
+            self.following
+        ):  # and not their matches, or all that are over would be freed at once
+            if (followed := self.following.get(name)) is None:
+                continue
             match = followed.match
             events = match.log.events
             if len(events) > followed.told:
@@ -197,9 +201,10 @@ class Teller:
                 size += len(news)
             if match.result is not None:
                 self.following.pop(name, None)
-            if size >= PACKET:
+                over += 1
+            if size >= PACKET or over >= AT_A_TIME:
                 await say(stream, packet)
-                packet, size = [], 0
+                packet, size, over = [], 0, 0
         if packet:
             await say(stream, packet)
 

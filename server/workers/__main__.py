@@ -175,7 +175,7 @@ class Working:
             self._nursery.start_soon(self._spread.run)
             self._nursery.start_soon(prepare)
             self._nursery.start_soon(allocator.trim, lambda: self.host.timekeeper.idle)
-            interpreter.calm()
+            interpreter.calm(interpreter.LARGE_SURPLUS)
             interpreter.let_threads_in()
             task_status.started()
 

@@ -4,7 +4,9 @@
 tested in files of their own, and against the oracles.
 """
 
+import gc
 import json
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from random import Random
@@ -17,6 +19,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from games.brains import BRAINS
 from games.catalogue import catalogue
@@ -29,9 +32,11 @@ from tests.games.play import (
     playout,
     random_match,
     replay,
+    titled,
     variants,
 )
 
+OURS = [game for game in catalogue().values() if game.start.__module__.startswith("games.")]
 NAMES = ("Ann", "Ås <&> \"'")
 PASSES = 25  # over as many characters as the largest message has, in a loop of Python: junk costs no more
 
@@ -49,6 +54,29 @@ def assert_is_a_sentence(text: str) -> None:
 
 
 # Positions
+
+
+@pytest.mark.parametrize(
+    ("game", "options"),
+    [pytest.param(game, options, id=titled(game, options)) for game in OURS for options in variants(game)],
+)
+def test_the_collector_finds_nothing_in_a_match_that_an_earlier_one_does_not_have(
+    game: Game[Any, Any], options: Options
+) -> None:
+    """A host has the positions of a thousand matches, and stands still while the collector looks at them."""
+    moves = random_match(game, options, Random(1)).moves
+    earlier, later = (_kept(game, options, moves) for _ in range(2))
+    known = {id(each) for each in earlier}
+    assert [each for each in later if id(each) not in known] == []
+
+
+def _kept(game: Game[Any, Any], options: Options, moves: Sequence[Any]) -> list[object]:
+    """What the collector looks at of a match: its positions, what they hold, and its moves as written."""
+    positions = [game.opening(options)]
+    for move in moves:
+        positions.append(positions[-1].play(move))
+    held = [value for position in positions for value in (position, *structs.astuple(position))]
+    return [each for each in (*held, *map(game.write, moves)) if gc.is_tracked(each)]
 
 
 @each_variant

@@ -1,13 +1,18 @@
 """While nobody looks play tells nothing of matches, and whoever looks then sees all that has happened."""
 
+from itertools import pairwise
 from pathlib import Path
 
+import pytest
 import trio
 import trio.testing
 
+from games.connect4 import GAME
+from server.host.host import Host
 from server.show.attention import EVERY, LATE, LINGER, Attention
-from server.show.feed import Draw, Happened, Journal, Latest, Look
+from server.show.feed import AT_A_TIME, Draw, Happened, Journal, Latest, Look, Message, Teller, hear
 from tests.server.show.test_mirror import expect_the_same, mirrored, settle, staged
+from tournament.match import Match
 
 AWAY = Look(0)
 
@@ -50,6 +55,29 @@ async def test_while_nobody_looks_show_is_asked_for_a_draw_at_once(
             await trio.sleep(60)
         assert draw in told
         assert when == [now]
+
+
+@pytest.mark.parametrize("look", [AWAY, Look(1)], ids=["nobody looks", "somebody looks"])
+async def test_who_plays_has_a_turn_while_many_matches_are_let_go_of(look: Look) -> None:
+    teller, left = Teller(Host(), lambda: 0), list[int]()
+    ours, theirs = trio.testing.memory_stream_one_way_pair()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(teller.tell, ours)
+        nursery.start_soon(hear, theirs, Message, lambda message: None)
+        await trio.testing.wait_all_tasks_blocked()
+        for number in range(10 * AT_A_TIME):
+            match = Match(GAME, ("ada", "bob"), 0.0, name=f"cup-{number}")
+            match.void("for nothing", 0.0)
+            teller.follow(match)
+        teller.heed(look)
+        while teller.following:
+            left.append(len(teller.following))
+            await trio.lowlevel.checkpoint()
+        nursery.cancel_scope.cancel()
+    at_once = max(earlier - later for earlier, later in pairwise([*left, 0]))
+    assert (
+        at_once <= 2 * AT_A_TIME
+    )  # for trio runs tasks in any order: the last of one pass, the first of the next
 
 
 class Play:
