@@ -6,9 +6,13 @@ who follows all events, and one who asks for standings, a crosstable, a list of 
 turn. What is told is the host's own histogram, `quintain_loop_lag_seconds` of `/metrics`: how late the
 loop runs a task that is due, with and without those who look. By turns, for the machine has its own
 moods; `make bench ARGS="lag 100"` is a tenth of all of it.
+
+The process that plays has a processor to itself, and show, bots and spectators share the others. Otherwise
+this would measure how long the loop waits until it is given one.
 """
 
 import http.client
+import os
 import re
 import socket
 import threading
@@ -49,6 +53,7 @@ def bench(matches: int = MATCHES) -> None:
         before = perf_counter()
         server = stack.enter_context(quintain(str(folder)))
         started, shown = perf_counter() - before, long_past.seconds_until_shown(server, before)
+        stack.enter_context(alone(server))
         crowd = load_tcp.crowd(server.address("tcp"), matches)
         stack.callback(crowd.leave)
         crowd.play(WARM)
@@ -63,6 +68,28 @@ def bench(matches: int = MATCHES) -> None:
             crowd.play(WARM)
     print(f"goals: p99 below {GOAL_P99 * 1000:.0f} ms, at most {GOAL_MOST * 1000:.0f} ms on a calm machine")
     print(f"the host had started after {started:.1f} s, and showed pages after {shown:.1f} s")
+
+
+@contextmanager
+def alone(server: Server) -> Iterator[None]:
+    """Let it have a processor to itself, if there are several: its children and we keep to the others."""
+    mine = os.sched_getaffinity(0)
+    if len(mine) > 1:
+        own, *others = sorted(mine)
+        place(server.process.pid, {own})
+        for child in server.children(b""):
+            place(child, set(others))
+        place(os.getpid(), set(others))
+    try:
+        yield
+    finally:
+        place(os.getpid(), mine)
+
+
+def place(process: int, processors: set[int]) -> None:
+    """Have all threads of a process, and those to come, run on these processors."""
+    for thread in Path(f"/proc/{process}/task").iterdir():
+        os.sched_setaffinity(int(thread.name), processors)
 
 
 def measure(name: str, server: Server, crowd: Crowd) -> None:
