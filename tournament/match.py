@@ -242,7 +242,7 @@ class Match:
             self._last = moved, after
             self._end(self._played(at, None, f"{moved.ply} plies were played, which makes it a draw"))
         else:
-            self.moves.append(moved.move)
+            self.moves.append(moved.move)  # and not by `_add`: this is for every move
             self.times.append(spent)
             self.positions.append(after)
             turn: int = after.turn

@@ -208,15 +208,14 @@ class SocketWire(Wire):
                 await trio.lowlevel.checkpoint()
                 return received
             await trio.lowlevel.wait_readable(self._socket)
-            with suppress(BlockingIOError):  # woken for nothing: the kernel may do that
-                try:
-                    received = self._socket.recv(READ)
-                except BlockingIOError:
-                    raise
-                except OSError as error:
-                    raise _lost(error) from error
-                self.arrived = trio.current_time()
-                return received
+            try:
+                received = self._socket.recv(READ)
+            except BlockingIOError:
+                continue  # woken for nothing: the kernel may do that
+            except OSError as error:
+                raise _lost(error) from error
+            self.arrived = trio.current_time()
+            return received
 
     def unread(self, received: bytes) -> None:
         """Give it to whoever reads next. Nothing may have been read since, and nobody may be reading."""

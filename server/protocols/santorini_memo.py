@@ -148,7 +148,7 @@ class Memo:
     def _show(self, line: bytes, asked: bool, at: float | None = None) -> None:
         """Send the bot a state; if it names the bot, that is a question."""
         here = self.attendance
-        here.tape.told(line, at)
+        here.tape.told(line, at)  # and not by `_say`: this is for every move
         self._put(line, asked)
         if asked:
             here.ask()
