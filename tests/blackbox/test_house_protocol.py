@@ -276,6 +276,8 @@ def test_an_end_is_told_to_both(host: Inspected, transport: str) -> None:
         assert isinstance(why, str)
         assert why
         assert re.fullmatch("[0-9a-f]+", end.pop("receipt"))
+        cause = end.pop("cause")
+        assert [each for each in cause if each["kind"] != "credited"] == []  # a busy machine may have stalled
         assert end == {
             "type": "end",
             "match": seats.match,
@@ -283,7 +285,6 @@ def test_an_end_is_told_to_both(host: Inspected, transport: str) -> None:
             "ending": "played",
             "replay": f"/matches/{seats.match}",
             "fault": None,
-            "cause": [],
         }
 
 

@@ -14,6 +14,7 @@ from server.exits import ConfigError
 from server.store.journal import Jot, Unavailable
 from server.store.postgres import Postgres
 from server.store.postgres_database import where
+from tests.hang import wait_for
 from tests.server.served import ROOT
 from tests.server.store.postgresql import Server
 from tournament.entries import Entry
@@ -227,9 +228,6 @@ def test_sessions_are_closed(server: Server, url: str) -> None:
     engine = Postgres(url)
     list(engine.kept())
     engine.close()
-    with psycopg.connect(server.url("postgres")) as connection:
-        name = url.rpartition("/")[2]
-        found = connection.execute(
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = %s", (name,)
-        ).fetchone()
-    assert found == (0,)
+    name, query = url.rpartition("/")[2], "SELECT count(*) FROM pg_stat_activity WHERE datname = %s"
+    with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
+        wait_for(lambda: connection.execute(query, (name,)).fetchone() == (0,), "the end of all sessions")
