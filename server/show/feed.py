@@ -187,9 +187,7 @@ class Teller:
 
     async def _tell_matches(self, stream: trio.abc.SendStream) -> None:
         packet, size, over = list[Any](), 0, 0
-        for name in tuple(
-            self.following
-        ):  # and not their matches, or all that are over would be freed at once
+        for name in tuple(self.following):  # with their matches, all that are over would be freed at once
             if (followed := self.following.get(name)) is None:
                 continue
             match = followed.match

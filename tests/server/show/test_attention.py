@@ -75,9 +75,7 @@ async def test_who_plays_has_a_turn_while_many_matches_are_let_go_of(look: Look)
             await trio.lowlevel.checkpoint()
         nursery.cancel_scope.cancel()
     at_once = max(earlier - later for earlier, later in pairwise([*left, 0]))
-    assert (
-        at_once <= 2 * AT_A_TIME
-    )  # for trio runs tasks in any order: the last of one pass, the first of the next
+    assert at_once <= 2 * AT_A_TIME  # trio runs tasks in any order: last in one pass, and first in the next
 
 
 class Play:
