@@ -102,6 +102,7 @@ class InPlay:
         with self._together():
             match.announce()
             del self.matches[match.name]
+            self._timekeeper.forget(match)
             for player in self._players.pop(match.name):
                 match.when_told(player.free)
 

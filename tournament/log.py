@@ -42,6 +42,8 @@ class Log:
         if self._waiting is not None:
             self._waiting.set()
             self._waiting = None
+        if type(events[-1]) is Ended:
+            self._followers = ()  # most of them hold the match, which would keep itself
 
     def follow(self, tell: Tell, start: int = 0, failed: Callable[[], None] | None = None) -> "Follower":
         """Have `tell` called with every event from `start` on, beginning with those already there.
@@ -49,7 +51,8 @@ class Log:
         `failed` is called if `tell` raises something, after which nothing more is told.
         """
         follower = Follower(self, tell, start, failed)
-        self._followers += (follower,)
+        if not self.closed:
+            self._followers += (follower,)
         follower.catch_up()
         return follower
 

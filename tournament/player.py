@@ -68,7 +68,7 @@ class Seat:
             match.report(self.index, spent)
         if note is not None:
             match.annotate(self.index, note)
-        if match.deadline < timekeeper.wake:
+        if match.deadline < timekeeper.due:
             timekeeper.expect(match.deadline)
         timekeeper.moves += 1
         if timekeeper.moves % TIMED == 0 and at is not None and match.verdict is None:

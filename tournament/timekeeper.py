@@ -5,6 +5,9 @@ so that it notices when it wakes late: then the host was stopped or stalled, and
 whoever was thinking, or has sent a move that was not yet read, gets that time
 back. A little more than that is given back, so that a move that lies unread in a
 socket is read before anybody's flag can fall.
+
+It looks at all matches once in some beats, and not at each: there may be thousands,
+and moves put their deadlines off.
 """
 
 from collections.abc import Callable
@@ -15,6 +18,7 @@ import trio
 from tournament.match import Match
 
 BEAT = 0.1  # seconds between two looks at the time
+BEATS = 10  # between two looks at all matches, if none of them has a deadline
 TOLERANCE = 0.05  # seconds of lateness that a busy host may have, and of grace after a stall
 LATE = 0.001  # seconds after a deadline at which a flag falls: a move at the deadline itself is in time
 
@@ -24,12 +28,14 @@ class Timekeeper:
         self.stalled = 0.0  # seconds given back so far, or for which all clocks were paused
         self.look: Callable[[], None] = lambda: None  # reads what came meanwhile, before anybody is flagged
         self.moves = 0  # that were played, in all matches
-        self.wake = inf  # when the task means to look next: until then there is nothing to catch up with
+        self.wake = inf  # when the task is to wake: until then there is nothing to catch up with
+        self.due = inf  # when the task is to look at the matches: none has a deadline before that
         self.now = trio.current_time  # the same in fewer calls, once the task runs
         self.time_move: Callable[[str, float], None] = lambda game, arrived: None  # called for some of them
         self._beat = beat
         self._matches: dict[Match, None] = {}  # in the order of their beginning
         self._sleep: trio.CancelScope | None = None
+        self._looked = -inf  # when it has looked at all matches
         self._paused: float | None = None  # since when
 
     @property
@@ -44,7 +50,7 @@ class Timekeeper:
         self.expect(match.deadline)
 
     def forget(self, match: Match) -> None:
-        """It goes on in another process."""
+        """It is over, or goes on in another process."""
         self._matches.pop(match, None)
 
     def pause(self) -> None:
@@ -67,8 +73,10 @@ class Timekeeper:
 
     def expect(self, deadline: float) -> None:
         """Some match has this deadline now: be awake then."""
-        if deadline + LATE < self.wake:
-            self.wake = deadline + LATE
+        if deadline + LATE < self.due:
+            self.due = deadline + LATE
+        if self.due < self.wake:
+            self.wake = self.due
             if self._sleep is not None:
                 self._sleep.deadline = self.wake
 
@@ -90,11 +98,18 @@ class Timekeeper:
             if self.stalled > looked:  # noticed here, or when a seat's move was read
                 looked = self.stalled
                 self.look()
-            for match in tuple(self._matches):
-                if match.deadline + LATE <= now:
-                    match.flag(now)
-                if match.verdict is not None:
-                    self.forget(match)
-            self.wake = min(now + self._beat, min((m.deadline for m in self._matches), default=inf) + LATE)
+            if now >= self.due or now - self._looked >= BEATS * self._beat:
+                self._look_at_all(now)
+            self.wake = min(now + self._beat, self.due)
             with trio.CancelScope(deadline=self.wake) as self._sleep:
                 await trio.sleep_forever()
+
+    def _look_at_all(self, now: float) -> None:
+        """Flag whoever is late, and forget matches that are over."""
+        self._looked = now
+        for match in tuple(self._matches):
+            if match.deadline + LATE <= now:
+                match.flag(now)
+            if match.verdict is not None:
+                self.forget(match)
+        self.due = min((match.deadline for match in self._matches), default=inf) + LATE

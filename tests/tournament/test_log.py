@@ -68,6 +68,23 @@ def test_a_follower_that_fails_is_dropped_and_costs_nobody_else_anything() -> No
     assert len(lines) == 1
 
 
+def test_nobody_is_kept_after_the_end() -> None:
+    """Most followers hold the match: it would be freed only by the collector, which hardly ever looks."""
+    log, told = Log(), list[AnyEvent]()
+
+    def end(event: AnyEvent) -> None:
+        if event == BEGAN:
+            log.append(ENDED)
+
+    log.follow(end)
+    log.follow(told.append)
+    log.append(BEGAN)
+    assert not log.followed
+    log.follow(told.append)
+    assert told == [BEGAN, ENDED] * 2
+    assert not log.followed
+
+
 def test_whoever_stops_is_told_nothing_more_of_what_was_appended_together() -> None:
     log, told = Log(), list[AnyEvent]()
 

@@ -55,6 +55,51 @@ async def test_an_earlier_deadline_than_expected_is_noticed_at_its_time(autojump
         assert slow.verdict is None
 
 
+@pytest.mark.parametrize("beats", range(1, 11))
+async def test_whoever_is_left_with_less_time_than_the_other_is_flagged_at_its_time(
+    autojump_clock: MockClock, beats: int
+) -> None:
+    """Catches a timekeeper that is told of a deadline after a move only if that is before its next beat."""
+    async with running(BEAT) as timekeeper:
+        played = match(bank=10.0)
+        timekeeper.watch(played)
+        ann, bob = Seat(played, 0, timekeeper), Seat(played, 1, timekeeper)
+        ann.play("C")
+        await trio.sleep(9.7)
+        bob.play("N")  # has 0.3 s left
+        await trio.sleep(beats * BEAT)
+        ann.play("NW")
+        moved = trio.current_time()
+        async for _ in played.log.read():
+            pass
+        assert played.result is not None
+        assert played.result.winner == 0
+        assert 0.3 < trio.current_time() - moved < 0.31
+
+
+class Looked(Match):
+    """Counts how often somebody asks for its deadline."""
+
+    looks = 0
+
+    @property
+    def deadline(self) -> float:
+        self.looks += 1
+        return super().deadline
+
+
+async def test_what_nobody_is_late_in_is_looked_at_seldom(autojump_clock: MockClock) -> None:
+    """Catches looking at a thousand matches at each beat, while all of them go on."""
+    async with running(BEAT) as timekeeper:
+        played = Looked(
+            catalogue()["tic-tac-toe"], ("ann", "bob"), trio.current_time(), pace=Pace(bank=1000.0)
+        )
+        timekeeper.watch(played)
+        before = played.looks
+        await trio.sleep(60.0)
+        assert 60 <= played.looks - before <= 4 * 60
+
+
 @pytest.mark.parametrize("seen_first", ["timekeeper", "reader"])
 async def test_a_stall_costs_nobody_a_flag_whichever_task_runs_first_after_it(
     mock_clock: MockClock, seen_first: str
