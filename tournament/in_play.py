@@ -95,7 +95,7 @@ class InPlay:
                 if match.interrupted and player.present:
                     seat.here()
                 if player.name in record.out:  # since the match was dealt
-                    seat.leave()
+                    seat.leave(out=True)
 
     def announce(self, match: Match) -> None:
         """Its result is safe: everybody is told, and both players are free."""
@@ -136,7 +136,7 @@ class InPlay:
         """Have whoever is out of the tournament leave the match that it plays here."""
         for player in [player for players in self._players.values() for player in players]:
             if player.name == name and player.seat is not None:
-                player.seat.leave()
+                player.seat.leave(out=True)
 
     def players(self, match: Match) -> Both:
         return self._players[match.name]

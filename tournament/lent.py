@@ -231,8 +231,8 @@ class Lent(Match):
             lambda match: match.away(seat, min(until, at + match.early_grace(seat)), at, lost=lost)
         )
 
-    def leave(self, seat: int, at: float) -> None:
-        self.when_home(lambda match: match.leave(seat, at))
+    def leave(self, seat: int, at: float, *, out: bool = False) -> None:
+        self.when_home(lambda match: match.leave(seat, at, out=out))
 
     def here(self, seat: int, at: float) -> None:
         self.when_home(lambda match: match.here(seat, at))

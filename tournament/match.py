@@ -304,10 +304,10 @@ class Match:
             if self._losses[seat] <= LOSSES:
                 self._note(Disconnected(at, self.ply, seat=seat))
 
-    def leave(self, seat: int, at: float) -> None:
-        """A seat is gone for good. Its opponent wins, now or on coming back."""
+    def leave(self, seat: int, at: float, *, out: bool = False) -> None:
+        """A seat is gone for good, or taken `out` by the organiser. Its opponent wins, now or later."""
         self.flag(at)
-        self._gone[seat] = structs.replace(self._gone[seat] or Gone(seat, at), until=-inf)
+        self._gone[seat] = structs.replace(self._gone[seat] or Gone(seat, at), until=-inf, out=out)
         self.flag(at)
 
     def here(self, seat: int, at: float) -> None:

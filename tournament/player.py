@@ -85,11 +85,11 @@ class Seat:
         self._timekeeper.catch_up(now)
         self.match.resign(self.index, now)
 
-    def leave(self) -> None:
-        """The player is gone for good."""
+    def leave(self, *, out: bool = False) -> None:
+        """The player is gone for good, or `out` of the tournament by its organiser."""
         now = trio.current_time()
         self._timekeeper.catch_up(now)
-        self.match.leave(self.index, now)
+        self.match.leave(self.index, now, out=out)
         self._timekeeper.expect(self.match.deadline)
 
     @property

@@ -40,14 +40,17 @@ class Gone(Struct, frozen=True):
     held: bool = False  # its clock does not run
     came: bool = True  # it has been here in this match
     returns: bool = False  # it was here before the host was started again, and not since
+    out: bool = False  # of the tournament, by its organiser
 
     @property
     def for_good(self) -> bool:
         return self.until == -inf
 
     @property
-    def fault(self) -> Fault:
+    def fault(self) -> Fault | None:
         """Whoever says goodbye, or never comes, does that itself; a lost connection may be anybody's."""
+        if self.out:
+            return None
         return Fault.BOT if self.for_good or not self.came else Fault.NETWORK
 
 
@@ -119,6 +122,8 @@ def left(names: tuple[str, str], gone: Gone, at: float, led: list[Cause], *, voi
     left_early, never_came = absences(name)
     brief = never_came if gone.held else f"{name} left the match"
     why = never_came if not gone.came else f"{name} left the match"
+    if gone.out:
+        why = brief = shut_out(name)
     if gone.came and gone.lost and not gone.for_good:
         why += f": disconnected {_seconds(gone.until - gone.since)} earlier and did not come back"
     cause = list(led)

@@ -7,7 +7,7 @@ they are given the latest board, which says of when it is.
 """
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -18,6 +18,7 @@ from server.net.guard import Guard
 from tournament.facts import State
 from tournament.record import Record
 from tournament.score_sheet import Board, ScoreSheet
+from tournament.standings import Row
 
 EVERY = 1.0  # seconds between the beginnings of two computations of a board, at the least
 WAIT = 2.0  # seconds that somebody waits for the board of now
@@ -25,6 +26,7 @@ AT_ONCE = 4  # boards of different tournaments in the making
 
 Work = Callable[[], Any]
 Run = Callable[[Work], Awaitable[Any]]
+Rank = Callable[[Record], Awaitable[Sequence[Row] | None]]
 
 
 class NoBoard(Exception):
@@ -33,6 +35,11 @@ class NoBoard(Exception):
 
 async def in_a_thread(work: Work) -> Any:
     return await trio.to_thread.run_sync(work, abandon_on_cancel=True)
+
+
+async def nobody_ranks(record: Record) -> Sequence[Row] | None:
+    """There is no other process that could."""
+    return None
 
 
 class Kept:
@@ -52,6 +59,7 @@ class Boards:
     ) -> None:
         """`guard` is where computations are started; `run` does their work where it holds up nobody."""
         self.run = run
+        self.ranked: Rank = nobody_ranks  # by whoever remembers all results, where a record does not
         self.made = 0  # computations so far
         self._guard = guard
         self._wall = wall
@@ -87,6 +95,15 @@ class Boards:
             kept = self._kept[record] = Kept()
         return kept
 
+    async def _board(self, record: Record, sheet: ScoreSheet) -> Board:
+        as_of, version = self._wall(), record.version
+        if record.whole or not record.format.endless:
+            return await self.run(partial(sheet.board, record, as_of))
+        rows = await self.ranked(record)
+        if rows is None:  # the sums are known, though not who has beaten whom
+            rows = await self.run(record.standings)
+        return Board(version, as_of, tuple(rows), 0, {})
+
     def _ask(self, kept: Kept, record: Record) -> None:
         if not kept.making:
             kept.making = True
@@ -100,7 +117,7 @@ class Boards:
             async with self._room:
                 begun = trio.current_time()
                 self.made += 1
-                kept.board = await self.run(partial(sheet.board, record, self._wall()))
+                kept.board = await self._board(record, sheet)
             if record.state is not State.FINISHED:  # then there is hardly ever another
                 kept.sheet = sheet
         finally:

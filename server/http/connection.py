@@ -15,7 +15,7 @@ import trio
 from msgspec.structs import replace
 
 from server.http.exchange import Answers, App, Exchange
-from server.http.head import HttpError, told_of
+from server.http.head import RETRY_LATER, HttpError, told_of
 from server.http.loan import Loan, Piece
 from server.http.pipelined import Pipelined
 from server.http.wire import (
@@ -38,8 +38,6 @@ from server.net.limits import Limits
 from server.net.outbox import Outbox
 from server.net.proxies import HEADER
 from server.net.wire import Wire
-
-RETRY_LATER = ("Retry-After", "5")  # seconds, in which a host starts again
 
 
 class Shared(Protocol):

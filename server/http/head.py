@@ -27,6 +27,7 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 Address = tuple[str, Mapping[str, str], str]  # path, query, and the query as it was written
 RequestLine = tuple[str, bytes, bool]  # method, target, and whether it is HTTP/1.0
 RETRY_SOON = ("Retry-After", "1")  # seconds
+RETRY_LATER = ("Retry-After", "5")  # in which a host starts again
 KNOWN = 1024  # lines of each kind that are remembered: a bot sends most of them with every move of a match
 PLAIN = 1024  # bytes of a head that is put together from its lines, each of which may be remembered
 

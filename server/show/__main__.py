@@ -27,7 +27,7 @@ from server.show.begin import READY, Begin, SameClock, unpacked
 from server.show.borrowing import Borrowing
 from server.show.draws import Drawing
 from server.show.ending import end_with_the_parent
-from server.show.feed import LENGTH, Draw, Latest, Message, hear
+from server.show.feed import LENGTH, Draw, Latest, Message, Rank, hear
 from server.show.keeping_fresh import keep_fresh
 from server.show.mirror import Mirror
 from server.show.which import Which
@@ -104,11 +104,11 @@ async def _fed(mirror: Mirror, attention: Attention, connected: socket.socket) -
 async def _hear(
     mirror: Mirror, attention: Attention, stream: trio.SocketStream, *, watches: bool = False
 ) -> None:
-    """Take in what one process that plays tells, and draw what it asks for, until it is gone."""
+    """Take in what one process that plays tells, and answer what it asks, until it is gone."""
     drawing, teller = Drawing(mirror, stream), object()
 
     def take(message: Message) -> None:
-        if isinstance(message, Draw):
+        if isinstance(message, Draw | Rank):
             drawing.take(message)
         elif isinstance(message, Latest):
             attention.heard(teller, message)

@@ -1,8 +1,9 @@
-"""Drawing what takes a format long, in show: a Swiss round of a thousand is seconds of work.
+"""What play asks show: to draw what takes a format long, and how a tournament without an end stands.
 
-A draw is a pure function of the record, which show has too. So play asks with the name of the
-tournament and how far the journal went, and goes on with its matches. If there is no show, or it
-fails, play draws in a thread of its own, which slows it down but never stops it.
+A Swiss round of a thousand is seconds of work. A draw is a pure function of the record, which show has
+too. So play asks with the name of the tournament and how far the journal went, and goes on with its
+matches. If there is no show, or it fails, play draws in a thread of its own, which slows it down but
+never stops it. Of a tournament without an end only show remembers all results, which ratings are made of.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,11 +13,25 @@ from itertools import count
 import structlog
 import trio
 
-from server.show.feed import Answer, Draw, Drawn, Look, Teller, Watched, hear, say
+from server.show.feed import (
+    Answer,
+    Draw,
+    Drawn,
+    Look,
+    Question,
+    Rank,
+    Ranked,
+    Teller,
+    Watched,
+    hear,
+    say,
+)
 from server.show.mirror import Mirror
 from tournament.format import Pairing
 from tournament.record import Record
+from tournament.standings import Row
 
+ROWS = 1000  # of a table that play is told: it reads them on the loop that plays
 WATCH = 0.1  # seconds between two looks at what is looked at
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -26,12 +41,12 @@ async def in_a_thread(record: Record, draw: Callable[[], Sequence[Pairing]]) -> 
     return await trio.to_thread.run_sync(draw)
 
 
-class Question:
+class Asked:
     """What was asked, until there is an answer or nobody who could give one."""
 
     def __init__(self) -> None:
         self.done = trio.Event()
-        self.pairings: Sequence[Pairing] | None = None
+        self.answer: Drawn | Ranked | None = None
 
 
 class Draws:
@@ -40,24 +55,32 @@ class Draws:
     def __init__(self, teller: Teller) -> None:
         self._teller = teller
         self._numbers = count()
-        self._questions: dict[int, Question] = {}
+        self._asked: dict[int, Asked] = {}
         self._there = False
         self.watched: Callable[[Sequence[str]], None] = lambda matches: None  # called with what show looks at
 
     async def draw(self, record: Record, here: Callable[[], Sequence[Pairing]]) -> Sequence[Pairing]:
         """What the format of a record adds; `here` does it in this process."""
-        found = await self._ask(record.name) if self._there else None
+        answer = await self._ask(record, Draw)
+        found = answer.pairings if isinstance(answer, Drawn) else None
         return await in_a_thread(record, here) if found is None else found
 
-    async def _ask(self, tournament: str) -> Sequence[Pairing] | None:
-        number, question = next(self._numbers), Question()
-        self._questions[number] = question
-        self._teller.tell_too(Draw(number, tournament, self._teller.last()))
+    async def rank(self, record: Record) -> Sequence[Row] | None:
+        """The first rows of its table, with ratings; None if nobody can say."""
+        answer = await self._ask(record, Rank)
+        return answer.rows if isinstance(answer, Ranked) else None
+
+    async def _ask(self, record: Record, kind: type[Question]) -> Drawn | Ranked | None:
+        if not self._there:
+            return None
+        number, asked = next(self._numbers), Asked()
+        self._asked[number] = asked
+        self._teller.tell_too(kind(number, record.name, self._teller.last()))
         try:
-            await question.done.wait()
+            await asked.done.wait()
         finally:
-            self._questions.pop(number, None)
-        return question.pairings
+            self._asked.pop(number, None)
+        return asked.answer
 
     async def hear(self, stream: trio.abc.ReceiveStream) -> None:
         """What one show answers, until it is gone."""
@@ -69,17 +92,17 @@ class Draws:
         finally:
             self._there = False
             self.watched(())
-            for question in self._questions.values():
-                question.done.set()
+            for asked in self._asked.values():
+                asked.done.set()
 
     def _take(self, answer: Answer) -> None:
         if isinstance(answer, Watched):
             self.watched(answer.matches)
         elif isinstance(answer, Look):
             self._teller.heed(answer)
-        elif (question := self._questions.get(answer.number)) is not None:
-            question.pairings = answer.pairings
-            question.done.set()
+        elif (asked := self._asked.get(answer.number)) is not None:
+            asked.answer = answer
+            asked.done.set()
 
 
 class Drawing:
@@ -90,16 +113,27 @@ class Drawing:
         self._stream = stream
         self._saying = trio.Lock()
 
-    def take(self, question: Draw) -> None:
-        self._mirror.guard.start_soon(self._answer, question)
+    def take(self, question: Question) -> None:
+        self._mirror.guard.start_soon(self._draw if isinstance(question, Draw) else self._rank, question)
 
-    async def _answer(self, question: Draw) -> None:
+    async def _draw(self, question: Question) -> None:
         pairings: tuple[Pairing, ...] | None = None
         try:
             pairings = tuple(await self._mirror.draw(question.tournament, question.journal))
         except Exception:
             log.exception("a draw failed and is left to play", tournament=question.tournament)
         await self.say(Drawn(question.number, pairings))
+
+    async def _rank(self, question: Question) -> None:
+        rows: tuple[Row, ...] | None = None
+        try:
+            board = await self._mirror.board(question.tournament, question.journal)
+            rows = board.rows[:ROWS]
+        except Exception:
+            log.exception(
+                "a table failed, and play makes one without ratings", tournament=question.tournament
+            )
+        await self.say(Ranked(question.number, rows))
 
     async def tell_watched(self) -> None:
         """Say which matches of other hosts are looked at, whenever these are others, until cancelled."""

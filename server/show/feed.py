@@ -27,6 +27,7 @@ from tournament.facts import State
 from tournament.format import Pairing
 from tournament.match import Match
 from tournament.presence import Missing
+from tournament.standings import Row
 
 TICK = 0.05  # seconds between two looks at what has happened: nobody sees more than twenty pictures a second
 STATE = 10  # ticks between two looks at the rest
@@ -61,13 +62,22 @@ class Draw(Struct, frozen=True, tag="draw"):
     journal: int
 
 
+class Rank(Struct, frozen=True, tag="rank"):
+    """Say how a tournament stands, when the journal is read up to that number."""
+
+    number: int  # of the question
+    tournament: str
+    journal: int
+
+
 class Latest(Struct, frozen=True, tag="latest"):
     """All is told that had happened when show said that somebody looks, which had that number."""
 
     number: int
 
 
-Message = Happened | Journal | Seen | Draw | Latest
+Question = Draw | Rank
+Message = Happened | Journal | Seen | Question | Latest
 
 
 class Drawn(Struct, frozen=True, tag="drawn"):
@@ -75,6 +85,13 @@ class Drawn(Struct, frozen=True, tag="drawn"):
 
     number: int
     pairings: tuple[Pairing, ...] | None
+
+
+class Ranked(Struct, frozen=True, tag="ranked"):
+    """What show says to a `Rank`: the first rows of the table; None if it failed."""
+
+    number: int
+    rows: tuple[Row, ...] | None
 
 
 class Watched(Struct, frozen=True, tag="watched"):
@@ -89,7 +106,7 @@ class Look(Struct, frozen=True, tag="look"):
     number: int
 
 
-Answer = Drawn | Watched | Look
+Answer = Drawn | Ranked | Watched | Look
 
 M = TypeVar("M")
 
@@ -120,7 +137,7 @@ class Teller:
         self._news = trio.Event()  # it has said something else, or is to be asked something
         host.on_begun.append(self._begun)
 
-    def tell_too(self, message: Draw | Happened) -> None:
+    def tell_too(self, message: Happened | Question) -> None:
         """Have it told with what comes next."""
         self._asked.append(message)
         self._news.set()

@@ -35,6 +35,7 @@ from tournament.folding import called
 from tournament.format import Pairing
 from tournament.presence import Missing
 from tournament.record import Record
+from tournament.score_sheet import Board
 from tournament.settling import both
 
 AT_ONCE = 2_000  # entries that are read and decoded in a thread at a time …
@@ -221,10 +222,18 @@ class Mirror:
             self.guard.start_soon(self._look_for, look)
         await look.wait()
 
-    async def draw(self, name: str, journal: int) -> Sequence[Pairing]:
-        """What the format of a tournament adds, as of that number of the journal."""
+    async def board(self, name: str, journal: int) -> Board:
+        """The table of a tournament as everybody is shown it, as of that number of the journal or later."""
+        await self._read_to(journal)
+        return await self.boards.exact(self.tournaments[name].record.public)
+
+    async def _read_to(self, journal: int) -> None:
         while self._read < journal:
             await self._taken.wait()
+
+    async def draw(self, name: str, journal: int) -> Sequence[Pairing]:
+        """What the format of a tournament adds, as of that number of the journal."""
+        await self._read_to(journal)
         record = self.tournaments[name].record
         entrants, past = list(record.entrants.values()), record.past()
         return await self._in_thread(partial(record.format.draw, entrants, *past, record.terms))

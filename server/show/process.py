@@ -39,7 +39,7 @@ class Show:
         self.teller = Teller(host, last)
         self._draws = Draws(self.teller)
         self._told_ready = False
-        host.elsewhere = self._draws.draw
+        host.elsewhere, host.boards.ranked = self._draws.draw, self._draws.rank
 
     def watch(self, watched: Callable[[Sequence[str]], None]) -> Callable[[Happened], None]:
         """Have that called with matches of other hosts that are looked at; returns whom to tell of them."""

@@ -141,7 +141,7 @@ class Working:
         host.abroad, host.on_key, host.is_key = self._serving, self._know, lambda key: True
         self._teller = Teller(host, lambda: 0)  # worker 0 tells how far the journal goes
         self._draws = Draws(self._teller)
-        host.elsewhere = self._draws.draw
+        host.elsewhere, host.boards.ranked = self._draws.draw, self._draws.rank
         self._spread = Spread(host, self._teller, settings.spread)
         self._spoken = [(dialect, way.serve(host, settings)) for dialect, way in carried(OverHttp)]
         self._reading = Reading(

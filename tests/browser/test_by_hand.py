@@ -45,6 +45,22 @@ def test_a_person_plays_every_game_by_hand(browser: Browser, axe: str, serve: An
             expect(page.locator("[data-status]")).to_contain_text("You have lost")
 
 
+def test_a_second_click_is_no_answer_to_the_next_question(browser: Browser, serve: Any) -> None:
+    """Catches a spot that can still be clicked when its move has been sent: in this game that loses."""
+    served = serve("--log-level", "error")
+    with visitor(browser, served.http) as person:
+        page = person.open("/games/tic-tac-toe/play?against=first&name=Ann")
+        expect(page.locator("[data-move]").first).to_be_visible()
+        left = page.evaluate("""() => {
+            const spot = document.querySelector("[data-move]");
+            spot.dispatchEvent(new MouseEvent("click", {bubbles: true}));
+            return document.querySelectorAll("[data-move]").length;
+        }""")
+        assert left == 0
+        expect(page.locator("[data-move]").first).to_be_visible()
+        assert page.locator("[data-status] a").count() == 0, "it goes on"
+
+
 def played(page: Page, served: Served, game: str) -> list[str]:
     """Play as the greedy brain would, until it is over or has been enough; returns what was played."""
     rules, sent = catalogue()[game], list[str]()

@@ -301,7 +301,8 @@ async def test_withdrawn_late_a_player_forfeits_the_rest(autojump_clock: MockClo
     assert not record.annulled
     assert sum(row.points for row in record.standings()) == 6.0
     last = [fact for fact in here.concluded() if "ann" in fact.players][-1]
-    assert last.ending is Ending.LEFT
+    assert (last.ending, last.fault) == (Ending.LEFT, None), "it has not left: it was taken out"
+    assert last.why == "ann is out of the tournament"
     assert last.winner == 1 - last.players.index("ann")
 
 

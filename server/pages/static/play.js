@@ -122,7 +122,10 @@ async function look(ply) {
 
 function move(short) {
   if (!match || over || asked.turn !== you) return;
-  board.querySelectorAll("[data-move]").forEach((each) => each.setAttribute("aria-disabled", "true"));
+  board.querySelectorAll("[data-move]").forEach((each) => { // a second click is no answer to the next question
+    each.setAttribute("aria-disabled", "true");
+    each.removeAttribute("data-move");
+  });
   send({ type: "move", match, ply: asked.ply, move: short });
 }
 

@@ -41,7 +41,7 @@ async def hold(call: Call, settings: TournamentSettings) -> Response:
     except NameTaken as taken:
         raise HttpError(409, str(taken)) from None
     except refusals.Refusal as refusal:
-        raise HttpError(400, str(refusal)) from None
+        raise HttpError(503 if call.host.draining else 400, str(refusal)) from None
     location = ("Location", f"/api/tournaments/{settings.name}")
     return json_response(201, summary(tournament), location)
 

@@ -16,7 +16,7 @@ import msgspec
 from server.config import Evaluation
 from server.exits import ConfigError
 from server.host.abroad import Wanted
-from server.host.host import Host
+from server.host.host import STOPPING, Host
 from server.host.returning import Awaited
 from server.http.exchange import Exchange
 from server.http.head import HttpError, form
@@ -218,6 +218,8 @@ class Arena:
     async def _evaluate(self, exchange: Exchange, game: str) -> None:
         self._origins.check(exchange.request)
         asked = _read(exchange.request, Evaluate)
+        if self._host.draining:
+            raise HttpError(503, STOPPING)
         run = await self._evaluations.begin(game, asked, from_here=is_from_here(exchange.request))
         for key in (run.name, *run.cases):
             self._host.on_key(key)

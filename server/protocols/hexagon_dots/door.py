@@ -26,7 +26,7 @@ import trio
 
 from games.game import BadOption, Game
 from server.host.abroad import Wanted as Led
-from server.host.host import Host
+from server.host.host import STOPPING, Host
 from server.host.names import BadName, checked, key
 from server.host.opening import OPEN
 from server.host.reception import TooManyNames, Unwelcome, Visit
@@ -155,7 +155,8 @@ class HexagonDots:
             self._game.opening({"end": wanted.end})
         except BadOption as error:
             raise Bad(str(error)) from None
-        self._locate(exchange, self._make(msgspec.to_builtins(wanted), fixed=True))
+        if not self._is_stopping(exchange):
+            self._locate(exchange, self._make(msgspec.to_builtins(wanted), fixed=True))
 
     def _check(self, rows: int, cols: int) -> None:
         """Raise `BadOption` for a board that cannot be. Building the largest takes 30 ms: once is enough."""
@@ -163,6 +164,8 @@ class HexagonDots:
 
     def _find(self, exchange: Exchange) -> None:
         """Somebody who waits is first; then what was made just now; else the host finds an opponent."""
+        if self._is_stopping(exchange):
+            return
         now, free = trio.current_time(), [gate for gate in self._gates.values() if gate.open]
         unused = [gate for gate in free if gate.unused]
         gate = (
@@ -185,6 +188,12 @@ class HexagonDots:
 
     def _show(self, gate: Gate, exchange: Exchange) -> None:
         exchange.respond(Response(200, JSON, gate.game()))
+
+    def _is_stopping(self, exchange: Exchange) -> bool:
+        """Whether nobody can come any more, which is the answer then."""
+        if self._host.draining:
+            exchange.respond(plain(503, STOPPING))
+        return self._host.draining
 
     def _locate(self, exchange: Exchange, gate: Gate) -> None:
         exchange.respond(Response(201, own=(("Location", gate.path),)))

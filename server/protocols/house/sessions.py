@@ -324,7 +324,8 @@ class Session:
             exchange.respond(Response(201, (*JSON, *PRIVATE), body, own=(location,)))
             self._deadline = self._said + self._limits.session_begin_seconds
         else:
-            status = 429 if self._house is not None and self._house.too_often else 403
+            too_often = self._house is not None and self._house.too_often
+            status = 503 if self._host.draining else 429 if too_often else 403
             exchange.respond(Response(status, JSON, message))
             self._hang_up("the hello was refused")
             self._forget(self)

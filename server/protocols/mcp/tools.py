@@ -16,7 +16,7 @@ from server.export.json_views import row_shown
 from server.host.boards import NoBoard
 from server.host.host import Host
 from server.host.misfits import misfit
-from server.host.opening import OPEN
+from server.host.opening import OPEN, table_record
 from server.host.reception import Guessing
 from server.http.exchange import Exchange
 from server.protocols.mcp import words
@@ -172,9 +172,12 @@ async def resign(call: Call, asked: Mine) -> Told:
 
 async def standings(call: Call, asked: Which) -> Told:
     held = call.host.known.get(asked.tournament)
-    if held is None:
+    if held is not None:
+        record = held.record.public
+    elif (game := call.host.vacant(asked.tournament)) is not None:
+        record = table_record(game, whole=False)
+    else:
         return _refused(f"there is no tournament {quoted(asked.tournament)}")
-    record = held.record.public
     try:
         board = await call.host.boards.current(record)
     except NoBoard:

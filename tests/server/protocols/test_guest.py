@@ -156,6 +156,8 @@ async def test_a_host_that_is_about_to_stop_takes_nobody(autojump_clock: MockClo
     async with lists() as here:
         here.host.draining = True
         assert (await here.says("/tic-tac-toe/join", {"name": "ann"}))[0] == 503
+        url = here.telephone.connect("bot.example:5000")
+        assert (await here.says("/tic-tac-toe/evaluate", {"teamUrl": url}))[0] == 503
 
 
 async def test_bots_without_an_address_play_a_tournament_to_its_end(autojump_clock: MockClock) -> None:

@@ -112,10 +112,13 @@ async def test_a_name_that_belongs_to_a_token_is_taken(autojump_clock: MockClock
 
 async def test_a_host_that_is_about_to_stop_takes_nobody(autojump_clock: MockClock) -> None:
     async with table() as here:
-        ann = here.bot("ann")
+        ann, game = here.bot("ann"), await here.made()
         here.host.draining = True
-        await ann.join(await here.made())
-        assert (await ann.told()).status == 503
+        await ann.join(game)
+        answers = [await ann.told()]
+        answers += [await here.caller().ask("POST", "/", b'{"rows":3,"cols":3}')]
+        answers += [await here.caller().ask("GET", "/match")]
+        assert [(each.status, each.headers.get("retry-after")) for each in answers] == [(503, "5")] * 3
 
 
 @pytest.mark.parametrize(

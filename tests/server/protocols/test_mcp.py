@@ -539,4 +539,6 @@ async def test_the_games_the_tournaments_and_standings_are_told_to_anybody(autoj
         standings = await client.call("standings", tournament="cup")
         assert (standings.told["type"], standings.told["final"]) == ("standings", False)
         assert [row["name"] for row in standings.told["rows"]] == ["ann"]
+        nobody = (await client.call("standings", tournament="open-quoridor")).told
+        assert (nobody["type"], nobody["tournament"], nobody["rows"]) == ("standings", "open-quoridor", [])
         await client.close()

@@ -9,10 +9,11 @@ import trio.testing
 
 from server.host.host import Host
 from server.show.draws import Drawing, Draws
-from server.show.feed import Draw
+from server.show.feed import Question
 from tests.hang import HANG
 from tests.server.show.test_mirror import CUP, Stage, mirrored
-from tournament.facts import Opened
+from tournament.events import Ending
+from tournament.facts import Concluded, Dealt, Drew, Entered, Opened
 from tournament.format import Pairing
 from tournament.record import Record
 
@@ -23,9 +24,10 @@ class Both:
     """A host with a tournament that has forty entrants, and a show that draws for it until it is gone."""
 
     def __init__(self, stage: Stage, draws: Draws, show: trio.abc.SendStream) -> None:
+        self.stage = stage
         self.draws = draws
         self.show = show
-        self.asked: list[Draw] = []
+        self.asked: list[Question] = []
         self.record: Record = stage.host.tournaments["cup"].record
 
     def here(self) -> Sequence[Pairing]:
@@ -46,7 +48,7 @@ async def both(folder: Path, answers: bool = True) -> AsyncGenerator[Both]:
             to_play, replies = trio.testing.memory_stream_one_way_pair()
             found = Both(stage, draws, to_play)
 
-            def take(question: Draw) -> None:
+            def take(question: Question) -> None:
                 found.asked.append(question)
                 if answers:
                     drawing.take(question)
@@ -95,6 +97,27 @@ async def test_what_show_cannot_draw_play_does(tmp_path: Path) -> None:
     async with both(tmp_path) as found:
         unknown = Record("nowhere", CUP)
         assert await found.draws.draw(unknown, found.here) == found.here()
+
+
+async def test_of_a_table_without_an_end_play_asks_show_how_it_stands(tmp_path: Path) -> None:
+    """Catches a table of nothing but zeros: play remembers no results there but what they add up to."""
+    async with both(tmp_path) as found:
+        host = found.stage.host
+        table = await host.table("connect-4")
+        match, both_of_them = "open-connect-4-1", ("ann", "bob")
+        won = Concluded(match, 1, both_of_them, 0, Ending.PLAYED, "four in a row", (1.0, 0.0), (0,), (0.5,))
+        await table.keep(*map(Entered, both_of_them))
+        await table.keep(Drew((Pairing(1, 1, *both_of_them),)), Dealt(match, 1), won)
+        host.boards.ranked = found.draws.rank
+        asked = await host.boards.current(table.record)
+        rows = [(row.name, row.points, row.played) for row in asked.rows]
+        assert rows == [("ann", 1.0, 1), ("bob", 0.0, 1)]
+        assert asked.rows[0].rating is not None
+        await found.show.aclose()
+        await table.keep(Entered("cas"))
+        alone = await host.boards.exact(table.record)
+        known = sorted((row.name, row.points, row.played) for row in alone.rows)
+        assert known == [("ann", 1.0, 1), ("bob", 0.0, 1), ("cas", 0.0, 0)], "all but the ratings"
 
 
 async def test_a_host_has_its_big_rounds_drawn_elsewhere_and_its_small_ones_at_once(

@@ -12,7 +12,7 @@ import trio.testing
 
 from server.host.host import Host
 from server.net.guard import Guard
-from server.show.feed import Draw, Happened, Journal, Latest, Message, Teller, hear
+from server.show.feed import Draw, Happened, Journal, Latest, Message, Question, Rank, Teller, hear
 from server.show.mirror import Mirror
 from server.store import snapshots
 from server.store.ledger import Ledger
@@ -79,7 +79,7 @@ async def staged(folder: Path) -> AsyncGenerator[tuple[Stage, trio.Nursery]]:
             nursery.cancel_scope.cancel()
 
 
-def never(question: Draw) -> None:
+def never(question: Question) -> None:
     raise AssertionError("nobody was to be asked")
 
 
@@ -87,7 +87,7 @@ def never(question: Draw) -> None:
 async def mirrored(
     stage: Stage,
     lost: frozenset[type[Message]] = frozenset(),
-    asked: Callable[[Draw], None] = never,
+    asked: Callable[[Question], None] = never,
     folder: Path | None = None,
 ) -> AsyncGenerator[tuple[Mirror, list[Message]]]:
     """Show's view, which is told everything except what is lost on the way; `folder` has its snapshots."""
@@ -99,7 +99,7 @@ async def mirrored(
         def take(message: Message) -> None:
             if type(message) not in lost:
                 told.append(message)
-                if isinstance(message, Draw):
+                if isinstance(message, Draw | Rank):
                     asked(message)
                 elif not isinstance(message, Latest):
                     mirror.take(message)
