@@ -132,6 +132,8 @@ class Connection(Answers):
 
     def respond(self, exchange: Exchange, response: Response) -> None:
         if self._unanswered(exchange):
+            if response.status == 503:
+                response = _with_when(response)
             only_head, last = exchange.request.method == "HEAD", self._last()
             self._outbox.put(written(response, only_head=only_head, last=last, shared=exchange.shared))
             self._over(last)
@@ -376,6 +378,13 @@ class Connection(Answers):
         """End when idle; a request that waits is answered, to be made again when the host is back."""
         if (exchange := self._exchange) is not None and not self._streaming:
             self._lose(exchange)  # before the answer, after which nobody is told
-            self.respond(exchange, json_response(503, {"error": why}, RETRY_LATER))
+            self.respond(exchange, json_response(503, {"error": why}))
         elif self._exchange is None and not self._parting and self._requests.stage == "idle":
             self._part()
+
+
+def _with_when(response: Response) -> Response:
+    """Whoever is told that something is not there just now is told when to try again."""
+    if RETRY_LATER[0] in dict(response.headers + response.own):
+        return response
+    return replace(response, own=(*response.own, RETRY_LATER))

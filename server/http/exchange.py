@@ -9,9 +9,6 @@ request that it cannot answer. Connections are in `server/http/service.py`.
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from msgspec import structs
-
-from server.http.head import RETRY_LATER
 from server.http.loan import Loan
 from server.http.wire import Headers, Request, Response
 
@@ -51,11 +48,8 @@ class Exchange:
     def respond(self, response: Response) -> None:
         """Answer. A second answer raises RuntimeError: it would be taken for that to the next request.
 
-        What is longer than `limits.outbox_bytes` is to be streamed, in pieces. Whoever is told that
-        something is not there just now is told when to try again.
+        What is longer than `limits.outbox_bytes` is to be streamed, in pieces.
         """
-        if response.status == 503 and RETRY_LATER[0] not in dict(response.headers + response.own):
-            response = structs.replace(response, own=(*response.own, RETRY_LATER))
         self._connection.respond(self, response)
 
     def stream(self, status: int = 200, headers: Headers = ()) -> "Chunks":

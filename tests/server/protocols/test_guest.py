@@ -158,6 +158,8 @@ async def test_a_host_that_is_about_to_stop_takes_nobody(autojump_clock: MockClo
         assert (await here.says("/tic-tac-toe/join", {"name": "ann"}))[0] == 503
         url = here.telephone.connect("bot.example:5000")
         assert (await here.says("/tic-tac-toe/evaluate", {"teamUrl": url}))[0] == 503
+        answer = await here.ask("/tic-tac-toe/join", {"name": "ann"})
+        assert answer.headers["retry-after"] == "5"
 
 
 async def test_bots_without_an_address_play_a_tournament_to_its_end(autojump_clock: MockClock) -> None:
