@@ -101,7 +101,7 @@ class Boards:
             return await self.run(partial(sheet.board, record, as_of))
         rows = await self.ranked(record)
         if rows is None:  # the sums are known, though not who has beaten whom
-            rows = await self.run(record.standings)
+            rows = await self.run(record.after().standings)
         return Board(version, as_of, tuple(rows), 0, {})
 
     def _ask(self, kept: Kept, record: Record) -> None:
