@@ -355,7 +355,9 @@ class Record:
 
     @property
     def version(self) -> int:
-        """Goes up with everything that changes the standings, where decisions are remembered."""
+        """Goes up with everything that changes the standings."""
+        if self.results.forgets:  # decisions too: so all matches that are over are counted
+            return self.arrivals + self.ended + len(self.voided)
         return self.arrivals + len(self.results.decisions)
 
     def match_of(self, number: int) -> str | None:

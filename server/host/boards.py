@@ -97,7 +97,7 @@ class Boards:
 
     async def _board(self, record: Record, sheet: ScoreSheet) -> Board:
         as_of, version = self._wall(), record.version
-        if record.whole or not record.format.endless:
+        if not record.results.forgets:
             return await self.run(partial(sheet.board, record, as_of))
         rows = await self.ranked(record)
         if rows is None:  # the sums are known, though not who has beaten whom

@@ -19,6 +19,7 @@ from server.host.boards import NoBoard, Run, in_a_thread
 from server.host.opening import OPEN
 from server.host.view import Held, View
 from server.http.exchange import Exchange
+from server.http.head import RETRY_SOON
 from server.http.wire import JSON, Response
 from server.pages import (
     bot,
@@ -146,7 +147,7 @@ class Pages:
         except NoBoard:
             what = "The standings are being computed, and it takes a while: look again in a second."
             page = self.site.page("missing.html", exchange, 503, what=what)
-            exchange.respond(structs.replace(page, own=(("Retry-After", "1"),)))
+            exchange.respond(structs.replace(page, own=(RETRY_SOON,)))
 
     # Live pages
 

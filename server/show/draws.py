@@ -61,21 +61,21 @@ class Draws:
 
     async def draw(self, record: Record, here: Callable[[], Sequence[Pairing]]) -> Sequence[Pairing]:
         """What the format of a record adds; `here` does it in this process."""
-        answer = await self._ask(record, Draw)
+        answer = await self._ask(lambda number: Draw(number, record.name, self._teller.last()))
         found = answer.pairings if isinstance(answer, Drawn) else None
         return await in_a_thread(record, here) if found is None else found
 
     async def rank(self, record: Record) -> Sequence[Row] | None:
         """The first rows of its table, with ratings; None if nobody can say."""
-        answer = await self._ask(record, Rank)
+        answer = await self._ask(lambda number: Rank(number, record.name))
         return answer.rows if isinstance(answer, Ranked) else None
 
-    async def _ask(self, record: Record, kind: type[Question]) -> Drawn | Ranked | None:
+    async def _ask(self, question: Callable[[int], Question]) -> Drawn | Ranked | None:
         if not self._there:
             return None
         number, asked = next(self._numbers), Asked()
         self._asked[number] = asked
-        self._teller.tell_too(kind(number, record.name, self._teller.last()))
+        self._teller.tell_too(question(number))
         try:
             await asked.done.wait()
         finally:
@@ -114,9 +114,12 @@ class Drawing:
         self._saying = trio.Lock()
 
     def take(self, question: Question) -> None:
-        self._mirror.guard.start_soon(self._draw if isinstance(question, Draw) else self._rank, question)
+        if isinstance(question, Draw):
+            self._mirror.guard.start_soon(self._draw, question)
+        else:
+            self._mirror.guard.start_soon(self._rank, question)
 
-    async def _draw(self, question: Question) -> None:
+    async def _draw(self, question: Draw) -> None:
         pairings: tuple[Pairing, ...] | None = None
         try:
             pairings = tuple(await self._mirror.draw(question.tournament, question.journal))
@@ -124,11 +127,10 @@ class Drawing:
             log.exception("a draw failed and is left to play", tournament=question.tournament)
         await self.say(Drawn(question.number, pairings))
 
-    async def _rank(self, question: Question) -> None:
+    async def _rank(self, question: Rank) -> None:
         rows: tuple[Row, ...] | None = None
         try:
-            board = await self._mirror.board(question.tournament, question.journal)
-            rows = board.rows[:ROWS]
+            rows = (await self._mirror.board(question.tournament)).rows[:ROWS]
         except Exception:
             log.exception(
                 "a table failed, and play makes one without ratings", tournament=question.tournament

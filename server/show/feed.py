@@ -63,11 +63,10 @@ class Draw(Struct, frozen=True, tag="draw"):
 
 
 class Rank(Struct, frozen=True, tag="rank"):
-    """Say how a tournament stands, when the journal is read up to that number."""
+    """Say how a tournament stands, by all that is kept."""
 
     number: int  # of the question
     tournament: str
-    journal: int
 
 
 class Latest(Struct, frozen=True, tag="latest"):

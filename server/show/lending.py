@@ -12,13 +12,13 @@ from functools import partial
 import trio
 
 from server.http.exchange import App, Exchange
+from server.http.head import RETRY_SOON
 from server.http.loan import Loan
 from server.http.wire import Request, Response, json_response
 from server.net.limits import Limits
 from server.net.listening import Admission
 from server.show.conduit import Back, Conduit, Drain, Feed, Gone, Known, Lend, NoRoom, ToPlay
 
-AGAIN = ("Retry-After", "1")  # seconds
 TEXT = (("Content-Type", "text/plain; charset=utf-8"), ("X-Content-Type-Options", "nosniff"))
 SENTENCE = "pages and whatever else only looks are starting again; ask again in a second"
 RELAYED = 2  # files that a connection over TLS takes while it is lent, beside its own
@@ -151,5 +151,5 @@ class Lending:
 def away(request: Request) -> Response:
     """Show is not there, or has no room."""
     if request.path.startswith("/api/"):
-        return json_response(503, {"error": SENTENCE}, AGAIN)
-    return Response(503, (*TEXT, AGAIN), f"{SENTENCE.capitalize()}.\n".encode())
+        return json_response(503, {"error": SENTENCE}, RETRY_SOON)
+    return Response(503, (*TEXT, RETRY_SOON), f"{SENTENCE.capitalize()}.\n".encode())

@@ -222,18 +222,15 @@ class Mirror:
             self.guard.start_soon(self._look_for, look)
         await look.wait()
 
-    async def board(self, name: str, journal: int) -> Board:
-        """The table of a tournament as everybody is shown it, as of that number of the journal or later."""
-        await self._read_to(journal)
+    async def board(self, name: str) -> Board:
+        """The table of a tournament as everybody is shown it, by all that is kept when this is called."""
+        await self.catch_up()
         return await self.boards.exact(self.tournaments[name].record.public)
-
-    async def _read_to(self, journal: int) -> None:
-        while self._read < journal:
-            await self._taken.wait()
 
     async def draw(self, name: str, journal: int) -> Sequence[Pairing]:
         """What the format of a tournament adds, as of that number of the journal."""
-        await self._read_to(journal)
+        while self._read < journal:
+            await self._taken.wait()
         record = self.tournaments[name].record
         entrants, past = list(record.entrants.values()), record.past()
         return await self._in_thread(partial(record.format.draw, entrants, *past, record.terms))

@@ -38,7 +38,7 @@ from server.host.exposition import CONTENT_TYPE
 from server.host.host import STOPPING
 from server.host.metrics import metrics as figures
 from server.host.view import Held
-from server.http.head import HttpError
+from server.http.head import RETRY_SOON, HttpError
 from server.http.wire import Headers, Response, json_response
 from server.protocols.api.call import Call, Look
 from server.protocols.api.game_schema import schemas
@@ -131,7 +131,7 @@ async def board_of(call: Look, record: Record) -> Board:
         return await call.view.boards.current(record)
     except NoBoard:
         why = "the standings are being computed, and it takes a while: ask again in a second"
-        raise HttpError(503, why, ("Retry-After", "1")) from None
+        raise HttpError(503, why, RETRY_SOON) from None
 
 
 def matches(call: Look, found: Held) -> Response:

@@ -4,7 +4,7 @@ Each returns words for the model and a message of the house protocol. Whatever a
 failure (another move, another name) is a result that says so; it is no error of the protocol.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -16,7 +16,7 @@ from server.export.json_views import row_shown
 from server.host.boards import NoBoard
 from server.host.host import Host
 from server.host.misfits import misfit
-from server.host.opening import OPEN, table_record
+from server.host.opening import OPEN
 from server.host.reception import Guessing
 from server.http.exchange import Exchange
 from server.protocols.mcp import words
@@ -172,19 +172,21 @@ async def resign(call: Call, asked: Mine) -> Told:
 
 async def standings(call: Call, asked: Which) -> Told:
     held = call.host.known.get(asked.tournament)
-    if held is not None:
-        record = held.record.public
-    elif (game := call.host.vacant(asked.tournament)) is not None:
-        record = table_record(game, whole=False)
-    else:
-        return _refused(f"there is no tournament {quoted(asked.tournament)}")
+    if held is None:
+        if call.host.vacant(asked.tournament) is None:
+            return _refused(f"there is no tournament {quoted(asked.tournament)}")
+        return _table(asked.tournament, (), final=False)
+    record = held.record.public
     try:
         board = await call.host.boards.current(record)
     except NoBoard:
         return _refused("the standings are being computed, and it takes a while: ask again in a second")
     rows = [row_shown(row, record.format.order) for row in board.rows[:LISTED]]
-    final = record.state is State.FINISHED
-    message = {"type": "standings", "tournament": record.name, "final": final, "rows": rows}
+    return _table(record.name, rows, final=record.state is State.FINISHED)
+
+
+def _table(tournament: str, rows: Sequence[Mapping[str, Any]], *, final: bool) -> Told:
+    message = {"type": "standings", "tournament": tournament, "final": final, "rows": rows}
     return Told(words.ranked(message), message)
 
 

@@ -13,11 +13,12 @@ from server.show.feed import Question
 from tests.hang import HANG
 from tests.server.show.test_mirror import CUP, Stage, mirrored
 from tournament.events import Ending
-from tournament.facts import Concluded, Dealt, Drew, Entered, Opened
+from tournament.facts import AnyFact, Concluded, Dealt, Drew, Entered, Opened
 from tournament.format import Pairing
 from tournament.record import Record
 
 SWISS = Opened("connect-4", "swiss")
+PAIR = ("ann", "bob")
 
 
 class Both:
@@ -99,25 +100,36 @@ async def test_what_show_cannot_draw_play_does(tmp_path: Path) -> None:
         assert await found.draws.draw(unknown, found.here) == found.here()
 
 
+def won(number: int) -> tuple[AnyFact, ...]:
+    """A match at the open table that the first of the pair wins."""
+    match = f"open-connect-4-{number}"
+    over = Concluded(match, number, PAIR, 0, Ending.PLAYED, "four in a row", (1.0, 0.0), (0,), (0.5,))
+    return Drew((Pairing(number, number, *PAIR),)), Dealt(match, number), over
+
+
 async def test_of_a_table_without_an_end_play_asks_show_how_it_stands(tmp_path: Path) -> None:
     """Catches a table of nothing but zeros: play remembers no results there but what they add up to."""
     async with both(tmp_path) as found:
         host = found.stage.host
         table = await host.table("connect-4")
-        match, both_of_them = "open-connect-4-1", ("ann", "bob")
-        won = Concluded(match, 1, both_of_them, 0, Ending.PLAYED, "four in a row", (1.0, 0.0), (0,), (0.5,))
-        await table.keep(*map(Entered, both_of_them))
-        await table.keep(Drew((Pairing(1, 1, *both_of_them),)), Dealt(match, 1), won)
+        await table.keep(*map(Entered, PAIR))
+        await table.keep(*won(1))
         host.boards.ranked = found.draws.rank
         asked = await host.boards.current(table.record)
         rows = [(row.name, row.points, row.played) for row in asked.rows]
         assert rows == [("ann", 1.0, 1), ("bob", 0.0, 1)]
         assert asked.rows[0].rating is not None
+        await table.keep(*won(2))
+        later = await host.boards.exact(table.record)
+        assert [(row.name, row.points, row.played) for row in later.rows] == [
+            ("ann", 2.0, 2),
+            ("bob", 0.0, 2),
+        ]
         await found.show.aclose()
         await table.keep(Entered("cas"))
         alone = await host.boards.exact(table.record)
         known = sorted((row.name, row.points, row.played) for row in alone.rows)
-        assert known == [("ann", 1.0, 1), ("bob", 0.0, 1), ("cas", 0.0, 0)], "all but the ratings"
+        assert known == [("ann", 2.0, 2), ("bob", 0.0, 2), ("cas", 0.0, 0)], "all but the ratings"
 
 
 async def test_a_host_has_its_big_rounds_drawn_elsewhere_and_its_small_ones_at_once(

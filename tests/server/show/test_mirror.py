@@ -38,7 +38,7 @@ class Stage:
         self.engine = Sqlite(path)
         self.reader = SqliteReader(path)
         ledger = Ledger(self.engine, at_once)
-        self.host = Host(store=ledger, timekeeper=Timekeeper(inf), wall=trio.current_time)
+        self.host = Host(store=ledger, timekeeper=Timekeeper(inf), wall=trio.current_time, whole=False)
         self.teller = Teller(self.host, lambda: ledger.safe)
 
     @property
