@@ -61,6 +61,19 @@ def test_a_second_click_is_no_answer_to_the_next_question(browser: Browser, serv
         assert page.locator("[data-status] a").count() == 0, "it goes on"
 
 
+def test_when_it_is_over_nothing_is_left_to_click(browser: Browser, serve: Any) -> None:
+    """Catches a spot whose move was sent, and that stays when the end comes before the next board does."""
+    served = serve("--log-level", "error")
+    with visitor(browser, served.http) as person:
+        page = person.open("/games/tic-tac-toe/play?against=first&name=Ann")
+        expect(page.locator("[data-move]").first).to_be_visible()
+        page.route("**/hand?*", lambda route: route.fulfill(json={"ply": None, "board": None}))
+        page.locator("[data-move]").first.click()
+        page.locator("[data-resign]").click()
+        expect(page.locator("[data-status] a")).to_be_visible()
+        assert page.locator(".spot").count() == 0
+
+
 def played(page: Page, served: Served, game: str) -> list[str]:
     """Play as the greedy brain would, until it is over or has been enough; returns what was played."""
     rules, sent = catalogue()[game], list[str]()

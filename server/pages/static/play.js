@@ -8,6 +8,7 @@ import { show } from "./parts.js";
 const MOST = 10_000; // ms between two tries to connect
 const LOOKS = 100; // at the board, until the host's pages have heard of a move …
 const PAUSE = 100; // … with so many ms in between
+const SPOTS = ".spot, .choices button"; // whatever a move is played with, also when it has been
 
 const play = document.querySelector("[data-play]");
 const board = play.querySelector("[data-board]");
@@ -92,7 +93,7 @@ function result(end) {
 function finish() {
   over = true;
   typed.hidden = true;
-  board.querySelectorAll("[data-move]").forEach((each) => each.remove());
+  board.querySelectorAll(SPOTS).forEach((each) => each.remove());
   socket.close();
 }
 
@@ -111,7 +112,7 @@ async function look(ply) {
     if (drawn !== null) {
       const focused = board.contains(document.activeElement);
       show(board, drawn);
-      if (over) board.querySelectorAll("[data-move]").forEach((each) => each.remove());
+      if (over) board.querySelectorAll(SPOTS).forEach((each) => each.remove());
       else if (focused) board.querySelector("[data-move]")?.focus();
       board.dataset.ply = ply;
       return;
