@@ -2,8 +2,8 @@
 
 Whoever shows a table (`server/show`) needs every match that was ever played at it, and a table
 lives for months. A Python object for each would take fifty times as much. Here each pairing has a
-row, by its number: a table draws its pairings one after the other and has none played twice. Of the
-latest matches the moves are here, of the others they are with the store.
+row, by its number: a table draws its pairings one after the other and has none played twice. What led
+to the ends of the latest matches is here as well; of the others it is with the store.
 
 A record reads and writes this as the mappings and lists that it has otherwise.
 """
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 class Over(Protocol):
-    """A match that is over: `tournament.facts.Concluded`, which reads this file."""
+    """A match that is over: `tournament.remembered.Remembered`, which reads this file."""
 
     @property
     def match(self) -> str: ...
@@ -108,7 +108,7 @@ class Columns(Generic[M]):
         self.why, self.plies, self.digests = array("I"), array("I"), bytearray()
         self.options: dict[int, Mapping[str, Any]] = {}  # of matches that had their own
         self.byes: list[int] = []
-        self.latest: dict[str, M] = {}  # matches with their moves
+        self.latest: dict[str, M] = {}  # matches with what led to their ends
         self.ended = array("I")  # numbers, in the order of the ends
         self.decided = array("q")  # the same in the order of the decisions; what is taken back is negative
         self.counted = 0
@@ -173,7 +173,7 @@ class Columns(Generic[M]):
         self.latest[match.match] = match
         self.ended.append(number)
 
-    def forget_moves(self, match: str) -> None:
+    def forget_causes(self, match: str) -> None:
         del self.latest[match]
 
     def match(self, number: int) -> M:

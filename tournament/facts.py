@@ -172,16 +172,6 @@ class Concluded(Fact, frozen=True, tag="concluded", omit_defaults=True):
         return len(self.moves)
 
 
-class Abridged(Concluded, frozen=True):
-    """A match that is long over, as a `Record` remembers it: the store has its moves, times and causes."""
-
-    length: int = 0
-
-    @property
-    def plies(self) -> int:
-        return self.length
-
-
 class Withdrew(Fact, frozen=True, tag="withdrew"):
     name: str
     annulled: bool  # what it has played counts no more

@@ -7,7 +7,7 @@ from itertools import count
 import trio
 
 from tournament.entries import Entry
-from tournament.facts import Abridged, AnyFact, Concluded
+from tournament.facts import AnyFact, Concluded
 from tournament.record import Record
 from tournament.store import Store
 
@@ -74,9 +74,6 @@ class Keeper:
 
     async def concluded(self, match: str) -> Concluded:
         """A match that is over, with all its moves."""
-        fact = self._record.matches.get(match)
-        if fact is not None and not isinstance(fact, Abridged):
-            return fact
         return await self._store.concluded(self._record.kept_as, match)
 
     async def receipt(self, match: str) -> str:

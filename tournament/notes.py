@@ -41,5 +41,10 @@ class Notebook:
             self.notes += (Noted(ply, seat, note),)
 
 
+def figures(notes: Notes) -> Notes:
+    """Without the sentences."""
+    return tuple(each for each in notes if not isinstance(each.note, str)) if notes else ()
+
+
 def size(note: Note) -> int:
     return len(note) if isinstance(note, str) else sum(len(name) + FIGURE for name in note)

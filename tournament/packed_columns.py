@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from tournament.columns import Columns
-from tournament.facts import Concluded
+from tournament.remembered import Remembered
 
 LAYOUT = f"{sys.byteorder} {' '.join(f'{code}{array(code).itemsize}' for code in 'Idq')}"
 
@@ -23,11 +23,11 @@ class Packed(Struct, frozen=True, array_like=True):
     texts: list[str]
     options: dict[int, Mapping[str, Any]]
     byes: list[int]
-    latest: list[Concluded]
+    latest: list[Remembered]
     counted: int
 
 
-def packed(columns: Columns[Concluded]) -> Packed:
+def packed(columns: Columns[Remembered]) -> Packed:
     return Packed(
         LAYOUT,
         [bytes(column) for column in _columns(columns)],
@@ -39,7 +39,7 @@ def packed(columns: Columns[Concluded]) -> Packed:
     )
 
 
-def unpack(content: Packed, columns: Columns[Concluded]) -> None:
+def unpack(content: Packed, columns: Columns[Remembered]) -> None:
     """Fill empty columns; raises `ValueError` for those of another machine."""
     if content.layout != LAYOUT:
         raise ValueError("its numbers are those of another machine")
@@ -56,7 +56,7 @@ def unpack(content: Packed, columns: Columns[Concluded]) -> None:
     columns.counted = content.counted
 
 
-def _columns(columns: Columns[Concluded]) -> Iterator["array[Any] | bytearray"]:
+def _columns(columns: Columns[Remembered]) -> Iterator["array[Any] | bytearray"]:
     """All of them, in an order that stays."""
     yield from (columns.first, columns.second, columns.round, *columns.versions)
     yield from (columns.flags, columns.winners, columns.endings, columns.faults)

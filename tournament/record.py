@@ -18,7 +18,6 @@ from msgspec import UNSET, structs
 from tournament.columns import Columns, Drawn, Endings, Matches
 from tournament.events import NOBODY, Ending, absences
 from tournament.facts import (
-    Abridged,
     Admitted,
     AnyFact,
     CheckedIn,
@@ -48,20 +47,22 @@ from tournament.facts import (
 )
 from tournament.format import Entrant, Format, Pairing, Result, Terms, formats, moves_digest
 from tournament.match_names import named, parsed
+from tournament.remembered import Abridged, Remembered, abridged, without_moves
 from tournament.results import Results
 from tournament.standings import Row
 from tournament.waiting import Waiting
 
 PIECE = 1000  # pairings that are added to a record at a time
-WHOLE = 1000  # matches whose moves a record remembers: those that people look at
+LATEST = 1000  # matches of which a record remembers what led to their ends: those that people look at
 
 
 class Record:
     """What is known of one tournament.
 
-    A `whole` record remembers every match, without the moves of the older ones, and everything
-    that was drawn; of a tournament without an end in columns, with some sixty bytes a match.
-    Any other has the store for that: it remembers the latest `WHOLE` matches, and of
+    No record has moves: a host may have thousands of tournaments, and the store has them. A `whole` one
+    remembers every match, without what led to the ends of the older ones, and everything that was drawn;
+    of a tournament without an end in columns, with some sixty bytes a match.
+    Any other has the store for that: it remembers the latest `LATEST` matches, and of
     a tournament without an end nothing older than these but what it adds up to, name by name.
     """
 
@@ -84,7 +85,7 @@ class Record:
         self.arrivals = 0  # goes up whenever somebody enters, is out, or is described otherwise
         self.drawn: MutableMapping[int, Pairing] = {}
         # In the order of their ends, as far as they are remembered
-        self.matches: MutableMapping[str, Concluded] = {}
+        self.matches: MutableMapping[str, Remembered] = {}
         self.ended = 0  # matches that are over, remembered or not
         self.voided: set[str] = set()
         self.claims: dict[str, str] = {}  # by name: the digest of the token that it belongs to
@@ -110,18 +111,18 @@ class Record:
         self.endings: list[str] | Endings = []
         self.results = Results(self.format, forgets=self.format.endless and not whole)
         self.last_drawn = 0  # the number of the latest pairing
-        self._columns: Columns[Concluded] | None = None  # that hold much of this, where it is too much
+        self._columns: Columns[Remembered] | None = None  # that hold much of this, where it is too much
         if whole and self.format.endless:
-            self._remember_in(Columns[Concluded](name, Abridged))
+            self._remember_in(Columns[Remembered](name, Abridged))
 
     @property
-    def columns(self) -> Columns[Concluded] | None:
+    def columns(self) -> Columns[Remembered] | None:
         """Where a whole record of a tournament without an end has what happened."""
         return self._columns
 
-    def _remember_in(self, columns: Columns[Concluded]) -> None:
+    def _remember_in(self, columns: Columns[Remembered]) -> None:
         self._columns = columns
-        self.drawn, self.matches = Drawn(columns), Matches[Concluded](columns)
+        self.drawn, self.matches = Drawn(columns), Matches[Remembered](columns)
         self.endings = Endings(columns)
         self.results.remember_in(columns)
 
@@ -238,12 +239,12 @@ class Record:
     def _conclude(self, fact: Concluded) -> None:
         if self.is_over(fact.match):
             raise ValueError(f"{fact.match} has been concluded before")
-        self.matches[fact.match] = fact
+        self.matches[fact.match] = without_moves(fact, self.drawn[fact.pairing], notes=self.whole)
         self.ended += 1
         self.recent.append(fact.match)
         if self.whole and isinstance(self.endings, list):
             self.endings.append(fact.match)
-        if len(self.recent) > WHOLE:
+        if len(self.recent) > LATEST:
             self._forget(self.recent.popleft())
         if fact.ending is Ending.VOID and not self.format.endless:
             gone = frozenset(name for name in fact.players if fact.why in (NOBODY, *absences(name)))
@@ -267,10 +268,10 @@ class Record:
     def _forget(self, match: str) -> None:
         """It is one of the latest no more."""
         if self._columns is not None:
-            self._columns.forget_moves(match)
+            self._columns.forget_causes(match)
             return
         if self.whole:
-            self.matches[match] = _abridged(self.matches[match], self.drawn)
+            self.matches[match] = abridged(self.matches[match])
             return
         number = self.matches.pop(match).pairing
         if self.results.forgets:
@@ -397,26 +398,6 @@ class Record:
     def missed(self, number: int) -> frozenset[str]:
         """Who was gone when a pairing was due, or before both had moved: each is forgiven that once."""
         return self.missed_pairings.get(number, frozenset())
-
-
-def _abridged(fact: Concluded, drawn: Mapping[int, Pairing]) -> Abridged:
-    """The match without its moves; texts that many matches share are held once."""
-    pairing = drawn[fact.pairing]
-    return Abridged(
-        fact.match,
-        fact.pairing,
-        (pairing.first, pairing.second or ""),
-        fact.winner,
-        fact.ending,
-        intern(fact.why),
-        fact.score,
-        options=fact.options,
-        began=fact.began,
-        ended=fact.ended,
-        fault=fact.fault,
-        versions=fact.versions,
-        length=fact.plies,
-    )
 
 
 def _note(known: dict[str, str], name: str, text: str) -> None:

@@ -15,17 +15,18 @@ from typing import Any
 from msgspec import Struct
 
 from tournament.events import Ending
-from tournament.facts import Abridged, Chose, Concluded, Opened, Revealed, Seated, State
+from tournament.facts import Chose, Opened, Revealed, Seated, State
 from tournament.folding import called
 from tournament.format import Entrant, Pairing, Result, Score
 from tournament.history import History
 from tournament.latest import Latest
 from tournament.packed_columns import Packed, packed, unpack
 from tournament.record import Record
+from tournament.remembered import Abridged, Remembered
 from tournament.tally import Tallies, Tally
 from tournament.waiting import Waiting
 
-VERSION = 3  # of what follows: to be raised whenever that changes, or what facts come to
+VERSION = 4  # of what follows: to be raised whenever that changes, or what facts come to
 NONE = -1  # in place of a second
 
 Met = tuple[int, int, int, int]  # number, round, and the places of both names
@@ -206,7 +207,7 @@ def restored(snapshot: Snapshot) -> Record:
     return record
 
 
-def _over(match: Concluded) -> Over:
+def _over(match: Remembered) -> Over:
     return (
         match.match,
         match.pairing,

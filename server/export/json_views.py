@@ -16,12 +16,13 @@ from games.perfect import Grades
 from tournament.causes import Cause, moved_by
 from tournament.check_in import opens_at, unchecked
 from tournament.events import Ending, Moved
-from tournament.facts import UNKNOWN, UNSAID, Abridged, Concluded, State
+from tournament.facts import UNKNOWN, UNSAID, Concluded, State
 from tournament.format import Entrant
 from tournament.match import Match
 from tournament.presence import Missing
 from tournament.ratings import Ratings, bradley_terry
 from tournament.record import Record
+from tournament.remembered import Abridged
 from tournament.rounds import coming
 from tournament.standings import Row, rated
 from tournament.strength import strengths

@@ -23,9 +23,10 @@ from tests.tournament.world import first, play, silent
 from tournament import record
 from tournament.desk import Desk
 from tournament.events import Ending
-from tournament.facts import Abridged, Concluded, Opened, Ordered, State, Turned
+from tournament.facts import Concluded, Opened, Ordered, State, Turned
 from tournament.format import Terms
 from tournament.refusals import Refusal
+from tournament.remembered import Abridged
 from tournament.settling import CUT_SHORT
 from tournament.timekeeper import Timekeeper
 
@@ -81,7 +82,7 @@ async def test_a_match_that_was_cut_short_shows_what_was_played_of_it(
             await house.come(host, name, keeps=False)
         cup = host.tournaments["cup"]
         await cup.finished()
-        void, won = cup.record.matches.values()
+        void, won = [await cup.concluded(match) for match in cup.record.matches]
         assert (void.match, void.ending, void.why, void.score) == ("cup-1", Ending.VOID, CUT_SHORT, None)
         assert [*void.moves] == moves
         assert void.times == pytest.approx((1.0, 1.0, 1.0))
@@ -250,7 +251,7 @@ async def test_what_organisers_did_is_known_for_ever(house: House, autojump_cloc
 async def test_moves_of_old_matches_are_in_the_store_only(
     house: House, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(record, "WHOLE", 3)
+    monkeypatch.setattr(record, "LATEST", 3)
     for again in range(2):
         async with house.open() as host:
             for name in ("ann", "bob"):

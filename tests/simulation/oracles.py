@@ -17,7 +17,7 @@ from tournament.events import Ending
 from tournament.facts import Concluded, State
 from tournament.format import Pairing
 from tournament.lobby import Lobby
-from tournament.record import WHOLE, Record
+from tournament.record import LATEST, Record
 from tournament.tournament import Tournament
 
 Options = Mapping[str, object]
@@ -40,7 +40,7 @@ def added_up(ledger: Ledger, live: Record, kept: Record) -> Iterator[str]:
     known, all_of_it = dict(live.results.came_to), dict(kept.results.came_to)
     if known != {number: result for number, result in all_of_it.items() if number in known}:
         yield f"what is known differs from what is kept: {known} from {all_of_it}"
-    if len(known) != len(all_of_it) and not (live.format.endless and len(known) == WHOLE):
+    if len(known) != len(all_of_it) and not (live.format.endless and len(known) == LATEST):
         yield f"{len(known)} of {len(all_of_it)} results are known"
     if live.standings() != kept.standings():
         yield f"the standings differ from what is kept: {live.standings()} from {kept.standings()}"

@@ -23,7 +23,7 @@ from msgspec import Struct
 from msgspec.json import decode
 
 from tests.bench.server import Server, quintain
-from tournament.record import WHOLE
+from tournament.record import LATEST
 
 if TYPE_CHECKING:
     from tests.soak.visitors import Waves
@@ -93,7 +93,7 @@ def _an_hour(samples: Sequence[Sample], figures: Sequence[float]) -> float:
 
 
 def full(matches: Iterable[int]) -> bool:
-    return all(each > WHOLE for each in matches)
+    return all(each > LATEST for each in matches)
 
 
 def soak(
@@ -131,7 +131,7 @@ def soak(
                 said = now
                 say(line(samples[-1], waves))
             for each in waves.values():
-                each.play(TURN if played.get(each.game, 0) > WHOLE else filling)
+                each.play(TURN if played.get(each.game, 0) > LATEST else filling)
             time.sleep(REST)
     return Soak(since, samples, {name: each.moves for name, each in waves.items()})
 

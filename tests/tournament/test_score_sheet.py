@@ -12,6 +12,8 @@ from tournament.facts import Concluded, Disqualified, Drew, Entered, Opened, Voi
 from tournament.format import Pairing, formats
 from tournament.record import Record
 from tournament.score_sheet import ALL_CROSSED, CROSSED, LATEST, NEAREST, ScoreSheet, board_of
+from tournament.store import Store
+from tournament.tournament import Tournament
 
 NAMES = tuple(f"bot {number}" for number in range(8))
 SCORES = ((1.0, 0.0), (0.5, 0.5), (0.0, 1.0))
@@ -24,17 +26,32 @@ def event(kind: str, names: tuple[str, ...] = NAMES) -> Record:
     return record
 
 
-def play(record: Record, random: Random, first: str, second: str) -> str:
+def happened(record: Record, random: Random, first: str, second: str) -> tuple[Drew, Concluded]:
     """One more pairing, and its match."""
-    number = record.last_drawn + 1
-    match, score = f"cup-{number}", random.choice(SCORES)
+    number, score = record.last_drawn + 1, random.choice(SCORES)
     winner = None if score[0] == 0.5 else int(score[0] == 0)
     moves = tuple(random.choices("abc", k=3))
-    record.add(Drew((Pairing(number, number, first, second),)))
-    record.add(
-        Concluded(match, number, (first, second), winner, Ending.PLAYED, "so", score, moves, (0.1,) * 3)
-    )
-    return match
+    players, times = (first, second), (0.1,) * len(moves)
+    over = Concluded(f"cup-{number}", number, players, winner, Ending.PLAYED, "so", score, moves, times)
+    return Drew((Pairing(number, number, first, second),)), over
+
+
+def play(record: Record, random: Random, first: str, second: str) -> str:
+    """It is added to the record; returns the name of the match."""
+    drew, over = happened(record, random, first, second)
+    record.add(drew)
+    record.add(over)
+    return over.match
+
+
+async def play_and_keep(
+    tournament: Tournament, store: Store, random: Random, first: str, second: str
+) -> None:
+    """It is added to the record of a tournament that is held, and the store has it, with its moves."""
+    facts = happened(tournament.record, random, first, second)
+    for fact in facts:
+        tournament.record.add(fact)
+    await store.keep(tournament.record.kept_as, 0.0, facts)
 
 
 @pytest.mark.parametrize("kind", [name for name, found in formats().items() if name != "knockout"])

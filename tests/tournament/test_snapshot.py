@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from tests.tournament.histories import history
 from tests.tournament.test_tally import forgetful
 from tournament.facts import (
-    Abridged,
     CheckedIn,
     Chose,
     Claimed,
@@ -28,6 +27,7 @@ from tournament.facts import (
 )
 from tournament.format import Pairing, Result, formats
 from tournament.record import Record
+from tournament.remembered import Abridged
 from tournament.snapshot import Snapshot, restored, taken
 
 seeds = st.integers(0, 2**32 - 1)

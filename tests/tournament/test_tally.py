@@ -27,7 +27,7 @@ seeds = st.integers(0, 2**32 - 1)
 def forgetful(again: int = 1) -> Generator[None]:
     """A record remembers few matches, and adds up few `again` with each that ends."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tournament.record, "WHOLE", FEW)
+        patch.setattr(tournament.record, "LATEST", FEW)
         patch.setattr(tournament.results, "AGAIN", again)
         yield
 

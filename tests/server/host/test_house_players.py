@@ -10,7 +10,7 @@ from trio.testing import MockClock
 from server.host.reception import Unwelcome
 from server.host.thinker import Busy, Failed
 from tests.server.host.inside import Inside
-from tests.server.protocols.fours import DISCONNECTED, END, Bot, ignored, place, play_on, table
+from tests.server.protocols.fours import DISCONNECTED, END, Bot, ignored, over, place, play_on, table
 from tournament.events import Ending
 from tournament.facts import AnyFact
 from tournament.match import Match
@@ -40,7 +40,7 @@ async def test_random_plays_legal_moves_that_differ_from_match_to_match(autojump
             await ann.tell("start", id="Ann", against="random")
             await play_on(ann)
         openings = set()
-        for match in table(host).matches.values():
+        for match in await over(host):
             theirs = match.moves[match.players.index("random") :: 2]
             openings.add(theirs[:3])
         assert len(openings) > 4
@@ -139,7 +139,7 @@ async def test_aima_takes_half_a_second_for_a_move(autojump_clock: MockClock) ->
         ann = Bot(host)
         await ann.tell("start", id="Ann", against="aima")
         assert (await play_on(ann))[-1] == END
-        (match,) = table(host).matches.values()
+        (match,) = await over(host)
         moves = match.moves[match.players.index("aima") :: 2]
         assert thinker.asked == [("connect-4", "alphabeta", 0.5)] * len(moves)
         assert trio.current_time() == pytest.approx(0.5 * len(moves))
@@ -152,7 +152,7 @@ async def test_aima_moves_at_once_where_too_many_are_thinking(autojump_clock: Mo
         ann = Bot(host)
         await ann.tell("start", id="Ann", against="aima")
         assert (await play_on(ann))[-1] == END
-        (match,) = table(host).matches.values()
+        (match,) = await over(host)
         assert len(thinker.asked) == len(match.moves[match.players.index("aima") :: 2])
         assert trio.current_time() == 0.0, "no time has passed"
 

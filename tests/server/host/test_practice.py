@@ -65,10 +65,11 @@ def record_of(host: Host, game: str = "tic-tac-toe") -> Record:
 
 
 async def played(hall: Room, opponent: str, game: str = "tic-tac-toe", matches: int = 1) -> list[Concluded]:
-    """What came of so many matches against an opponent, by the record."""
+    """What came of so many matches against an opponent, as it was kept."""
     ann = await hall.hello("ann", game, against=opponent, matches=matches)
     await play(ann, game, matches)
-    return list(record_of(hall.host, game).matches.values())
+    held = hall.host.tournaments[OPEN + game]
+    return [await held.concluded(match) for match in held.record.matches]
 
 
 def house(fact: Concluded) -> int:

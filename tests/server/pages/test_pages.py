@@ -20,8 +20,9 @@ from tests.server.web import get, serving
 from tests.tournament.world import silent
 from tournament.desk import Desk
 from tournament.events import Ending
-from tournament.facts import Abridged, AnyFact, Concluded, Drew, Entered, State, Turned
+from tournament.facts import AnyFact, Concluded, Drew, Entered, State, Turned
 from tournament.format import Pairing
+from tournament.remembered import Abridged
 
 HEADERS = {
     "x-content-type-options": "nosniff",
@@ -123,7 +124,7 @@ async def test_the_standings_and_the_last_positions_can_be_read_without_a_script
 async def test_a_ply_has_an_address_and_that_board(autojump_clock: MockClock) -> None:
     async with gallery() as here:
         await played(here, "ann", "bob")
-        moves = here.host.tournaments["cup"].record.matches["cup-1"].moves
+        moves = (await here.host.tournaments["cup"].concluded("cup-1")).moves
         position, game = catalogue()[GAME].start(), catalogue()[GAME]
         for ply, written in enumerate(moves, 1):
             move = game.read(written, position)
@@ -358,7 +359,7 @@ async def test_a_replay_is_given_in_pieces_that_have_every_position(autojump_clo
         await here.hold(entrants=2, game="hexagon-dots", options={"rows": 11, "cols": 11})
         await here.come("ann", "bob", game="hexagon-dots")
         await trio.sleep(2000.0)
-        plies = len(here.host.tournaments["cup"].record.matches["cup-1"].moves)
+        plies = here.host.tournaments["cup"].record.matches["cup-1"].plies
         boards: list[str] = []
         answers = 0
         while len(boards) <= plies:
@@ -449,7 +450,7 @@ def test_figures_and_endings_are_put_as_people_do(put: Callable[[], str], expect
 
 
 async def test_a_match_that_is_long_over_is_fetched_and_shown_whole(autojump_clock: MockClock) -> None:
-    """A record remembers the moves of the latest matches; those of all others are in the store."""
+    """Of those, a record does not even have what led to their ends: all that is in the store."""
     async with gallery() as here:
         await played(here, "ann", "bob")
         matches = here.host.tournaments["cup"].record.matches
@@ -471,12 +472,13 @@ async def test_one_story_may_be_told_to_several_at_once(autojump_clock: MockCloc
         await here.hold(entrants=2, game="hexagon-dots", options={"rows": 15, "cols": 15})
         await here.come("ann", "bob", game="hexagon-dots")
         await trio.sleep(3000.0)
-        record = here.host.tournaments["cup"].record
-        story = Story(record, record.matches["cup-1"])
+        cup = here.host.tournaments["cup"]
+        over = await cup.concluded("cup-1")
+        story = Story(cup.record, over)
         async with trio.open_nursery() as nursery:
             for _ in range(3):
                 nursery.start_soon(match.completed, story)
-    assert [ply.number for ply in story.plies] == list(range(1, len(record.matches["cup-1"].moves) + 1))
+    assert [ply.number for ply in story.plies] == list(range(1, over.plies + 1))
     assert story.positions[-1].outcome is not None
 
 

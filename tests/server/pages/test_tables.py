@@ -14,7 +14,7 @@ from server.pages import bot, home, tables
 from server.pages.tournament import parts_of, stamp
 from tests.server.pages.gallery import Gallery, gallery
 from tests.steps import steps_taken
-from tests.tournament.test_score_sheet import event, play
+from tests.tournament.test_score_sheet import event, play, play_and_keep
 from tournament.facts import Dealt, Drew, Entered, Froze, Voided
 from tournament.format import Pairing
 from tournament.record import Record
@@ -38,7 +38,7 @@ async def held(here: Gallery, field: int, matches: int = 100) -> Record:
         tournament.record.add(Entered(name))
     random = Random(1)
     for _ in range(matches):
-        play(tournament.record, random, *random.sample(names, 2))
+        await play_and_keep(tournament, here.host.store, random, *random.sample(names, 2))
     return tournament.record
 
 

@@ -210,8 +210,10 @@ async def sides_drawn(ann: Dots, bob: Dots, count: int) -> None:
         await other.turn()
 
 
-def results(here: Table, tournament: str = OPEN) -> list[Concluded]:
-    return list(here.host.tournaments[tournament].record.matches.values())
+async def results(here: Table, tournament: str = OPEN) -> list[Concluded]:
+    """The matches that are over, as the store has them."""
+    held = here.host.tournaments[tournament]
+    return [await held.concluded(match) for match in held.record.matches]
 
 
 def playing(here: Table, name: str) -> Match:

@@ -14,7 +14,7 @@ from games.catalogue import catalogue
 from server.protocols.api.changes import ROWS, changed
 from server.protocols.api.paging import MOST
 from tests.server.protocols.test_api import GAME, Office, events, office
-from tests.tournament.test_score_sheet import NAMES, event, play
+from tests.tournament.test_score_sheet import NAMES, event, play, play_and_keep
 from tournament.facts import Entered, Froze, Opened, Withdrew
 from tournament.record import Record
 from tournament.score_sheet import board_of
@@ -23,12 +23,12 @@ from tournament.score_sheet import board_of
 async def held(here: Office, matches: int = 25) -> Record:
     """A tournament of which so many matches are over."""
     await here.host.open("cup", Opened(GAME, "swiss"))
-    record, random = here.host.tournaments["cup"].record, Random(1)
+    cup, random = here.host.tournaments["cup"], Random(1)
     for name in NAMES:
-        record.add(Entered(name))
+        cup.record.add(Entered(name))
     for _ in range(matches):
-        play(record, random, *random.sample(NAMES, 2))
-    return record
+        await play_and_keep(cup, here.host.store, random, *random.sample(NAMES, 2))
+    return cup.record
 
 
 async def pages(here: Office, path: str, key: str, limit: int) -> list[Any]:

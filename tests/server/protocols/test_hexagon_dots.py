@@ -171,7 +171,7 @@ async def test_the_end_is_told_to_both_without_a_token(autojump_clock: MockClock
         assert scores(told[0]) == scores(told[1]) == [0, 1]
         over = await here.read(ann.game)
         assert (drawn(over), over["state"]) == (ROW_BY_ROW, "completed")
-        (result,) = results(here)
+        (result,) = await results(here)
         assert (result.winner, result.ending) == (1, Ending.PLAYED)
 
 
@@ -189,7 +189,7 @@ async def test_bots_that_put_deltas_together_without_a_look_know_the_game(
             for bot in (ann, bob):
                 await bot.join(game)
                 nursery.start_soon(play_on, here, bot, Random(f"{bot.name} {rows} {cols}"))
-        (result,) = results(here)
+        (result,) = await results(here)
         moves = list(result.moves)
         assert ann.lines == moves, "who began was told of every line in the order of drawing"
         assert sorted(map(str, bob.lines)) == sorted(map(str, moves))
@@ -245,7 +245,7 @@ async def test_a_violation_is_told_in_words_and_loses(
         assert drawn(end) == SIDES[4:], "what was not allowed is not drawn"
         assert end["hexagons"][0]["owner"] == end["players"][1]
         assert await here.read(ann.game) | end == await here.read(ann.game) | {"lines": end["lines"]}
-        (result,) = results(here)
+        (result,) = await results(here)
         assert (result.winner, result.ending) == (0, Ending.ILLEGAL)
 
 
@@ -472,7 +472,7 @@ async def test_bots_that_lose_their_connections_lose_nothing_else(
             for bot in (ann, bob):
                 await bot.join(game)
                 nursery.start_soon(unsteady, here, bot, Random(f"{bot.name} {seed}"))
-        (result,) = results(here)
+        (result,) = await results(here)
         assert result.ending is Ending.PLAYED
         assert ann.lines == list(result.moves)
         assert sorted(map(str, bob.lines)) == sorted(map(str, result.moves))
@@ -495,7 +495,7 @@ async def test_a_bot_that_hangs_up_before_its_first_turn_holds_nobody_up(autojum
         await ann.move(SIDES[0])
         await trio.sleep(5.1)
         assert scores(await ann.end()) == [0, 0], "nobody is disqualified"
-        (result,) = results(here)
+        (result,) = await results(here)
         assert (result.winner, result.ending, result.score) == (None, Ending.VOID, None)
 
 
@@ -538,7 +538,7 @@ async def test_half_a_minute_in_a_match_is_all_that_a_bot_may_be_away(autojump_c
         assert scores(await ann.end()) == [0, "disqualified"]
         await bob.move(SIDES[3])
         assert drawn(await bob.end()) == SIDES[3:5], "whoever comes too late is told how it ended"
-        (result,) = results(here)
+        (result,) = await results(here)
         assert (result.winner, result.ending) == (0, Ending.LEFT)
         assert not list(here.host.lobby.players("hexagon-dots")), "both are gone"
         await bob.join(await here.made())
@@ -605,4 +605,4 @@ async def test_a_turn_is_not_lost_with_the_opponents_connection(autojump_clock: 
         await ann.move(SIDES[2])
         await trio.sleep(26.5)
         assert drawn(await ann.end()) == SIDES[2:3]
-        assert results(here)[0].winner == 0
+        assert (await results(here))[0].winner == 0

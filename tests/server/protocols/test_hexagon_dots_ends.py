@@ -103,8 +103,9 @@ async def test_a_game_ends_as_whoever_made_it_wanted(
         assert list(await here.read(game)) == GAME
         if options == {"end": "hexagons"}:
             assert scores(await ann.end()) == scores(await bob.end()) == [1, 1]
-            assert results(here)[0].winner is None
-            assert (results(here)[0].ending, len(results(here)[0].moves)) == (Ending.PLAYED, 12)
+            (result,) = await results(here)
+            assert result.winner is None
+            assert (result.ending, len(result.moves)) == (Ending.PLAYED, 12)
         else:
             assert scores(said(await mover.turn())) == [1, 1]
             await mover.move(line(0, 1, 0, 2))
@@ -114,7 +115,7 @@ async def test_a_game_ends_as_whoever_made_it_wanted(
 async def test_bots_that_never_fill_in_play_a_game_to_its_end(autojump_clock: MockClock) -> None:
     async with table() as here:
         await hunted(here, await here.made(5, 5, end="hexagons"))
-        (result,) = results(here)
+        (result,) = await results(here)
         assert (result.ending, result.options) == (Ending.PLAYED, FOUND)
         assert len(result.moves) < 49 - 6
 
@@ -127,7 +128,7 @@ async def test_a_game_found_by_match_ends_with_the_hexagons(autojump_clock: Mock
         game = await here.found()
         assert list(await here.read(game)) == GAME
         await hunted(here, game)
-        (result,) = results(here)
+        (result,) = await results(here)
         assert (result.ending, result.options) == (Ending.PLAYED, FOUND)
 
 

@@ -211,7 +211,7 @@ async def test_nobody_is_in_two_matches_when_an_opponent_goes_as_they_begin(
         await ann.turn()
         await ann.move(SIDES[0])
         assert scores(await ann.end()) == [0, 0]
-        assert len(results(here)) == 1
+        assert len(await results(here)) == 1
 
 
 async def test_who_waits_on_a_board_of_its_own_is_dealt_nothing_else(autojump_clock: MockClock) -> None:
@@ -287,9 +287,10 @@ async def test_bots_that_seek_games_play_one_after_the_other(autojump_clock: Moc
             nursery.start_soon(career, here, name)
         await trio.sleep(60.0)
         nursery.cancel_scope.cancel()
-        met = Counter(frozenset(result.players) for result in results(here))
+        over = await results(here)
+        met = Counter(frozenset(result.players) for result in over)
         assert len(met) == 3, "the host sees to it that all meet"
-        assert {result.ending for result in results(here)} == {Ending.PLAYED}
+        assert {result.ending for result in over} == {Ending.PLAYED}
 
 
 # Tournaments
@@ -312,9 +313,8 @@ async def test_in_a_tournament_any_address_leads_to_the_next_match(
             nursery.cancel_scope.cancel()
         cup = here.host.tournaments["cup"].record
         assert cup.state is State.FINISHED
-        assert [(each.ending, len(each.moves) > 30) for each in cup.matches.values()] == [
-            (Ending.PLAYED, True)
-        ] * 3
+        over = await results(here, "cup")
+        assert [(each.ending, len(each.moves) > 30) for each in over] == [(Ending.PLAYED, True)] * 3
 
 
 async def test_whoever_is_in_no_tournament_plays_on_the_board_that_it_came_for(

@@ -82,7 +82,7 @@ async def play_on(here: Table, mover: Bot, waiting: Bot, plies: int, tournament:
     await waiting.end()
     assert waiting.lines == mover.lines == SIDES
     assert len(waiting.hexagons) == len(mover.hexagons) == 1
-    (match,) = results(here, tournament)
+    (match,) = await results(here, tournament)
     assert (match.ending, list(match.moves)) == (Ending.ILLEGAL, SIDES)
 
 
@@ -149,7 +149,7 @@ async def test_a_move_that_is_not_made_again_makes_the_game_void(autojump_clock:
         for bot in (mover, waiting):
             answer = await bot.told()
             assert (answer.status, said(answer)["state"]) == (200, "completed")
-        (match,) = results(here)
+        (match,) = await results(here)
         assert match.ending is Ending.VOID
         assert match.why == f"{CUT_SHORT}, and {mover.name} had been told of a move that was not kept"
 
@@ -226,7 +226,7 @@ async def test_if_somebody_does_not_come_back_the_game_is_void(autojump_clock: M
         await waiting.again()
         await trio.sleep(GRACE + 1.0)
         await waiting.end()
-        (match,) = results(here)
+        (match,) = await results(here)
         assert (match.ending, match.why) == (
             Ending.VOID,
             f"{CUT_SHORT}, and {mover.name} did not come back",

@@ -59,10 +59,11 @@ async def test_a_name_plays_several_games_each_by_its_own_tokens(autojump_clock:
                 again = here.bot("ann")
                 await again.join(others.game)
                 assert await answered(again) == (409, TWICE), "the other games go on"
-        assert [(each.players, each.winner, each.ending, list(each.moves)) for each in results(here)] == [
+        over = await results(here)
+        assert [(each.players, each.winner, each.ending, list(each.moves)) for each in over] == [
             (names, 1, Ending.PLAYED, SIDES) for names in (("cas", "ann"), ("ann", "bob"), ("ann", "bob"))
         ]
-        assert len({each.match for each in results(here)}) == 3
+        assert len({each.match for each in over}) == 3
         rows = {row.name: (row.played, row.wins) for row in record.standings()}
         assert rows == {"ann": (3, 1), "bob": (2, 2), "cas": (1, 0)}
         assert fold(here.host.store.kept())[OPEN].matches == record.matches

@@ -154,7 +154,7 @@ async def test_every_game_is_played_to_its_end(name: str, autojump_clock: MockCl
             for bot in (ann, bob):
                 turn = (await bot.news())[0]
                 assert (turn["type"], turn["ply"], turn["last"]) == ("turn", ply + 1, match.moves[ply])
-        (result,) = results(here, f"open-{name}")
+        (result,) = await results(here, f"open-{name}")
         assert result.ending is Ending.PLAYED
 
 
