@@ -43,7 +43,6 @@ ELSEWHERE = {
     "server/export/decision_views.py": "server/test_deciding.py",
     "tournament/player.py": "tournament/test_presence.py",
     "server/commands/import_match.py": "server/test_commands_host.py",
-    "server/host/appearances.py": "server/pages/test_tables.py",
     "server/host/claims.py": "server/host/test_seats.py",
     "server/host/happened.py": "server/peers/test_watching.py",
     "server/host/holding.py": "server/host/test_host.py",

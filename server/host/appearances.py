@@ -1,12 +1,16 @@
 """Who has played which matches: an index that follows records: a look at a bot costs what it has played."""
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from threading import Lock
 from weakref import WeakKeyDictionary
 
+from tournament.events import Ending
 from tournament.record import Record
 
 PIECE = 10_000  # of a record, read at a time
+
+Found = list[tuple[Record, Sequence[int]]]  # records, and which of their matches
 
 
 class Appearances:
@@ -29,15 +33,27 @@ class Appearances:
 
 
 class Index:
-    """Of every record that somebody asked about."""
+    """Of every record that somebody asked about. It may be asked in several threads."""
 
     def __init__(self) -> None:
         self._records: WeakKeyDictionary[Record, Appearances] = WeakKeyDictionary()
+        self._following = Lock()
 
     def find(self, record: Record, name: str) -> Sequence[int]:
-        found = self._records.setdefault(record, Appearances())
-        found.follow(record)
+        with self._following:
+            found = self._records.setdefault(record, Appearances())
+            found.follow(record)
         return found.of(name)
+
+    def of(self, name: str, records: Iterable[Record]) -> Found:
+        """Where somebody of that name has entered, or has finished a match; and which matches."""
+        found = [(record, self.find(record, name)) for record in records]
+        return [each for each in found if name in each[0].entrants or _finished(*each)]
+
+
+def _finished(record: Record, matches: Sequence[int]) -> bool:
+    """Whether one of them ended with a result: whoever plays against the host's own has not entered."""
+    return any(record.matches[record.endings[number]].ending is not Ending.VOID for number in matches)
 
 
 def unseen(name: str) -> str:

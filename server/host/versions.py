@@ -16,7 +16,7 @@ from typing import Any
 import trio
 from msgspec import Struct
 
-from server.host.appearances import PIECE, Index
+from server.host.appearances import PIECE, Found, Index
 from server.net.guard import Guard
 from tournament.format import Result
 from tournament.ratings import Ratings
@@ -32,7 +32,6 @@ WAIT = 2.0  # seconds that somebody waits for those of now
 BETWEEN = "\n"  # a name and a version: neither has it
 
 Run = Callable[[Callable[[], Any]], Awaitable[Any]]
-Found = Sequence[tuple[Record, Sequence[int]]]  # records, and which of their matches
 Rated = Mapping[str, Strength]  # by name and version
 
 

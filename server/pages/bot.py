@@ -5,14 +5,14 @@ tournament. An index follows the records, so a page costs what the bot has playe
 never more than some ten thousand matches; it may be made in a thread.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from markupsafe import Markup
 from msgspec import Struct
 
 from games.catalogue import catalogue
-from server.host.appearances import Index
+from server.host.appearances import Found, Index
 from server.host.grading import Kept
 from server.host.versions import OWN, Rated, Version, versions
 from server.host.view import View
@@ -79,10 +79,9 @@ def seen(
     for record in records:
         by_game.setdefault(record.opened.game, []).append(record)
     careers: list[Career] = []
-    found: list[tuple[Record, Sequence[int]]] = []
+    found: Found = []
     for game, theirs in by_game.items():
-        mine = [(record, index.find(record, name)) for record in theirs if name in record.entrants]
-        if mine:
+        if mine := index.of(name, theirs):
             careers.append(_career(name, game, curves.find(game, name, theirs), mine, rated.get(game, {})))
             found += mine
     if not careers:
@@ -111,9 +110,7 @@ def kept(host: View, name: str) -> Mapping[str, Kept]:
     return found
 
 
-def _latest_first(
-    name: str, found: Sequence[tuple[Record, Sequence[int]]], skip: int, most: int
-) -> Iterator[Played]:
+def _latest_first(name: str, found: Found, skip: int, most: int) -> Iterator[Played]:
     """Some of the matches; those passed over cost nothing."""
     for record, numbers in reversed(found):
         chosen = numbers[max(0, len(numbers) - skip - most) : max(0, len(numbers) - skip)]
@@ -133,9 +130,7 @@ def _played(record: Record, match: Concluded, name: str) -> Played:
     return Played(match.match, record.name, game.title, opponent, seat_called, score, ending, plies, ended)
 
 
-def _career(
-    name: str, game: str, curve: Markup | None, mine: list[tuple[Record, Sequence[int]]], rated: Rated
-) -> Career:
+def _career(name: str, game: str, curve: Markup | None, mine: Found, rated: Rated) -> Career:
     total, against = Against(), dict[str, Against]()
     for record, numbers in mine:
         for number in numbers[-OWN:]:

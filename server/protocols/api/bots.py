@@ -1,28 +1,29 @@
 """What a bot has done, version by version: the answers to `GET /api/bots` and `GET /api/bots/{bot}`."""
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from msgspec import structs
 
 from server.export.json_views import moment_or_none, rounded
-from server.host.appearances import Index, unseen
+from server.host.appearances import Found, unseen
 from server.host.versions import Rated, Version, versions
 from server.http.head import HttpError
 from server.http.wire import Response, json_response
 from server.protocols.api.call import Look
-from tournament.record import Record
 
 
 async def career(call: Look, name: str) -> Response:
     """In each game, in the order of their tournaments."""
     records = [call.seen(each.record) for each in call.view.tournaments.values()]
-    mine = [record for record in records if name in record.entrants]
+    mine = await call.view.boards.run(partial(call.view.versions.index.of, name, records))
     if not mine:
         raise HttpError(404, unseen(name))
     rated = await call.view.versions.of_games(name, records)
-    work = (partial(_career, name, game, mine, rated[game], call.view.versions.index) for game in rated)
+    by_game: dict[str, Found] = {}
+    for each in mine:
+        by_game.setdefault(each[0].opened.game, []).append(each)
+    work = (partial(_career, name, game, by_game[game], rated.get(game, {})) for game in by_game)
     games = [await call.view.boards.run(each) for each in work]
     return json_response(200, {"name": name, "games": games})
 
@@ -34,11 +35,8 @@ async def named(call: Look) -> Response:
     return await career(call, name)
 
 
-def _career(name: str, game: str, mine: Sequence[Record], rated: Rated, index: Index) -> dict[str, Any]:
-    theirs = [record for record in mine if record.opened.game == game]
-    shown = [
-        _shown(each) for each in versions(name, [(each, index.find(each, name)) for each in theirs], rated)
-    ]
+def _career(name: str, game: str, mine: Found, rated: Rated) -> dict[str, Any]:
+    shown, theirs = [_shown(each) for each in versions(name, mine, rated)], [record for record, _ in mine]
     latest = shown[0] if shown else {"version": None, "rating": None, "interval": None}
     said = [record.affiliations[name] for record in theirs if name in record.affiliations]
     return {
