@@ -46,13 +46,17 @@ class Index:
         return found.of(name)
 
     def of(self, name: str, records: Iterable[Record]) -> Found:
-        """Where somebody of that name has entered, or has finished a match; and which matches."""
-        found = [(record, self.find(record, name)) for record in records]
+        """Where somebody of that name has entered, or has finished a match; and which matches.
+
+        Only at a table without an end does somebody play who has not entered, with the host's own.
+        """
+        chosen = [record for record in records if name in record.entrants or record.format.endless]
+        found = [(record, self.find(record, name)) for record in chosen]
         return [each for each in found if name in each[0].entrants or _finished(*each)]
 
 
 def _finished(record: Record, matches: Sequence[int]) -> bool:
-    """Whether one of them ended with a result: whoever plays against the host's own has not entered."""
+    """Whether one of them was not void."""
     return any(record.matches[record.endings[number]].ending is not Ending.VOID for number in matches)
 
 

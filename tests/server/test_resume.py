@@ -19,7 +19,7 @@ from server.store.ledger import RETRY, Ledger
 from server.store.sqlite import Sqlite
 from tests.crashes.world import at_once
 from tests.server.store.faults import Faulty
-from tests.tournament.world import first, play, silent
+from tests.tournament.world import first, kept_matches, play, silent
 from tournament import record
 from tournament.desk import Desk
 from tournament.events import Ending
@@ -82,7 +82,7 @@ async def test_a_match_that_was_cut_short_shows_what_was_played_of_it(
             await house.come(host, name, keeps=False)
         cup = host.tournaments["cup"]
         await cup.finished()
-        void, won = [await cup.concluded(match) for match in cup.record.matches]
+        void, won = await kept_matches(cup)
         assert (void.match, void.ending, void.why, void.score) == ("cup-1", Ending.VOID, CUT_SHORT, None)
         assert [*void.moves] == moves
         assert void.times == pytest.approx((1.0, 1.0, 1.0))

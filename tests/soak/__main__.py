@@ -2,10 +2,10 @@
 
 Prints the memory of both processes every minute, and at the end by how much it grew in an
 hour over the second half: how much of that finished matches take, which are kept for good, and
-how much anything else. Exit code 1 if the latter is more than 1 MiB. A table remembers its
-latest thousand matches best. The second half does not begin before all tables have so many, so
-on a busy machine a run takes longer, up to twice as long as it was told; it says if that was not
-enough.
+how much anything else. Exit code 1 if the latter is more than 1 MiB. Of its latest thousand
+matches a table remembers more than of others. The second half does not begin before all tables
+have so many, so on a busy machine a run takes longer, up to twice as long as it was told; it says
+if that was not enough.
 """
 
 import sys

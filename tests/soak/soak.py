@@ -64,7 +64,7 @@ class Soak(Struct, frozen=True):
 
     @property
     def filled(self) -> bool:
-        """Whether every table had as many matches by then as a record remembers best."""
+        """Whether every table had as many matches by then as it remembers more of than of others."""
         return full(self.measured[0].matches)
 
     def slopes(self) -> tuple[float, ...]:

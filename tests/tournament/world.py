@@ -53,6 +53,11 @@ class World:
         return self.lobby.enter(name, self.tournament.game.name)
 
 
+async def kept_matches(tournament: Tournament) -> list[Concluded]:
+    """Those that are over and remembered, with their moves, as the store has them."""
+    return [await tournament.concluded(match) for match in tournament.record.matches]
+
+
 async def play(player: Player, behave: Behaviour) -> None:
     """Behave like that in every match."""
     async for seat in player:

@@ -90,10 +90,14 @@ function result(end) {
   return end.winner === you ? "You have won" : "You have lost";
 }
 
+function removeSpots() {
+  board.querySelectorAll(SPOTS).forEach((each) => each.remove());
+}
+
 function finish() {
   over = true;
   typed.hidden = true;
-  board.querySelectorAll(SPOTS).forEach((each) => each.remove());
+  removeSpots();
   socket.close();
 }
 
@@ -112,7 +116,7 @@ async function look(ply) {
     if (drawn !== null) {
       const focused = board.contains(document.activeElement);
       show(board, drawn);
-      if (over) board.querySelectorAll(SPOTS).forEach((each) => each.remove());
+      if (over) removeSpots();
       else if (focused) board.querySelector("[data-move]")?.focus();
       board.dataset.ply = ply;
       return;

@@ -20,6 +20,7 @@ from server.net.limits import Limits
 from tests.server.exports import exported
 from tests.server.host.inside import Inside
 from tests.server.protocols.room import Guest, Room, room
+from tests.tournament.world import kept_matches
 from tournament.causes import Disconnected, Refused, Returned
 from tournament.entries import entry
 from tournament.events import Ending
@@ -68,8 +69,7 @@ async def played(hall: Room, opponent: str, game: str = "tic-tac-toe", matches: 
     """What came of so many matches against an opponent, as it was kept."""
     ann = await hall.hello("ann", game, against=opponent, matches=matches)
     await play(ann, game, matches)
-    held = hall.host.tournaments[OPEN + game]
-    return [await held.concluded(match) for match in held.record.matches]
+    return await kept_matches(hall.host.tournaments[OPEN + game])
 
 
 def house(fact: Concluded) -> int:

@@ -17,6 +17,7 @@ from server.net.limits import Limits
 from server.protocols.c4arena.talk import C4Arena
 from server.protocols.dialect import Channel
 from tests.server.transcripts import hosting
+from tests.tournament.world import kept_matches
 from tournament.facts import Concluded
 from tournament.record import Record
 from tournament.store import Store
@@ -149,6 +150,4 @@ def table(host: Host) -> Record:
 
 
 async def over(host: Host) -> list[Concluded]:
-    """The matches that are over, as the store has them."""
-    held = host.tournaments["open-connect-4"]
-    return [await held.concluded(match) for match in held.record.matches]
+    return await kept_matches(host.tournaments["open-connect-4"])

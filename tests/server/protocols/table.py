@@ -19,6 +19,7 @@ from server.protocols.house.sessions import HouseHttp
 from tests.server.transcripts import hosting
 from tests.server.web import Answer, Client, Server, serving
 from tests.server.windowed import Weather
+from tests.tournament.world import kept_matches
 from tournament.facts import AnyFact, Concluded
 from tournament.match import Match
 from tournament.store import Memory, Store
@@ -211,9 +212,7 @@ async def sides_drawn(ann: Dots, bob: Dots, count: int) -> None:
 
 
 async def results(here: Table, tournament: str = OPEN) -> list[Concluded]:
-    """The matches that are over, as the store has them."""
-    held = here.host.tournaments[tournament]
-    return [await held.concluded(match) for match in held.record.matches]
+    return await kept_matches(here.host.tournaments[tournament])
 
 
 def playing(here: Table, name: str) -> Match:
