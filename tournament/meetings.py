@@ -6,7 +6,7 @@ played again.
 """
 
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -20,7 +20,8 @@ if TYPE_CHECKING:  # numpy is slow to import, and much of what imports this file
 
     Floats = NDArray[np.float64]
 
-FEW = 512  # fingerprints that are kept unsorted, which takes eight times the room, before they are sorted in
+PIECE = 4096  # fingerprints that are kept together, at the most
+LEAST = -(2**63)  # fingerprint
 
 
 class Game(Struct, frozen=True, gc=False):
@@ -119,27 +120,31 @@ class Meetings:
 
 
 class Fingerprints:
-    """Which of a great many have been seen; eight bytes each."""
+    """Which of a great many have been seen; eight bytes each.
+
+    In pieces that are sorted, and follow each other: adding one moves what is behind it in its piece
+    and nothing else, and no two copies of all of it are ever there.
+    """
 
     def __init__(self) -> None:
-        self._sorted = array("q")
-        self._latest: set[int] = set()
+        self._pieces = [array("q")]
+        self._lowest = array("q", [LEAST])  # that may be in each piece
 
     def is_new(self, fingerprint: int) -> bool:
         """Whether it has not been seen before; from now on it has."""
-        if fingerprint in self._latest:
+        which = bisect_right(self._lowest, fingerprint) - 1
+        piece = self._pieces[which]
+        at = bisect_left(piece, fingerprint)
+        if at < len(piece) and piece[at] == fingerprint:
             return False
-        at = bisect_left(self._sorted, fingerprint)
-        if at < len(self._sorted) and self._sorted[at] == fingerprint:
-            return False
-        self._latest.add(fingerprint)
-        if len(self._latest) > FEW + len(self._sorted) // 16:
-            self._sort()
+        piece.insert(at, fingerprint)
+        if len(piece) > PIECE:
+            self._split(which)
         return True
 
-    def _sort(self) -> None:
-        import numpy as np
-
-        both = np.concatenate((np.array(self._sorted), np.array([*self._latest], dtype=np.int64)))
-        self._sorted = array("q", np.sort(both, kind="stable").tobytes())
-        self._latest.clear()
+    def _split(self, which: int) -> None:
+        """Make two pieces of one that is full."""
+        piece = self._pieces[which]
+        half = len(piece) // 2
+        self._pieces[which : which + 1] = piece[:half], piece[half:]
+        self._lowest.insert(which + 1, piece[half])

@@ -11,7 +11,7 @@ from tests.oracles import ratings as oracle
 from tests.steps import steps_taken
 from tournament.fit_sparse import Sparse
 from tournament.format import Pairing, Result, moves_digest
-from tournament.meetings import FEW, Fingerprints, Meetings
+from tournament.meetings import PIECE, Fingerprints, Meetings
 from tournament.ratings import ELO, SMALL, Fit, Rating, Ratings, bradley_terry, probability_first
 
 FIELD = 120  # small enough for the oracle, and fitted here as if it were large
@@ -178,20 +178,18 @@ def test_where_single_steps_do_not_do_all_is_fitted_anew() -> None:
 def test_a_fingerprint_is_new_once_among_any_number() -> None:
     random = Random(13)
     seen = Fingerprints()
-    all_of_them = [random.getrandbits(64) - (1 << 63) for _ in range(5 * FEW)]
+    all_of_them = [random.getrandbits(64) - (1 << 63) for _ in range(5 * PIECE)]
     assert all(seen.is_new(each) for each in all_of_them)
     assert not any(seen.is_new(each) for each in all_of_them)
 
 
 def test_fingerprints_take_little_however_few_or_many_there_are() -> None:
     random = Random(14)
-    first, seen = Fingerprints(), Fingerprints()
-    for each in range(2 * FEW):  # so that all that is imported for it is there
-        first.is_new(each)
+    seen = Fingerprints()
     tracemalloc.start()
     try:
-        for number in range(1, 10_001):
+        for number in range(1, 20_001):
             seen.is_new(random.getrandbits(62))
-            assert number % 2_000 or tracemalloc.get_traced_memory()[0] / number < 40
+            assert number % 1_000 or tracemalloc.get_traced_memory()[1] / number < 16
     finally:
         tracemalloc.stop()
