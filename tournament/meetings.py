@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # numpy is slow to import, and much of what imports this file
     Floats = NDArray[np.float64]
 
 PIECE = 4096  # fingerprints that are kept together, at the most
-LEAST = -(2**63)  # fingerprint
+LEAST = -(2**63)  # what a fingerprint can be: a hash
 
 
 class Game(Struct, frozen=True, gc=False):
