@@ -1,16 +1,15 @@
-"""A crowd of bots on plain sockets: the load for every door, and as little else as can be.
+"""A crowd of bots on plain sockets in Python, for tests and soaks, whose bots do more than play.
 
 Bots know their wire and no more. What they play was drawn beforehand, so that
 choosing a move costs nothing. The crowd runs in another process than what it
-loads; of it nothing is measured but how long a move takes.
+loads. The doors are measured under the same bots in C: `compiled_crowd.py`.
 """
 
 import select
 import socket
 from collections.abc import Callable, Sequence
-from itertools import cycle
 from random import Random
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 from games.catalogue import catalogue
@@ -28,13 +27,14 @@ class Silence(RuntimeError):
 
 
 class Crowd:
-    """Everybody at some addresses. Between two calls of `play` nobody moves, and clocks run on."""
+    """Everybody at an address. Between two calls of `play` nobody moves, and clocks run on."""
 
-    def __init__(self, *addresses: Address, patience: float = PATIENCE) -> None:
-        """They come to each address in turn. `patience`: seconds without a word that `play` allows."""
+    def __init__(self, address: Address, patience: float = PATIENCE) -> None:
+        """`patience`: seconds without a word that `play` allows."""
         self.moves = 0
         self.took: list[float] = []  # seconds from each move of the last `play` to its answer
-        self._addresses = cycle(addresses)
+        self.cpu = 0.0  # seconds of the processor that the last `play` took
+        self._address = address
         self._patience = patience
         self._begun = 0.0
         self._epoll = select.epoll()
@@ -42,7 +42,7 @@ class Crowd:
 
     def connect(self, take: Take) -> Send:
         """A new connection: `take` is called with what comes; answered is what sends."""
-        connected = socket.create_connection(next(self._addresses))
+        connected = socket.create_connection(self._address)
         connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connected.setblocking(False)
         self._here[connected.fileno()] = connected, take
@@ -51,7 +51,7 @@ class Crowd:
 
     def play(self, seconds: float) -> int:
         """Let them play for a while; answers how many moves that were."""
-        before, self.took = self.moves, []
+        before, self.took, idle = self.moves, [], process_time()
         self._begun = perf_counter()
         until = self._begun + seconds
         while perf_counter() < until:
@@ -65,6 +65,7 @@ class Crowd:
                 if not received:
                     raise RuntimeError("a bot was hung up on")
                 take(received)
+        self.cpu = process_time() - idle
         return self.moves - before
 
     def due(self) -> float | None:

@@ -5,90 +5,122 @@ and bots at its open tables; so beginning and ending matches is in every figure.
 Ours and the reference take turns under the same load, and the ratio is the
 median of the rounds' ratios. Seconds are those that a process was on a
 processor, as the kernel counts them, so that who else uses the machine matters
-little.
+little. What the load itself took of a processor stands beside p99, which is the
+server's only where that is little.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from math import nan
-from statistics import median
+from statistics import fmean, median
 from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Protocol
 
 from msgspec import Struct
 
-from tests.bench import load_http, load_tcp, load_websocket
-from tests.bench.crowd import Address, Crowd
+from tests.bench.compiled_crowd import CompiledCrowd
 from tests.bench.server import Server, quintain
 
 MATCHES = 50
 ROUNDS = 7
 WARM, TURN = 1.0, 1.5  # seconds; while the other has its turn no clock of a match may run out
 
-Gather = Callable[[Address, int], Crowd]
-Side = tuple[Server, Crowd]
+
+class Load(Protocol):
+    """Those who play, compiled or not."""
+
+    took: list[float]
+    cpu: float
+
+    def play(self, seconds: float) -> int: ...
+
+
+Side = tuple[Server, Load]
 
 
 class Row(Struct, frozen=True):
+    """Bots at a door of ours, and what they are measured by."""
+
     door: str
-    reference: str
-    ours: Gather
-    theirs: Gather
+    bots: str  # a kind, as `compiled_crowd.py` has it
+    reference: str  # as `references.py` has it
+    bots_there: str
+    words: str  # for the reference
+
+    def crowd(self, server: Server, matches: int) -> CompiledCrowd:
+        """Of ours."""
+        return CompiledCrowd(self.bots, matches, server.address(self.door))
+
+
+def _posted(bots: str) -> Row:
+    return Row("http", bots, "http", "posters", "uvicorn + Starlette")
 
 
 ROWS: Mapping[str, Row] = {
-    "Santorini over TCP": Row("tcp", "relay on trio sockets", load_tcp.crowd, load_tcp.crowd),
-    "Connect-4 over websocket": Row(
-        "websocket", "relay on trio-websocket", load_websocket.crowd, load_websocket.crowd
+    "Santorini over TCP": Row("tcp", "memo", "tcp", "memo", "relay on trio sockets"),
+    "Connect-4 in the house protocol over TCP": Row(
+        "tcp", "house", "house", "house", "relay on trio sockets"
     ),
-    "Quoridor over HTTP": Row("http", "uvicorn + Starlette", load_http.walls, load_http.posters),
-    "Tic-Tac-Toe, with joining": Row("http", "uvicorn + Starlette", load_http.noughts, load_http.posters),
-    "Hexagon Dots over HTTP": Row("http", "uvicorn + Starlette", load_http.hexagons, load_http.posters),
+    "Connect-4 over websocket": Row(
+        "websocket", "c4-arena", "websocket", "c4-arena", "relay on trio-websocket"
+    ),
+    "Quoridor over HTTP": _posted("quoridor"),
+    "Tic-Tac-Toe, with joining": _posted("tic-tac-toe"),
+    "Hexagon Dots over HTTP": _posted("hexagon-dots"),
 }
+WIDTH = max(map(len, ROWS))
 
 
 def bench(door: str, matches: int) -> None:
     print(f"{door}, {matches} matches at once: moves per second of the server's processor time")
-    print(f"{'':26}{'ours':>9}{'reference':>11}{'ratio':>8}{'spread':>15}{'p99 ms':>16}   reference")
+    print(
+        f"{'':{WIDTH}}{'ours':>9}{'reference':>11}{'ratio':>8}{'spread':>15}{'p99 ms':>16}{'load CPU':>14}"
+        "   reference"
+    )
     for name, row in ROWS.items():
         if row.door == door:
-            print(f"{name:26}{compared(row, matches)}   {row.reference}", flush=True)
+            print(f"{name:{WIDTH}}{compared(row, matches)}   {row.words}", flush=True)
 
 
 def compared(row: Row, matches: int) -> str:
     with ExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory())
         ours = stack.enter_context(quintain(folder))
-        theirs = stack.enter_context(Server("tests.bench.references", row.door))
-        sides: list[Side] = [
-            (ours, row.ours(ours.address(row.door), matches)),
-            (theirs, row.theirs(theirs.address(row.door), matches)),
-        ]
-        for _, crowd in sides:
-            stack.callback(crowd.leave)
-        return in_turns(*sides)
+        theirs = stack.enter_context(Server("tests.bench.references", row.reference))
+        playing = row.crowd(ours, matches)
+        stack.callback(playing.leave)
+        relayed = CompiledCrowd(row.bots_there, matches, theirs.address(row.door))
+        stack.callback(relayed.leave)
+        return in_turns((ours, playing), (theirs, relayed))
 
 
 def in_turns(one: Side, other: Side) -> str:
-    """A line of a table: the speeds of both, the ratio of one to the other and its spread, and both p99."""
-    for _, crowd in (one, other):
-        crowd.play(WARM)
+    """A line of a table: both speeds, their ratio and its spread, both p99, and the shares of both loads."""
+    for _, load in (one, other):
+        load.play(WARM)
     speeds = list[list[float]]()
     took: tuple[list[float], list[float]] = [], []  # of all turns together: one alone may have few
+    shares: tuple[list[float], list[float]] = [], []
     for _ in range(ROUNDS):
-        speeds.append([speed(*side) for side in (one, other)])
-        for (_, crowd), so_far in zip((one, other), took, strict=True):
-            so_far += crowd.took
+        speeds.append([])
+        for (server, load), so_far, share in zip((one, other), took, shares, strict=True):
+            begun = perf_counter()
+            speeds[-1].append(speed(server, load))
+            share.append(load.cpu / (perf_counter() - begun))
+            so_far += load.took
     ratios = [this / that for this, that in speeds]
     this, that = (median(column) for column in zip(*speeds, strict=True))
     spread = f"{min(ratios):.2f}-{max(ratios):.2f}"
     late = " / ".join(f"{p99(each) * 1000:.1f}" for each in took)
-    return f"{this:9,.0f}{that:11,.0f}{median(ratios):7.2f}x{spread:>15}{late:>16}"
+    loaded = " / ".join(f"{fmean(each):.2f}" for each in shares)
+    return f"{this:9,.0f}{that:11,.0f}{median(ratios):7.2f}x{spread:>15}{late:>16}{loaded:>14}"
 
 
-def speed(server: Server, crowd: Crowd) -> float:
+def speed(server: Server, load: Load) -> float:
     """Of one turn: moves per second of the server's time."""
     before = server.seconds()
-    moves = crowd.play(TURN)
+    moves = load.play(TURN)
     return moves / (server.seconds() - before)
 
 

@@ -16,14 +16,15 @@ import os
 import re
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
-from tests.bench import load_tcp, long_past
-from tests.bench.crowd import Address, Crowd
+from tests.bench import long_past
+from tests.bench.compiled_crowd import CompiledCrowd
+from tests.bench.crowd import Address
 from tests.bench.server import Server, quintain
 from tests.bench.spectators import Audience
 
@@ -54,7 +55,7 @@ def bench(matches: int = MATCHES) -> None:
         server = stack.enter_context(quintain(str(folder)))
         started, shown = perf_counter() - before, long_past.seconds_until_shown(server, before)
         stack.enter_context(alone(server))
-        crowd = load_tcp.crowd(server.address("tcp"), matches)
+        crowd = CompiledCrowd("memo", matches, server.address("tcp"))
         stack.callback(crowd.leave)
         crowd.play(WARM)
         for _ in range(ROUNDS):
@@ -71,7 +72,7 @@ def bench(matches: int = MATCHES) -> None:
 
 
 @contextmanager
-def alone(server: Server) -> Iterator[None]:
+def alone(server: Server) -> Generator[None]:
     """Let it have a processor to itself, if there are several: its children and we keep to the others."""
     mine = os.sched_getaffinity(0)
     if len(mine) > 1:
@@ -92,7 +93,7 @@ def place(process: int, processors: set[int]) -> None:
         os.sched_setaffinity(int(thread.name), processors)
 
 
-def measure(name: str, server: Server, crowd: Crowd) -> None:
+def measure(name: str, server: Server, crowd: CompiledCrowd) -> None:
     before, busy = counts(server), server.seconds()
     moves = crowd.play(TURN)
     lag = {bound: count - before.get(bound, 0) for bound, count in counts(server).items()}
@@ -120,7 +121,7 @@ def counts(server: Server) -> Counts:
 
 
 @contextmanager
-def looking(address: Address) -> Iterator[list[int]]:
+def looking(address: Address) -> Generator[list[int]]:
     """One who follows everything, and one who asks for one thing after another, whose statuses are listed."""
     over, statuses = threading.Event(), list[int]()
     stream = socket.create_connection(address)

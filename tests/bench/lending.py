@@ -73,7 +73,7 @@ class Measured(Server):
 
 def bench() -> None:
     print(f"{CONNECTIONS} connections: requests per second of the processor time of play and show together")
-    print(f"{'':16}{'lent':>9}{'inline':>11}{'ratio':>8}{'spread':>15}{'p99 ms':>16}")
+    print(f"{'':16}{'lent':>9}{'inline':>11}{'ratio':>8}{'spread':>15}{'p99 ms':>16}{'load CPU':>14}")
     for name, asks in ROWS.items():
         print(f"{name:16}{compared(asks)}", flush=True)
 

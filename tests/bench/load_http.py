@@ -1,4 +1,4 @@
-"""Bots over HTTP: both games of the Arena, Hexagon Dots, and such as only post, for what does not play.
+"""Bots over HTTP: both games of the Arena, and Hexagon Dots.
 
 They read of an answer what they need and no more. A move is made when the
 request that it was sent in is answered, which in Hexagon Dots is the bot's next
@@ -8,22 +8,20 @@ turn.
 import re
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
-from functools import cached_property, partial
+from functools import cached_property
 from random import Random
 from time import perf_counter
 from typing import Any
 
 from msgspec.json import decode, encode
 
-from games import hexagondots, quoridor, tictactoe
+from games import hexagondots, quoridor
 from games.game import Game
-from tests.bench.crowd import Address, Crowd, Send, scripts
+from tests.bench.crowd import Crowd, Send, scripts
 
 LENGTH = re.compile(rb"\r\ncontent-length: (\d+)", re.IGNORECASE)
 TOKEN = re.compile(rb"\r\nX-Turn-Token: ([^\r]+)")
 LOCATION = re.compile(rb"\r\nLocation: ([^\r]+)")
-
-AT_ONCE = 50  # games of Hexagon Dots that are made before anybody has joined one
 
 Answers = Mapping[tuple[object, ...], list[bytes]]
 
@@ -41,7 +39,6 @@ def answers(name: str, count: int, write: Callable[[Any], object], told: Callabl
     return found
 
 
-NOUGHTS = answers("tic-tac-toe", 256, tictactoe.write, lambda move: tictactoe.write(move)["position"])
 WALLS = answers("quoridor", 32, quoridor.write, lambda move: move)
 DOTS = answers("hexagon-dots", 64, hexagondots.write, lambda line: line)
 
@@ -175,9 +172,8 @@ class HexagonBot:
 
     BOARD = encode({"rows": 5, "cols": 5})
 
-    def __init__(self, crowd: Crowd, name: str, yet_to_begin: deque["HexagonBot"]) -> None:
+    def __init__(self, crowd: Crowd, name: str) -> None:
         self._crowd = crowd
-        self._yet_to_begin = yet_to_begin
         self._random = Random(name)
         self._joining = encode({"name": name})
         self._talk = Connection(crowd, self._answered)
@@ -199,8 +195,6 @@ class HexagonBot:
             self.join(found[1])
             self.other.join(found[1])
             return
-        if self._yet_to_begin:  # one for one: a host does not keep a thousand games that nobody has joined
-            self._yet_to_begin.popleft().make_game()
         if self._asked is not None:
             self._crowd.made(self._asked)
             self._asked = None
@@ -217,55 +211,3 @@ class HexagonBot:
             self.free = True
             if self.other.free:
                 self.make_game()
-
-
-class Poster:
-    """One of two who post by turns what a bot of the Arena would, for as long as they are let."""
-
-    BODY = encode(tictactoe.write(4))
-
-    def __init__(self, crowd: Crowd, name: str) -> None:
-        self._crowd = crowd
-        self._path = b"/tic-tac-toe/play/1b4e28ba-2fa1-11d2-883f-%012d" % int(name[3:])
-        self._talk = Connection(crowd, self._answered)
-        self._asked = 0.0
-        self.other = self
-
-    def post(self) -> None:
-        self._asked = perf_counter()
-        self._talk.post(self._path, self.BODY)
-
-    def _answered(self, head: bytes, body: bytes) -> None:
-        self._crowd.made(self._asked)
-        self.other.post()
-
-
-def arena(game: Game[Any, Any], answers: Answers, address: Address, matches: int) -> Crowd:
-    gathered = Crowd(address)
-    for number in range(2 * matches):
-        ArenaBot(gathered, f"bot{number:04}", game, answers)
-    return gathered
-
-
-noughts = partial(arena, tictactoe.GAME, NOUGHTS)
-walls = partial(arena, quoridor.GAME, WALLS)
-
-
-def hexagons(address: Address, matches: int) -> Crowd:
-    gathered, yet_to_begin = Crowd(address), deque[HexagonBot]()
-    for number in range(matches):
-        one, other = (HexagonBot(gathered, f"bot{2 * number + n:04}", yet_to_begin) for n in (0, 1))
-        one.other, other.other = other, one
-        yet_to_begin.append(one)
-    for _ in range(min(matches, AT_ONCE)):
-        yet_to_begin.popleft().make_game()
-    return gathered
-
-
-def posters(address: Address, matches: int) -> Crowd:
-    gathered = Crowd(address)
-    for number in range(matches):
-        one, other = Poster(gathered, f"bot{2 * number:04}"), Poster(gathered, f"bot{2 * number + 1:04}")
-        one.other, other.other = other, one
-        one.post()
-    return gathered

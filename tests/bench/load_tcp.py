@@ -4,7 +4,7 @@ from time import perf_counter
 from zlib import crc32
 
 from games.santorini import short
-from tests.bench.crowd import Address, Crowd, scripts
+from tests.bench.crowd import Crowd, scripts
 
 SCRIPTS = [[short(move).encode() + b"\n" for move in match] for match in scripts("santorini", 256)]
 ASKING = ("placeWorker", "moveWorker", "build")
@@ -47,10 +47,3 @@ class Bot:
             self._ply = 0
             return
         self._ply += 1
-
-
-def crowd(address: Address, matches: int, *more: Address) -> Crowd:
-    gathered = Crowd(address, *more)
-    for number in range(2 * matches):
-        Bot(gathered, f"bot{number:04}")
-    return gathered

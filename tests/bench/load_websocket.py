@@ -4,7 +4,7 @@ from collections import defaultdict
 from random import Random
 from time import perf_counter
 
-from tests.bench.crowd import Address, Crowd, scripts
+from tests.bench.crowd import Crowd, scripts
 
 MASK = bytes.fromhex("37fa213d")
 REQUEST = (
@@ -78,10 +78,3 @@ class Bot:
             self._send(self._start)
         elif not message.startswith(b'{"type":"state"'):
             raise RuntimeError(f"a bot that plays by the rules was told {message!r}")
-
-
-def crowd(address: Address, matches: int, *more: Address) -> Crowd:
-    gathered = Crowd(address, *more)
-    for number in range(2 * matches):
-        Bot(gathered, f"bot{number:04}")
-    return gathered

@@ -26,8 +26,8 @@ from tempfile import TemporaryDirectory
 
 from msgspec import Struct
 
-from tests.bench import load_tcp
-from tests.bench.crowd import Address, Crowd
+from tests.bench.compiled_crowd import CompiledCrowd
+from tests.bench.crowd import Address
 from tests.bench.doors import WARM, p99
 from tests.bench.server import quintain
 
@@ -93,7 +93,7 @@ def bench(matches: int) -> None:
         config = Path(folder, "quintain.toml")
         config.write_text('proxies = ["127.0.0.1"]\n')
         server = stack.enter_context(quintain(folder, "--config", str(config)))
-        crowd, door = load_tcp.crowd(server.address("tcp"), matches), server.address("tcp")
+        crowd, door = CompiledCrowd("memo", matches, server.address("tcp")), server.address("tcp")
         stack.callback(crowd.leave)
         crowd.play(WARM)
         strangers = Strangers(door, RATE, NAMES, 0)
@@ -109,7 +109,7 @@ def bench(matches: int) -> None:
         print(f"{came:,} names: memory of play {before / MIB:.0f} MiB before, {grown:+.0f} MiB after")
 
 
-def in_turns(crowd: Crowd, strangers: Strangers, most: float = inf) -> Turns:
+def in_turns(crowd: CompiledCrowd, strangers: Strangers, most: float = inf) -> Turns:
     """At most so many attacked turns: until one in which nobody came, as all have."""
 
     def turn() -> float:

@@ -19,9 +19,34 @@ from trio_websocket import WebSocketConnection, WebSocketRequest, serve_websocke
 
 BOARD = str([[0] * 6] * 6).replace(" ", "")
 MOVES = "3,2,4,4,1,3,2,0,6,5"  # half a match, as a state has on the average
+PLIES = 10
+SEATS = ("first", "second")
 
 
-async def tcp() -> None:
+# What two are told who have said these lines: each of them once, and then both by turns.
+Words = Callable[[Sequence[bytes]], tuple[Sequence[bytes], Sequence[bytes]]]
+
+
+def memo(said: Sequence[bytes]) -> tuple[Sequence[bytes], Sequence[bytes]]:
+    """Of Santorini: names are said, and states are told."""
+    first, second = (name.decode() for name in said)
+    return (b"", b""), [
+        f'["moveWorker","{name}",{BOARD},["{first}",[0,0,2,3]],["{second}",[5,5,4,1]]]\n'.encode()
+        for name in (first, second)
+    ]
+
+
+def house(said: Sequence[bytes]) -> tuple[Sequence[bytes], Sequence[bytes]]:
+    """Of the house protocol: hellos are said, and turns of Connect-4 are told."""
+    match, cells = f'"match":"open-connect-4-{PLIES}"', ",".join("0" * 42)
+    begins = [f'{{"type":"begin",{match},"you":"{seat}"}}\n'.encode() for seat in SEATS]
+    return begins, [
+        f'{{"type":"turn",{match},"ply":{PLIES},"turn":"{seat}","last":5,"state":[{cells}],"clock":[60.0,60.0]}}\n'.encode()
+        for seat in SEATS
+    ]
+
+
+async def tcp(words: Words) -> None:
     """Lines over trio's sockets."""
     listener = trio.socket.socket()
     await listener.bind(("127.0.0.1", 0))
@@ -30,17 +55,16 @@ async def tcp() -> None:
     async with trio.open_nursery() as nursery:
         while True:
             pair = [(await listener.accept())[0] for _ in range(2)]
-            nursery.start_soon(relay_lines, pair)
+            nursery.start_soon(relay_lines, pair, words)
 
 
-async def relay_lines(pair: Sequence[trio.socket.SocketType]) -> None:
+async def relay_lines(pair: Sequence[trio.socket.SocketType], words: Words) -> None:
     for each in pair:
         each.setsockopt(trio.socket.IPPROTO_TCP, trio.socket.TCP_NODELAY, 1)
-    first, second = [(await each.recv(4096)).decode().strip() for each in pair]
-    states = cycle(
-        f'["moveWorker","{name}",{BOARD},["{first}",[0,0,2,3]],["{second}",[5,5,4,1]]]\n'.encode()
-        for name in (first, second)
-    )
+    begins, told = words([(await each.recv(4096)).strip() for each in pair])
+    for each, begin in zip(pair, begins, strict=True):
+        await each.send(begin)
+    states = cycle(told)
 
     async def tell() -> None:
         state = next(states)
@@ -131,8 +155,9 @@ def ready(door: str, port: int) -> None:
 
 
 REFERENCES: Mapping[str, Callable[[], Any]] = {
-    "tcp": partial(trio.run, tcp),
-    "websocket": partial(trio.run, websocket),
+    "tcp": lambda: trio.run(tcp, memo),
+    "house": lambda: trio.run(tcp, house),
+    "websocket": lambda: trio.run(websocket),
     "http": http,
 }
 

@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from tests.bench import load_tcp
+from tests.bench.compiled_crowd import CompiledCrowd
 from tests.bench.crowd import Address
 from tests.bench.doors import ROUNDS, TURN, WARM, p99, speed
 from tests.bench.server import quintain
@@ -47,7 +47,7 @@ def bench(matches: int) -> None:
     with ExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory())
         server = stack.enter_context(quintain(folder))
-        crowd = load_tcp.crowd(server.address("tcp"), matches)
+        crowd = CompiledCrowd("memo", matches, server.address("tcp"))
         stack.callback(crowd.leave)
         crowd.play(WARM)
         turns: list[tuple[tuple[float, float], tuple[float, float]]] = []

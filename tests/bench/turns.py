@@ -16,8 +16,9 @@ from statistics import fmean, median, stdev
 from tempfile import TemporaryDirectory
 
 from server.net.open_files import room_for_files
-from tests.bench.doors import ROWS, WARM, Row, speed
-from tests.bench.server import quintain
+from tests.bench.compiled_crowd import CompiledCrowd
+from tests.bench.doors import ROWS, WARM, WIDTH, Row, speed
+from tests.bench.server import Server, quintain
 
 ROUNDS = 8  # turns of each at every start
 HERE = Path(__file__).parents[2]
@@ -26,11 +27,11 @@ HERE = Path(__file__).parents[2]
 def compared(row: Row, other: Path, matches: int) -> float:
     """The median of the turns' ratios at one start."""
     with ExitStack() as stack:
-        sides = []
+        sides: list[tuple[Server, CompiledCrowd]] = []
         for checkout in (HERE, other):
             folder = stack.enter_context(TemporaryDirectory())
             server = stack.enter_context(quintain(folder, checkout=checkout))
-            crowd = row.ours(server.address(row.door), matches)
+            crowd = row.crowd(server, matches)
             stack.callback(crowd.leave)
             crowd.play(WARM)
             sides.append((server, crowd))
@@ -43,7 +44,9 @@ def compared(row: Row, other: Path, matches: int) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser("python -m tests.bench.turns", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        "python -m tests.bench.turns", description=(__doc__ or "").partition("\n")[0]
+    )
     parser.add_argument("other", type=Path, help="another checkout of this project")
     parser.add_argument("doors", nargs="*", default=["tcp", "websocket", "http"])
     parser.add_argument("--starts", type=int, default=4)
@@ -56,7 +59,7 @@ def main() -> None:
             found = [compared(row, chosen.other.resolve(), chosen.matches) for _ in range(chosen.starts)]
             error = stdev(found) / math.sqrt(len(found)) if len(found) > 1 else math.nan
             each = " ".join(f"{ratio:.2f}" for ratio in found)
-            print(f"{name:26}{fmean(found):7.3f} ± {error:.3f}   {each}", flush=True)
+            print(f"{name:{WIDTH}}{fmean(found):7.3f} ± {error:.3f}   {each}", flush=True)
 
 
 if __name__ == "__main__":

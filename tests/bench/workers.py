@@ -12,24 +12,21 @@ it takes it from the host. Then the same for two tables, each of which is held b
 """
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
+from collections.abc import Sequence
+from contextlib import ExitStack
 from statistics import median
 from tempfile import TemporaryDirectory
 
 from msgspec import Struct
 
-from tests.bench import load_tcp, load_websocket
-from tests.bench.crowd import Address, Crowd
-from tests.bench.server import Server, quintain, seconds_of
+from tests.bench.compiled_crowd import CompiledCrowd
+from tests.bench.server import quintain, seconds_of
 
 WORKERS = (2, 4)
 ROUNDS = 7
 WARM, TURN = 2.0, 1.5  # seconds; while others have their turn no clock of a match may run out
 SPREAD = 2  # bots: a table with more of them is spread
-DOORS = {"tcp": load_tcp.crowd, "websocket": load_websocket.crowd}
+BOTS = {"tcp": "memo", "websocket": "c4-arena"}  # by the door that they come to
 
 
 class Turn(Struct, frozen=True):
@@ -49,18 +46,21 @@ class Side:
     def __init__(self, stack: ExitStack, hosts: int, *flags: str) -> None:
         folders = [stack.enter_context(TemporaryDirectory()) for _ in range(hosts)]
         self._servers = [stack.enter_context(quintain(folder, *flags)) for folder in folders]
-        self._crowds: list[Connection] = []
+        self._crowds: list[CompiledCrowd] = []
 
     def gather(self, stack: ExitStack, doors: Sequence[str], matches: int) -> None:
-        self._crowds = [stack.enter_context(_playing(self._servers, door, matches)) for door in doors]
+        for door in doors:
+            addresses = [server.address(door) for server in self._servers]
+            self._crowds.append(CompiledCrowd(BOTS[door], matches, *addresses))
+            stack.callback(self._crowds[-1].leave)
 
     def play(self, seconds: float) -> Turn:
         before, begun = self._seconds(), time.perf_counter()
         for each in self._crowds:
-            each.send(seconds)
-        found: list[tuple[int, float]] = [each.recv() for each in self._crowds]
+            each.begin(seconds)
+        moves = sum(each.done() for each in self._crowds)
         wall, cpu = time.perf_counter() - begun, self._seconds() - before
-        return Turn(sum(moves for moves, _ in found), cpu, sum(load for _, load in found), wall)
+        return Turn(moves, cpu, sum(each.cpu for each in self._crowds), wall)
 
     def _seconds(self) -> float:
         """That all processes were on a processor that play."""
@@ -102,26 +102,3 @@ def _compare(workers: int, doors: Sequence[str], matches: int) -> None:
         )
         line = f"{name:12}{speed:9.0f}{median(ratios):8.2f}{f'{min(ratios):.2f}-{max(ratios):.2f}':>13}"
         print(f"{line}{moves:10.0f}{cpu:9.2f}{load:9.2f}", flush=True)
-
-
-@contextmanager
-def _playing(servers: Sequence[Server], door: str, matches: int) -> Iterator[Connection]:
-    """A crowd in a process of its own: it plays for as many seconds as it is sent."""
-    fork = get_context("fork")
-    ours, theirs = fork.Pipe()
-    addresses = [server.address(door) for server in servers]
-    child = fork.Process(target=_crowd, args=(door, addresses, matches, theirs), daemon=True)
-    child.start()
-    theirs.close()  # so that its end is heard
-    try:
-        yield ours
-    finally:
-        child.kill()
-        child.join()
-
-
-def _crowd(door: str, addresses: Sequence[Address], matches: int, asked: Connection) -> None:
-    crowd: Crowd = DOORS[door](addresses[0], matches, *addresses[1:])
-    while True:
-        seconds, before = asked.recv(), time.process_time()
-        asked.send((crowd.play(seconds), time.process_time() - before))

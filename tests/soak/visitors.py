@@ -5,7 +5,6 @@ names is bounded by other limits; here it is to be full long before anything is 
 """
 
 import socket
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from http.client import HTTPConnection
@@ -107,7 +106,7 @@ def arena() -> Callable[[Crowd, Names], None]:
 
 
 def hexagon_dots(crowd: Crowd, names: Names) -> None:
-    while pair := [HexagonBot(crowd, name, deque()) for name in islice(names, 2)]:
+    while pair := [HexagonBot(crowd, name) for name in islice(names, 2)]:
         one, other = pair
         one.other, other.other = other, one
         one.make_game()
