@@ -58,11 +58,14 @@ class Visit:
             None
         )  # called when another connection has taken over
         self._reception = reception
+        self._digest: bytes | None = None  # once somebody has asked
 
     @property
     def digest(self) -> bytes | None:
         """By which its token can be recognised."""
-        return None if self.token is None else token_digest(self.token)
+        if self._digest is None and self.token is not None:
+            self._digest = token_digest(self.token)
+        return self._digest
 
     @property
     def current(self) -> bool:

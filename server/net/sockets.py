@@ -14,7 +14,7 @@ import socket
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from math import inf
-from time import thread_time
+from time import perf_counter, thread_time
 
 import trio
 from msgspec import Struct
@@ -63,7 +63,7 @@ class Readiness:
         with self._epoll:
             while True:
                 await trio.lowlevel.wait_readable(self._epoll.fileno())
-                while not self._sweep(thread_time() + STEP):
+                while not self._sweep(perf_counter() + STEP, thread_time() + STEP):
                     await trio.lowlevel.checkpoint()
 
     def sweep(self) -> None:
@@ -73,10 +73,14 @@ class Readiness:
         the process, what came in time still lies in the socket.
         """
         if not self.sweeping:  # else somebody who was handed bytes calls this
-            self._sweep(inf)
+            self._sweep(inf, inf)
 
-    def _sweep(self, until: float) -> bool:
-        """Begin or go on, until so much work is done; returns whether it is over."""
+    def _sweep(self, earliest: float, until: float) -> bool:
+        """Begin or go on, until so much work is done; returns whether it is over.
+
+        `until` is by the thread's own clock. To ask for that is a system call, which is not made before
+        `earliest`, by the other clock.
+        """
         self.sweeping, self.gathering, over = True, True, True
         try:
             while self._left > 0 and (found := self._epoll.poll(0, ROUND)):  # also what came meanwhile
@@ -88,7 +92,7 @@ class Readiness:
                 for wire in wires:
                     wire.hand_on()
                 self.send()
-                if thread_time() > until:
+                if perf_counter() > earliest and thread_time() > until:
                     over = False
                     break
         finally:

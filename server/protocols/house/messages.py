@@ -213,8 +213,13 @@ def turn(match: Match, ply: int, at: float) -> Turn:
         None if over else match.game.seats[mover],
         match.moves[ply - 1] if ply else None,
         match.game.show(position, names),
-        (_seconds(first), _seconds(second)),
+        (None if first is None else round(first, 3), None if second is None else round(second, 3)),
     )
+
+
+def turned(match: Match, ply: int, at: float) -> bytes:
+    """The same, as it is sent."""
+    return encode(turn(match, ply, at))
 
 
 def end(match: Match, ended: Ended) -> End:
@@ -232,8 +237,9 @@ def end(match: Match, ended: Ended) -> End:
     )
 
 
-def _seconds(left: float | None) -> float | None:
-    return None if left is None else round(left, 3)
+def ended(match: Match, event: Ended) -> bytes:
+    """The same, as it is sent."""
+    return encode(end(match, event))
 
 
 def schema() -> dict[str, Any]:

@@ -33,8 +33,9 @@ from server.protocols.house.messages import (
     Welcome,
     begin,
     encode,
-    end,
+    ended,
     turn,
+    turned,
 )
 from tournament import events
 from tournament.events import AnyEvent
@@ -295,13 +296,14 @@ class House:
             return
         match = seat.match
         match event:
-            case events.Began():
-                self._say(begin(seat, 0))  # an opponent of the host's own may have moved already
-                self._put(once(event, lambda: encode(turn(match, 0, event.at))))
-                self._ask(seat, 0)
-            case events.Moved(ply=ply):
-                self._put(once(event, lambda: encode(turn(match, ply, event.at))), seat.to_move)
+            case events.Moved(ply=ply, at=at):
+                noted = at if match.verdict is None else None  # what decides is told after a commit
+                self._put(once(event, turned, match, ply, at), match.to_move == seat.index, noted)
                 self._ask(seat, ply)
+            case events.Began(at=at):
+                self._say(begin(seat, 0))  # an opponent of the host's own may have moved already
+                self._put(once(event, turned, match, 0, at))
+                self._ask(seat, 0)
             case events.Refused(ply=ply, why=why):
                 if event.seat == seat.index:
                     self._refuse(why, match.name, ply)
@@ -309,14 +311,15 @@ class House:
             case events.Incident():
                 pass  # the opponent's absence is not this bot's business, and the clocks say the rest
             case events.Ended():
-                self._put(once(event, lambda: encode(end(match, event))))
+                self._put(once(event, ended, match, event))
                 self.attendance.ended()
             case _:
                 assert_never(event)
 
     def _ask(self, seat: Seat, ply: int) -> None:
         """Note that the bot is asked, if this news of a position is a question."""
-        if seat.to_move and ply == seat.match.ply:
+        match = seat.match
+        if match.to_move == seat.index and ply == match.ply:
             self.attendance.ask()
 
     def _junk(self, reason: str, at: float) -> None:
@@ -333,12 +336,12 @@ class House:
     def _say(self, message: ToBot) -> None:
         self._put(encode(message))
 
-    def _put(self, message: bytes, urgent: bool = True) -> None:
+    def _put(self, message: bytes, urgent: bool = True, at: float | None = None) -> None:
         if self._seq is not None:
             self._seq += 1
             message = b'%b,"seq":%d}' % (message[:-1], self._seq)
         if self._noted:
-            self.attendance.tape.told(message)
+            self.attendance.tape.told(message, at)
         self._out(message, urgent)
 
 
