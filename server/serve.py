@@ -139,6 +139,7 @@ async def _serve(
     doors = await ports.opened(settings)
     async with trio.open_nursery() as nursery:
         if peering is not None:
+            peering.peers.settled = False
             await peering.listen(nursery, settings.peers, settings.advertise, own_version())
             peering.serve(host)
         await nursery.start(host.run)
@@ -225,7 +226,7 @@ async def _serve(
                 )
         if tls is not None and settings.tls is not None:
             await nursery.start(certificate.renew, tls, settings.tls)
-        nursery.start_soon(partial(_warm_up, rates=not beside))
+        nursery.start_soon(partial(_warm_up, peering, rates=not beside))
         nursery.start_soon(watch_lag, host.measures.lag)
         nursery.start_soon(allocator.trim, lambda: host.timekeeper.idle)
         interpreter.calm(interpreter.LARGE_SURPLUS)
@@ -310,9 +311,11 @@ def _moves(host: Host, workers: Workers | None) -> int:
     return host.timekeeper.moves + (0 if workers is None else workers.moves)
 
 
-async def _warm_up(*, rates: bool) -> None:
+async def _warm_up(peering: "Peering | None", *, rates: bool) -> None:
     """Do what is slow before somebody needs it, in a thread: pages, what dialects prepare, imports."""
     await trio.to_thread.run_sync(warm, abandon_on_cancel=True)
     await prepare()
     if rates:
         await trio.to_thread.run_sync(import_module, "numpy", abandon_on_cancel=True)
+    if peering is not None:
+        peering.peers.settled = True
