@@ -209,6 +209,11 @@ async def _serve(
             partial(figures.waiting, queues),
             partial(figures.webhooks, settings, last),
         )
+        warm_up = partial(_warm_up, peering, rates=not beside)
+        if peering is not None and peering.peers.others:
+            await warm_up()  # bots would wait here meanwhile, and others serve them
+        else:
+            nursery.start_soon(warm_up)
         for name, sockets in doors.items():
             attended = host.measures.counting(name, attend[name])
             for listener in sockets:
@@ -226,7 +231,6 @@ async def _serve(
                 )
         if tls is not None and settings.tls is not None:
             await nursery.start(certificate.renew, tls, settings.tls)
-        nursery.start_soon(partial(_warm_up, peering, rates=not beside))
         nursery.start_soon(watch_lag, host.measures.lag)
         nursery.start_soon(allocator.trim, lambda: host.timekeeper.idle)
         interpreter.calm(interpreter.LARGE_SURPLUS)

@@ -201,6 +201,12 @@ class Peers:
         """Whether it is held here, and goes on: whoever looks for a match in it finds that."""
         return tournament in self.host.tournaments and tournament not in self._gained
 
+    @property
+    def others(self) -> bool:
+        """Whether there are hosts that take over what nobody holds, without this one."""
+        leases = self._keeping.leases
+        return any(peer.alive and not peer.draining for peer in leases.peers if peer.id != leases.host)
+
     async def caught_up(self, tournament: str = "") -> None:
         """Wait until a tournament that this host has gained goes on here; without a name, until all do."""
         with trio.move_on_after(PATIENCE):
@@ -251,9 +257,7 @@ class Peers:
 
         Whatever it does at its start comes in between everything else, and it would keep bots waiting.
         """
-        leases = self._keeping.leases
-        others = any(peer.alive and not peer.draining for peer in leases.peers if peer.id != leases.host)
-        return not self.host.draining and (self.settled or not others)
+        return not self.host.draining and (self.settled or not self.others)
 
     def _told(self, held: Held, fact: AnyFact) -> None:
         if held.record.state is State.DELETED:
