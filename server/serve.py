@@ -139,6 +139,7 @@ async def _serve(
     doors = await ports.opened(settings)
     async with trio.open_nursery() as nursery:
         if peering is not None:
+            peering.peers.settled = False
             await peering.listen(nursery, settings.peers, settings.advertise, own_version())
             peering.serve(host)
         await nursery.start(host.run)
@@ -208,6 +209,11 @@ async def _serve(
             partial(figures.waiting, queues),
             partial(figures.webhooks, settings, last),
         )
+        warm_up = partial(_warm_up, peering, rates=not beside)
+        if peering is not None and peering.peers.others:
+            await warm_up()  # bots would wait here meanwhile, and others serve them
+        else:
+            nursery.start_soon(warm_up)
         for name, sockets in doors.items():
             attended = host.measures.counting(name, attend[name])
             for listener in sockets:
@@ -225,7 +231,6 @@ async def _serve(
                 )
         if tls is not None and settings.tls is not None:
             await nursery.start(certificate.renew, tls, settings.tls)
-        nursery.start_soon(partial(_warm_up, rates=not beside))
         nursery.start_soon(watch_lag, host.measures.lag)
         nursery.start_soon(allocator.trim, lambda: host.timekeeper.idle)
         interpreter.calm(interpreter.LARGE_SURPLUS)
@@ -310,9 +315,11 @@ def _moves(host: Host, workers: Workers | None) -> int:
     return host.timekeeper.moves + (0 if workers is None else workers.moves)
 
 
-async def _warm_up(*, rates: bool) -> None:
+async def _warm_up(peering: "Peering | None", *, rates: bool) -> None:
     """Do what is slow before somebody needs it, in a thread: pages, what dialects prepare, imports."""
     await trio.to_thread.run_sync(warm, abandon_on_cancel=True)
     await prepare()
     if rates:
         await trio.to_thread.run_sync(import_module, "numpy", abandon_on_cancel=True)
+    if peering is not None:
+        peering.peers.settled = True

@@ -28,10 +28,11 @@ from tournament.facts import HOST, AnyFact, Kept, Opened, Ordered, State
 from tournament.folding import called, fold
 from tournament.record import Record
 from tournament.store import Stale
+from tournament.tournament import Tournament
 
 NOBODY = -1  # holds it just now
 PATIENCE = 5.0  # seconds that a bot waits for somebody to hold its tournament: two are usual after a death
-LOOK = 0.05  # seconds between two looks for that
+LOOK = 0.05  # seconds between two looks for that, if nothing is heard before
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -85,8 +86,8 @@ class Afar:
             if trio.current_time() > patience:
                 log.warning("nobody holds the tournament of a bot", tournament=self._tournament)
                 return ()
-            await trio.sleep(LOOK)
-        await link.take(handed)
+            await self._abroad.news()
+        await link.take(handed, self._tournament)
         return ()
 
 
@@ -107,10 +108,12 @@ class Peers:
         self._in_thread = in_thread
         self._limiter = trio.CapacityLimiter(1)
         self._directory = Known(keeping, ledger)
+        self.settled = True  # False: this host still has to do what is slow at its start
         self._host: Host | None = None
         self._read = 0  # the number of the latest entry that was taken in …
         self._latest: dict[str, float] = {}  # … and when that of each tournament was, by its host's clock
         self._news = trio.Event()
+        self._moved = trio.Event()  # set when it is heard who holds what, or a tournament goes on here
         self._gained: list[str] = []
         self._deleted: list[str] = []  # here, so that others may use the names
         self._lost: tuple[str, ...] = ()
@@ -150,15 +153,12 @@ class Peers:
     async def run(self) -> None:
         """Follow the others and take over from them, until cancelled; raises `Stale` if they did from us."""
         while True:
-            self._keeping.willing = not self.host.draining
+            self._news = trio.Event()
+            self._keeping.willing = self._takes_over()
             if self._lost:
                 raise Stale(f"other hosts have taken over {', '.join(self._lost)}, and this one ends")
             try:
-                await self._follow()
-                while self._gained and not self.host.draining:
-                    first = min(self._gained, key=self._is_over)  # nobody waits for what is over
-                    await self._take_up(first)
-                    self._gained.remove(first)
+                await self._take_up(tuple(self._gained))
                 while self._deleted:
                     await self._keeping.remove(self._deleted[0])
                     self._deleted.pop(0)
@@ -166,7 +166,6 @@ class Peers:
                 log.debug("the journal cannot be read just now", why=str(error))
             with trio.move_on_after(EVERY):
                 await self._news.wait()
-            self._news = trio.Event()
 
     async def give_up(self) -> None:
         """Let others have everything, now that the host has stopped. Raises `Unavailable`."""
@@ -202,11 +201,22 @@ class Peers:
         """Whether it is held here, and goes on: whoever looks for a match in it finds that."""
         return tournament in self.host.tournaments and tournament not in self._gained
 
-    async def caught_up(self) -> None:
-        """Wait until what this host holds goes on here: others may know sooner than it that it holds that."""
+    @property
+    def others(self) -> bool:
+        """Whether there are hosts that take over what nobody holds, without this one."""
+        leases = self._keeping.leases
+        return any(peer.alive and not peer.draining for peer in leases.peers if peer.id != leases.host)
+
+    async def caught_up(self, tournament: str = "") -> None:
+        """Wait until a tournament that this host has gained goes on here; without a name, until all do."""
         with trio.move_on_after(PATIENCE):
-            while self._gained:  # noqa: ASYNC110 - more may come
-                await trio.sleep(LOOK)
+            while tournament in self._gained or (self._gained and not tournament):
+                await self._moved.wait()
+
+    async def news(self) -> None:
+        """Wait until it is worth looking again who holds a tournament."""
+        with trio.move_on_after(LOOK):
+            await self._moved.wait()
 
     async def claimed(self, tournament: str) -> bool:
         """Whether this host holds it, from now on if it is a table that nobody holds.
@@ -242,6 +252,13 @@ class Peers:
 
     # Within
 
+    def _takes_over(self) -> bool:
+        """Whether this host is to hold what others held: one that has only begun leaves that to others.
+
+        Whatever it does at its start comes in between everything else, and it would keep bots waiting.
+        """
+        return not self.host.draining and (self.settled or not self.others)
+
     def _told(self, held: Held, fact: AnyFact) -> None:
         if held.record.state is State.DELETED:
             self._deleted.append(held.record.name)
@@ -252,6 +269,7 @@ class Peers:
         if self._host is not None:
             self._lost += change.lost
         self._news.set()
+        self._tell_of_moves()
 
     async def _follow(self) -> None:
         """Take in what others have written since."""
@@ -270,26 +288,52 @@ class Peers:
         else:
             await self._directory.hear(row.tournament, [fact])
 
-    async def _take_up(self, name: str) -> None:
-        """Hold what another host has held."""
-        if name in self.host.tournaments:
-            return
-        record, latest = await self._record(name)
-        if record is None or record.state is State.DELETED:
-            await self._keeping.remove(name)  # its host has died before it was opened, or when it was deleted
+    async def _take_up(self, gained: Sequence[str]) -> None:
+        """Hold what other hosts have held, by what they have written: first all that is not over.
+
+        Nobody waits for the rest. It is left for the next time when there is news.
+        """
+        known = {name: self._directory.held.get(name) for name in gained}
+        await self._follow()
+        if not gained or self.host.draining:
             return
         await self._ledger.look_at_moves()
+        going_on = [(name, await self._hold(name, known[name])) for name in gained if not self._is_over(name)]
+        for name, tournament in going_on:
+            await self._goes_on(name, tournament)
+        for name in gained:
+            if self._news.is_set() or self.host.draining:
+                return
+            if name in self._gained:
+                await self._goes_on(name, await self._hold(name, known[name]))
+
+    async def _hold(self, name: str, known: Away | None) -> Tournament | None:
+        """Go on with a tournament, `known` before its host's last entries were read; None: it is gone."""
+        if name in self.host.tournaments:
+            return self.host.tournaments[name]
+        record, latest = await self._record(name, known)
+        if record is None or record.state is State.DELETED:
+            await self._keeping.remove(name)  # its host has died before it was opened, or when it was deleted
+            return None
         self._ledger.go_on_after(record.kept_as, latest)  # whose clock may be ahead of this one's
         if self.host.draining:
-            return  # it has begun to stop meanwhile, and gives this up with the others
+            return None  # it has begun to stop meanwhile, and gives this up with the others
         log.info("taken over", tournament=name, matches=len(record.dealt))
         self._directory.replace(record)
-        await self.host.hold(record).gone_on.wait()  # before a bot can look for its match
+        return self.host.hold(record)
 
-    async def _record(self, name: str) -> tuple[Record | None, float]:
+    async def _goes_on(self, name: str, tournament: Tournament | None) -> None:
+        if tournament is not None:
+            await tournament.gone_on.wait()  # before a bot can look for its match
+        self._gained.remove(name)
+        self._tell_of_moves()
+
+    def _tell_of_moves(self) -> None:
+        moved, self._moved = self._moved, trio.Event()
+        moved.set()
+
+    async def _record(self, name: str, known: Away | None) -> tuple[Record | None, float]:
         """Of a tournament that this host holds now, so that nobody else writes it; and when that was last."""
-        known = self._directory.held.get(name)
-        await self._follow()
         if known is not None and self._directory.held.get(name) is known:
             return known.record, self._latest[known.record.kept_as]
         about = self._directory.knows(name)  # opened just now: this host held it before it followed it

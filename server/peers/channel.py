@@ -56,7 +56,9 @@ class Channel:
 class Here(Channel):
     """The bot is at this host."""
 
-    def __init__(self, number: int, say: Callable[[Message], None], handed: Handed) -> None:
+    def __init__(
+        self, number: int, say: Callable[[Message], None], handed: Handed, tournament: str = ""
+    ) -> None:
         super().__init__(number, say)
         self._handed = handed
         self._wire = handed.wire
@@ -66,7 +68,7 @@ class Here(Channel):
         self._sending = False  # the task that sends is waiting for the bot to take something
         pieces = tuple((content, self._handing.heard(at)) for content, at in handed.pieces)
         self.credit -= sum(len(content) for content, _ in pieces)
-        say(Open(number, handed.door, handed.path, handed.wire.peer, pieces))
+        say(Open(number, handed.door, handed.path, handed.wire.peer, pieces, tournament))
 
     async def relay(self) -> None:
         """Copy both ways until either side has ended."""

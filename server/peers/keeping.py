@@ -79,6 +79,7 @@ class Keeping:
             nursery.start_soon(self._watch)
             while True:
                 begun = self._now()
+                again = begun + EVERY
                 try:
                     await self.renew()
                 except Unavailable as error:
@@ -87,9 +88,11 @@ class Keeping:
                         log.warning("leases cannot be renewed", why=self.why)
                 else:
                     self.why = ""
+                    if self.willing:
+                        again = self.leases.next_request(begun, self._now())
                     task_status.started()
                     task_status = trio.TASK_STATUS_IGNORED
-                await self._sleep(max(0.0, begun + EVERY - self._now()))
+                await self._sleep(max(0.0, again - self._now()))
 
     async def renew(self) -> None:
         """Once, now. Raises `Unavailable`."""

@@ -17,6 +17,9 @@ compares.
 A host that has heard nothing of the database for a while cannot tell the others' silence from its own. So it
 is patient: from when it hears again it gives them as long as a lease lasts, before it takes anything from
 those that did not renew. When the database was away, and comes back to all, each goes on with its own.
+
+With every answer the database says when the leases of each host lapse. So a host need not come across that
+by its next request: it asks in that moment, and again soon while something is left that it may take.
 """
 
 import time
@@ -28,6 +31,8 @@ from msgspec import Struct
 
 LENGTH = 1.0  # seconds that leases last, by the database's clock
 EVERY = 0.25  # seconds between two requests: three may be lost
+SOON = 0.05  # seconds until a host asks again while something waits for somebody to hold it
+AFTER = 0.005  # seconds after leases have lapsed at which a host asks for them: clocks differ in rate
 SHORT = 0.9  # of those seconds a host counts on so much: clocks may differ in rate by a tenth
 NOT_HELD = -1  # an epoch that is nobody's, so that whatever carries it is refused
 UNSHARED = 0  # the epoch of what belongs to no tournament
@@ -68,6 +73,7 @@ class Peer(Struct, frozen=True):
     draining: bool = False
     age: float = 0.0  # seconds since its last heartbeat …
     ahead: float = 0.0  # … and by how many its clock was ahead of the database's then
+    left: float = 0.0  # seconds until its leases lapse, if it does not renew them
 
 
 class Granted(Struct, frozen=True):
@@ -96,6 +102,7 @@ class Leases:
         self._steady = inf  # since when every request was granted; inf: the latest was not
         self.all: Mapping[str, Lease] = NONE
         self._held: dict[str, int] = {}  # epochs, by tournament
+        self._holders: frozenset[int | None] = frozenset()  # the hosts that hold something; None: nobody does
 
     def sure(self, now: float) -> bool:
         """Whether what is held is certainly held."""
@@ -103,7 +110,26 @@ class Leases:
 
     def patient(self, now: float) -> bool:
         """Whether others may be silent only because nobody has heard the database of late."""
-        return not self.sure(now) or now - self._steady < LENGTH / SHORT
+        return not self.sure(now) or now < self._impatient
+
+    @property
+    def _impatient(self) -> float:
+        """When it has heard the database for long enough, if no request fails before that."""
+        return self._steady + LENGTH / SHORT
+
+    def next_request(self, sent: float, heard: float) -> float:
+        """When a host that takes over asks again, if its latest request was sent and answered then.
+
+        After `EVERY` at the latest; before that if leases lapse, or have lapsed and are still there.
+        """
+        if None in self._holders:
+            soonest = heard + SOON
+        else:
+            living = [peer for peer in self.peers if peer.alive and peer.id in self._holders]
+            lapsed = len(living) < len(self._holders)
+            left = [peer.left for peer in living if peer.id != self.host]
+            soonest = max(heard + (SOON if lapsed else min(left, default=EVERY) + AFTER), self._impatient)
+        return min(sent + EVERY, soonest)
 
     def failed(self) -> None:
         """A request came to nothing."""
@@ -134,6 +160,7 @@ class Leases:
         if answer.leases is None:
             return Change()
         self.all = answer.leases
+        self._holders = frozenset(each.host for each in self.all.values())
         now = {name: each.epoch for name, each in self.all.items() if each.host == self.host}
         lost = tuple(name for name, epoch in self._held.items() if now.get(name) != epoch)
         gained = tuple(name for name, epoch in now.items() if self._held.get(name) != epoch)

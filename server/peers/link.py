@@ -96,12 +96,12 @@ class Link:
         """Bytes that were said and that the connection has not taken."""
         return len(self._said)
 
-    async def take(self, handed: Handed) -> None:
-        """Serve a connection over there, to its end."""
+    async def take(self, handed: Handed, tournament: str = "") -> None:
+        """Serve a connection over there, to its end; it is a bot's that plays in that tournament."""
         if not self._open or len(self._channels) >= CHANNELS:
             return
         number, self._next = self._next, self._next + 2
-        channel = self._channels[number] = Here(number, self.say, handed)
+        channel = self._channels[number] = Here(number, self.say, handed, tournament)
         try:
             await channel.relay()
         finally:

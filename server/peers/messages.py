@@ -28,6 +28,7 @@ class Open(Struct, tag="open", frozen=True, array_like=True):
     path: str  # of a websocket
     peer: str  # the bot's address
     pieces: tuple[tuple[bytes, Heard], ...]
+    tournament: str = ""  # in which it plays there; "" is not known
 
 
 class Said(Struct, tag="said", frozen=True, array_like=True):

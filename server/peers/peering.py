@@ -166,5 +166,5 @@ class Peering:
 
 async def _attend(host: Host, peers: Peers, wire: There, opened: Open) -> None:
     """Serve a bot that has come in at another host."""
-    await peers.caught_up()
+    await peers.caught_up(opened.tournament)
     await handed.attend(host, wire, Visitor(wire), opened.door, opened.path, wire.pieces)

@@ -62,7 +62,8 @@ CHANGED = "UPDATE hosts SET changes = changes + 1 WHERE id = ANY (%s)"
 CHANGES = "SELECT sum(changes)::bigint FROM hosts"
 PEERS = """
     SELECT id, address, fingerprint, certificate, version, expiry >= clock_timestamp(), draining,
-        extract(epoch FROM clock_timestamp() - heartbeat)::float8, ahead
+        extract(epoch FROM clock_timestamp() - heartbeat)::float8, ahead,
+        extract(epoch FROM expiry - clock_timestamp())::float8
     FROM hosts WHERE heartbeat > clock_timestamp() - interval '1 hour' ORDER BY id
 """
 OPEN = """

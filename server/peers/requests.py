@@ -18,7 +18,7 @@ from server.http.routes import HttpDoor, spelling_of
 from server.http.wire import Request
 from server.net.guard import Guard
 from server.pages.desk.sessions import Session, Sessions
-from server.peers.abroad import LOOK, PATIENCE, Peers
+from server.peers.abroad import PATIENCE, Peers
 from server.peers.asking import LOST, Answering
 from server.peers.leases import EVERY
 from server.peers.link import Link
@@ -160,7 +160,7 @@ class Relayed:
             if self._peers.there_is(tournament):
                 if trio.current_time() > patience:
                     raise HttpError(503, LOST, RETRY_SOON)
-                await trio.sleep(LOOK)
+                await self._peers.news()
             elif looked:
                 return None
             else:

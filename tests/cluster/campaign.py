@@ -89,6 +89,7 @@ class Cluster:
         self.overtaken: dict[str, int] = {}
         self._fault = ""  # the latest …
         self._meant: Host | None = None  # … and the host that it ends
+        self._session: psycopg.Connection[tuple[object, ...]] | None = None  # that asks who holds the ladder
         found = program()
         self.balancer = Doors(self._ports) if found is None else HaProxy(found, hosts, folder)
 
@@ -251,14 +252,29 @@ class Cluster:
 
     async def _holder(self) -> Host | None:
         """Of the ladder, though it may have ended."""
-        found = await trio.to_thread.run_sync(self._ask, HOLDER, (LADDER,))
+        found = await trio.to_thread.run_sync(self._held_at)
         return next((host for host in self._hosts if (host.address,) in found), None)
+
+    def _held_at(self) -> list[tuple[object, ...]]:
+        """In one session: this is asked a hundred times a second, and each new session is a process."""
+        while True:
+            if self._session is None:
+                self._session = psycopg.connect(self._hosts[0].store, autocommit=True)
+            try:
+                return self._session.execute(HOLDER.encode(), (LADDER,)).fetchall()
+            except psycopg.OperationalError:  # the database was restarted since
+                self._session.close()
+                self._session = None
 
     # The end
 
     def _ask(self, query: str, parameters: Sequence[str] = ()) -> list[tuple[object, ...]]:
         with psycopg.connect(self._hosts[0].store, autocommit=True) as session:
             return session.execute(query.encode(), parameters).fetchall()
+
+    def close(self) -> None:
+        if self._session is not None:
+            self._session.close()
 
     def judged(self) -> Verdict:
         lines = command("export", "--all", *self._hosts[0].flags()).splitlines(keepends=True)
@@ -303,9 +319,11 @@ async def standing(server: Server, folder: Path, count: int, *, standby: bool) -
         url = pair.url(url.rpartition("/")[2])
     proxied = {"QUINTAIN_PROXIES": '["127.0.0.1"]', "QUINTAIN_HOSTS": f'["{PAGES}"]'}
     async with nest(QUINTAIN_TOKEN=TOKEN, **proxied) as hosts:
+        cluster = Cluster([Host(hosts, folder / str(n), url) for n in range(count)], server, pair, folder)
         try:
-            yield Cluster([Host(hosts, folder / str(n), url) for n in range(count)], server, pair, folder)
+            yield cluster
         finally:
+            cluster.close()
             if pair is not None:
                 pair.close()
 

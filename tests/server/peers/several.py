@@ -137,7 +137,7 @@ class One:
         return by_dialect(lines, frames, requests, telephone)
 
     async def attend(self, wire: There, opened: Open) -> None:
-        await self.peers.caught_up()
+        await self.peers.caught_up(opened.tournament)
         await handed.attend(self.host, wire, Visitor(wire), opened.door, opened.path, wire.pieces)
 
 

@@ -5,6 +5,7 @@ from typing import Any, cast
 
 import pytest
 import trio
+from msgspec.structs import replace
 from trio.testing import MockClock
 
 from server.host.abroad import Handed, Wanted
@@ -12,7 +13,7 @@ from server.host.host import OPEN, Host
 from server.net.wire import Wire
 from server.peers.abroad import Peers
 from server.peers.keeping import Keeping
-from server.peers.leases import EVERY, Granted, Lease
+from server.peers.leases import EVERY, Granted, Lease, Peer
 from server.peers.ledger import SharedLedger
 from server.store.journal import Jot
 from server.store.shared import SharedPostgres
@@ -250,4 +251,98 @@ async def test_what_is_kept_after_a_takeover_is_not_earlier_though_the_other_hos
         await trio.sleep(2 * EVERY)
         await host.tournaments["cup"].keep(Entered("ann"))
         assert reader.whens[-1] == reader.at
+        nursery.cancel_scope.cancel()
+
+
+class Many(Journal):
+    """In which other hosts have opened many tournaments, all but the last of which are over."""
+
+    names = (*(f"cup-{number}" for number in range(20)), "ladder")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = 0  # times that it was read
+
+    def kept(self, after: int = 0, tournament: str | None = None) -> Iterable[Entry]:
+        self.asked += 1
+        ended = Turned(State.FINISHED)
+        facts = [
+            (name, fact)
+            for name in self.names
+            for fact in (*FACTS, *(() if name == self.names[-1] else (ended,)))
+        ]
+        rows = (entries.entry(number, name, self.at, fact, 1) for number, (name, fact) in enumerate(facts, 1))
+        return [row for row in rows if row.number > after and tournament in (None, row.tournament)]
+
+
+async def test_what_is_not_over_is_taken_up_first_and_the_journal_is_read_once_for_all(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a takeover that takes the longer, the more tournaments there have been."""
+    registry, rows = Registry(), Many()
+    registry.leases = dict.fromkeys(rows.names, Lease(8, 1))
+    async with trio.open_nursery() as nursery:
+        host, _ = await sharing(nursery, registry, rows)
+        await trio.sleep(2 * EVERY)
+        hold, held = host.hold, list[tuple[str, int]]()
+
+        def noted(record: Record) -> Tournament:
+            held.append((record.name, rows.asked))
+            return hold(record)
+
+        host.hold, rows.asked = noted, 0
+        registry.leases, registry.changes = dict.fromkeys(rows.names, Lease(7, 2)), 2
+        await trio.sleep(EVERY)
+        assert held[0][0] == "ladder"
+        assert {name for name, _ in held} == {*rows.names}
+        assert held[0][1] == held[-1][1], "nothing was read in between"
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_bot_waits_for_its_own_tournament_to_go_on_and_for_no_other(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a bot that waits until all that its host has just taken over goes on."""
+    registry, rows = Registry(), Many()
+    registry.leases = dict.fromkeys(rows.names, Lease(8, 1))
+    async with trio.open_nursery() as nursery:
+        host, peers = await sharing(nursery, registry, rows)
+        await trio.sleep(2 * EVERY)
+        hold, there = host.hold, dict[str, int]()
+
+        async def wait(name: str) -> None:
+            await peers.caught_up(name)
+            there[name] = len(host.tournaments)
+
+        def held(record: Record) -> Tournament:
+            if not host.tournaments:
+                nursery.start_soon(wait, "ladder")
+                nursery.start_soon(wait, "")
+            return hold(record)
+
+        host.hold = held
+        registry.leases, registry.changes = dict.fromkeys(rows.names, Lease(7, 2)), 2
+        await trio.sleep(2 * EVERY)
+        assert there["ladder"] < there[""] == len(rows.names)
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_host_that_has_only_begun_takes_over_only_if_no_other_one_does(
+    autojump_clock: MockClock,
+) -> None:
+    registry = Registry()
+    registry.leases = {}
+    other = Peer(8, "", "", "", "")
+    async with trio.open_nursery() as nursery:
+        _, peers = await sharing(nursery, registry)
+        for settled, others, willing in (
+            (False, (other,), False),
+            (False, (), True),
+            (False, (replace(other, alive=False),), True),
+            (False, (replace(other, draining=True),), True),
+            (True, (other,), True),
+        ):
+            peers.settled, registry.peers = settled, others
+            await trio.sleep(4 * EVERY)
+            assert registry.willing[-1] is willing, (settled, others)
         nursery.cancel_scope.cancel()

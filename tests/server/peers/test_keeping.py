@@ -8,8 +8,9 @@ import trio
 from trio.testing import MockClock
 
 from server.peers.keeping import WAITS, Keeping
-from server.peers.leases import EVERY, LENGTH, SHORT, Card, Change, Granted, Lease
+from server.peers.leases import AFTER, EVERY, LENGTH, SHORT, SOON, Card, Change, Granted, Lease, Peer
 from server.store.journal import Unavailable
+from tests.simulation.cluster.database import Database
 
 CARD = Card("127.0.0.1:1", "aa", "", "0")
 
@@ -22,6 +23,7 @@ class Registry:
         self.busy = 0  # times that it answers a host too late that comes
         self.leases = {"cup": Lease(7, 1)}
         self.changes = 1
+        self.peers: tuple[Peer, ...] = ()
         self.asked: list[float] = []
         self.willing: list[bool] = []
         self.patient: list[bool] = []
@@ -38,7 +40,7 @@ class Registry:
         self.patient.append(patient)
         if self.away:
             raise Unavailable("it does not answer")
-        return Granted(self.changes, (), None if changes == self.changes else dict(self.leases))
+        return Granted(self.changes, self.peers, None if changes == self.changes else dict(self.leases))
 
     def open(self, host: int, tournament: str) -> int | None:
         return None if tournament in self.leases else 5
@@ -162,3 +164,35 @@ async def test_a_tournament_that_is_new_is_held_at_once_and_one_that_is_there_is
     assert kept.leases.epoch("league") == 5
     kept.leases.gone("league")
     assert kept.leases.epoch("league") < 0
+
+
+@pytest.mark.parametrize("hundredths", range(0, 25, 4))
+async def test_what_a_dead_host_held_is_taken_over_in_the_moment_in_which_its_leases_lapse(
+    autojump_clock: MockClock, hundredths: int
+) -> None:
+    """Whenever it dies between two renewals. Catches a host that waits for its own next one."""
+    database, end = Database(trio.current_time), trio.CancelScope()
+
+    async def die(kept: Keeping) -> None:
+        with end:
+            await kept.run()
+
+    async with trio.open_nursery() as nursery:
+        hosts = [Keeping(database, here, now=trio.current_time, sleep=trio.sleep) for _ in range(3)]
+        for kept in hosts:
+            await kept.register(CARD)
+            kept.willing = True
+        nursery.start_soon(die, hosts[0])
+        for kept in hosts[1:]:
+            await trio.sleep(0.07)
+            nursery.start_soon(kept.run)
+        for number in range(9):
+            await hosts[0].open(f"cup-{number}")
+        await trio.sleep(2 + hundredths / 100)
+        end.cancel()
+        lapse = database.hosts[hosts[0].leases.host].expiry
+        await trio.sleep(2.0)
+        nursery.cancel_scope.cancel()
+    assert len(database.taken) == 9
+    assert lapse < database.taken[0] <= lapse + 2 * AFTER
+    assert database.taken[-1] <= lapse + 2 * (AFTER + SOON)

@@ -1,6 +1,20 @@
 """Leases without a database: what a host may believe, and for how long."""
 
-from server.peers.leases import LENGTH, NOT_HELD, SHORT, Change, Granted, Lease, Leases, Peer
+import pytest
+
+from server.peers.leases import (
+    AFTER,
+    EVERY,
+    LENGTH,
+    NOT_HELD,
+    SHORT,
+    SOON,
+    Change,
+    Granted,
+    Lease,
+    Leases,
+    Peer,
+)
 
 US, THEM = 1, 2
 PEERS = (Peer(US, "a:1", "aa", "", "1"), Peer(THEM, "b:1", "bb", "", "1"))
@@ -92,3 +106,37 @@ def test_a_tournament_is_found_at_its_holder_if_that_is_alive_and_somebody_else(
     dead = Peer(THEM, "b:1", "bb", "", "1", alive=False)
     host.granted(1.0, Granted(1, (PEERS[0], dead), None))
     assert host.holder("cup") is None
+
+
+def hearing(left: float, *holders: int | None, since: float = 0.0) -> Leases:
+    """Of a host that has heard the database until 0, and then that those of the other host lapse so soon."""
+    host = Leases()
+    host.host = US
+    held = {f"cup-{number}": Lease(holder, 1) for number, holder in enumerate(holders)}
+    peers = (PEERS[0], Peer(THEM, "b:1", "bb", "", "1", alive=left > 0, left=left))
+    for sent in (since, since / 2, 0.0):
+        host.granted(sent, Granted(1, peers, held))
+    return host
+
+
+def test_a_host_asks_again_when_the_leases_of_another_lapse_and_not_only_a_quarter_of_a_second_later() -> (
+    None
+):
+    assert hearing(0.9, US, THEM, since=-1.6).next_request(0.0, 0.1) == EVERY, "both renew"
+    assert hearing(0.13, US, since=-1.6).next_request(0.0, 0.1) == EVERY, "it holds nothing"
+    lapses = hearing(0.13, THEM, since=-1.6).next_request(0.0, 0.1)
+    assert lapses == pytest.approx(0.1 + 0.13 + AFTER), "from when it was told"
+
+
+def test_a_host_asks_again_soon_while_something_waits_that_it_may_take() -> None:
+    assert hearing(-0.1, US, THEM, since=-1.6).next_request(0.0, 0.1) == 0.1 + SOON
+    assert hearing(0.9, US, None).next_request(0.0, 0.1) == 0.1 + SOON, "what was given up"
+
+
+def test_a_host_that_is_patient_asks_no_sooner_for_what_it_may_not_take_yet() -> None:
+    host, sent = hearing(-0.1, THEM), 0.0
+    while host.patient(sent):
+        before, sent = sent, host.next_request(sent, sent)
+        assert before < sent <= before + EVERY
+        host.granted(sent, Granted(1, host.peers, None))
+    assert sent == pytest.approx(LENGTH / SHORT), "it asks in the moment in which it is patient no longer"

@@ -49,7 +49,8 @@ class Database:
             self._take_over(host, patient=patient)
         now = sum(row.changes for row in self.hosts.values())
         peers = tuple(
-            Peer(number, "", "", "", "", row.expiry >= self.now()) for number, row in self.hosts.items()
+            Peer(number, "", "", "", "", row.expiry >= self.now(), left=row.expiry - self.now())
+            for number, row in self.hosts.items()
         )
         return Granted(now, peers, None if now == changes else dict(self.leases))
 
