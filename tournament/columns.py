@@ -9,15 +9,17 @@ A record reads and writes this as the mappings and lists that it has otherwise.
 """
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from copy import copy
 from itertools import chain
 from math import inf
-from sys import intern
 from typing import Any, Generic, Protocol, TypeVar, overload
+
+from msgspec.json import decode, encode
 
 from tournament.events import Ending, Fault
 from tournament.format import Pairing, Result, Score
+from tournament.texts import Texts, nameless, with_names
 
 ENDED, DECIDED, COUNTS, PLAYED = 1, 2, 4, 8  # flags of a row …
 SCORE = 4  # … and from this bit on, the score
@@ -28,7 +30,7 @@ WINNERS = (None, 0, 1)
 NEVER = -inf  # in place of a time that is not known
 DIGEST = 16  # bytes
 NO_DIGEST = bytes(DIGEST)
-NOBODY = 0xFFFFFFFF  # in place of the number of a second, or of a version
+NOBODY = 0xFFFFFFFF  # in place of the number of a second, of a version, or of options
 BYE, NOTHING = (1.0, 0.0), (0.0, 0.0)
 
 T = TypeVar("T")
@@ -41,6 +43,8 @@ class Over(Protocol):
     def match(self) -> str: ...
     @property
     def pairing(self) -> int: ...
+    @property
+    def players(self) -> tuple[str, str]: ...
     @property
     def winner(self) -> int | None: ...
     @property
@@ -68,31 +72,6 @@ class Over(Protocol):
 M = TypeVar("M", bound=Over)
 
 
-class Texts:
-    """Texts by number; equal ones are there once."""
-
-    def __init__(self, texts: Iterable[str] = ()) -> None:
-        self._texts = list(texts)
-        self._numbers = {text: number for number, text in enumerate(self._texts)}
-
-    def __getitem__(self, number: int) -> str:
-        return self._texts[number]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._texts)
-
-    def __copy__(self) -> "Texts":
-        return Texts(self._texts)
-
-    def number(self, text: str) -> int:
-        number = self._numbers.get(text)
-        if number is None:
-            text = intern(text)
-            number = self._numbers[text] = len(self._texts)
-            self._texts.append(text)
-        return number
-
-
 class Columns(Generic[M]):
     """The rows, by the numbers of their pairings; and the orders in which something happened to them."""
 
@@ -106,11 +85,11 @@ class Columns(Generic[M]):
         self.began_at, self.ended_at = array("d"), array("d")
         self.versions = array("I"), array("I")  # of both bots, as texts
         self.why, self.plies, self.digests = array("I"), array("I"), bytearray()
-        self.options: dict[int, Mapping[str, Any]] = {}  # of matches that had their own
+        self.options = array("I")  # as texts, in JSON, of matches that had their own: most have the same
         self.byes: list[int] = []
         self.latest: dict[str, M] = {}  # matches with what led to their ends
         self.ended = array("I")  # numbers, in the order of the ends
-        self.decided = array("q")  # the same in the order of the decisions; what is taken back is negative
+        self.decided = array("i")  # the same in the order of the decisions; what is taken back is negative
         self.counted = 0
 
     def __copy__(self) -> "Columns[M]":
@@ -144,7 +123,7 @@ class Columns(Generic[M]):
             column.append(0)
         for column in (self.began_at, self.ended_at):
             column.append(NEVER)
-        for column in self.versions:
+        for column in (*self.versions, self.options):
             column.append(NOBODY)
         self.digests += NO_DIGEST
         if pairing.second is None:
@@ -163,13 +142,13 @@ class Columns(Generic[M]):
         self.flags[row] |= ENDED | SCORES.index(match.score) << SCORE
         self.winners[row], self.faults[row] = WINNERS.index(match.winner), FAULTS.index(match.fault)
         self.endings[row] = ENDINGS.index(match.ending)
-        self.why[row], self.plies[row] = self.texts.number(match.why), match.plies
+        self.why[row], self.plies[row] = self.texts.number(nameless(match.why, match.players)), match.plies
         self.began_at[row] = NEVER if match.began is None else match.began
         self.ended_at[row] = NEVER if match.ended is None else match.ended
         for column, version in zip(self.versions, match.versions, strict=True):
             column[row] = NOBODY if version is None else self.texts.number(version)
         if match.options is not None:
-            self.options[number] = match.options
+            self.options[row] = self.texts.number(encode(match.options).decode())
         self.latest[match.match] = match
         self.ended.append(number)
 
@@ -180,15 +159,16 @@ class Columns(Generic[M]):
         if (known := self.latest.get(self.named(number))) is not None:
             return known
         row, pairing = number - 1, self.pairing(number)
+        players = pairing.first, pairing.second or ""
         return self.abridged(
             self.named(number),
             number,
-            (pairing.first, pairing.second or ""),
+            players,
             WINNERS[self.winners[row]],
             ENDINGS[self.endings[row]],
-            self.texts[self.why[row]],
+            with_names(self.texts[self.why[row]], players),
             SCORES[self.flags[row] >> SCORE],
-            options=self.options.get(number),
+            options=self._options(row),
             began=_time(self.began_at[row]),
             ended=_time(self.ended_at[row]),
             fault=FAULTS[self.faults[row]],
@@ -199,6 +179,10 @@ class Columns(Generic[M]):
     def _version(self, seat: int, row: int) -> str | None:
         number = self.versions[seat][row]
         return None if number == NOBODY else self.texts[number]
+
+    def _options(self, row: int) -> Mapping[str, Any] | None:
+        number = self.options[row]
+        return None if number == NOBODY else decode(self.texts[number])
 
     def decide(self, result: Result) -> None:
         """Note what came of a pairing; of one whose match counts no more, what that came to stays."""

@@ -6,7 +6,7 @@ written; `unpack` says where that is not so.
 
 import sys
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from msgspec import Struct
@@ -14,14 +14,13 @@ from msgspec import Struct
 from tournament.columns import Columns
 from tournament.remembered import Remembered
 
-LAYOUT = f"{sys.byteorder} {' '.join(f'{code}{array(code).itemsize}' for code in 'Idq')}"
+LAYOUT = f"{sys.byteorder} {' '.join(f'{code}{array(code).itemsize}' for code in 'Iid')}"
 
 
 class Packed(Struct, frozen=True, array_like=True):
     layout: str
     columns: list[bytes]
     texts: list[str]
-    options: dict[int, Mapping[str, Any]]
     byes: list[int]
     latest: list[Remembered]
     counted: int
@@ -32,7 +31,6 @@ def packed(columns: Columns[Remembered]) -> Packed:
         LAYOUT,
         [bytes(column) for column in _columns(columns)],
         [*columns.texts],
-        dict(columns.options),
         [*columns.byes],
         [*columns.latest.values()],
         columns.counted,
@@ -50,7 +48,6 @@ def unpack(content: Packed, columns: Columns[Remembered]) -> None:
             column.frombytes(each)
     for text in content.texts:
         columns.texts.number(text)
-    columns.options.update(content.options)
     columns.byes += content.byes
     columns.latest.update((match.match, match) for match in content.latest)
     columns.counted = content.counted
@@ -58,7 +55,7 @@ def unpack(content: Packed, columns: Columns[Remembered]) -> None:
 
 def _columns(columns: Columns[Remembered]) -> Iterator["array[Any] | bytearray"]:
     """All of them, in an order that stays."""
-    yield from (columns.first, columns.second, columns.round, *columns.versions)
+    yield from (columns.first, columns.second, columns.round, *columns.versions, columns.options)
     yield from (columns.flags, columns.winners, columns.endings, columns.faults)
     yield from (columns.began_at, columns.ended_at, columns.why, columns.plies, columns.digests)
     yield from (columns.ended, columns.decided)

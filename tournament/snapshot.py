@@ -26,7 +26,7 @@ from tournament.remembered import Abridged, Remembered
 from tournament.tally import Tallies, Tally
 from tournament.waiting import Waiting
 
-VERSION = 4  # of what follows: to be raised whenever that changes, or what facts come to
+VERSION = 5  # of what follows: to be raised whenever that changes, or what facts come to
 NONE = -1  # in place of a second
 
 Met = tuple[int, int, int, int]  # number, round, and the places of both names

@@ -1,14 +1,16 @@
 """A table without an end is remembered in columns: they say what objects would, and are far smaller."""
 
 import tracemalloc
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
+from msgspec.json import decode
 
 from tests.tournament.histories import history
 from tests.tournament.test_tally import forgetful
@@ -119,14 +121,16 @@ def test_a_table_draws_its_pairings_one_after_the_other() -> None:
         record.add(Drew((Pairing(3, 3, "a", "b"),)))
 
 
-def test_a_match_takes_less_than_a_hundred_bytes() -> None:
+@pytest.mark.parametrize("own", [None, b'{"cols":5,"rows":5}'], ids=["as the table has it", "of its own"])
+def test_a_match_takes_less_than_a_hundred_bytes(own: bytes | None) -> None:
+    """Also if each is of a size of its own, as those of Hexagon Dots are: most of them are of the same."""
     few, many = 3_000, 9_000
     record = of(Opened("tic-tac-toe", "open"), [*map(Entered, "ab")])
     taken: list[int] = []
     tracemalloc.start()
     try:
         for number in range(1, many + 1):
-            for fact in match(number, number):
+            for fact in match(number, number, None if own is None else decode(own)):
                 record.add(fact)
             if number in (few, many):
                 taken.append(tracemalloc.get_traced_memory()[0])
@@ -135,9 +139,23 @@ def test_a_match_takes_less_than_a_hundred_bytes() -> None:
     assert (taken[1] - taken[0]) / (many - few) < 100
 
 
-def match(number: int, seed: int) -> tuple[AnyFact, ...]:
-    moves, times = (seed, 1, 2, 3, 4, 5), (0.5,) * 6
+def test_what_led_to_an_end_is_held_once_for_all_who_did_the_same() -> None:
+    names = [f"bot-{number}" for number in range(40)]
+    record = of(Opened("tic-tac-toe", "open"), [*map(Entered, names)])
+    for number, players in enumerate(zip(names, reversed(names), strict=True), 1):
+        left = f"{players[0]} left the match"
+        over = Concluded(f"cup-{number}", number, players, 1, Ending.LEFT, left, (0.0, 1.0), (), ())
+        for fact in (Drew((Pairing(number, number, *players),)), Dealt(over.match, number), over):
+            record.add(fact)
+    assert record.columns is not None
+    assert len(record.columns.texts) == len(names) + 1
+    record.columns.latest.clear()  # so that it is read in the columns
+    assert [match.why for match in record.matches.values()] == [f"{name} left the match" for name in names]
+
+
+def match(number: int, seed: int, own: Mapping[str, Any] | None = None) -> tuple[AnyFact, ...]:
+    moves, times, why = (seed, 1, 2, 3, 4, 5), (0.5,) * 6, "three in a row"
     over = Concluded(
-        f"cup-{number}", number, ("a", "b"), 0, Ending.PLAYED, "three in a row", (1.0, 0.0), moves, times
+        f"cup-{number}", number, ("a", "b"), 0, Ending.PLAYED, why, (1.0, 0.0), moves, times, own
     )
-    return Drew((Pairing(number, number, "a", "b"),)), Dealt(f"cup-{number}", number), over
+    return Drew((Pairing(number, number, "a", "b"),)), Dealt(f"cup-{number}", number, own), over

@@ -28,10 +28,11 @@ def match(number: int) -> tuple[AnyFact, ...]:
         players,
         0,
         Ending.PLAYED,
-        "three in a row",
+        f"{players[1]} left the match",
         (1.0, 0.0),
         moves,
         (0.5,) * len(moves),
+        {"cols": 5, "rows": 5},  # its own, as all matches of Hexagon Dots have, and no two share them
         began=number / 2,
         ended=number / 2 + 1.5,
     )
