@@ -1,12 +1,13 @@
-"""What a thousand spectators cost the players: how long their moves take with them and without.
+"""What a thousand spectators cost the players, and ten thousand where there are processors for both.
 
-Bots play Santorini over TCP as fast as they can. By turns nobody looks, and a
-thousand have the first page open, with its boards, each on a stream of its own
-that is read to the end. `python -m tests.bench.spectators HOST PORT COUNT` are
-these; they run in a process of their own, and of them only the bytes are
-counted.
+Bots play Santorini over TCP as fast as they can. By turns nobody looks, and so many
+have the first page open, with its boards, each on a stream of its own that is read to
+the end. How long moves take with them and without is compared.
+`python -m tests.bench.spectators HOST PORT COUNT` are the spectators; they run in a
+process of their own, and only the bytes that they get are counted.
 """
 
+import os
 import select
 import socket
 import subprocess
@@ -20,7 +21,9 @@ from tests.bench.crowd import Address
 from tests.bench.doors import ROUNDS, TURN, WARM, p99, speed
 from tests.bench.server import quintain
 
-SPECTATORS = 1000
+SPECTATORS = 1_000
+CROWD = 10_000  # on a machine with a processor for each: whoever plays, shows, is the load, and looks
+PROCESSORS = 4
 SETTLE = 1.0  # seconds after they have come: the first thing that each is sent is the whole page
 REQUEST = b"GET /live?page=/ HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n"
 
@@ -42,7 +45,15 @@ class Audience:
 
 
 def bench(matches: int) -> None:
-    print(f"{SPECTATORS:,} spectators of {matches} matches: what they cost the players")
+    enough = (os.cpu_count() or 1) >= PROCESSORS
+    for spectators in (SPECTATORS, CROWD) if enough else (SPECTATORS,):
+        _compare(spectators, matches)
+    if not enough:
+        print(f"{CROWD:,} need {PROCESSORS} processors: with fewer, those who look would take the players'")
+
+
+def _compare(spectators: int, matches: int) -> None:
+    print(f"{spectators:,} spectators of {matches} matches: what they cost the players")
     print(f"{'':12}{'without':>10}{'with':>10}{'ratio':>8}{'spread':>15}")
     with ExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory())
@@ -54,7 +65,7 @@ def bench(matches: int) -> None:
         sent = 0
         for _ in range(ROUNDS):
             alone = speed(server, crowd), p99(crowd.took)
-            audience = Audience(server.address("http"), SPECTATORS)
+            audience = Audience(server.address("http"), spectators)
             crowd.play(SETTLE)
             turns.append((alone, (speed(server, crowd), p99(crowd.took))))
             sent += audience.leave()
@@ -65,7 +76,7 @@ def bench(matches: int) -> None:
         without, watched = (median(column) for column in zip(*pairs, strict=True))
         spread = f"{ratios[0]:.2f}-{ratios[-1]:.2f}"
         print(f"{name:12}{without:10,.1f}{watched:10,.1f}{median(ratios):7.2f}x{spread:>15}")
-    print(f"{sent / ROUNDS / SPECTATORS / (SETTLE + TURN) / 1000:.1f} kB a second for each spectator")
+    print(f"{sent / ROUNDS / spectators / (SETTLE + TURN) / 1000:.1f} kB a second for each spectator")
 
 
 def watch(address: Address, count: int) -> int:
