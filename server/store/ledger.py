@@ -20,14 +20,13 @@ from server.store import journal
 from server.store.journal import Engine, Jot, Unavailable
 from tournament import entries
 from tournament.entries import Entry
-from tournament.facts import AnyFact, Concluded, Dealt, Drew, Kept
+from tournament.facts import AnyFact, Concluded, Kept
 from tournament.folding import called
 from tournament.store import Conflict, Stale, Story
 
 RETRY = 5.0  # seconds until what could not be kept is tried again
 SOON = 0.25  # seconds between two looks at what was played: a crash may lose as much
 REST = 0.01  # seconds, at the most, that a match which is over waits for others after a commit …
-BRIEF = 0.003  # … and one that is about to begin …
 EACH = REST / 50  # … this long for each match in play, because a few fast ones would wait in vain …
 ENOUGH = 16  # … unless so many wait already: a commit costs about as much as ten of what is in it
 SET = 180.0  # seconds by which a wall clock may be behind: of two hosts, each may be a minute off
@@ -43,11 +42,11 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 class Call:
     """Facts that somebody waits for to be safe."""
 
-    __slots__ = ("error", "facts", "receipts", "rest", "safe", "scope")
+    __slots__ = ("error", "facts", "receipts", "safe", "scope", "urgent")
 
     def __init__(self, facts: Sequence[Noted], patient: bool) -> None:
         self.facts = facts
-        self.rest = min(_rest(fact) for *_, fact in facts)  # seconds that these may wait after a commit
+        self.urgent = not all(isinstance(fact, Concluded) for *_, fact in facts)  # somebody is about to play
         self.safe = trio.Event()
         self.scope = trio.CancelScope(shield=patient)
         self.error: Conflict | None = None
@@ -94,8 +93,7 @@ class Ledger:
         self._waiting: list[Call] = []  # in the order of asking; some may be under way
         self._playing: dict[str, Playing] = {}
         self._moves_due = inf  # when to look what was played
-        self._committed = -inf  # when the last commit was made …
-        self._share = 0.0  # … and how long even a few may wait for others after it
+        self._rested = -inf  # when the next commit may be made, even of a few
         self._news = trio.Event()  # somebody waits, or something is played where nothing was
         self._again = trio.Event()  # what could not be kept is to be tried again at once
         self._listeners: list[Callable[[], None]] = []
@@ -128,7 +126,7 @@ class Ledger:
         """The same for somebody who does not wait here: what was asked for first is safe first."""
         call = Call([self._numbered(tournament, when, fact) for fact in facts], patient=not self._closed)
         self._waiting.append(call)
-        if call.rest < REST or len(self._waiting) in (1, ENOUGH):
+        if call.urgent or len(self._waiting) in (1, ENOUGH):
             self._news.set()
         return call
 
@@ -195,11 +193,9 @@ class Ledger:
                 await self._news.wait()
 
     def _due(self) -> float:
-        if len(self._waiting) >= ENOUGH:
+        if len(self._waiting) >= ENOUGH or any(call.urgent for call in self._waiting):
             return -inf
-        rest = min((call.rest for call in self._waiting), default=REST)
-        rested = self._committed + min(rest, self._share)
-        return rested if self._waiting else max(rested, self._moves_due)
+        return max(self._rested, -inf if self._waiting else self._moves_due)
 
     async def _write_out(self) -> None:
         """Write all that waits, once that is possible. Moves wait until due: most matches end before that."""
@@ -272,8 +268,9 @@ class Ledger:
         begun = trio.current_time()
         receipts = await self._in_thread(partial(self._put_down, jots, facts), limiter=self._writing)
         self.safe = max([self.safe, *(number for number, *_ in facts)])
-        self._committed, self._share = trio.current_time(), EACH * len(self._playing)
-        self.committed(self._committed - begun)
+        now = trio.current_time()
+        self._rested = now + min(REST, EACH * len(self._playing))
+        self.committed(now - begun)
         return receipts
 
     def _put_down(self, jots: Sequence[Unwritten], facts: Sequence[Noted]) -> Sequence[str]:
@@ -290,11 +287,6 @@ class Ledger:
                 log.warning("all is kept again")
             for listener in self._listeners:
                 listener()
-
-
-def _rest(fact: AnyFact) -> float:
-    """Seconds that a fact may wait for others: none, if it tells of somebody who has just come to play."""
-    return REST if isinstance(fact, Concluded) else BRIEF if isinstance(fact, Dealt | Drew) else 0.0
 
 
 def _jot(match: str, moves: Sequence[Any], times: Sequence[float], which: slice, epoch: int) -> Jot:

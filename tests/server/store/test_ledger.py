@@ -13,13 +13,13 @@ from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from server.store.journal import Jot
-from server.store.ledger import BRIEF, ENOUGH, REST, RETRY, SOON, Ledger
+from server.store.ledger import ENOUGH, REST, RETRY, SOON, Ledger
 from server.store.sqlite import Sqlite
 from tests.crashes.world import FAST, Contest, World, at_once
 from tests.server.store.faults import Faulty
 from tournament.entries import Entry
 from tournament.events import Ending
-from tournament.facts import AnyFact, Concluded, Dealt, Entered, Kept, State, Turned
+from tournament.facts import AnyFact, Concluded, Entered, Kept, State, Turned
 from tournament.store import Stale
 
 PAUSED = Turned(State.PAUSED)
@@ -115,22 +115,6 @@ async def test_who_is_about_to_play_waits_for_nobody_and_takes_along_who_waits(
         assert trio.current_time() == begun
         assert [entry.kind for entry in engine.kept()] == ["concluded"] * 2 + ["entered"] * 10
         assert len(engine.batches) == 11
-
-
-async def test_matches_that_begin_soon_after_one_another_are_kept_together(
-    engine: Faulty, autojump_clock: MockClock
-) -> None:
-    """Catches a commit for every match that a busy table begins, and a long wait before each."""
-    async with running(engine) as (ledger, _):
-        many_play(ledger)
-        await ledger.keep("cup", 1.0, [Dealt("cup-1", 1)])
-        begun = trio.current_time()
-        async with trio.open_nursery() as nursery:
-            for number in range(2, 10):
-                nursery.start_soon(ledger.keep, "cup", 1.0, [Dealt(f"cup-{number}", number)])
-                await trio.sleep(BRIEF / 10)
-        assert trio.current_time() - begun == pytest.approx(BRIEF)
-        assert len(engine.batches) == 2
 
 
 def ended(match: str) -> Concluded:

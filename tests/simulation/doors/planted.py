@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-import server.protocols.house.talk
+import server.protocols.house.messages
 from server.host.reception import Reception
 from server.http.connection import Connection
 from server.http.exchange import Exchange
@@ -17,12 +17,12 @@ from tournament.player import Player
 
 
 def the_wrong_winner_is_told() -> Patches:
-    told = server.protocols.house.talk.end
+    told = server.protocols.house.messages.end
 
     def end(match: Any, ended: Any) -> Any:
         return replace(told(match, ended), winner=match.game.seats[0])
 
-    return {(server.protocols.house.talk, "end"): end}
+    return {(server.protocols.house.messages, "end"): end}
 
 
 def who_comes_back_is_not_asked_again() -> Patches:
