@@ -5,6 +5,7 @@ something else does, that is a `Failure` too.
 """
 
 import json
+import time
 from http import HTTPStatus
 from http.client import HTTPException, IncompleteRead
 from pathlib import Path
@@ -18,6 +19,7 @@ from server.exits import Failure, Misuse
 from server.store.data_folder import TOKEN, VARIABLE, token_brought
 
 TIMEOUT = 30.0  # seconds: a large export takes some
+SOON = 1.0  # seconds after which to ask again is what a host says while it works something out
 _open = build_opener(ProxyHandler({})).open  # a proxy of the environment knows nothing of 127.0.0.1
 
 
@@ -59,12 +61,27 @@ class Remote:
         return "/".join((self.url, "api", *(quote(part, safe="") for part in path)))
 
     def _answer(self, request: Request, credentials: str = "") -> bytes:
-        """`credentials` is what to add where they are not taken."""
+        """`credentials` is what to add where they are not taken.
+
+        A host that works something out says to ask again soon. That is done for as long as answers may take.
+        """
+        until = time.monotonic() + TIMEOUT
+        while True:
+            try:
+                return self._answer_now(request, credentials)
+            except _AskSoon as later:
+                if time.monotonic() + later.seconds > until:
+                    raise Failure(str(later)) from None
+                time.sleep(later.seconds)
+
+    def _answer_now(self, request: Request, credentials: str) -> bytes:
         try:
             with _open(request, timeout=TIMEOUT) as answer:
                 return answer.read()
         except HTTPError as error:
             with error:
+                if request.get_method() == "GET" and (seconds := _soon(error)) is not None:
+                    raise _AskSoon(_complaint(error), seconds) from None
                 raise Failure(
                     _complaint(error) + (credentials if error.code == HTTPStatus.UNAUTHORIZED else "")
                 ) from None
@@ -98,6 +115,22 @@ class Remote:
         except (OSError, ValueError):
             expected = f"--token, {VARIABLE}, or the host's data folder with --data"
             raise Failure(f"this wants the organiser's token: {expected}; there is none in {path}") from None
+
+
+class _AskSoon(Exception):
+    """The host asks whoever asks to ask again after so many seconds."""
+
+    def __init__(self, why: str, seconds: float) -> None:
+        super().__init__(why)
+        self.seconds = seconds
+
+
+def _soon(error: HTTPError) -> float | None:
+    """In how many seconds to ask again; None: not soon, or not at all."""
+    said = error.headers.get("Retry-After", "")
+    if error.code != HTTPStatus.SERVICE_UNAVAILABLE or not said.isdecimal() or float(said) > SOON:
+        return None
+    return float(said)
 
 
 def _complaint(error: HTTPError) -> str:

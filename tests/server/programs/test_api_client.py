@@ -52,11 +52,25 @@ def test_whoever_has_another_token_is_told_where_it_was_found(
         assert str(failure.value) == f"it is not.; it was taken from {origin}"
 
 
+def test_who_is_told_to_ask_again_at_once_does_so() -> None:
+    """Catches a demo, or `quintain standings`, that fails because its host still works them out."""
+    later = b'HTTP/1.1 503 Later\r\nRetry-After: 0\r\nContent-Length: 19\r\n\r\n{"error":"a while"}'
+    there = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+    with answering(later) as busy, pytest.raises(Failure, match="a while"):
+        Remote(f"http://{busy}", "token").post("tournaments")  # may have been done
+    with answering(later, there) as address:
+        assert Remote(f"http://{address}").get("games") == {}
+
+
 @contextmanager
-def answering(answer: bytes, tls: ssl.SSLContext | None = None) -> Generator[str]:
-    """The address of something that gives one client this answer, whatever it is asked, and hangs up."""
+def answering(*answers: bytes, tls: ssl.SSLContext | None = None) -> Generator[str]:
+    """The address of something that gives a client each of these, whatever it is asked, and hangs up."""
 
     def serve() -> None:
+        for answer in answers:
+            serve_one(answer)
+
+    def serve_one(answer: bytes) -> None:
         connection, _ = listener.accept()
         with connection:
             connection.settimeout(HANG)
@@ -94,7 +108,7 @@ def test_a_certificate_that_is_not_trusted_is_told_from_a_host_that_is_not_there
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     trustme.CA().issue_cert("127.0.0.1").configure_cert(tls)
     with (
-        answering(b"", tls) as address,
+        answering(b"", tls=tls) as address,
         pytest.raises(Failure, match=r"certificate of .* is not trusted here"),
     ):
         Remote(f"https://{address}").get("games")
