@@ -113,11 +113,12 @@ class Peers:
         self._read = 0  # the number of the latest entry that was taken in …
         self._latest: dict[str, float] = {}  # … and when that of each tournament was, by its host's clock
         self._news = trio.Event()
+        self._heard = trio.Event()  # set when the database has said who holds what
         self._moved = trio.Event()  # set when it is heard who holds what, or a tournament goes on here
         self._gained: list[str] = []
         self._deleted: list[str] = []  # here, so that others may use the names
         self._lost: tuple[str, ...] = ()
-        keeping.heard = ledger.try_again
+        keeping.heard = self._answered
         keeping.changed = self._changed
         keeping.wavered = ledger.waver
 
@@ -218,6 +219,12 @@ class Peers:
         with trio.move_on_after(LOOK):
             await self._moved.wait()
 
+    async def renewed(self) -> None:
+        """Wait until the database has been asked who holds what, and has said so: both from now on."""
+        with trio.move_on_after(PATIENCE):
+            for _ in range(2):  # what it says first may be the answer to an earlier request
+                await self._heard.wait()
+
     async def claimed(self, tournament: str) -> bool:
         """Whether this host holds it, from now on if it is a table that nobody holds.
 
@@ -263,6 +270,11 @@ class Peers:
         if held.record.state is State.DELETED:
             self._deleted.append(held.record.name)
             self._news.set()
+
+    def _answered(self) -> None:
+        self._ledger.try_again()
+        heard, self._heard = self._heard, trio.Event()
+        heard.set()
 
     def _changed(self, change: Change) -> None:
         self._gained += change.gained

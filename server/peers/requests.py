@@ -165,7 +165,7 @@ class Relayed:
                 return None
             else:
                 looked = True
-                await trio.sleep(2 * EVERY)  # if it is new, the next renewal tells of it
+                await self._peers.renewed()  # if it is new, that tells of it
         return link
 
     def _reply(self, answering: Answering) -> None:

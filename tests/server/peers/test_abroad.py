@@ -77,6 +77,29 @@ async def test_what_another_host_gave_up_is_taken_up(autojump_clock: MockClock) 
         nursery.cancel_scope.cancel()
 
 
+async def test_whoever_waits_for_news_of_a_tournament_waits_for_a_request_made_after_it_asked(
+    autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches 404 for a tournament that another host has just opened, while the database takes its time."""
+    registry = Registry()
+    registry.leases = {}
+    async with trio.open_nursery() as nursery:
+        _, peers = await sharing(nursery, registry)
+        slow = 0.8
+
+        async def late(ask: Callable[[], Any], limiter: object = None) -> Any:
+            found = ask()
+            await trio.sleep(slow)
+            return found
+
+        monkeypatch.setattr(peers._keeping, "_in_thread", late)
+        await trio.sleep(slow)
+        registry.leases, registry.changes = {"cup": Lease(8, 2)}, 2
+        await peers.renewed()
+        assert peers._keeping.leases.all == {"cup": Lease(8, 2)}
+        nursery.cancel_scope.cancel()
+
+
 async def test_what_is_known_of_a_tournament_is_not_read_again_to_take_it_up(
     autojump_clock: MockClock,
 ) -> None:
