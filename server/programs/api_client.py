@@ -7,7 +7,8 @@ something else does, that is a `Failure` too.
 import json
 import time
 from http import HTTPStatus
-from http.client import HTTPException, IncompleteRead
+from http.client import HTTPException, HTTPResponse, IncompleteRead
+from math import inf
 from pathlib import Path
 from ssl import SSLCertVerificationError
 from typing import Any
@@ -61,27 +62,12 @@ class Remote:
         return "/".join((self.url, "api", *(quote(part, safe="") for part in path)))
 
     def _answer(self, request: Request, credentials: str = "") -> bytes:
-        """`credentials` is what to add where they are not taken.
-
-        A host that works something out says to ask again soon. That is done for as long as answers may take.
-        """
-        until = time.monotonic() + TIMEOUT
-        while True:
-            try:
-                return self._answer_now(request, credentials)
-            except _AskSoon as later:
-                if time.monotonic() + later.seconds > until:
-                    raise Failure(str(later)) from None
-                time.sleep(later.seconds)
-
-    def _answer_now(self, request: Request, credentials: str) -> bytes:
+        """`credentials` is what to add where they are not taken."""
         try:
-            with _open(request, timeout=TIMEOUT) as answer:
+            with _opened(request) as answer:
                 return answer.read()
         except HTTPError as error:
             with error:
-                if request.get_method() == "GET" and (seconds := _soon(error)) is not None:
-                    raise _AskSoon(_complaint(error), seconds) from None
                 raise Failure(
                     _complaint(error) + (credentials if error.code == HTTPStatus.UNAUTHORIZED else "")
                 ) from None
@@ -117,20 +103,25 @@ class Remote:
             raise Failure(f"this wants the organiser's token: {expected}; there is none in {path}") from None
 
 
-class _AskSoon(Exception):
-    """The host asks whoever asks to ask again after so many seconds."""
+def _opened(request: Request) -> HTTPResponse:
+    """The answer. A host that works something out is asked again, for as long as answers may take."""
+    until = time.monotonic() + TIMEOUT
+    while True:
+        try:
+            return _open(request, timeout=TIMEOUT)
+        except HTTPError as error:
+            wait = _soon(error) if request.get_method() == "GET" else inf
+            if time.monotonic() + wait > until:
+                raise
+            error.close()
+            time.sleep(wait)
 
-    def __init__(self, why: str, seconds: float) -> None:
-        super().__init__(why)
-        self.seconds = seconds
 
-
-def _soon(error: HTTPError) -> float | None:
-    """In how many seconds to ask again; None: not soon, or not at all."""
+def _soon(error: HTTPError) -> float:
+    """In how many seconds to ask again; infinite if not soon, or not at all."""
     said = error.headers.get("Retry-After", "")
-    if error.code != HTTPStatus.SERVICE_UNAVAILABLE or not said.isdecimal() or float(said) > SOON:
-        return None
-    return float(said)
+    soon = error.code == HTTPStatus.SERVICE_UNAVAILABLE and said.isdecimal() and float(said) <= SOON
+    return float(said) if soon else inf
 
 
 def _complaint(error: HTTPError) -> str:

@@ -213,7 +213,7 @@ def turn(match: Match, ply: int, at: float) -> Turn:
         None if over else match.game.seats[mover],
         match.moves[ply - 1] if ply else None,
         match.game.show(position, names),
-        (None if first is None else round(first, 3), None if second is None else round(second, 3)),
+        (_seconds(first), _seconds(second)),
     )
 
 
@@ -240,6 +240,10 @@ def end(match: Match, ended: Ended) -> End:
 def ended(match: Match, event: Ended) -> bytes:
     """The same, as it is sent."""
     return encode(end(match, event))
+
+
+def _seconds(left: float | None) -> float | None:
+    return None if left is None else round(left, 3)
 
 
 def schema() -> dict[str, Any]:

@@ -298,7 +298,7 @@ class House:
         match event:
             case events.Moved(ply=ply, at=at):
                 noted = at if match.verdict is None else None  # what decides is told after a commit
-                self._put(once(event, turned, match, ply, at), match.to_move == seat.index, noted)
+                self._put(once(event, turned, match, ply, at), seat.to_move, noted)
                 self._ask(seat, ply)
             case events.Began(at=at):
                 self._say(begin(seat, 0))  # an opponent of the host's own may have moved already
@@ -318,8 +318,7 @@ class House:
 
     def _ask(self, seat: Seat, ply: int) -> None:
         """Note that the bot is asked, if this news of a position is a question."""
-        match = seat.match
-        if match.to_move == seat.index and ply == match.ply:
+        if seat.to_move and ply == seat.match.ply:
             self.attendance.ask()
 
     def _junk(self, reason: str, at: float) -> None:
