@@ -276,8 +276,12 @@ def outlast(host: Inspected, client: OldClient) -> None:
 
 
 def hang_up(host: Inspected, name: str, client: OldClient) -> None:
-    """On this client, so many times; and at last play a match with it to its end."""
-    for moves in cycle(range(4)):
+    """On this client, so many times; and at last play a match with it to its end.
+
+    Until then it makes two moves at most. The client, which says more moves than it is asked for, would
+    win some matches after three, and would be gone before that last one if it won at the wrong moment.
+    """
+    for moves in cycle(range(3)):
         done = client.told["disconnected"] >= HANG_UPS
         leaver = Leaver(name, client.name, ALL if done else moves)
         with Frames(host.websocket) as wire:
