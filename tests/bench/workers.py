@@ -4,7 +4,8 @@ A crowd plays at one open table: Santorini over TCP, or Connect-4 over websocket
 several workers, and three have turns: one process; as many hosts as there are workers, each with a part
 of the bots and none knowing of another; and the workers. What the hosts lose beside one process
 the machine takes: what is played at once, is played in smaller portions. What the workers lose beside
-the hosts is what it costs to lend.
+the hosts is what it costs to lend. Then the table grows with the processes, so that each has as many
+matches as the one process.
 
 Ratios are medians of the rounds. A second of the processor is one of all processes that play together,
 without those that show; what the crowd took itself is in the last column, for on a machine with few cores
@@ -26,6 +27,7 @@ WORKERS = (2, 4)
 ROUNDS = 7
 WARM, TURN = 2.0, 1.5  # seconds; while others have their turn no clock of a match may run out
 SPREAD = 2  # bots: a table with more of them is spread
+ALONE = "1 process"
 BOTS = {"tcp": "memo", "websocket": "c4-arena"}  # by the door that they come to
 
 
@@ -69,32 +71,35 @@ class Side:
 
 
 def bench(matches: int) -> None:
-    for about, doors in (
-        (f"{matches} matches at one table, over TCP", ("tcp",)),
-        (f"{matches} matches at one table, over websockets", ("websocket",)),
-        (f"{matches} matches at each of two tables", ("tcp", "websocket")),
+    for about, doors, grows in (
+        (f"{matches} matches at one table, over TCP", ("tcp",), False),
+        (f"{matches} matches at one table, over websockets", ("websocket",), False),
+        (f"{matches} matches for each process at one table, over TCP", ("tcp",), True),
+        (f"{matches} matches for each process at one table, over websockets", ("websocket",), True),
+        (f"{matches} matches at each of two tables", ("tcp", "websocket"), False),
     ):
         print(f"{about}: moves for each second of the processor, moves/s, and processors in use")
         print(f"{'':12}{'':>9}{'ratio':>8}{'spread':>13}{'moves/s':>10}{'played':>9}{'loaded':>9}")
         for workers in WORKERS if len(doors) == 1 else WORKERS[:1]:
-            _compare(workers, doors, matches)
+            _compare(workers, doors, matches, matches * workers if grows else matches)
 
 
-def _compare(workers: int, doors: Sequence[str], matches: int) -> None:
-    spread = SPREAD if len(doors) == 1 else 4 * matches
+def _compare(workers: int, doors: Sequence[str], one: int, several: int) -> None:
+    """`one` and `several`: how many matches one process plays at once, and several together."""
+    spread = SPREAD if len(doors) == 1 else 4 * several
     with ExitStack() as stack:
         sides = {
-            "1 process": Side(stack, 1),
+            ALONE: Side(stack, 1),
             f"{workers} hosts": Side(stack, workers),
             f"{workers} workers": Side(stack, 1, "--workers", str(workers), "--spread", str(spread)),
         }
-        for each in sides.values():
-            each.gather(stack, doors, matches)
+        for name, each in sides.items():
+            each.gather(stack, doors, one if name == ALONE else several)
             each.play(WARM)
         rounds = [{name: each.play(TURN) for name, each in sides.items()} for _ in range(ROUNDS)]
     for name in sides:
         turns = [each[name] for each in rounds]
-        ratios = [each[name].speed / each["1 process"].speed for each in rounds]
+        ratios = [each[name].speed / each[ALONE].speed for each in rounds]
         speed, moves = median(each.speed for each in turns), median(each.moves / each.wall for each in turns)
         cpu, load = (
             median(each.cpu / each.wall for each in turns),
