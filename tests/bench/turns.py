@@ -1,10 +1,10 @@
 """This checkout and another one in turns: what a change costs, in a run in which both met the same machine.
 
     git worktree add ../before v0.1.0
-    python -m tests.bench.turns ../before [--starts 4] [--matches 50] [tcp websocket http]
+    python -m tests.bench.turns ../before [--starts 4] [--matches 50] [--here CHECKOUT] [tcp websocket http]
 
-A ratio above 1 means that this checkout makes more moves with a second of its
-processor time. Both are started anew several times, because how memory happens
+A ratio above 1 means that this checkout (or the one that `--here` names) makes more moves with a second of
+its processor time. Both are started anew several times, because how memory happens
 to be laid out at a start is worth several per cent.
 """
 
@@ -24,11 +24,11 @@ ROUNDS = 8  # turns of each at every start
 HERE = Path(__file__).parents[2]
 
 
-def compared(row: Row, other: Path, matches: int) -> float:
+def compared(row: Row, checkouts: tuple[Path, Path], matches: int) -> float:
     """The median of the turns' ratios at one start."""
     with ExitStack() as stack:
         sides: list[tuple[Server, CompiledCrowd]] = []
-        for checkout in (HERE, other):
+        for checkout in checkouts:
             folder = stack.enter_context(TemporaryDirectory())
             server = stack.enter_context(quintain(folder, checkout=checkout))
             crowd = row.crowd(server, matches)
@@ -49,14 +49,16 @@ def main() -> None:
     )
     parser.add_argument("other", type=Path, help="another checkout of this project")
     parser.add_argument("doors", nargs="*", default=["tcp", "websocket", "http"])
+    parser.add_argument("--here", type=Path, default=HERE, help="a checkout instead of this one")
     parser.add_argument("--starts", type=int, default=4)
     parser.add_argument("--matches", type=int, default=50)
     chosen = parser.parse_intermixed_args()
     room_for_files()
-    print(f"moves per second of the server's processor time, {chosen.matches} matches: here / {chosen.other}")
+    checkouts = here, other = chosen.here.resolve(), chosen.other.resolve()
+    print(f"moves per second of the server's processor time, {chosen.matches} matches: {here} / {other}")
     for name, row in ROWS.items():
         if row.door in chosen.doors:
-            found = [compared(row, chosen.other.resolve(), chosen.matches) for _ in range(chosen.starts)]
+            found = [compared(row, checkouts, chosen.matches) for _ in range(chosen.starts)]
             error = stdev(found) / math.sqrt(len(found)) if len(found) > 1 else math.nan
             each = " ".join(f"{ratio:.2f}" for ratio in found)
             print(f"{name:{WIDTH}}{fmean(found):7.3f} ± {error:.3f}   {each}", flush=True)
