@@ -1,6 +1,5 @@
 """`quintain match`: two programs, or house brains, against each other here, and what the score means."""
 
-import signal
 from collections.abc import Callable
 from contextlib import closing
 from hashlib import blake2b
@@ -18,6 +17,7 @@ from server.commands.flags import Count, Flag
 from server.commands.games import GameName, game_named
 from server.exits import DONE, INTERRUPTED, Misuse
 from server.net.escaping import json_line
+from server.programs.interrupts import Interrupts
 from server.programs.openings import Drawn, Openings, in_turn, listed, start
 from server.programs.saved import Saved, Terms, continued, keeping, saved
 from server.programs.series import Setting, series
@@ -149,22 +149,21 @@ def _play(
     missing = (number for number in range(1, most + 1) if number not in tally.matches)
     if _decided(test, tally):
         return False
-    terminated = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with (
+            Interrupts() as interrupts,
             progress(title, most, len(tally.matches)) as step,
             closing(series(setting, missing, concurrency)) as results,
         ):
             for played in results:
-                keep(played)
-                changed = tally.add(played)
+                with interrupts.later():  # what is kept is counted
+                    keep(played)
+                    changed = tally.add(played)
                 step(f"{title}  +{tally.wins} ={tally.draws} -{tally.losses}")
                 if changed and _decided(test, tally):
                     break
     except KeyboardInterrupt:
         return True
-    finally:
-        signal.signal(signal.SIGTERM, terminated)
     return False
 
 

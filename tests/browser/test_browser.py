@@ -5,7 +5,7 @@ from threading import Semaphore
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, FloatRect, Page, expect
 
 from games.catalogue import catalogue
 from server.pages import formatting
@@ -226,9 +226,9 @@ def test_a_projector_shows_a_single_board_as_large_as_it_can(browser: Browser, a
     with visitor(browser, arena.http) as spectator:
         board = spectator.open("/wall").locator(".card .board").first
         expect(board).to_be_visible()
-        box = board.bounding_box()
-        assert box is not None
-        assert box["height"] > 0.6 * LOOKS["light"]["viewport"]["height"]
+        boxes: list[FloatRect] = []  # there is none in the moment in which a move replaces the board
+        wait_for(lambda: boxes.extend(filter(None, [board.bounding_box()])) or boxes)
+        assert boxes[0]["height"] > 0.6 * LOOKS["light"]["viewport"]["height"]
 
 
 def test_no_name_and_no_reason_runs_a_script(browser: Browser, hostile: int) -> None:

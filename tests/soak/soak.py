@@ -94,8 +94,8 @@ def _an_hour(samples: Sequence[Sample], figures: Sequence[float]) -> float:
     return linear_regression([sample.at / 3600 for sample in samples], figures).slope
 
 
-def full(matches: Iterable[int]) -> bool:
-    return all(each > LATEST for each in matches)
+def full(matches: Iterable[int], enough: int = LATEST) -> bool:
+    return all(each > enough for each in matches)
 
 
 def soak(
@@ -106,8 +106,12 @@ def soak(
     sample: float = SAMPLE,
     stay: float = STAY,
     filling: float = FILLING,
+    enough: int = LATEST,
 ) -> Soak:
-    """Measure in the second half of that time; at `most` so many seconds later, if tables fill up later."""
+    """Measure in the second half of that time; at `most` so many seconds later, if tables fill up later.
+
+    A table is full when more than `enough` matches are over there.
+    """
     from tests.soak.visitors import Waves, dialects  # who think out their matches when they are imported
 
     samples, played = list[Sample](), dict[str, int]()
@@ -127,13 +131,13 @@ def soak(
             if not samples or now >= samples[-1].at + sample:
                 played = finished(server)
                 samples.append(Sample(now, tuple(map(memory, processes)), tuple(played.values())))
-                if not full(played.values()) and since < seconds / 2 + most:
+                if not full(played.values(), enough) and since < seconds / 2 + most:
                     since = max(since, now)
             if now >= said + LINE:
                 said = now
                 say(line(samples[-1], waves))
             for each in waves.values():
-                each.play(TURN if played.get(each.game, 0) > LATEST else filling)
+                each.play(TURN if played.get(each.game, 0) > enough else filling)
             time.sleep(REST)
     return Soak(since, samples, {name: each.moves for name, each in waves.items()})
 

@@ -5,16 +5,18 @@ import re
 import subprocess
 import sys
 import threading
+from itertools import repeat
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from server.exits import ConfigError
+from server.store import postgres_database
 from server.store.journal import Jot, Unavailable
 from server.store.postgres import Postgres
 from server.store.postgres_database import where
-from tests.hang import wait_for
+from tests.hang import HANG, wait_for
 from tests.server.served import ROOT
 from tests.server.store.postgresql import Server
 from tournament.entries import Entry
@@ -115,7 +117,11 @@ def test_a_server_that_is_away_is_unavailable_and_what_was_to_be_kept_can_be_kep
     engine.close()
 
 
-def test_a_restart_in_the_middle_of_a_write_is_waited_for(server: Server) -> None:
+def test_a_restart_in_the_middle_of_a_write_is_waited_for(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patient = (0.0, *repeat(0.1, round(HANG / 0.1)))  # a busy machine takes its time for a restart
+    monkeypatch.setattr(postgres_database, "WAITS", patient)
     engine = Postgres(server.database())
     server.stop()
     back = threading.Timer(0.2, server.start)

@@ -1,0 +1,45 @@
+"""Ctrl-C and SIGTERM, which come between two steps of a command and not in the middle of one."""
+
+import signal
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
+from types import FrameType, TracebackType
+from typing import Self
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Interrupts:
+    """While it is entered, either signal raises `KeyboardInterrupt`. Where one is ignored, it stays so."""
+
+    def __init__(self) -> None:
+        self._restored = ExitStack()
+        self._waits = False  # whoever sends one
+        self._asked = False
+
+    @contextmanager
+    def later(self) -> Generator[None]:
+        """What is done in here is done to its end; an interrupt that comes meanwhile is raised after it."""
+        self._waits = True
+        try:
+            yield
+        finally:
+            self._waits = False
+        if self._asked:
+            raise KeyboardInterrupt
+
+    def __enter__(self) -> Self:
+        for number in SIGNALS:
+            if signal.getsignal(number) != signal.SIG_IGN:
+                self._restored.callback(signal.signal, number, signal.signal(number, self._come))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._restored.close()
+
+    def _come(self, number: int, frame: FrameType | None) -> None:
+        self._asked = True
+        if not self._waits:
+            raise KeyboardInterrupt

@@ -1,0 +1,74 @@
+"""Interrupts come between the steps of a command, and what a step does is done to its end."""
+
+import os
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from server.programs.interrupts import SIGNALS, Interrupts
+
+
+@pytest.fixture(autouse=True)
+def _as_before() -> Iterator[None]:
+    before = [(number, signal.getsignal(number)) for number in SIGNALS]
+    yield
+    for number, handler in before:
+        signal.signal(number, handler)
+
+
+def interrupted(number: signal.Signals) -> None:
+    os.kill(os.getpid(), number)
+
+
+def step(interrupts: Interrupts, number: signal.Signals, done: list[str]) -> None:
+    with interrupts.later():
+        interrupted(number)
+        done.append("kept")
+        interrupted(number)
+        done.append("counted")
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_an_interrupt_that_comes_in_a_step_waits_for_its_end(number: signal.Signals) -> None:
+    done: list[str] = []
+    with Interrupts() as interrupts:
+        with interrupts.later():
+            done.append("undisturbed")
+        with pytest.raises(KeyboardInterrupt):
+            step(interrupts, number, done)
+    assert done == ["undisturbed", "kept", "counted"]
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_between_two_steps_it_comes_at_once(number: signal.Signals) -> None:
+    with Interrupts() as interrupts:
+        with interrupts.later():
+            pass
+        with pytest.raises(KeyboardInterrupt):
+            interrupted(number)
+
+
+def failing(interrupts: Interrupts) -> None:
+    with interrupts.later():
+        interrupted(signal.SIGINT)
+        raise OSError("the disk is full")
+
+
+def test_what_a_step_raises_is_not_hidden_by_an_interrupt() -> None:
+    with Interrupts() as interrupts, pytest.raises(OSError, match="the disk is full"):
+        failing(interrupts)
+
+
+def test_afterwards_signals_do_what_they_did_before() -> None:
+    before = [signal.getsignal(number) for number in SIGNALS]
+    with pytest.raises(KeyboardInterrupt), Interrupts():
+        interrupted(signal.SIGTERM)
+    assert [signal.getsignal(number) for number in SIGNALS] == before
+
+
+def test_whoever_ignores_ctrl_c_goes_on_ignoring_it() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with Interrupts():
+        interrupted(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
