@@ -42,7 +42,7 @@ SHARED = (
     "tests/server/test_matrix.py",
 )
 
-# Each test there takes a tenth of a second of a processor or more: left out of `make quick`, as if marked slow.
+# Each test there takes a tenth of a second of a processor or more: they are left out of `make quick`.
 SLOW = (
     "tests/bench/test_compiled_crowd.py",
     "tests/calibration/",
