@@ -44,8 +44,11 @@ class Compiled(BytecodeCache):
         unfinished = path.with_suffix(f".{os.getpid()}")  # several processes may start at once
         with suppress(OSError):
             self._folder.mkdir(parents=True, exist_ok=True)
-            unfinished.write_bytes(bucket.bytecode_to_string())
-            unfinished.replace(path)
+            try:
+                unfinished.write_bytes(bucket.bytecode_to_string())
+                unfinished.replace(path)
+            finally:
+                unfinished.unlink(missing_ok=True)  # a full disk is not filled further by each start
 
     def _path(self, bucket: Bucket) -> Path:
         return self._folder / f"template-{bucket.key}-{self._made_by}.bytecode"

@@ -66,6 +66,7 @@ def test_whatever_is_in_the_folder_in_its_place_the_page_is_the_same(folder: Pat
     kept.unlink()
     kept.mkdir()
     assert shown(folder) == (PAGE, 1)
+    assert list(folder.iterdir()) == [kept], "what could not be put in its place is taken away"
 
 
 def test_nothing_is_kept_where_nothing_can_be_written(folder: Path) -> None:
