@@ -42,54 +42,6 @@ SHARED = (
     "tests/server/test_matrix.py",
 )
 
-# Each test there takes a tenth of a second of a processor or more: they are left out of `make quick`.
-SLOW = (
-    "tests/bench/test_compiled_crowd.py",
-    "tests/calibration/",
-    "tests/deploy/",
-    "tests/docs/test_add_a_dialect.py",
-    "tests/docs/test_add_a_game.py",
-    "tests/docs/test_sentences.py",
-    "tests/fuzz/",
-    "tests/games/test_estimate.py",
-    "tests/games/test_perfect.py",
-    "tests/powercuts/",
-    "tests/server/export/test_verify.py",
-    "tests/server/host/test_boards.py",
-    "tests/server/host/test_grading.py",
-    "tests/server/host/test_metrics.py",
-    "tests/server/host/test_thinker.py",
-    "tests/server/host/test_throw_away_names.py",
-    "tests/server/net/test_open_files.py",
-    "tests/server/pages/test_live.py",
-    "tests/server/pages/test_pages.py",
-    "tests/server/pages/test_tables.py",
-    "tests/server/peers/test_abroad.py",
-    "tests/server/protocols/test_arena.py",
-    "tests/server/protocols/test_c4arena_hang_ups.py",
-    "tests/server/protocols/test_seats.py",
-    "tests/server/show/",
-    "tests/server/store/test_snapshots.py",
-    "tests/server/test_admin_link.py",
-    "tests/server/test_allocator.py",
-    "tests/server/test_forked.py",
-    "tests/server/test_operations.py",
-    "tests/server/test_serve.py",
-    "tests/server/test_supervised.py",
-    "tests/simulation/",
-    "tests/tournament/test_columns.py",
-    "tests/tournament/test_decide.py",
-    "tests/tournament/test_fit_sparse.py",
-    "tests/tournament/test_ladder.py",
-    "tests/tournament/test_matching.py",
-    "tests/tournament/test_ratings.py",
-    "tests/tournament/test_score_sheet.py",
-    "tests/tournament/test_strength.py",
-    "tests/tournament/test_swiss.py",
-    "tests/tournament/test_tally.py",
-    "tests/veterans/",
-)
-
 # One process a host is enough for most tests, and costs half as much; those of pages beside a host ask
 # for two, and those in `tests/blackbox` and in the bench have what users have.
 os.environ.setdefault("QUINTAIN_SHOW", "0")
@@ -121,12 +73,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneWork
     return OneWorkerEach(config, log)
 
 
-@pytest.hookimpl(tryfirst=True)  # before `-m` chooses
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What takes long is marked, and what is tried in short elsewhere is left to `make campaign`."""
-    for item in items:
-        if item.nodeid.startswith(SLOW):
-            item.add_marker(pytest.mark.slow)
+    """What takes long, and is tried in short elsewhere, is left to `make campaign`."""
     dear = [] if IS_CAMPAIGN else [item for item in items if item.get_closest_marker("campaign")]
     if dear:
         config.hook.pytest_deselected(items=dear)

@@ -20,7 +20,10 @@ from tests.hang import HANG, wait_for
 from tests.lacking import lacking
 from tests.server.served import Served
 
-pytestmark = pytest.mark.skipif(not hasattr(select, "epoll"), reason="there is no epoll on this system")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not hasattr(select, "epoll"), reason="there is no epoll on this system"),
+]
 
 MATCHES = 3
 TURN = 0.1  # seconds

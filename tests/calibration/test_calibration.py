@@ -9,6 +9,8 @@ from tests.calibration import deciding
 from tests.calibration.gate import ADVANTAGES, DRAWS, KINDS, SPREADS, Cell, bins, cells, objections
 from tournament.format import Aim
 
+pytestmark = pytest.mark.slow
+
 INTERVALS = 1000
 
 SHORT = {"round-robin-4": 2, "gauntlet": 1}  # events in each of 27 cells

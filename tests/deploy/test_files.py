@@ -24,6 +24,8 @@ from tests.hang import HANG
 from tests.lacking import lacking
 from tests.server.protocols.room import room
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "docs/deploy"
 FIGURE = re.compile(r"\b(quintain_\w+|process_\w+)\b")

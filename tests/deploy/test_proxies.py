@@ -16,6 +16,8 @@ from tests.lacking import lacking
 from tests.ports import free_ports
 from tests.server.served import Served
 
+pytestmark = pytest.mark.slow
+
 
 def addressed(text: str, host: Served) -> str:
     """With the ports of this host."""

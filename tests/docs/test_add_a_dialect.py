@@ -19,6 +19,8 @@ from tests.hang import HANG
 from tests.server.served import Served
 from tests.server.transcripts import transcripts
 
+pytestmark = pytest.mark.slow
+
 PAGE = (ROOT / "docs/add-a-dialect.md").read_text()
 
 

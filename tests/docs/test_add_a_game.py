@@ -18,6 +18,8 @@ from games.catalogue import catalogue
 from games.game import Game
 from tests.effort import IS_CAMPAIGN
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 PLANTED = ROOT / "tests/planted"
 PAGE = (ROOT / "docs/add-a-game.md").read_text()

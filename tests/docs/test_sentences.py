@@ -7,6 +7,8 @@ import pytest
 
 from tests.docs.sentences import page, sentences
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 

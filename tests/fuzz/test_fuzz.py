@@ -19,6 +19,8 @@ from tests.fuzz.campaign import BATCH, DOORS, Report, play, run
 from tests.fuzz.ground import REGULAR, Door, Served
 from tests.fuzz.sessions import Say
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 QUICK = tries(200, 300)  # sessions at each door: `python -m tests.fuzz` has as many as one likes …
 ALL = tries(350, 5000)  # … and so many in all

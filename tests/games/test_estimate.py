@@ -12,6 +12,8 @@ from games.estimate import DEPTH, NEAR, SLIP, Estimate, Slip, estimate, in_words
 from games.game import Game
 from tests.games.play import each_game
 
+pytestmark = pytest.mark.slow
+
 ESTIMATED = (santorini.GAME, quoridor.GAME, hexagondots.GAME)
 
 

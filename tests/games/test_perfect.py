@@ -19,6 +19,8 @@ from tests.lacking import lacking
 from tests.oracles.connect4 import Connect4 as SlowConnect4
 from tests.oracles.tictactoe import TicTacToe as SlowTicTacToe
 
+pytestmark = pytest.mark.slow
+
 LATE = 33  # discs: an oracle that remembers nothing can try the rest
 FIRST_MOVES = (-1, -1, 0, 1, 0, -1, -1)  # what each is worth to whoever makes it: known since 1988
 

@@ -9,6 +9,8 @@ import pytest
 from tests.crashes.world import FAST
 from tests.powercuts.cuts import cut
 
+pytestmark = pytest.mark.slow
+
 SEEDS = range(1, 61)
 
 

@@ -4,8 +4,12 @@ import re
 import socket
 from pathlib import Path
 
+import pytest
+
 from tests.server.run import quintain
 from tests.server.served import Served
+
+pytestmark = pytest.mark.slow
 
 
 def opened(host: Served, secret: str) -> int:

@@ -7,6 +7,8 @@ import pytest
 
 from tests.hang import HANG
 
+pytestmark = pytest.mark.slow
+
 OWN = """
 from pathlib import Path
 

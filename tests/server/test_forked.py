@@ -13,6 +13,8 @@ from tests.server.forked import Forked
 from tests.server.run import quintain
 from tests.server.served import ROOT, Served
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("words", ["--version", "config --json", "serve --nonsense", "verify -"])
 def test_a_forked_command_says_what_a_started_one_says(words: str, tmp_path: Path) -> None:

@@ -19,6 +19,8 @@ from tests.hang import HANG, wait_for
 from tests.server.exposition import read
 from tests.server.served import Served
 
+pytestmark = pytest.mark.slow
+
 FILE_OF_SETTINGS = """
 proxies = ["127.0.0.1"]
 log_format = "json"

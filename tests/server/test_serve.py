@@ -20,6 +20,8 @@ from tests.server.run import quintain
 from tests.server.transcripts import hosting
 from tests.tournament.world import play, silent
 
+pytestmark = pytest.mark.slow
+
 GRACE = 2.0  # seconds
 CUP = {"tournament": "cup", "game": "tic-tac-toe", "format": "round-robin", "entrants": "2"}
 

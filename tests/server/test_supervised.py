@@ -15,6 +15,8 @@ from server.supervised import READY, STOPPING, inherited, notify
 from tests.hang import HANG
 from tests.server.served import ROOT
 
+pytestmark = pytest.mark.slow
+
 linux = pytest.mark.skipif(sys.platform != "linux", reason="systemd is Linux's")
 
 

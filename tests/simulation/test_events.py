@@ -9,6 +9,8 @@ from tests.effort import IS_CAMPAIGN
 from tests.simulation.events import Event, Habit, held
 from tests.simulation.forecasts import FORMATS, TOLERATED, errors
 
+pytestmark = pytest.mark.slow
+
 SEEDS = range(30 if IS_CAMPAIGN else 3)
 EVENTS = 200 if IS_CAMPAIGN else 4
 TWELVE = [f"bot-{number}" for number in range(12)]

@@ -21,6 +21,8 @@ from tournament.player import GRACE, Seat
 from tournament.refusals import Refusal
 from tournament.timekeeper import BEAT, LATE, Timekeeper
 
+pytestmark = pytest.mark.slow
+
 GAME = catalogue()["tic-tac-toe"]
 SLOW = 1.0  # seconds that the store takes
 

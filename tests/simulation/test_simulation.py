@@ -22,6 +22,8 @@ from tests.simulation.planted import (
 from tests.simulation.processes import digests
 from tests.simulation.world import simulate
 
+pytestmark = pytest.mark.slow
+
 CHUNK = 25
 SEEDS = tries(50, 1000)
 CHUNKS = [range(first, first + CHUNK) for first in range(1, SEEDS, CHUNK)]  # so that workers share the work

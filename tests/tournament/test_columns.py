@@ -19,6 +19,8 @@ from tournament.facts import AnyFact, Concluded, Dealt, Drew, Entered, Opened, V
 from tournament.format import Pairing, formats
 from tournament.record import Record
 
+pytestmark = pytest.mark.slow
+
 ENDLESS = [format.name for format in formats().values() if format.endless]
 seeds = st.integers(0, 2**32 - 1)
 table = st.sampled_from(ENDLESS)

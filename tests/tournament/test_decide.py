@@ -11,6 +11,8 @@ from tournament.format import Aim, Pairing, Result, Score, Terms, formats
 from tournament.pairing.decide import aim_objection, decided_by, outlook_on
 from tournament.pairing.drawing import Sides
 
+pytestmark = pytest.mark.slow
+
 DECIDE = formats()["decide"]
 
 

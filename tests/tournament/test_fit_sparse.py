@@ -14,6 +14,8 @@ from tournament.format import Pairing, Result, moves_digest
 from tournament.meetings import PIECE, Fingerprints, Meetings
 from tournament.ratings import ELO, SMALL, Fit, Rating, Ratings, bradley_terry, probability_first
 
+pytestmark = pytest.mark.slow
+
 FIELD = 120  # small enough for the oracle, and fitted here as if it were large
 REFITTED, UPDATED = 0.1, 8.0  # Elo: what a rating may be off after a fit of all, and between two of them
 WIDTHS = 0.12  # as a share: what the width of an interval may be off after a fit of all

@@ -16,6 +16,8 @@ from tournament.pairing.drawing import Sides, last_round, lots, numbered, unfini
 from tournament.pairing.ladder import distance
 from tournament.skill import skills
 
+pytestmark = pytest.mark.slow
+
 LADDER = formats()["ladder"]
 
 seeds = st.integers(0, 2**32 - 1)

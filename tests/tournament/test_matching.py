@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from tournament.pairing.blossoms import Edge, Matcher
 from tournament.pairing.matching import CHEAPEST, NEVER, SPREAD, any_matching, cheaper_edges, likely, perfect
 
+pytestmark = pytest.mark.slow
+
 seeds = st.integers(0, 2**32 - 1)
 dearest = st.sampled_from((0, 1, 3, 10, 1_000, 10**12, 10**30))
 

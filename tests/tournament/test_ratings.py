@@ -17,6 +17,8 @@ from tournament.format import Entrant, Pairing, Result, Terms, moves_digest
 from tournament.pairing import swiss
 from tournament.ratings import ELO, PRIOR, Rating, bradley_terry, duplicates, probability_first
 
+pytestmark = pytest.mark.slow
+
 NAMES = ("ada", "bob", "cyd", "dan", "eva")
 SCORES = (1.0, 0.5, 0.0)
 INTERVALS = tries(3000, 6000)  # looked at on the larger scale: chance moves what they hold by half a percent

@@ -15,6 +15,8 @@ from tournament.score_sheet import ALL_CROSSED, CROSSED, LATEST, NEAREST, ScoreS
 from tournament.store import Store
 from tournament.tournament import Tournament
 
+pytestmark = pytest.mark.slow
+
 NAMES = tuple(f"bot {number}" for number in range(8))
 SCORES = ((1.0, 0.0), (0.5, 0.5), (0.0, 1.0))
 

@@ -22,6 +22,8 @@ from tournament.posterior import ADVANTAGE, ELO, SPREADS, WIDE, Model, games_of
 from tournament.ratings import Ratings, duplicates
 from tournament.strength import RANKED, Strengths, strengths
 
+pytestmark = pytest.mark.slow
+
 few_games = st.lists(
     st.tuples(st.permutations(NAMES).map(lambda names: names[:2]), st.sampled_from(SCORES)).map(
         lambda drawn: game(drawn[0][0], drawn[0][1], drawn[1])

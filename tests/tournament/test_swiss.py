@@ -26,6 +26,8 @@ from tests.tournament.holding import (
 from tournament.format import Entrant, Pairing, Result, Score, Terms, formats
 from tournament.pairing.drawing import Sides, here, lots, seeded
 
+pytestmark = pytest.mark.slow
+
 SWISS = formats()["swiss"]
 ROUNDS = tries(4, 12)  # of a thousand bots
 seeds = st.integers(0, 2**32 - 1)

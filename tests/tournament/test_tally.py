@@ -17,6 +17,8 @@ from tournament.format import formats
 from tournament.record import Record
 from tournament.tally import VALUES
 
+pytestmark = pytest.mark.slow
+
 FEW = 5  # matches that are remembered here
 ENDLESS = [format.name for format in formats().values() if format.endless]
 ENDING = [format.name for format in formats().values() if not format.endless]

@@ -11,6 +11,8 @@ from tests.veterans.arena import FLIP, Fields, Fought, Manners, Mind, Team
 from tests.veterans.company import matches
 from tests.veterans.minds import Pawn, Symbols
 
+pytestmark = pytest.mark.slow
+
 GAME = "tic-tac-toe"
 FLIPPED = ("DUP", "TWICE_A_ROW", "X_FIRST", "OUT_OF_BOUND", "FLIP_TABLE_RANDOMLY")
 CHEATS = {f"C_AI_{cheat}": 4 for cheat in FLIPPED}

@@ -11,6 +11,8 @@ from tests.server.served import Served
 from tests.veterans.company import matches, together
 from tests.veterans.restless import Restless, quit_often
 
+pytestmark = pytest.mark.slow
+
 NAMES = ("Alice", "Bob", "Carl", "Dora")
 HANG_UPS = 30  # for each of them
 

@@ -9,6 +9,8 @@ from tests.server.served import Served
 from tests.veterans.company import matches, together
 from tests.veterans.hexagon import SHOUTED, Line, Player, Viewer, ask, ends
 
+pytestmark = pytest.mark.slow
+
 NAMES = ("ann", "bob", "cas", "dot")
 ROOM = {"rows": 5, "cols": 5, "end": "hexagons"}
 

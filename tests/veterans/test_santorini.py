@@ -2,9 +2,13 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from tests.server.served import Served
 from tests.veterans.company import matches, together
 from tests.veterans.memo import Memo
+
+pytestmark = pytest.mark.slow
 
 NAMES = ("Ann", "Bob", "Cas", "Dot")
 

@@ -21,6 +21,8 @@ from tests.server.exports import exported, simulated, text, unchained
 from tests.server.forked import Forked
 from tests.server.served import ROOT
 
+pytestmark = pytest.mark.slow
+
 SEEDS = range(1, tries(9, 31))
 CHANGED = (2, 7, 19, 11)[: tries(2, 4)]  # worlds in which every field is changed
 EACH = tries(1, 12)  # changes of one field, in different lines

@@ -16,6 +16,8 @@ from tournament.facts import Froze
 from tournament.record import Record
 from tournament.score_sheet import board_of
 
+pytestmark = pytest.mark.slow
+
 
 class Worker:
     """Does the work when it has taken its time."""

@@ -30,6 +30,8 @@ from tournament.facts import Concluded, Drew, Entered, Opened, Voided
 from tournament.format import Pairing
 from tournament.record import Record
 
+pytestmark = pytest.mark.slow
+
 MOVES = ("C", "N", "E", "W", "SW", "NE", "NW", "SE", "S")  # both have thrown something away
 FOUND = grades(GAME, {}, MOVES)
 assert FOUND is not None

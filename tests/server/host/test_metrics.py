@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
 import trio
 from trio.testing import MockClock
 
@@ -19,6 +20,8 @@ from tests.server.exposition import Figures, read
 from tests.server.protocols.room import room
 from tournament.events import Ending, Fault
 from tournament.facts import Concluded, Voided
+
+pytestmark = pytest.mark.slow
 
 GAME = "tic-tac-toe"
 HEARD: Any = {"capture_stdout": True, "capture_stderr": True}

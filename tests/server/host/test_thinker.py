@@ -22,6 +22,8 @@ from server.host import thinker
 from server.host.thinker import ROOT, Busy, Failed, Thinker, serve
 from tests.hang import HANG
 
+pytestmark = pytest.mark.slow
+
 WINS = [0, 1, 0, 1, 0, 1]  # Connect-4: whoever is to move wins in column 0
 LONG = 2 * HANG  # seconds of thinking that nobody waits for
 

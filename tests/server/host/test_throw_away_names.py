@@ -18,6 +18,8 @@ from tests.steps import steps_taken
 from tournament.facts import Concluded, Dealt, Entered, Opened, State
 from tournament.store import Memory
 
+pytestmark = pytest.mark.slow
+
 TABLE = f"open-{GAME}"
 AT_ONCE, A_SECOND = 2000, 20
 

@@ -16,6 +16,8 @@ from tests.hang import HANG
 from tests.lacking import lacking
 from tests.server.served import ROOT, Served
 
+pytestmark = pytest.mark.slow
+
 LIMITS = Limits(spare_files=100, unauthenticated=200, backlog=300)
 
 

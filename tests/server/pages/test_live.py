@@ -23,6 +23,8 @@ from tournament.desk import Desk
 from tournament.events import Ended
 from tournament.player import Seat
 
+pytestmark = pytest.mark.slow
+
 
 def paced(think: float) -> Behaviour:
     """Plays the first legal move after so many seconds."""

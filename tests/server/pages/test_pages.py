@@ -24,6 +24,8 @@ from tournament.facts import AnyFact, Concluded, Drew, Entered, State, Turned
 from tournament.format import Pairing
 from tournament.remembered import Abridged
 
+pytestmark = pytest.mark.slow
+
 HEADERS = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",

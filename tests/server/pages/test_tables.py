@@ -20,6 +20,8 @@ from tournament.format import Pairing
 from tournament.record import Record
 from tournament.score_sheet import ALL_CROSSED, ScoreSheet
 
+pytestmark = pytest.mark.slow
+
 NAMED = re.compile(r'<th scope="row"><a[^>]*>([^<]*)</a>')
 
 

@@ -26,6 +26,8 @@ from tournament.record import Record
 from tournament.refusals import Refusal
 from tournament.tournament import Tournament
 
+pytestmark = pytest.mark.slow
+
 FACTS: tuple[AnyFact, ...] = (Opened("tic-tac-toe", "round-robin"), Turned(State.RUNNING))
 
 

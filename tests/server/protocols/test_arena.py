@@ -32,6 +32,8 @@ from tests.server.protocols.lists import flipped, lists, put
 from tests.server.served import Served
 from tests.server.windowed import on_virtual_time
 
+pytestmark = pytest.mark.slow
+
 QUICK = "[limits]\ncall_pause_seconds = 0.0\n"
 
 

@@ -16,6 +16,8 @@ from tests.server.ends import Connect, FrameEnd, in_memory
 from tests.server.transcripts import hosting
 from tests.server.windowed import Weather
 
+pytestmark = pytest.mark.slow
+
 HANG_UPS = tries(60, 200)  # on each: whoever was out of step more than fifty times was cut once
 CLIENTS = tries(2, 3)
 WEATHER = Weather(latency=0.002, jitter=0.001)

@@ -21,6 +21,8 @@ from tests.server.transcripts import Transcript, staged
 from tournament.facts import Seated, State
 from tournament.record import Record
 
+pytestmark = pytest.mark.slow
+
 ELSEWHERE = "198.51.100.7"
 TOKEN = "a token of somebody else's"
 

@@ -14,6 +14,8 @@ from server.show.feed import AT_A_TIME, Draw, Happened, Journal, Latest, Look, M
 from tests.server.show.test_mirror import expect_the_same, mirrored, settle, staged
 from tournament.match import Match
 
+pytestmark = pytest.mark.slow
+
 AWAY = Look(0)
 
 

@@ -14,7 +14,7 @@ from server.show.conduit import PACKET, Back, Conduit, Drain, Gone, Lend, ToPlay
 from tests.hang import HANG
 from tests.server.show.lent import files_open, possible
 
-pytestmark = possible
+pytestmark = [pytest.mark.slow, possible]
 
 messages = st.one_of(
     st.builds(Gone, st.integers(0, 1 << 40)),

@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
 import trio
 import trio.testing
 
@@ -16,6 +17,8 @@ from tournament.events import Ending
 from tournament.facts import AnyFact, Concluded, Dealt, Drew, Entered, Opened
 from tournament.format import Pairing
 from tournament.record import Record
+
+pytestmark = pytest.mark.slow
 
 SWISS = Opened("connect-4", "swiss")
 PAIR = ("ann", "bob")

@@ -17,6 +17,8 @@ from tests.hang import HANG
 from tournament import entries
 from tournament.facts import HOST, Ordered
 
+pytestmark = pytest.mark.slow
+
 LITTLE = 1 << 20  # bytes: what happened takes some ten times as many
 
 

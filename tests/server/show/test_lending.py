@@ -23,7 +23,7 @@ from server.net.proxies import Proxies
 from tests.server.show.lent import everything, files_open, is_shown, playing, possible, says, until
 from tests.server.web import Client, Holds, Streams, get, post
 
-pytestmark = possible
+pytestmark = [pytest.mark.slow, possible]
 
 # Where a request is answered.
 

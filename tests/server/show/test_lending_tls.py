@@ -10,7 +10,7 @@ from server.net.limits import Limits
 from tests.server.show.lent import everything, files_open, playing, possible, says, until
 from tests.server.web import Holds, Streams, get, post
 
-pytestmark = possible
+pytestmark = [pytest.mark.slow, possible]
 
 
 async def test_every_request_is_answered_where_it_belongs_however_the_requests_are_cut() -> None:

@@ -12,6 +12,8 @@ from tournament.format import Pairing
 from tournament.record import Record
 from tournament.score_sheet import ScoreSheet
 
+pytestmark = pytest.mark.slow
+
 NAMES = "abcdefgh"
 FEW, MANY = 10_000, 30_000
 

@@ -26,6 +26,8 @@ from tournament.record import Record
 from tournament.timekeeper import Timekeeper
 from tournament.tournament import Tournament
 
+pytestmark = pytest.mark.slow
+
 NAMES = ("ada", "bob", "eve", "joe")
 CUP = Opened("connect-4", "double-round-robin", 4, Terms(seed=3))
 

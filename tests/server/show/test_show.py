@@ -21,9 +21,10 @@ from tests.server.served import Served
 from tests.server.test_certificate import issue
 from tests.server.test_serve import Bot, hello
 
-pytestmark = pytest.mark.skipif(
-    sys.platform != "linux", reason="only Linux lists the children of a process in /proc"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="only Linux lists the children of a process in /proc"),
+]
 
 
 class Shown(Served):

@@ -17,6 +17,8 @@ from tournament import entries
 from tournament.facts import HOST, AnyFact, Ordered
 from tournament.tally import Tallies
 
+pytestmark = pytest.mark.slow
+
 TABLES = {"open-a": "open", "open-b": "ladder", "cup": "round-robin"}
 FACTS = 200  # of each
 

@@ -13,6 +13,8 @@ from tests.simulation.cluster.planted import BUGS, seeds_until_found
 from tests.simulation.cluster.world import simulate
 from tests.simulation.planted import Patches
 
+pytestmark = pytest.mark.slow
+
 CHUNK = 25
 SEEDS = tries(50, 200)
 CHUNKS = [range(first, first + CHUNK) for first in range(1, SEEDS, CHUNK)]  # so that workers share the work

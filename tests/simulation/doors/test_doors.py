@@ -14,6 +14,8 @@ from tests.simulation.doors.planted import PLANTED
 from tests.simulation.planted import Patches, seeds_until_found
 from tests.simulation.processes import digests
 
+pytestmark = pytest.mark.slow
+
 SEEDS = [
     range(1, 9),
     pytest.param(range(9, 19), marks=pytest.mark.slow),
