@@ -14,8 +14,9 @@ DOCS := .cache/docs
 COMMAND := $(VENV)/.command
 # Twice as many as there are processors: more than a third of the time tests wait for something else than a processor.
 WORKERS ?= $(shell expr $$(nproc 2>/dev/null || echo 2) '*' 2)
-# Bytecode is kept, not beside the sources: tests start hundreds of processes, and none is to compile everything.
-CACHED := env -u PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX=$(CURDIR)/.cache/bytecode $(IN)python
+# Bytecode is kept, not beside the sources: no start is to compile everything, and tests start hundreds of processes.
+KEEPING := env -u PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX=$(CURDIR)/.cache/bytecode
+CACHED := $(KEEPING) $(IN)python
 PYTEST := $(CACHED) -m pytest
 
 .PHONY: help serve demo test quick busy planted campaign bench lint prepared docs matrix lock clean
@@ -24,10 +25,10 @@ help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1	/p' Makefile | expand -t 12
 
 serve: $(COMMAND)  ## the host, on its defaults; `make serve ARGS="--http 0"` passes arguments on
-	@$(IN)quintain serve $(ARGS)
+	@$(KEEPING) $(IN)quintain serve $(ARGS)
 
 demo: $(COMMAND)  ## a tournament of house bots in every game; `make demo ARGS="--seconds 60"` makes it longer
-	@$(IN)quintain demo $(ARGS)
+	@$(KEEPING) $(IN)quintain demo $(ARGS)
 
 # What does not wait for anything else is done side by side: types alone take half a minute of one processor.
 test: $(DEV) $(COMMAND) $(VENV)/.docs  ## lint, types, the documentation and every test; ends with the slowest twenty

@@ -30,7 +30,7 @@ def build() -> Iterator[Family]:
 
 
 def waiting(queues: Queues) -> Iterator[Family]:
-    samples = tuple(Sample(count(), {"queue": name}) for name, count in queues.items())
+    samples = tuple([Sample(count(), {"queue": name}) for name, count in queues.items()])
     yield Family(
         "quintain_queue_length",
         "gauge",
@@ -50,8 +50,10 @@ def webhooks(settings: Settings, last: Callable[[], int]) -> Iterator[Family]:
     """By their places in the configuration: an address may have a secret in it."""
     told, now = positions.read(Path(settings.data) / positions.FILE), last()
     samples = tuple(
-        Sample(max(0, now - told.get(positions.key(each.url), now)), {"webhook": str(number)})
-        for number, each in enumerate(settings.webhook)
+        [
+            Sample(max(0, now - told.get(positions.key(each.url), now)), {"webhook": str(number)})
+            for number, each in enumerate(settings.webhook)
+        ]
     )
     if samples:
         name = "quintain_webhook_behind_entries"

@@ -81,7 +81,7 @@ def bounded(causes: Sequence[Cause]) -> tuple[Cause, ...]:
 
 def moved_by(causes: Iterable[Cause], seconds: float) -> tuple[Cause, ...]:
     """The same by another clock, which is so many seconds ahead; to the millisecond."""
-    return tuple(structs.replace(cause, at=round(cause.at + seconds, 3)) for cause in causes)
+    return tuple([structs.replace(cause, at=round(cause.at + seconds, 3)) for cause in causes])
 
 
 def as_text(sent: Any) -> str:

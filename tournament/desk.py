@@ -223,8 +223,10 @@ class Desk:
         record = self._tournament.record
         before = record.affiliations.get(name, ""), record.contacts.get(name, "")
         after = tuple(
-            old if new is None else new
-            for old, new in zip(before, (about.affiliation, about.contact), strict=True)
+            [
+                old if new is None else new
+                for old, new in zip(before, (about.affiliation, about.contact), strict=True)
+            ]
         )
         return [Described(name, *after)] if after != before else []
 

@@ -89,7 +89,7 @@ def kept(row: Entry) -> Kept:
 def fact(body: str) -> AnyFact:
     found = _decoder.decode(body)
     if isinstance(found, Concluded) and found.times and isinstance(found.times[0], int):
-        return structs.replace(found, times=tuple(micros / MICRO for micros in found.times))
+        return structs.replace(found, times=tuple([micros / MICRO for micros in found.times]))
     return found
 
 

@@ -86,10 +86,10 @@ class Travelling(Match):
     def course(self) -> Course:
         """How it stands now, to be gone on with."""
         notes: Notes = self.notes
-        events = tuple(map(_sayable, self.log.events))
+        events = tuple([_sayable(each) for each in self.log.events])
         return Course(
             events,
-            tuple(number for number, event in enumerate(events) if event is not self.log.events[number]),
+            tuple([number for number, event in enumerate(events) if event is not self.log.events[number]]),
             self.clock.state,
             (self._counts[0], self._counts[1]),
             (self._gone[0], self._gone[1]),

@@ -57,7 +57,7 @@ class Log:
         return follower
 
     def unfollow(self, follower: "Follower") -> None:
-        self._followers = tuple(each for each in self._followers if each is not follower)
+        self._followers = tuple([each for each in self._followers if each is not follower])
 
     def read(self, start: int = 0) -> "Reader":
         """Iterate over every event from `start` on, waiting for those to come, until the match ends."""

@@ -43,7 +43,7 @@ class Notebook:
 
 def figures(notes: Notes) -> Notes:
     """Without the sentences."""
-    return tuple(each for each in notes if not isinstance(each.note, str))
+    return tuple([each for each in notes if not isinstance(each.note, str)])
 
 
 def size(note: Note) -> int:

@@ -130,10 +130,12 @@ class Ratings:
         games, repeated = self.meetings.counts()
         columns = (rating, rating - reach, rating + reach, games, repeated)
         return tuple(
-            Rating(name, middle, (low, high), int(different), int(repeats))
-            for name, middle, low, high, different, repeats in zip(
-                self.meetings.numbers, *(column.tolist() for column in columns), strict=True
-            )
+            [
+                Rating(name, middle, (low, high), int(different), int(repeats))
+                for name, middle, low, high, different, repeats in zip(
+                    self.meetings.numbers, *(column.tolist() for column in columns), strict=True
+                )
+            ]
         )
 
 

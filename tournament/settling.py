@@ -42,9 +42,11 @@ def settled(
     lost = out or [name for name in pairing.names if name in absent]
     fault = None if out else Fault.BOT
     cause = tuple(
-        Absent(when, seat, round(absent[name], 3))
-        for seat, name in enumerate(pairing.names)
-        if not out and name in absent
+        [
+            Absent(when, seat, round(absent[name], 3))
+            for seat, name in enumerate(pairing.names)
+            if not out and name in absent
+        ]
     )
     if len(lost) == 1:
         winner = 1 - pairing.names.index(lost[0])

@@ -87,7 +87,7 @@ def table(entrants: Sequence[Entrant], tallies: Tallies, order: Sequence[str]) -
 
     def values(name: str) -> tuple[float, ...]:
         tally = tallies.of.get(name, NEW)
-        return tuple(VALUES[criterion](tally) for criterion in order)
+        return tuple([VALUES[criterion](tally) for criterion in order])
 
     by_name = {entrant.name: values(entrant.name) for entrant in entrants}
     rows: list[Row] = []
@@ -96,7 +96,7 @@ def table(entrants: Sequence[Entrant], tallies: Tallies, order: Sequence[str]) -
         if not rows or by_name[name] != by_name[rows[-1].name]:
             rank = place
         tally, own = tallies.of.get(name, NEW), by_name[name]
-        ties = tuple(value for criterion, value in zip(order, own, strict=True) if criterion != "points")
+        ties = tuple([value for criterion, value in zip(order, own, strict=True) if criterion != "points"])
         rows.append(Row(rank, name, tally.points, tally.played, tally.wins, tally.draws, tally.losses, ties))
     return rows
 

@@ -92,7 +92,7 @@ class MatchLine(Struct, frozen=True, tag="match"):
         self.causes()  # raises `ValueError`
 
     def causes(self) -> tuple[Cause, ...]:
-        return tuple(map(_cause, self.cause))
+        return tuple([_cause(each) for each in self.cause])
 
 
 class FactLine(Struct, frozen=True, tag="fact"):

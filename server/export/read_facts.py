@@ -99,7 +99,7 @@ def facts_of(section: Section) -> list[tuple[int, AnyFact]]:
         first.absent or UNSET,
         UNSET if first.start_at is None else first.start_at.timestamp(),
         first.group or UNSET,
-        tuple(map(seconds, first.rounds_at)) if first.rounds_at else UNSET,
+        tuple([seconds(each) for each in first.rounds_at]) if first.rounds_at else UNSET,
         first.round_every or UNSET,
         first.check_in or UNSET,
     )

@@ -25,8 +25,10 @@ def happened(name: str, first: int, match: Match, most: int | None = None) -> Ha
     events = match.log.events[first : None if most is None else first + most]
     # What was refused may be what no encoding can hold.
     told = tuple(
-        structs.replace(event, sent=str(quoted(event.sent))) if isinstance(event, Refused) else event
-        for event in events
+        [
+            structs.replace(event, sent=str(quoted(event.sent))) if isinstance(event, Refused) else event
+            for event in events
+        ]
     )
     latest = first + len(told) == len(match.log.events)
     return Happened(name, first, told, match.clock.state if latest and match.result is None else None)
@@ -38,5 +40,5 @@ def moved(news: Happened, seconds: float) -> Happened:
     if clock is not None:
         paused = None if clock.paused is None else clock.paused + seconds
         clock = structs.replace(clock, since=clock.since + seconds, paused=paused)
-    events = tuple(structs.replace(event, at=event.at + seconds) for event in news.events)
+    events = tuple([structs.replace(event, at=event.at + seconds) for event in news.events])
     return structs.replace(news, events=events, clock=clock)

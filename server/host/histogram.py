@@ -16,7 +16,7 @@ class Histogram:
     __slots__ = ("bounds", "counts", "total")
 
     def __init__(self) -> None:
-        self.bounds = tuple(each / 1000 for each in MILLISECONDS)
+        self.bounds = tuple([each / 1000 for each in MILLISECONDS])
         self.total = 0.0  # seconds, of all that was observed
         self.counts = [0] * (len(self.bounds) + 1)  # the last: what took longer than any bound
 

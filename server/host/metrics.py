@@ -35,15 +35,17 @@ def of_the_host(host: Host) -> Iterator[Family]:
         "quintain_matches_void_total",
         "counter",
         "Matches that count for nothing, by whose fault that is.",
-        tuple(Sample(measures.voids[fault], {"fault": fault}) for fault in FAULTS),
+        tuple([Sample(measures.voids[fault], {"fault": fault}) for fault in FAULTS]),
     )
     yield Family(
         "quintain_bots_came_total",
         "counter",
         "Bots that were let in, by the protocol that they speak.",
         tuple(
-            Sample(count, {"door": door or NOBODYS, "game": game})
-            for (door, game), count in sorted(measures.came.items())
+            [
+                Sample(count, {"door": door or NOBODYS, "game": game})
+                for (door, game), count in sorted(measures.came.items())
+            ]
         ),
     )
     doors = sorted(measures.accepted)
@@ -76,7 +78,7 @@ def of_the_host(host: Host) -> Iterator[Family]:
         "quintain_move_seconds",
         "histogram",
         "From the arrival of a move to its being told, of one move in 64.",
-        tuple(Sample(measures.moves[game], {"game": game}) for game in catalogue()),
+        tuple([Sample(measures.moves[game], {"game": game}) for game in catalogue()]),
     )
     yield single(
         "quintain_loop_lag_seconds",
@@ -117,7 +119,7 @@ def _by(
     counts: Counter[str],
 ) -> Family:
     """A sample for each value that the label can have, also where nothing was counted."""
-    return Family(name, kind, help, tuple(Sample(counts[each], {label: each}) for each in values))
+    return Family(name, kind, help, tuple([Sample(counts[each], {label: each}) for each in values]))
 
 
 def _by_game_and(
@@ -129,5 +131,5 @@ def _by_game_and(
         name,
         "counter",
         help,
-        tuple(Sample(counts[pair], {"game": pair[0], label: pair[1]}) for pair in pairs),
+        tuple([Sample(counts[pair], {"game": pair[0], label: pair[1]}) for pair in pairs]),
     )

@@ -57,7 +57,7 @@ class TournamentSettings(Struct, frozen=True, forbid_unknown_fields=True):
             self.absent or (UNSET if endless else "settle"),
             UNSET if self.start_at is None else _moment(self.start_at),
             self.group or UNSET,
-            UNSET if self.rounds_at is None else tuple(map(_moment, self.rounds_at)),
+            UNSET if self.rounds_at is None else tuple([_moment(each) for each in self.rounds_at]),
             _seconds(self.round_every, "round_every"),
             _seconds(self.check_in, "check_in"),
         )

@@ -35,7 +35,7 @@ SERVICES = frozenset(
 
 
 def _networks(*written: str) -> tuple[Network, ...]:
-    return tuple(map(ip_network, written))
+    return tuple([ip_network(each) for each in written])
 
 
 LOOPBACK = _networks("127.0.0.0/8", "::1/128")
@@ -135,7 +135,7 @@ def callable_networks(listed: Sequence[str], bind: str) -> tuple[Network, ...]:
     Raises `ValueError` for what is no network.
     """
     if listed:
-        return tuple(ip_network(each) for each in listed)
+        return tuple([ip_network(each) for each in listed])
     return LOOPBACK if is_loopback(bind) else ()
 
 

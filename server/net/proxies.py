@@ -25,7 +25,7 @@ MARKS = frozenset(  # of proxies on what they pass on, beside what begins with `
 class Proxies:
     def __init__(self, networks: Sequence[str] = ()) -> None:
         """`networks` are as CIDR, or single addresses; raises `ValueError` for anything else."""
-        listed = tuple(ip_network(each) for each in networks)
+        listed = tuple([ip_network(each) for each in networks])
         here = any(LOOPBACK in network for network in listed)
         self._networks = (*listed, OTHER_LOOPBACK) if here else listed
 

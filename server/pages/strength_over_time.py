@@ -29,7 +29,7 @@ class Curves:
 
     def find(self, game: str, name: str, records: Sequence[Record]) -> Markup | None:
         """A bot's curve, by these records of the game; None where two matches are too few. May be slow."""
-        stamp = tuple((record.name, record.version) for record in records)
+        stamp = tuple([(record.name, record.version) for record in records])
         known = self._of.get(game)
         if known is None or known[0] != stamp:
             known = self._of[game] = stamp, _believed(records)

@@ -98,7 +98,7 @@ def as_text(match: str, tapes: Mapping[int, Tape]) -> Response:
 
 def private(page: Response) -> Response:
     """The same page, which no browser keeps."""
-    headers = tuple(header for header in page.headers if header[0] != PRIVATE[0])
+    headers = tuple([header for header in page.headers if header[0] != PRIVATE[0]])
     return Response(page.status, (*headers, PRIVATE), page.body)
 
 

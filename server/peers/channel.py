@@ -66,7 +66,7 @@ class Here(Channel):
         self._queue: deque[bytes] = deque()  # for the bot: no more than the credit that was given
         self._last = False  # nothing more comes for the bot
         self._sending = False  # the task that sends is waiting for the bot to take something
-        pieces = tuple((content, self._handing.heard(at)) for content, at in handed.pieces)
+        pieces = tuple([(content, self._handing.heard(at)) for content, at in handed.pieces])
         self.credit -= sum(len(content) for content, _ in pieces)
         say(Open(number, handed.door, handed.path, handed.wire.peer, pieces, tournament))
 

@@ -162,8 +162,8 @@ class Leases:
         self.all = answer.leases
         self._holders = frozenset(each.host for each in self.all.values())
         now = {name: each.epoch for name, each in self.all.items() if each.host == self.host}
-        lost = tuple(name for name, epoch in self._held.items() if now.get(name) != epoch)
-        gained = tuple(name for name, epoch in now.items() if self._held.get(name) != epoch)
+        lost = tuple([name for name, epoch in self._held.items() if now.get(name) != epoch])
+        gained = tuple([name for name, epoch in now.items() if self._held.get(name) != epoch])
         self._held = now
         return Change(gained, lost)
 

@@ -234,7 +234,7 @@ def _leases(session: Connection) -> dict[str, Lease]:
 
 
 def _peers(session: Connection) -> tuple[Peer, ...]:
-    return tuple(Peer(*row) for row in session.execute(PEERS))
+    return tuple([Peer(*row) for row in session.execute(PEERS)])
 
 
 def _one(cursor: psycopg.Cursor[tuple[Any, ...]]) -> Any:

@@ -108,7 +108,7 @@ class Relayed:
         return self._led(asked.keys)
 
     def _led(self, found: Iterable[Wanted | Hint | str]) -> Sought:
-        leads = tuple(each for each in found if each)
+        leads = tuple([each for each in found if each])
         unsure = bool(leads) and isinstance(leads[0], str) and self._keys.keys().isdisjoint(leads)
         return Sought(None, None, leads) if unsure else Sought(self._by(*leads))
 

@@ -151,7 +151,7 @@ class Mirror:
             if match.is_looked_at(now)
         ]
         looked.sort(key=lambda match: -match.looked)
-        return tuple(match.name for match in looked[:WATCHED])
+        return tuple([match.name for match in looked[:WATCHED]])
 
     async def look_at(self, name: str) -> None:
         """Wait until the latest of a match is here that another host holds, but not for long."""

@@ -18,14 +18,18 @@ Key = tuple[str, tuple[tuple[str, str], ...]]  # a name, and labels
 def counted(families: Iterable[Family]) -> tuple[Figures, ...]:
     """As they are told to another process."""
     return tuple(
-        Figures(each.name, each.kind, each.help, tuple(map(_counted, each.samples))) for each in families
+        [
+            Figures(each.name, each.kind, each.help, tuple([_counted(sample) for sample in each.samples]))
+            for each in families
+        ]
     )
 
 
 def families(status: Status) -> list[Family]:
     """As they were told."""
     return [
-        Family(each.name, each.kind, each.help, tuple(map(_sample, each.samples))) for each in status.figures
+        Family(each.name, each.kind, each.help, tuple([_sample(sample) for sample in each.samples]))
+        for each in status.figures
     ]
 
 

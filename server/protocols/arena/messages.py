@@ -31,7 +31,7 @@ class Command(Struct, frozen=True):
 
 def games() -> tuple[str, ...]:
     """The games that the Arena serves."""
-    return tuple(name for name, game in catalogue().items() if expressible(game))
+    return tuple([name for name, game in catalogue().items() if expressible(game)])
 
 
 def expressible(game: Game[Any, Any]) -> bool:
