@@ -19,7 +19,7 @@ KEEPING := env -u PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX=$(CURDIR)/.cache/b
 CACHED := $(KEEPING) $(IN)python
 PYTEST := $(CACHED) -m pytest
 
-.PHONY: help serve demo test quick busy planted campaign bench lint prepared docs matrix lock clean
+.PHONY: help serve demo test quick fast busy planted campaign bench lint prepared docs matrix lock clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1	/p' Makefile | expand -t 12
@@ -35,7 +35,10 @@ test: $(DEV) $(COMMAND) $(VENV)/.docs  ## lint, types, the documentation and eve
 	@$(MAKE) --no-print-directory --jobs=3 --output-sync lint docs prepared
 	$(PYTEST) -n $(WORKERS) --durations=20 $(ARGS)
 
-quick: lint  ## lint, types and the fast tests: for the daily loop
+quick: $(DEV) $(COMMAND)  ## lint, types and the fast tests: for the daily loop
+	@$(MAKE) --no-print-directory --jobs=2 lint fast
+
+fast: $(DEV) $(COMMAND)
 	$(PYTEST) -n $(WORKERS) -m "not slow" $(ARGS)
 
 planted: $(DEV) $(COMMAND)  ## the fast tests with a sixth game and a sixth dialect, which are in tests/planted

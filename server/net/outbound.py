@@ -20,6 +20,7 @@ import trio
 from server.net.addresses import IP, Network, Url, allowed
 from server.net.guard import PEER_GONE
 from server.net.limits import Limits
+from server.net.trusted import trusted
 
 Connect = Callable[[IP, int], Awaitable[trio.abc.Stream]]
 
@@ -80,7 +81,7 @@ class Outbound(Caller):
         self._limits = limits
         self._networks = {False: networks, True: networks if from_here is None else from_here}
         self._connect = connect
-        self._tls = tls or ssl.create_default_context()
+        self._tls = tls
         self._calls = trio.Semaphore(limits.calls_at_once)
         self._next: dict[str, float] = {}  # when a server may be called again
 
@@ -130,6 +131,7 @@ class Outbound(Caller):
 
     async def _open(self, url: Url) -> trio.abc.Stream | None:
         stream = None
+        context = (self._tls or await trusted()) if url.secure else None
         with trio.move_on_after(self._limits.connect_seconds):
             for address in (await self._addresses(url))[:TRIED]:
                 try:
@@ -137,8 +139,8 @@ class Outbound(Caller):
                     break
                 except OSError:
                     continue
-        if stream is not None and url.secure:
-            return trio.SSLStream(stream, self._tls, server_hostname=url.host, https_compatible=True)
+        if stream is not None and context is not None:
+            return trio.SSLStream(stream, context, server_hostname=url.host, https_compatible=True)
         return stream
 
     async def _addresses(self, url: Url) -> list[IP]:

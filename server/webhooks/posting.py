@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 import httptools
 import trio
 
+from server.net.trusted import trusted
+
 SECONDS = 10.0  # for all of it
 MOST = 16384  # bytes of an answer that are read to find its status
 READ = 4096
@@ -43,7 +45,7 @@ async def _status(url: str, body: bytes, secret: str, tls: ssl.SSLContext | None
     stream: trio.abc.Stream = await trio.open_tcp_stream(host, port)
     try:
         if secure:
-            context = tls or ssl.create_default_context()
+            context = tls or await trusted()
             stream = trio.SSLStream(stream, context, server_hostname=host, https_compatible=True)
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         head = (
