@@ -9,7 +9,7 @@ them as it would from another one: by `quintain import`, in the format of
 
 import json
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +31,18 @@ def unhurried(folder: Path, data: str) -> None:
     done = subprocess.run(
         [COMMAND, "import", "-", "--data", data],
         cwd=folder,
-        input="".join(json.dumps(line) + "\n" for game in GAMES for line in _lines(game)),
+        input=tables(GAMES),
         capture_output=True,
         text=True,
         timeout=HANG,
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+def tables(games: Iterable[str]) -> str:
+    """Their open tables, to be imported."""
+    return "".join(json.dumps(line) + "\n" for game in games for line in _lines(game))
 
 
 def _lines(game: str) -> Iterator[dict[str, Any]]:

@@ -228,6 +228,8 @@ def _reader(host: Host) -> Reader:
     return SqliteReader(host.journal)
 
 
-def command(*arguments: str) -> bytes:
+def command(*arguments: str, given: bytes = b"") -> bytes:
     command = [sys.executable, "-m", "server", *arguments]
-    return subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True, timeout=120).stdout
+    return subprocess.run(
+        command, cwd=ROOT, input=given, stdout=subprocess.PIPE, check=True, timeout=120
+    ).stdout

@@ -22,6 +22,7 @@ from msgspec import Struct
 
 from server.export.verify import verify
 from server.serve import TAKEN_OVER
+from tests.blackbox.unhurried import tables
 from tests.chaos.bots import Stranger
 from tests.chaos.campaign import command
 from tests.chaos.organiser import LADDER, ROUND_ROBIN, Organiser
@@ -95,6 +96,10 @@ class Cluster:
 
     def _ports(self, door: str) -> list[int]:
         return [getattr(host, door) for host in self._hosts if host.there]
+
+    def take_time(self) -> None:
+        """Before there are hosts: have an open table whose clock does not matter."""
+        command("import", "-", *self._hosts[0].flags(), given=tables(["hexagon-dots"]).encode())
 
     async def play(self, faults: Iterable[str], chance: Random) -> None:
         async with trio.open_nursery() as nursery:
@@ -328,11 +333,19 @@ async def standing(server: Server, folder: Path, count: int, *, standby: bool) -
                 pair.close()
 
 
-async def campaign(server: Server, faults: Sequence[str], seed: int, hosts: int = HOSTS) -> Found:
-    """All of it, on a server that is this campaign's alone if one of the faults is to fail over."""
+async def campaign(
+    server: Server, faults: Sequence[str], seed: int, hosts: int = HOSTS, *, unhurried: bool = False
+) -> Found:
+    """All of it, on a server that is this campaign's alone if one of the faults is to fail over.
+
+    Where it does not matter how long anything takes, Hexagon Dots is `unhurried`: its own clock is five
+    seconds for a move, in which a bot on a busy machine may not have found a host that lives.
+    """
     folder = Path(tempfile.mkdtemp(prefix="quintain-cluster-"))
     try:
         async with standing(server, folder, hosts, standby="fail-over" in faults) as cluster:
+            if unhurried:
+                await trio.to_thread.run_sync(cluster.take_time)
             await cluster.play(faults, Random(f"{seed} cluster"))
             verdict = await trio.to_thread.run_sync(cluster.judged)
     except BaseException as error:

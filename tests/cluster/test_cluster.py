@@ -1,5 +1,7 @@
 """A little of the cluster in the suite; `python -m tests.cluster` has as much of it as there is time for."""
 
+from functools import partial
+
 import pytest
 import trio
 
@@ -12,7 +14,7 @@ from tests.server.store.postgresql import running
 @pytest.mark.slow
 def test_hosts_that_die_or_are_cut_off_lose_nothing_that_was_told() -> None:
     with running() as server:
-        found = trio.run(campaign, server, ("cut", "kill"), 1, 2)
+        found = trio.run(partial(campaign, unhurried=True), server, ("cut", "kill"), 1, 2)
     assert found.verdict.complaints == []
     assert found.verdict.told > 4
     assert len(found.resumed["kill"]) == 1
@@ -21,7 +23,7 @@ def test_hosts_that_die_or_are_cut_off_lose_nothing_that_was_told() -> None:
 @pytest.mark.campaign
 def test_each_fault_by_itself_loses_nothing_that_was_told() -> None:
     with running() as server:
-        found = trio.run(campaign, server, FAULTS, 2)
+        found = trio.run(partial(campaign, unhurried=True), server, FAULTS, 2)
     assert found.verdict.complaints == []
     assert set(found.faults) == set(FAULTS)
 
