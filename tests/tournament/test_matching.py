@@ -10,7 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tournament.pairing.blossoms import Edge, Matcher
-from tournament.pairing.matching import CHEAPEST, NEVER, SPREAD, any_matching, cheaper_edges, likely, perfect
+from tournament.pairing.matching import (
+    CHEAPEST,
+    NEVER,
+    SPREAD,
+    Digits,
+    any_matching,
+    cheaper_edges,
+    likely,
+    perfect,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -74,7 +83,8 @@ def test_edges_that_join_one_by_one_make_it_as_cheap_as_all_at_once(
     matcher.dual = [min(near.values()) // 2 for near in matcher.near]
     twice = np.where(prices == NEVER, NEVER, 2 * prices)
     matcher.complete()
-    while cheaper := cheaper_edges(twice, matcher):
+    digits = Digits(twice)
+    while cheaper := cheaper_edges(digits, matcher):
         matcher.add([(*cheaper[0], int(twice[cheaper[0]]))])
         matcher.complete()
     assert sum(int(prices[edge]) for edge in enumerate(matcher.mate)) == 2 * cheapest(prices)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # numpy is slow to import, and only Swiss tournaments match
 
 NEVER = -1  # the price of what cannot be matched
 LARGEST = 2**58  # price or dual in 64 bits: the few that make a slack sum up to less than 2**63
+DIGIT = 40  # bits: millions of such digits sum up to less than 2**63
 CHEAPEST, SPREAD = 8, 4  # edges of a vertex to each kind of others: the cheapest, and some of all the rest
 LIKELY = 48  # edges of a vertex that are searched at first
 JOINING = 4  # edges of a vertex that join at a time
@@ -40,9 +41,10 @@ def perfect(prices: "Prices", kinds: "Numbers") -> list[Edge]:
     for one, other in any_matching(prices):
         matcher.join(one, other, int(twice[one, other]))
     matcher.dual = [min(near.values()) // 2 for near in matcher.near]
+    digits = Digits(twice)
     while True:
         matcher.complete()
-        cheaper = cheaper_edges(twice, matcher)
+        cheaper = cheaper_edges(digits, matcher)
         if not cheaper:
             return [(one, other) for one, other in enumerate(matcher.mate) if one < other]
         matcher.add((one, other, int(twice[one, other])) for one, other in cheaper)
@@ -82,23 +84,58 @@ def any_matching(prices: "Prices") -> list[Edge]:
     return matched
 
 
-def cheaper_edges(twice: "Prices", matcher: Matcher) -> list[Edge]:
+def cheaper_edges(twice: "Digits", matcher: Matcher) -> list[Edge]:
     """Edges whose slack is negative: of each vertex those with the least, and none if there are none."""
     import numpy as np
 
-    blossoms = list(matcher.blossoms())
-    most = max(*map(abs, matcher.dual), sum(blossom.dual for blossom in blossoms))
-    exact = twice if most <= LARGEST else twice.astype(object)
-    dual = np.array(matcher.dual, dtype=exact.dtype)
-    slack = exact - dual[:, None] - dual
-    for blossom in blossoms:
-        if blossom.dual:
-            slack[np.ix_(blossom.leaves, blossom.leaves)] += blossom.dual
-    slack[twice == NEVER] = 0
-    negative = slack < 0
+    blossoms = [blossom for blossom in matcher.blossoms() if blossom.dual]
+    most = max(twice.most, *map(abs, matcher.dual), sum(blossom.dual for blossom in blossoms))
+    digits = twice.of(most)
+    duals = in_digits(np.array(matcher.dual, dtype=object), len(digits))
+    inner = in_digits(np.array([blossom.dual for blossom in blossoms], dtype=object), len(digits))
+    slack: list[Numbers] = []
+    carry: Numbers | int = 0
+    for place, digit in enumerate(digits):
+        slack.append(digit - duals[place][:, None] - duals[place])
+        for blossom, dual in zip(blossoms, inner[place].tolist(), strict=True):
+            slack[place][np.ix_(blossom.leaves, blossom.leaves)] += dual
+        slack[place] += carry
+        if place < len(digits) - 1:
+            carry = slack[place] >> DIGIT
+            slack[place] &= (1 << DIGIT) - 1
+    negative = (slack[-1] < 0) & ~twice.never
     found: dict[Edge, None] = {}
     for one in np.flatnonzero(negative.any(axis=1)).tolist():
         (others,) = np.nonzero(negative[one])
-        for other in others[np.argsort(slack[one, others], kind="stable")][:JOINING].tolist():
+        order = np.lexsort([digit[one, others] for digit in slack])
+        for other in others[order][:JOINING].tolist():
             found[min(one, other), max(one, other)] = None
     return list(found)
+
+
+class Digits:
+    """Prices as several numbers of 64 bits each: numpy adds these up faster than Python's own."""
+
+    def __init__(self, prices: "Prices") -> None:
+        self.never: Any = prices == NEVER
+        self.most = int(prices.max())
+        self._prices = prices
+        self._digits: list[Numbers] = []
+
+    def of(self, most: int) -> "list[Numbers]":
+        """As many digits as the largest of all numbers that are added up needs."""
+        count = 1 if most <= LARGEST else most.bit_length() // DIGIT + 1
+        if len(self._digits) != count:
+            self._digits = in_digits(self._prices, count)
+        return self._digits
+
+
+def in_digits(numbers: "Prices", count: int) -> "list[Numbers]":
+    """The lowest first; the highest one has the sign."""
+    import numpy as np
+
+    found: list[Numbers] = []
+    for _ in range(count - 1):
+        found.append((numbers & ((1 << DIGIT) - 1)).astype(np.int64))
+        numbers = numbers >> DIGIT
+    return [*found, numbers.astype(np.int64)]
