@@ -2,7 +2,7 @@
 
 Python begins such a tuple with room for ten and then changes its size. Once it is freed, it is kept for the
 next tuple of its own size, of which there are then one too many, up to two thousand of each. Tuples that
-are made of a list have their size from the beginning. See `docs/decisions.md`, "Freed and not given back".
+are made of a list have their size from the beginning. See `docs/decisions.md`, "Tuples in stock".
 """
 
 import ast
