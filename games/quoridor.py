@@ -91,6 +91,7 @@ def _parting(one: int, other: int) -> int:
     return 1 << low + UPRIGHT | 1 << low + UPRIGHT - SIDE
 
 
+@cache
 def _neighbours(square: int) -> list[int]:
     beside = (square + SIDE, square + 1, square - 1, square - SIDE)
     return [to for to in beside if 0 <= to < len(SQUARES) and abs(to % SIDE - square % SIDE) < 2]

@@ -41,6 +41,7 @@ from server.protocols import tcp, websocket
 from server.protocols.catalogue import carried, prepare
 from server.protocols.dialect import OverHttp
 from server.show.begin import Begin, zero
+from server.show.child import Started
 from server.show.conduit import POSSIBLE
 from server.show.draws import in_a_thread
 from server.show.lending import Lending
@@ -73,11 +74,17 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 async def serve(
-    settings: Settings, *, until_done: str | None = None, as_json: bool = False, output: Output | None = None
+    settings: Settings,
+    *,
+    until_done: str | None = None,
+    as_json: bool = False,
+    output: Output | None = None,
+    early: Started | None = None,
 ) -> int:
     """Serve until `until_done` is over or somebody stops the host; returns the exit code.
 
-    `output` is where the log goes, if it can show how things are.
+    `output` is where the log goes, if it can show how things are; `early` is a process that shows, if it has
+    been started already.
     """
     allocator.give_back()
     files = _files(settings)
@@ -91,7 +98,7 @@ async def serve(
             warn_of_faults()
         with closing(opened(settings, folder)) as engine:
             try:
-                return await _serve(settings, engine, token, files, until_done, as_json, output)
+                return await _serve(settings, engine, token, files, until_done, as_json, output, early)
             except* Stale:
                 raise Failure(TAKEN_OVER) from None
     return DONE  # pragma: no cover - one of these returns or raises
@@ -105,6 +112,7 @@ async def _serve(
     until_done: str | None,
     as_json: bool,
     output: Output | None,
+    early: Started | None,
 ) -> int:
     tls = None if settings.tls is None else certificate.context(settings.tls)
     peering = _peering(settings, engine)
@@ -124,7 +132,7 @@ async def _serve(
     )
     lending = Lending(settings.limits, admission)
     last = (lambda: ledger.safe) if peering is None else (lambda: peering.last)  # that is safe
-    show = Show(host, last, lending) if beside else None
+    show = Show(host, last, lending, early) if beside else None
     spoken = [(dialect, way.serve(host, settings)) for dialect, way in carried(OverHttp)]
     workers = None
     if settings.workers > 1:

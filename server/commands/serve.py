@@ -7,6 +7,7 @@ import trio
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+from server import without_rich as without_rich  # before whatever logs
 from server.commands.flags import (
     Absent,
     CheckIn,
@@ -26,6 +27,8 @@ from server.commands.games import GameName
 from server.config import settings, with_tournament
 from server.exits import ConfigError
 from server.logs import set_up
+from server.show.child import started_early
+from server.show.conduit import POSSIBLE
 
 Workers = Annotated[int | None, Parameter(validator=Number(gte=1, lte=64))]
 Spread = Annotated[int | None, Parameter(validator=Number(gte=2))]
@@ -152,10 +155,11 @@ def serve(
     if tournament is not None:
         found = with_tournament(found, _given({"name": tournament, "game": game, **about}))
     output = set_up(found.log_level, found.log_format, found.limits.log_lines)
-    from server.serve import serve as host
+    with started_early(bool(found.show) and POSSIBLE) as early:
+        from server.serve import serve as host  # the other process imports meanwhile
 
-    until = tournament if until_done else None
-    return trio.run(lambda: host(found, until_done=until, as_json=json, output=output))
+        until = tournament if until_done else None
+        return trio.run(lambda: host(found, until_done=until, as_json=json, output=output, early=early))
 
 
 def _given(values: dict[str, Any]) -> dict[str, Any]:

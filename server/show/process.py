@@ -1,16 +1,9 @@
 """The process that shows: started, watched, and started again when it ends.
 
 Play does not need it. While there is none, whoever asks for a page is told to ask again in a second.
-The child ends with its parent: it reads the parent's end of a socket, and asks the kernel to be
-killed. It is started from the main thread, for the kernel means the thread that forked.
 """
 
-import os
-import socket
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import structlog
 import trio
@@ -18,14 +11,13 @@ import trio
 from server.host.happened import Happened
 from server.host.host import Host
 from server.show.begin import READY, Begin
+from server.show.child import Started, ended, started
 from server.show.draws import Draws
 from server.show.feed import Teller
 from server.show.lending import Lending
 
-ROOT = str(Path(__file__).parents[2])  # where `server` and `games` lie
 PAUSES = (0.0, 0.5, 2.0, 10.0)  # seconds before it is started again, the more often it has failed
 LASTED = 60.0  # seconds after which a show that ends was a good one
-OUTLIVED = 2.0  # seconds that it has to end by itself when it is no longer needed
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -33,8 +25,11 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 class Show:
     """All that play has to do with it."""
 
-    def __init__(self, host: Host, last: Callable[[], int], lending: Lending) -> None:
-        """`last` is the number of the latest entry of the journal that is safe."""
+    def __init__(
+        self, host: Host, last: Callable[[], int], lending: Lending, early: Started | None = None
+    ) -> None:
+        """`last` is the number of the latest entry of the journal that is safe. `early` is there already."""
+        self._early = early
         self.lending = lending
         self.teller = Teller(host, last)
         self._draws = Draws(self.teller)
@@ -67,7 +62,7 @@ class Show:
 
     async def _one(self, begin: Begin, task_status: trio.TaskStatus[None]) -> int:
         """One process, from its start to its end."""
-        child, feed, conduit = _started()
+        (child, feed, conduit), self._early = self._early or started(), None
         stream = trio.SocketStream(trio.socket.from_stdlib_socket(feed))
         try:
             with conduit:
@@ -91,43 +86,3 @@ async def _begins(stream: trio.SocketStream, begin: Begin) -> bool:
         return await stream.receive_some(1) == READY
     except trio.BrokenResourceError:
         return False
-
-
-def _started() -> tuple[subprocess.Popen[bytes], socket.socket, socket.socket]:
-    """A process, and our ends of its feed and its conduit."""
-    feed, their_feed = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-    conduit, their_conduit = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with their_feed, their_conduit:
-        theirs = (their_feed.fileno(), their_conduit.fileno())
-        child = child_of_ours("server.show", theirs)
-    feed.setblocking(False)
-    return child, feed, conduit
-
-
-def child_of_ours(module: str, theirs: Sequence[int], *arguments: str) -> subprocess.Popen[bytes]:
-    """A process that runs a module of ours with these descriptors; call it from the main thread."""
-    command = [
-        sys.executable,
-        "-P",
-        "-m",
-        module,
-        *map(str, theirs),
-        *arguments,
-    ]  # not what lies in this folder
-    places = os.pathsep.join(filter(None, (ROOT, os.environ.get("PYTHONPATH"))))
-    return subprocess.Popen(  # noqa: S603 - ourselves
-        command,
-        env=os.environ | {"PYTHONPATH": places},
-        pass_fds=theirs,
-        stdin=subprocess.DEVNULL,
-        stdout=sys.stderr,
-    )
-
-
-def ended(child: subprocess.Popen[bytes]) -> None:
-    """Wait for a child whose sockets are closed, and not for one that hangs."""
-    try:
-        child.wait(OUTLIVED)
-    except subprocess.TimeoutExpired:
-        child.kill()
-        child.wait()

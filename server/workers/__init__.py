@@ -5,5 +5,7 @@ each with a host of its own that holds some of the tournaments. Worker 0 knows w
 passes connections on to them, and keeps for them what is to be kept. Matches of large tournaments are lent
 from one worker to another (`spread.py`).
 May import: `net`, `http`, `host`, `store`, `show`, `pages`, `protocols`, `export.signing`,
-`application`, `allocator`, `interpreter`, `config` and `logs`.
+`application`, `allocator`, `interpreter`, `config`, `logs` and `without_rich`.
 """
+
+from server import without_rich as without_rich  # before all else of this wing

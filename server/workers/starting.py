@@ -1,13 +1,13 @@
 """Starting a process that plays: `python -m server.workers LINK REQUESTS ZERO`.
 
-It is started from the main thread: the kernel ends it with the thread that forked (`server/show/process.py`).
+It is started from the main thread: the kernel ends it with the thread that forked (`server/show/child.py`).
 """
 
 import socket
 import subprocess
 
 from server.show.begin import zero
-from server.show.process import child_of_ours
+from server.show.child import child_of_ours
 
 Started = tuple["subprocess.Popen[bytes]", socket.socket, socket.socket]
 

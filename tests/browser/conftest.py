@@ -27,7 +27,7 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 PICTURES = ROOT / ".cache" / "screenshots"  # for people to look at; nothing is compared with them
 AXE = ROOT / "tests/browser/node_modules/axe-core/axe.min.js"
 NOTE = """

@@ -1,13 +1,14 @@
 #!/bin/sh
-# What the tests in a real browser need, where it can be had: Debian's chromium and axe-core. `make test` runs this
-# with the Python of its environment, which brings an npm of its own. It does nothing twice and never fails: what
-# is missing the tests say, and under CI=true they fail.
+# What the tests in a real browser need, where it can be had: Debian's chromium without a window, which takes half the
+# processor that the whole one takes, and axe-core. `make test` runs this with the Python of its environment, which
+# brings an npm of its own. It does nothing twice and never fails: what is missing the tests say, and under CI=true
+# they fail.
 here=$(dirname "$0")
 python=$1
 . "$here/../debian.sh"
 
-if ! command -v chromium >/dev/null 2>&1 && may_install; then
-    install_package chromium "the tests of the pages"
+if ! command -v chromium-headless-shell >/dev/null 2>&1 && may_install; then
+    install_package chromium-headless-shell "the tests of the pages"
 fi
 
 if [ ! "$here/node_modules/axe-core/package.json" -nt "$here/package-lock.json" ]; then

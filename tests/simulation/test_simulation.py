@@ -15,8 +15,13 @@ from tests.simulation.planted import (
     OURS,
     Patches,
     a_restart_gives_time,
+    a_restart_takes_time,
+    known_in_the_order_of_waking,
+    leaving_flags_the_other,
+    old_connection_clears_new,
     one_grace_for_both,
     seeds_until_found,
+    void_comes_too_late,
     waiting_goes_on_in_a_stall,
 )
 from tests.simulation.processes import digests
@@ -31,9 +36,14 @@ SAME = "1-4"  # seeds that are played again in another process …
 ANOTHER = "5"  # … and one that comes to something else
 ENOUGH = range(1, 401)  # seeds in which a planted bug has to show
 LATE = {  # seeds that are passed over where hours are not to be had: it shows after
-    a_restart_gives_time: 295,
-    one_grace_for_both: 120,
-    waiting_goes_on_in_a_stall: 50,
+    a_restart_gives_time: 300,
+    a_restart_takes_time: 35,
+    known_in_the_order_of_waking: 30,
+    leaving_flags_the_other: 15,
+    old_connection_clears_new: 20,
+    one_grace_for_both: 125,
+    void_comes_too_late: 15,
+    waiting_goes_on_in_a_stall: 55,
 }
 
 

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from server.config import Settings
+from server.show.child import child_of_ours
 from server.show.keeping_fresh import Wanted, taken
-from server.show.process import child_of_ours
 from server.store.data_folder import JOURNAL
 from server.store.snapshots import FILE, MANY, folded
 from server.store.sqlite import Sqlite

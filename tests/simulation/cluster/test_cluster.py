@@ -19,7 +19,8 @@ CHUNK = 25
 SEEDS = tries(50, 200)
 CHUNKS = [range(first, first + CHUNK) for first in range(1, SEEDS, CHUNK)]  # so that workers share the work
 ENOUGH = range(1, 601)  # seeds in which a planted bug has to show …
-LATE = {  # … and where to begin with one that is known to show late: the seeds before are in vain
+LATE = {  # … and where to begin with those that are known to show late: the seeds before are in vain
+    "never_patient": 40,
     "what_was_robbed_meanwhile_is_kept": 500,
 }
 

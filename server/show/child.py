@@ -1,0 +1,81 @@
+"""Starting a process of ours with descriptors, and ending it: the one that shows, and others.
+
+The child ends with its parent: it reads the parent's end of a socket, and asks the kernel to be
+killed. It is started from the main thread, for the kernel means the thread that forked.
+
+Little is imported here, because show is started first of all: it imports as long as play does.
+"""
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = str(Path(__file__).parents[2])  # where `server` and `games` lie
+OUTLIVED = 2.0  # seconds that a child has to end by itself when it is no longer needed
+
+
+class Started(NamedTuple):
+    """A process that shows, and our ends of its feed and its conduit."""
+
+    child: subprocess.Popen[bytes]
+    feed: socket.socket
+    conduit: socket.socket
+
+
+def started() -> Started:
+    feed, their_feed = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    conduit, their_conduit = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with their_feed, their_conduit:
+        theirs = (their_feed.fileno(), their_conduit.fileno())
+        child = child_of_ours("server.show", theirs)
+    feed.setblocking(False)
+    return Started(child, feed, conduit)
+
+
+@contextmanager
+def started_early(wanted: bool) -> Generator[Started | None]:
+    """One that is there before anybody can use it, if it is wanted; it ends with this in any case."""
+    if not wanted:
+        yield None
+        return
+    early = started()
+    with early.feed, early.conduit:
+        try:
+            yield early
+        finally:
+            early.child.kill()  # before the feed ends, of which it would complain
+            early.child.wait()
+
+
+def child_of_ours(module: str, theirs: Sequence[int], *arguments: str) -> "subprocess.Popen[bytes]":
+    """A process that runs a module of ours with these descriptors; call it from the main thread."""
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        module,
+        *map(str, theirs),
+        *arguments,
+    ]  # not what lies in this folder
+    places = os.pathsep.join(filter(None, (ROOT, os.environ.get("PYTHONPATH"))))
+    return subprocess.Popen(  # noqa: S603 - ourselves
+        command,
+        env=os.environ | {"PYTHONPATH": places},
+        pass_fds=theirs,
+        stdin=subprocess.DEVNULL,
+        stdout=sys.stderr,
+    )
+
+
+def ended(child: "subprocess.Popen[bytes]") -> None:
+    """Wait for a child whose sockets are closed, and not for one that hangs."""
+    try:
+        child.wait(OUTLIVED)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
