@@ -86,9 +86,7 @@ class Draws:
         """What one show answers, until it is gone."""
         self._there = True
         try:
-            await hear(stream, Answer, self._take)
-        except trio.BrokenResourceError:
-            pass  # whoever watches the process learns it too
+            await hear(stream, Answer, self._take)  # whoever watches the process learns its end too
         finally:
             self._there = False
             self.watched(())

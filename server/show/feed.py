@@ -248,10 +248,13 @@ def framed(content: bytes) -> bytes:
 
 
 async def hear(stream: trio.abc.ReceiveStream, kind: Any, take: Callable[[M], None]) -> None:
-    """Have `take` called with all messages of that kind, until the other side is gone."""
+    """Have `take` called with all messages of that kind, until the other side is gone.
+
+    It may be gone without having read all that it was told, which the kernel calls a reset.
+    """
     decoder: msgspec.msgpack.Decoder[list[M]] = msgspec.msgpack.Decoder(list[kind])
     received = bytearray()
-    while more := await stream.receive_some(READ):
+    while more := await _some(stream):
         received += more
         while len(received) >= LENGTH.size:
             end = LENGTH.size + LENGTH.unpack_from(received)[0]
@@ -261,3 +264,10 @@ async def hear(stream: trio.abc.ReceiveStream, kind: Any, take: Callable[[M], No
             del received[:end]
             for message in messages:
                 take(message)
+
+
+async def _some(stream: trio.abc.ReceiveStream) -> bytes | bytearray:
+    try:
+        return await stream.receive_some(READ)
+    except trio.BrokenResourceError:
+        return b""

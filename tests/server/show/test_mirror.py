@@ -12,7 +12,7 @@ import trio.testing
 
 from server.host.host import Host
 from server.net.guard import Guard
-from server.show.feed import Draw, Happened, Journal, Latest, Message, Question, Rank, Teller, hear
+from server.show.feed import Draw, Happened, Journal, Latest, Message, Question, Rank, Teller, hear, say
 from server.show.mirror import Mirror
 from server.store import snapshots
 from server.store.ledger import Ledger
@@ -112,6 +112,18 @@ async def mirrored(
         nursery.start_soon(hear, theirs, Message, take)
         yield mirror, told
         nursery.cancel_scope.cancel()
+
+
+async def test_whoever_tells_may_be_gone_without_having_read_what_it_was_told() -> None:
+    """Catches a show that ends with a traceback because play has ended first."""
+    ours, theirs = trio.socket.socketpair()
+    async with trio.SocketStream(ours) as play, trio.SocketStream(theirs) as show:
+        await show.send_all(b"nobody reads this")
+        await say(play, [Journal(5)])
+        await play.aclose()
+        heard: list[Message] = []
+        await hear(show, Message, heard.append)
+        assert heard == [Journal(5)]
 
 
 def known(record: Record) -> object:
