@@ -52,7 +52,7 @@ def started_early(wanted: bool) -> Generator[Started | None]:
             early.child.wait()
 
 
-def child_of_ours(module: str, theirs: Sequence[int], *arguments: str) -> "subprocess.Popen[bytes]":
+def child_of_ours(module: str, theirs: Sequence[int], *arguments: str) -> subprocess.Popen[bytes]:
     """A process that runs a module of ours with these descriptors; call it from the main thread."""
     command = [
         sys.executable,
@@ -72,7 +72,7 @@ def child_of_ours(module: str, theirs: Sequence[int], *arguments: str) -> "subpr
     )
 
 
-def ended(child: "subprocess.Popen[bytes]") -> None:
+def ended(child: subprocess.Popen[bytes]) -> None:
     """Wait for a child whose sockets are closed, and not for one that hangs."""
     try:
         child.wait(OUTLIVED)
