@@ -79,12 +79,12 @@ async def serve(
     until_done: str | None = None,
     as_json: bool = False,
     output: Output | None = None,
-    early: Started | None = None,
+    first: Started | None = None,
 ) -> int:
     """Serve until `until_done` is over or somebody stops the host; returns the exit code.
 
-    `output` is where the log goes, if it can show how things are; `early` is a process that shows, if it has
-    been started already.
+    `output` is where the log goes, if it can show how things are; `first` is the process that shows, and None
+    if there is to be none.
     """
     allocator.give_back()
     files = _files(settings)
@@ -98,7 +98,7 @@ async def serve(
             warn_of_faults()
         with closing(opened(settings, folder)) as engine:
             try:
-                return await _serve(settings, engine, token, files, until_done, as_json, output, early)
+                return await _serve(settings, engine, token, files, until_done, as_json, output, first)
             except* Stale:
                 raise Failure(TAKEN_OVER) from None
     return DONE  # pragma: no cover - one of these returns or raises
@@ -112,12 +112,12 @@ async def _serve(
     until_done: str | None,
     as_json: bool,
     output: Output | None,
-    early: Started | None,
+    first: Started | None,
 ) -> int:
     tls = None if settings.tls is None else certificate.context(settings.tls)
     peering = _peering(settings, engine)
     ledger = Ledger(engine) if peering is None else peering.ledger
-    beside = bool(settings.show) and POSSIBLE  # whatever only looks is another process
+    beside = first is not None  # whatever only looks is another process
     load = partial(snapshots.load, engine, Path(settings.data), whole=not beside)
     if peering is not None:
         load = peering.peers.load
@@ -132,7 +132,7 @@ async def _serve(
     )
     lending = Lending(settings.limits, admission)
     last = (lambda: ledger.safe) if peering is None else (lambda: peering.last)  # that is safe
-    show = Show(host, last, lending, early) if beside else None
+    show = None if first is None else Show(host, last, lending, first)
     spoken = [(dialect, way.serve(host, settings)) for dialect, way in carried(OverHttp)]
     workers = None
     if settings.workers > 1:

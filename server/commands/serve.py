@@ -155,11 +155,11 @@ def serve(
     if tournament is not None:
         found = with_tournament(found, _given({"name": tournament, "game": game, **about}))
     output = set_up(found.log_level, found.log_format, found.limits.log_lines)
-    with started_early(bool(found.show) and POSSIBLE) as early:
+    with started_early(bool(found.show) and POSSIBLE) as first:
         from server.serve import serve as host  # the other process imports meanwhile
 
         until = tournament if until_done else None
-        return trio.run(lambda: host(found, until_done=until, as_json=json, output=output, early=early))
+        return trio.run(lambda: host(found, until_done=until, as_json=json, output=output, first=first))
 
 
 def _given(values: dict[str, Any]) -> dict[str, Any]:

@@ -56,12 +56,12 @@ def child_of_ours(module: str, theirs: Sequence[int], *arguments: str) -> subpro
     """A process that runs a module of ours with these descriptors; call it from the main thread."""
     command = [
         sys.executable,
-        "-P",
+        "-P",  # not what lies in this folder
         "-m",
         module,
         *map(str, theirs),
         *arguments,
-    ]  # not what lies in this folder
+    ]
     places = os.pathsep.join(filter(None, (ROOT, os.environ.get("PYTHONPATH"))))
     return subprocess.Popen(  # noqa: S603 - ourselves
         command,

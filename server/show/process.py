@@ -25,11 +25,9 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 class Show:
     """All that play has to do with it."""
 
-    def __init__(
-        self, host: Host, last: Callable[[], int], lending: Lending, early: Started | None = None
-    ) -> None:
-        """`last` is the number of the latest entry of the journal that is safe. `early` is there already."""
-        self._early = early
+    def __init__(self, host: Host, last: Callable[[], int], lending: Lending, first: Started) -> None:
+        """`last` is the number of the latest entry of the journal that is safe. `first` is there already."""
+        self._first: Started | None = first
         self.lending = lending
         self.teller = Teller(host, last)
         self._draws = Draws(self.teller)
@@ -62,7 +60,7 @@ class Show:
 
     async def _one(self, begin: Begin, task_status: trio.TaskStatus[None]) -> int:
         """One process, from its start to its end."""
-        (child, feed, conduit), self._early = self._early or started(), None
+        (child, feed, conduit), self._first = self._first or started(), None
         stream = trio.SocketStream(trio.socket.from_stdlib_socket(feed))
         try:
             with conduit:
