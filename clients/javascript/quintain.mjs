@@ -116,8 +116,9 @@ async function connectTcp(url) {
     rest = lines.pop();
     lines.forEach(connection.put);
   });
-  socket.on("error", (error) => (connection.why = error.message || error.code));
-  socket.on("close", () => connection.put(null));
+  socket.on("error", (error) => (connection.why = error.message || error.code)).on("close", () => connection.put(null));
+  for (const write of ["_write", "_writev"]) // one that fails must not end the reading: the host's last words may be there
+    socket[write] = (...given) => net.Socket.prototype[write].call(socket, ...given.slice(0, -1), () => given.at(-1)());
   const send = (message) => socket.write(JSON.stringify(message) + "\n");
   return Object.assign(connection, { send, close: () => socket.destroySoon() });
 }
@@ -134,8 +135,7 @@ function connectWebsocket(url) {
 
 /** What has come and was not read yet: `put` adds a text, or null at the end; `heard` yields them as messages. */
 function mailbox() {
-  const waiting = [];
-  let wake = () => {};
+  let [waiting, wake] = [[], () => {}];
   async function* heard() {
     for (;;) {
       while (waiting.length === 0) await new Promise((resolve) => (wake = resolve));

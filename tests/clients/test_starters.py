@@ -276,6 +276,42 @@ def test_what_goes_wrong_in_choose_is_no_lost_connection(
     assert "an-opening-book" in errors
 
 
+THINKS = {  # until somebody has written to a pipe
+    "python": ("random.choice(moves)", "open('thoughts').read() or random.choice(moves)"),
+    "javascript": ("moves[", "process.getBuiltinModule('fs').readFileSync('thoughts') && moves["),
+    "ruby": ("moves.sample", "File.read('thoughts') && moves.sample"),
+}
+
+
+@pytest.mark.parametrize("language", ["python", "javascript", "ruby"])  # where `choose` can be made to wait in a line
+def test_a_bot_that_thinks_while_the_host_hangs_up_says_why_the_host_did(
+    language: str, workshop: Workshop, script: Script
+) -> None:
+    """Catches a move that cannot be sent, if that makes a bot forget to read what had come by then."""
+    needed(language)
+    folder, stops = workshop.folder / language, "the host is about to stop: come again later"
+    file = folder / STARTERS[language].files[0]
+    bot = file.read_text()
+    move, thought = THINKS[language]
+    assert bot.count(move) == 1
+    os.mkfifo(folder / "thoughts")
+    file.write_text(bot.replace(move, thought))
+    running = workshop.start(language, script.port, name=f"{language}-eleven")
+    script.accept()
+    hello = script.hear()
+    file.write_text(bot)
+    script.say(welcome(hello), begun("cup-1", hello["name"]), asked("cup-1", 0))
+    with (folder / "thoughts").open("w"):  # opened as soon as the bot reads from it
+        script.say({"type": "refused", "reason": stops})
+        script.reset()
+    script.accept()
+    script.hear()
+    running.kill()
+    out, errors = running.communicate(timeout=HANG)
+    assert f"the connection is lost ({stops}): trying again" in out.splitlines()
+    assert errors == ""
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_folder_for_tokens_that_is_set_to_nothing_is_not_set(
     language: str, workshop: Workshop, script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
