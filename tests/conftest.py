@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from trio.testing import MockClock
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
@@ -23,6 +23,7 @@ from tests.server.served import Served
 EXAMPLES = 12  # for each law and each game: the laws take some seconds in all
 CAMPAIGN = 250  # times as many
 SAME = bool(os.environ.get("CI"))
+PHASES = [phase for phase in Phase if phase is not Phase.explain]  # that one traces lines for minutes
 BUSY = [HealthCheck.too_slow]  # a machine that has other things to do is no fault of a test
 
 # What they prepare takes long, and each worker would prepare it again: a browser, compiled programs, hundreds
@@ -47,7 +48,12 @@ SHARED = (
 os.environ.setdefault("QUINTAIN_SHOW", "0")
 
 settings.register_profile(
-    "default", max_examples=EXAMPLES, deadline=None, suppress_health_check=BUSY, derandomize=SAME
+    "default",
+    max_examples=EXAMPLES,
+    phases=PHASES,
+    deadline=None,
+    suppress_health_check=BUSY,
+    derandomize=SAME,
 )
 settings.register_profile("campaign", settings.get_profile("default"), max_examples=CAMPAIGN * EXAMPLES)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
