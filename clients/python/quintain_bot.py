@@ -516,6 +516,8 @@ class _Stream:
         try:
             self.socket.settimeout(ANSWER)
             self.socket.sendall(content)
+        except ConnectionError:
+            pass  # what the host said last may not have been read yet, and whoever reads notices the end
         except OSError as error:
             raise Lost(_words(error)) from None
 

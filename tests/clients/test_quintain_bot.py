@@ -5,6 +5,7 @@ import base64
 import hashlib
 import json
 import socket
+import struct
 import sys
 import threading
 import time
@@ -540,6 +541,35 @@ def test_websocket_messages_may_come_in_pieces_and_with_pings_between(tmp_path: 
     mask, payload = rest[:4], rest[4:]
     assert (opcode, size) == (0x8A, 0x82)
     assert bytes(byte ^ mask[place] for place, byte in enumerate(payload)) == b"hi"
+
+
+def test_a_bot_that_thinks_while_another_takes_over_from_it_does_not_fight_for_its_place() -> None:
+    """Catches a move that cannot be sent, if that makes a bot forget to read what had come by then."""
+    thinks, is_cut_off = threading.Event(), threading.Event()
+
+    def hang_up(connection: socket.socket) -> None:
+        connection.recv(65536)
+        welcome = {"type": "welcome", "name": "ann", "token": "t", "game": "quoridor", "tournament": None}
+        begin = {"type": "begin", "match": "m", "you": "first", "players": ["ann", "bob"]}
+        turn = {"type": "turn", "match": "m", "ply": 0, "turn": "first", "last": None}
+        connection.sendall(b"".join(json.dumps(each).encode() + b"\n" for each in (welcome, begin, turn)))
+        assert thinks.wait(HANG)
+        connection.sendall(b'{"type":"refused","reason":"another connection has taken over"}\n')
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        connection.close()  # at once: whatever is said to it now is answered by a reset
+        is_cut_off.set()
+
+    def think(turn: dict[str, Any]) -> str:
+        thinks.set()
+        assert is_cut_off.wait(HANG)
+        return "e2"
+
+    script = Script(hang_up)
+    with pytest.raises(Refused, match="taken over"):
+        quintain_bot.run(
+            think, game="quoridor", name="ann", url=f"tcp://127.0.0.1:{script.port}", patience=1.0
+        )
+    script.join()
 
 
 def test_what_is_no_message_ends_the_connection_and_not_the_bot() -> None:

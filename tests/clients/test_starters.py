@@ -276,14 +276,14 @@ def test_what_goes_wrong_in_choose_is_no_lost_connection(
     assert "an-opening-book" in errors
 
 
-THINKS = {  # until somebody has written to a pipe
+THINKS = {  # until somebody has written to a pipe, where a line of `choose` can be made to do so
     "python": ("random.choice(moves)", "open('thoughts').read() or random.choice(moves)"),
     "javascript": ("moves[", "process.getBuiltinModule('fs').readFileSync('thoughts') && moves["),
     "ruby": ("moves.sample", "File.read('thoughts') && moves.sample"),
 }
 
 
-@pytest.mark.parametrize("language", ["python", "javascript", "ruby"])  # where `choose` can be made to wait in a line
+@pytest.mark.parametrize("language", THINKS)
 def test_a_bot_that_thinks_while_the_host_hangs_up_says_why_the_host_did(
     language: str, workshop: Workshop, script: Script
 ) -> None:
