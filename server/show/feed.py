@@ -59,7 +59,7 @@ class Draw(Struct, frozen=True, tag="draw"):
 
     number: int  # of the question
     tournament: str
-    journal: int
+    journal: int  # 0: up to all that is kept when this is heard, for whoever asks does not know the number
 
 
 class Rank(Struct, frozen=True, tag="rank"):

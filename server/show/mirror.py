@@ -228,7 +228,9 @@ class Mirror:
         return await self.boards.exact(self.tournaments[name].record.public)
 
     async def draw(self, name: str, journal: int) -> Sequence[Pairing]:
-        """What the format of a tournament adds, as of that number of the journal."""
+        """What the format of a tournament adds, as of that number of the journal; 0: of all that is kept."""
+        if not journal:
+            journal = await self._look_how_far()
         while self._read < journal:
             await self._taken.wait()
         record = self.tournaments[name].record
@@ -239,15 +241,20 @@ class Mirror:
         try:
             async with self._looking:
                 self._look = None  # whoever comes from now on may have changed something since
-                last = await self._in_thread(self._reader.last)
-                self._last = max(self._last, last)
-                self._news.set()
+                last = await self._look_how_far()
                 while self._read < last:
                     await self._taken.wait()
         except Unavailable:
             log.debug("the journal cannot be read: what is shown may be older than what is kept")
         finally:
             look.set()
+
+    async def _look_how_far(self) -> int:
+        """The number of the latest entry that is kept: all up to it will be taken in."""
+        last = await self._in_thread(self._reader.last)
+        self._last = max(self._last, last)
+        self._news.set()
+        return last
 
     async def run(self) -> None:
         """Take in whatever is new in the journal, until cancelled."""

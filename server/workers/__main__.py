@@ -139,7 +139,7 @@ class Working:
         self._serving = Serving(host, conduit.say, most=room_for_files() - settings.limits.spare_files)
         self._serving.alone = begin.alone
         host.abroad, host.on_key, host.is_key = self._serving, self._know, lambda key: True
-        self._teller = Teller(host, lambda: 0)  # worker 0 tells how far the journal goes
+        self._teller = Teller(host, lambda: 0)  # only worker 0 knows how far the journal goes, and tells
         self._draws = Draws(self._teller)
         host.elsewhere, host.boards.ranked = self._draws.draw, self._draws.rank
         self._spread = Spread(host, self._teller, settings.spread)

@@ -79,6 +79,19 @@ async def test_show_draws_what_play_would_draw(tmp_path: Path) -> None:
         assert len(found.asked) == 1
 
 
+async def test_what_a_process_has_kept_that_does_not_know_how_far_the_journal_goes_is_in_the_draw(
+    tmp_path: Path,
+) -> None:
+    """As every worker but the first. Catches a round that is drawn for those who had come some time before."""
+    async with both(tmp_path) as found:
+        found.stage.teller.last = lambda: 0
+        for number in range(40, 44):
+            await found.stage.cup.enter(f"bot {number}")
+        drawn = await found.draws.draw(found.record, never)
+        assert list(drawn) == list(found.here())
+        assert len(drawn) == 22
+
+
 async def test_when_show_goes_in_the_middle_of_a_draw_play_does_it(tmp_path: Path) -> None:
     async with both(tmp_path, answers=False) as found:
         drawn: list[Sequence[Pairing]] = []
