@@ -4,6 +4,7 @@ Every error is one line that says where the fault is, in which key, and what is
 wrong with it.
 """
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -27,11 +28,15 @@ from tournament.refusals import Refusal
 FILE = "quintain.toml"
 SCHEMES = ("postgresql://", "postgres://")  # of a database
 PREFIX = "QUINTAIN_"
-NOT_SETTINGS = frozenset({"QUINTAIN_TOKEN"})  # the organiser's token: a secret, read where it is used
+# Read where they are used: the organiser's token, which is a secret, and what bots of this shell are told.
+NOT_SETTINGS = frozenset({"QUINTAIN_TOKEN", "QUINTAIN_URL", "QUINTAIN_NAME"})
 
 RESERVE_BYTES = 64 << 20  # some 60,000 matches
 
-DURATIONS = (("grace",), ("backups", "every"))  # the settings that may be written as "10m" and the like
+# The settings that may be written as "10m" and the like.
+DURATION = re.compile(
+    r"grace|backups\.every|limits\.(\w+\.)?(\w+_)?seconds|tournament\[\d+\]\.pace\.(bank|gain|turn)"
+)
 
 Port = Annotated[int, Meta(ge=0, le=65535)]
 WebhookEvent = Literal[
@@ -227,19 +232,15 @@ def _checked(values: Mapping[str, Any], origin: str) -> Settings:
     return found
 
 
-def _in_seconds(values: Mapping[str, Any]) -> Mapping[str, Any]:
+def _in_seconds(values: Any, place: str = "") -> Any:
     """The same with all durations as numbers."""
-    for path in DURATIONS:
-        *tables, key = path
-        inner: Any = values
-        for table in tables:
-            inner = cast("Mapping[str, Any]", inner).get(table) if isinstance(inner, Mapping) else None
-        written = cast("Mapping[str, Any]", inner).get(key) if isinstance(inner, Mapping) else None
-        if isinstance(written, str):
-            value: Any = seconds(written, ".".join(path))
-            for each in reversed(path):
-                value = {each: value}
-            values = _merged(values, value)
+    if isinstance(values, Mapping):
+        inner = cast("Mapping[str, Any]", values)
+        return {key: _in_seconds(each, f"{place}.{key}" if place else key) for key, each in inner.items()}
+    if isinstance(values, list):
+        return [_in_seconds(each, f"{place}[{i}]") for i, each in enumerate(cast("list[Any]", values))]
+    if isinstance(values, str) and DURATION.fullmatch(place):
+        return seconds(values, place)
     return values
 
 
@@ -248,6 +249,8 @@ def _check_addresses(found: Settings, origin: str) -> None:
         host, _, port = address.rpartition(":")
         if address and not (host and port.isascii() and port.isdigit() and int(port) <= 65535):
             raise ConfigError(f"{origin}: {key}: expected ADDRESS:PORT, not {address[:100]!r}")
+    if found.advertise and not int(found.advertise.rpartition(":")[2]):
+        raise ConfigError(f"{origin}: advertise: nobody can be reached at port 0")
     if found.store and not found.store.startswith(SCHEMES):
         scheme = found.store.partition("://")[0] if "://" in found.store else "no address"
         raise ConfigError(f"{origin}: store: expected postgresql://…, or nothing for a file, not {scheme}")

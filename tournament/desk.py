@@ -26,6 +26,7 @@ from tournament.facts import (
     Voided,
     Withdrew,
 )
+from tournament.format import OPEN
 from tournament.record import Record
 from tournament.refusals import Refusal, expect_room
 from tournament.standings import Row
@@ -64,8 +65,8 @@ class Desk:
         """Have it be there no more. What it came to stays in the journal, and its name is free again."""
         async with self._tournament.deciding:
             record = self._tournament.record
-            if record.format.endless:
-                raise Refusal(f"{record.name} has no end, and is not deleted")
+            if record.opened.format == OPEN:
+                raise Refusal(f"{record.name} is an open table, and not deleted")
             if record.state is State.RUNNING or self._tournament.matches:
                 raise Refusal(f"{record.name} is running: pause it and let its matches end, then delete it")
             await self._keep("delete", "", [Turned(State.DELETED)])

@@ -146,6 +146,19 @@ def test_a_duration_is_seconds_or_says_its_unit(file: Path, written: str, second
     assert found.backups == Backups(every=seconds, keep=7)
     assert found.grace == seconds
     assert settings(None, {"QUINTAIN_GRACE": "2m"}, {}).grace == 120.0
+    limits = f"hello_seconds = {written}\njunk = {{ credits = 2, seconds = {written} }}\nheaders = 7\n"
+    pace = f"pace = {{ bank = {written}, gain = {written}, turn = {written} }}"
+    file.write_text(f'[limits]\n{limits}[[tournament]]\nname = "cup"\ngame = "quoridor"\n{pace}\n')
+    found = settings(None, {}, {})
+    assert (found.limits.hello_seconds, found.limits.junk.seconds) == (seconds, seconds)
+    assert found.tournament[0].pace == Pace(bank=seconds, gain=seconds, turn=seconds)
+
+
+def test_what_bots_are_told_in_the_environment_is_nothing_to_a_host(file: Path) -> None:
+    """Whoever has set it, as the README of a starter says, can start a host in the same shell."""
+    assert (
+        settings(None, {"QUINTAIN_URL": "tcp://games.example:8000", "QUINTAIN_NAME": "ann"}, {}) == Settings()
+    )
 
 
 @pytest.mark.parametrize(
@@ -153,6 +166,12 @@ def test_a_duration_is_seconds_or_says_its_unit(file: Path, written: str, second
     [
         ('backups = { every = "1w" }', r'backups\.every: expected seconds, or "90s", .* not \'1w\'$'),
         ('grace = "soon"', r"grace: expected seconds"),
+        ('[limits]\nhello_seconds = "soon"', r"limits\.hello_seconds: expected seconds, or "),
+        ('[limits]\nheaders = "10m"', r"limits\.headers: expected a whole number"),
+        (
+            '[[tournament]]\nname = "cup"\ngame = "quoridor"\npace = { turn = "soon" }',
+            r"tournament\[0\]\.pace\.turn: expected seconds, or ",
+        ),
         ("backups = { every = 0 }", r"backups\.every: expected a number of more than 0, not 0$"),
         ("backups = { keep = 3 }", r"backups.every is required, and is missing"),
         (

@@ -85,7 +85,7 @@ class Api:
         self._origins = origins
         self._wires = WireReader(host, token)
         self._reads = Reads(host, token, signer) if looks else None
-        self._routes = Routes(route for route in ROUTES if looks or not route.looks)
+        self._routes = ALL if looks else Routes([route for route in ROUTES if not route.looks], ALL)
 
     def answer(self, exchange: Exchange) -> Awaitable[object] | None:
         route, values = self._routes.find(exchange.request)
@@ -184,7 +184,8 @@ NAMED: Mapping[str, Callable[[View, str], tuple[Any, ...]]] = {
     "group": _group,
     "bot": _word,
 }
-LOOKING = Routes(LOOKS)
+ALL = Routes(ROUTES)
+LOOKING = Routes(LOOKS, ALL)
 
 
 def _given(body: bytes) -> object:
@@ -198,7 +199,7 @@ def _given(body: bytes) -> object:
 def _decoded(request: Request, kind: type[Any]) -> Any:
     body = request.body or b"{}"
     try:
-        return msgspec.json.decode(body, type=kind)
+        return msgspec.json.decode(str(body, "utf-8"), type=kind)
     except msgspec.ValidationError as error:
         raise HttpError(400, f"the body cannot be taken: {misfit(error, _given(body), kind)}") from None
     except RecursionError:

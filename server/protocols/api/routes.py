@@ -70,7 +70,9 @@ class Place:
 
 
 class Routes:
-    def __init__(self, table: Iterable[Route]) -> None:
+    def __init__(self, table: Iterable[Route], known: "Routes | None" = None) -> None:
+        """`known` are more, which another process answers: of these it is said that they are there."""
+        self._known = known or self
         self._roots: dict[str, Place] = {}  # by the method
         for route in table:
             place = self._roots.setdefault(route.method, Place())
@@ -88,8 +90,10 @@ class Routes:
             return route, values
         if request.method in READS:  # also where something could be posted
             raise HttpError(404, f"there is nothing at {request.path[:80]}; see /openapi.json")
-        allowed = ("Allow", ", ".join(sorted(self._methods(request.path))))
-        raise HttpError(405, f"the API is read with GET and changed with POST, not {request.method}", allowed)
+        path, method = request.path[:80], request.method
+        allowed = ", ".join(sorted(self._known.methods(request.path)))
+        why = f"{path} takes {allowed}, not {method}" if allowed else f"nothing at {path} takes {method}"
+        raise HttpError(405, why, ("Allow", allowed))
 
     def leads(self, path: str) -> bool:
         """Whether there is something to be read at a path."""
@@ -107,7 +111,7 @@ class Routes:
                 place = place.other
         return None if place is None else place.route, values
 
-    def _methods(self, path: str) -> Iterator[str]:
+    def methods(self, path: str) -> Iterator[str]:
         """The methods by which there is something at a path."""
         for method in self._roots:
             route, _ = self._at(method, path)

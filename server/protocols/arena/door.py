@@ -238,7 +238,7 @@ def _read(request: Request, kind: type[T]) -> T:
     body = request.body.strip()
     try:
         if body.startswith(b"{"):
-            return msgspec.json.decode(body, type=kind)
+            return msgspec.json.decode(str(body, "utf-8"), type=kind)  # what is passed over is UTF-8 as well
         if body and "json" not in request.headers.get("content-type", ""):
             return msgspec.convert(form(body), kind)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

@@ -344,7 +344,7 @@ def _serve(guest: Guest, exchange: Exchange, take: Callable[[Exchange, T], None]
 
 def _read(exchange: Exchange, kind: type[T], example: str) -> T:
     try:
-        return msgspec.json.decode(exchange.request.body, type=kind)
+        return msgspec.json.decode(str(exchange.request.body, "utf-8"), type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise Bad(f"expected {example}: {error}") from None
 

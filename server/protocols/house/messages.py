@@ -172,7 +172,7 @@ def read(message: bytes, most: int) -> Said:
 def _fitting(message: bytes) -> Said:
     """A JSON object as a message; raises `Unreadable` with the field that does not fit."""
     try:
-        return _decode(message)
+        return _decode(str(message, "utf-8"))  # what the decoder passes over is UTF-8 as well
     except msgspec.ValidationError as error:
         given = msgspec.json.decode(message, type=dict[str, Any])  # which raises if it is no JSON at all
         raise Unreadable(_misfit(error, given)) from None

@@ -47,7 +47,7 @@ class RpcError(Exception):
 def read(body: bytes) -> Message:
     """The message that a body is; raises `RpcError`."""
     try:
-        read = msgspec.json.decode(body)
+        read = msgspec.json.decode(str(body, "utf-8"))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise RpcError(UNREADABLE, f"expected one message as JSON: {error}") from None
     match read:

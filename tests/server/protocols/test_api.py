@@ -268,6 +268,7 @@ async def test_what_cannot_be_done_is_said_in_words(
     [
         (b"{", "expected a JSON object in UTF-8, and the body is none: "),
         (b'{"name":"\xff"}', "expected a JSON object in UTF-8, and the body is none: "),
+        (b'{"unknown":"\xff"}', "expected a JSON object in UTF-8, and the body is none: "),
         (b"[" * 3000, "expected an object, not a list"),
         (b'{"name":3', "name: expected a text, not a whole number"),
         (b'{"name":"x","game":"quoridor","entrants":1e999}', "entrants: this number is too large"),
@@ -507,6 +508,20 @@ async def test_a_deleted_tournament_is_gone_and_its_name_free_but_not_while_it_r
         assert (await here.tell("/api/tournaments", 201, name="cup", game=GAME))["entrants"] == 0
         assert [each.fact.action for each in here.host.audit] == ["open", "start", "pause", "delete", "open"]
         assert {each.tournament for each in here.host.audit} == {"cup"}
+
+
+async def test_a_ladder_is_deleted_when_it_does_not_run_and_an_open_table_never(
+    autojump_clock: MockClock,
+) -> None:
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="mistyped", game=GAME, format="ladder")
+        assert (await here.tell("/api/tournaments/mistyped/delete"))["state"] == "deleted"
+        await here.tell("/api/tournaments", 201, name="hill", game=GAME, format="ladder")
+        await here.tell("/api/tournaments/hill/start")
+        assert "is running" in (await here.tell("/api/tournaments/hill/delete", 409))["error"]
+        await here.tell("/api/tournaments/hill/pause")
+        assert (await here.tell("/api/tournaments/hill/delete"))["state"] == "deleted"
+        assert "is an open table" in (await here.tell(f"/api/tournaments/open-{GAME}/delete", 409))["error"]
 
 
 async def test_the_export_of_a_name_that_is_used_again_is_of_the_new_tournament_alone(

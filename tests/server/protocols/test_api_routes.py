@@ -48,6 +48,16 @@ def test_every_route_is_found_by_its_path_with_the_values_of_its_parameters(want
     assert all(name in NAMED for name, _ in values)
 
 
+def test_what_another_process_answers_is_named_where_a_method_is_not_taken() -> None:
+    own = route("/healthz"), route("/{one}/standings", "POST")
+    routes = Routes(own, Routes((*own, route("/{one}/standings"))))
+    with pytest.raises(HttpError) as refused:
+        routes.find(request("DELETE", "/a/standings"))
+    assert refused.value.status == 405
+    assert refused.value.headers == (("Allow", "GET, HEAD, POST"),)
+    assert str(refused.value) == "/a/standings takes GET, HEAD, POST, not DELETE"
+
+
 def test_what_is_read_is_read_by_head_too() -> None:
     assert Routes(ROUTES).find(request("HEAD", "/healthz")) == Routes(ROUTES).find(request("GET", "/healthz"))
 

@@ -253,6 +253,7 @@ async def test_a_command_that_has_no_effect_is_refused_exactly_so(
         b'{"action":"putSymbol","position":null}',
         b'{"position":"C"}',
         b'{"action":"putSymbol","position":"\xff"}',
+        b'{"action":"putSymbol","position":"C","unknown":"\xff"}',
         b'{"action":"putSymbol","position":"\\ud800"}',
         b'\xef\xbb\xbf{"action":"putSymbol","position":"C"}',
         '{"action":"putSymbol","position":"C"}'.encode("utf-16"),

@@ -72,6 +72,7 @@ async def test_a_game_that_was_made_has_an_address_and_a_board(autojump_clock: M
         (b'{"rows":1e999,"cols":5}', "expected .*"),
         (b'\xef\xbb\xbf{"rows":5,"cols":5}', "expected .*: JSON is malformed"),
         (b'{"rows\xff":5,"cols":5}', "expected .*"),
+        (b'{"rows":5,"cols":5,"unknown":"\xff"}', "expected .*"),
         (b"[" * 4000, "expected .*"),
         (b'{"x":' + b"[" * 4000, "expected .*"),
         (b"", "expected .*"),

@@ -353,7 +353,14 @@ async def test_what_is_no_message_is_refused_in_words_and_play_goes_on(
 
 
 @pytest.mark.parametrize(
-    "junk", [b"\xff", b'{"type":"state\xff"}', b"\xef\xbb\xbf{}", '{"type":"bye"}'.encode("utf-16")]
+    "junk",
+    [
+        b"\xff",
+        b'{"type":"state\xff"}',
+        b'{"type":"resign","unknown":"\xff"}',
+        b"\xef\xbb\xbf{}",
+        '{"type":"bye"}'.encode("utf-16"),
+    ],
 )
 async def test_what_is_no_utf_8_is_refused(junk: bytes, autojump_clock: MockClock) -> None:
     async with room() as hall:

@@ -82,7 +82,7 @@ async def test_show_draws_what_play_would_draw(tmp_path: Path) -> None:
 async def test_what_a_process_has_kept_that_does_not_know_how_far_the_journal_goes_is_in_the_draw(
     tmp_path: Path,
 ) -> None:
-    """As every worker but the first. Catches a round that is drawn for those who had come some time before."""
+    """As every worker but the first. Catches a round that is drawn for those who had come before."""
     async with both(tmp_path) as found:
         found.stage.teller.last = lambda: 0
         for number in range(40, 44):
