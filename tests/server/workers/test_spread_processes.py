@@ -27,6 +27,7 @@ pytestmark = [
 ]
 
 BOTS = 6
+GAMES = 40  # of a tournament that is played until it is decided, at most
 CUP = f"""
 spread = 2
 workers = 3
@@ -108,6 +109,19 @@ async def test_every_result_that_bots_are_told_is_kept_once_in_every_format(host
     assert not verdict.complaints
     assert verdict.told > 0
     assert not verdict.cut_short
+
+
+@pytest.mark.parametrize("host", [f'decide"\ngames = {GAMES} #'], indirect=True, ids=["decide"])
+async def test_what_is_drawn_elsewhere_follows_from_all_that_was_played(host: Served) -> None:
+    """Catches a draw from what another process had read by then: games beyond the most, or none at all."""
+    told = Told()
+    await played(host, told, None)
+    _, standings = host.get("/api/tournaments/cup/standings")
+    verdict = judged(host, told)
+    assert not verdict.complaints
+    games = sum(row["played"] for row in standings["rows"]) / 2
+    assert len(told._ends) <= games <= GAMES
+    assert games >= BOTS
 
 
 @pytest.mark.parametrize("host", ["double-round-robin"], indirect=True)
