@@ -222,6 +222,8 @@ async def _serve(
             await warm_up()  # bots would wait here meanwhile, and others serve them
         else:
             nursery.start_soon(warm_up)
+        if peering is not None:
+            await peering.come_in()
         for name, sockets in doors.items():
             attended = host.measures.counting(name, attend[name])
             for listener in sockets:

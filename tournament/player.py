@@ -54,6 +54,8 @@ class Seat:
         `spent` is how many seconds the bot says it has thought, and `note` is kept with the move.
         """
         match, timekeeper = self.match, self._timekeeper
+        if timekeeper.too_late is not None:
+            raise timekeeper.too_late()
         now = timekeeper.now()
         if now > timekeeper.wake:
             timekeeper.catch_up(now)

@@ -32,6 +32,8 @@ class Timekeeper:
         self.due = inf  # when the task is to look at the matches: none has a deadline before that
         self.now = trio.current_time  # the same in fewer calls, once the task runs
         self.time_move: Callable[[str, float], None] = lambda game, arrived: None  # called for some of them
+        # What to raise when somebody moves: the host has stopped. None: it has not.
+        self.too_late: Callable[[], Exception] | None = None
         self._beat = beat
         self._matches: dict[Match, None] = {}  # in the order of their beginning
         self._sleep: trio.CancelScope | None = None

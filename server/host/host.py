@@ -38,7 +38,7 @@ from server.host.versions import Versions
 from server.host.view import Begun, Held, Here, Told
 from server.host.wire_log import WireLog
 from server.net.budgets import address_of
-from server.net.guard import Guard
+from server.net.guard import Guard, Moved
 from server.net.limits import Limits
 from server.net.sockets import readiness
 from tournament.desk import Desk
@@ -352,9 +352,13 @@ class Host:
                 await tournament.quiet()
 
     async def stop(self) -> None:
-        """Let go of all tournaments, then say goodbye: a bot that leaves now loses nothing by it."""
+        """Let go of all tournaments, then say goodbye: a bot that leaves now loses nothing by it.
+
+        From then on no move is taken: whoever were told of it might find that it was not kept.
+        """
         self.draining = True
         await self._holding.let_go()
+        self.timekeeper.too_late = partial(Moved, STOPPING)
         for say_goodbye in tuple(self.on_stop.values()):
             say_goodbye()
 

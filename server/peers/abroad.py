@@ -168,9 +168,22 @@ class Peers:
             with trio.move_on_after(EVERY):
                 await self._news.wait()
 
+    async def say_whether_willing(self) -> None:
+        """Have the database say at once, and not with the next heartbeat, whether this host takes over.
+
+        Raises `Unavailable`.
+        """
+        self._keeping.willing = self._takes_over()
+        await self._keeping.renew()
+
     async def give_up(self) -> None:
-        """Let others have everything, now that the host has stopped. Raises `Unavailable`."""
-        self._keeping.willing = False
+        """Let others have everything, now that the host has stopped. Raises `Unavailable`.
+
+        First every move is kept: whoever goes on reads them at once, and nothing is written here after that.
+        If that is not possible, the leases are left to lapse.
+        """
+        await self.say_whether_willing()
+        await self._ledger.keep_moves()
         for name in tuple(self._keeping.leases.held):
             await self._keeping.release(name)
 

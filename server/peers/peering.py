@@ -136,6 +136,13 @@ class Peering:
         own = [Problem(f"the leases of this host cannot be renewed: {why}", ADVICE)] if why else []
         return health(self.keeping.leases.peers, [*own, *self.links.problems()])
 
+    async def come_in(self) -> None:
+        """Have others count on this host, which is ready: at its start it has said that it takes nothing."""
+        try:
+            await self.peers.say_whether_willing()
+        except Unavailable as error:
+            log.warning("others hear of this host a little later", why=str(error))
+
     async def give_up(self) -> None:
         """Let others go on at once, if the database is there."""
         try:

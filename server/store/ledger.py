@@ -42,11 +42,14 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 class Call:
     """Facts that somebody waits for to be safe."""
 
-    __slots__ = ("error", "facts", "receipts", "safe", "scope", "urgent")
+    __slots__ = ("error", "facts", "moves", "receipts", "safe", "scope", "urgent")
 
-    def __init__(self, facts: Sequence[Noted], patient: bool) -> None:
+    def __init__(self, facts: Sequence[Noted], patient: bool, *, moves: bool = False) -> None:
+        """With `moves`, all that is played by the time of the commit is waited for as well."""
         self.facts = facts
-        self.urgent = not all(isinstance(fact, Concluded) for *_, fact in facts)  # somebody is about to play
+        self.moves = moves
+        # Somebody is about to play, or to stop.
+        self.urgent = moves or not all(isinstance(fact, Concluded) for *_, fact in facts)
         self.safe = trio.Event()
         self.scope = trio.CancelScope(shield=patient)
         self.error: Conflict | None = None
@@ -157,6 +160,15 @@ class Ledger:
     def jotted(self) -> Mapping[str, Story]:
         return journal.stories(self._engine.jotted())
 
+    async def keep_moves(self) -> None:
+        """Wait until every move of the matches in play is kept, as they stand now. Raises `Unavailable`."""
+        if self.trouble:
+            raise Unavailable(self.trouble)
+        call = Call((), patient=False, moves=True)
+        self._waiting.append(call)
+        self._news.set()
+        await call.safe.wait()
+
     async def run(self) -> None:
         try:
             while True:
@@ -201,7 +213,8 @@ class Ledger:
         """Write all that waits, once that is possible. Moves wait until due: most matches end before that."""
         while True:
             try:
-                await self._write(moves=trio.current_time() >= self._moves_due)
+                asked = any(call.moves for call in self._waiting)
+                await self._write(moves=asked or trio.current_time() >= self._moves_due)
             except Unavailable as error:
                 self._set_trouble(str(error))
                 self._again = trio.Event()

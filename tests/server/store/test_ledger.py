@@ -179,6 +179,31 @@ async def test_moves_that_are_made_while_others_are_written_are_kept_by_the_next
     assert engine.batches == [[Jot("cup-1", 1, '["NW"]', "[0.5]")], [Jot("cup-1", 2, '["N"]', "[0.25]")]]
 
 
+async def test_whoever_waits_for_all_moves_waits_for_those_that_are_made_while_others_are_written(
+    engine: Faulty, autojump_clock: MockClock
+) -> None:
+    """Catches a host that stops while moves are written, and lets go of a match without the last of them."""
+    moves, times = ["NW"], [0.5]
+
+    async def slowly(write: Callable[[], object], *, limiter: trio.CapacityLimiter) -> object:
+        await trio.sleep(4 * SOON)
+        return write()
+
+    ledger = Ledger(engine, slowly)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(ledger.run)
+        ledger.jot("cup-1", moves, times)
+        await trio.sleep(2 * SOON)
+        moves.append("N")
+        times.append(0.25)
+        assert not engine.batches, "they are under way"
+        await ledger.keep_moves()
+        assert ledger.jotted() == {"cup-1": (("NW", "N"), (0.5, 0.25))}
+        await ledger.keep_moves()
+        assert len(engine.batches) == 2, "each once"
+        nursery.cancel_scope.cancel()
+
+
 async def test_moves_of_a_match_that_is_over_by_then_are_not_written(
     engine: Faulty, autojump_clock: MockClock
 ) -> None:
