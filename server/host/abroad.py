@@ -71,6 +71,13 @@ class Abroad(Protocol):
         """Have somebody hold a tournament, which is new or was kept; None: this process is to."""
         ...
 
+    async def is_free(self, name: str) -> bool:
+        """Whether a tournament of that name may be opened here, by all that anybody has done with it so far.
+
+        If so, no other process opens one until this one has. May raise a `Refusal`.
+        """
+        ...
+
     async def opens(self, game: str) -> bool:
         """Whether this process is to open the table of a game.
 

@@ -27,7 +27,7 @@ from server.host.grading import Grader
 from server.host.holding import Holding
 from server.host.house_players import HousePlayers
 from server.host.measures import Measures, time_move
-from server.host.opening import OPEN, NameTaken, Opening, check
+from server.host.opening import OPEN, Opening, check, taken
 from server.host.placing import Placing
 from server.host.reception import Reception, Unwelcome, Visit, is_token
 from server.host.returning import Returning
@@ -202,11 +202,13 @@ class Host:
         if self.draining:
             raise Refusal(STOPPING)
         check(name, opened)
-        if self.has(name) or self._opening.opens(name):
-            raise NameTaken(f"there is a tournament {name} already")
         orders = [] if by is None else [Ordered(by, "open", name)]
-        when = self.wall()
-        record = await self._opening.open(name, opened, orders, when)
+        with self._opening.alone(name):
+            free = self.abroad is None or await self.abroad.is_free(name)
+            if not free or self.has(name):
+                raise taken(name)
+            when = self.wall()
+            record = await self._opening.open(name, opened, orders, when)
         self.audit += (Kept(name, when, order) for order in orders)
         telling.opened(record, by)
         return record
@@ -225,6 +227,10 @@ class Host:
     @property
     def holders(self) -> Mapping[str, str]:
         return self.say_holders()
+
+    def hear_of(self, record: Record) -> None:
+        """Another host has opened it. Later ones of its name are kept under other names."""
+        self._opening.note([record])
 
     def hold(self, record: Record) -> Tournament:
         """Hold a tournament that another process has opened."""

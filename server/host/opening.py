@@ -1,8 +1,10 @@
 """How a tournament comes to be: which can be held, under which names; and it is kept before it is held."""
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
+from functools import partial
+from itertools import count
 
 from msgspec import UNSET
 
@@ -26,6 +28,10 @@ OPEN = "open-"  # how the names of open tables begin
 
 class NameTaken(Refusal):
     """There is a tournament of that name."""
+
+
+def taken(name: str) -> NameTaken:
+    return NameTaken(f"there is a tournament {name} already")
 
 
 def check(name: str, opened: Opened) -> None:
@@ -66,15 +72,22 @@ class Opening:
         self._wall = wall
         self._whole = whole
         self._now: set[str] = set()  # names of tournaments that are being kept
-        self._used = Counter[str]()  # how many tournaments each name has had, those that are deleted included
+        self._used = set[str]()  # names in the store of all tournaments, those that are deleted included
 
     def note(self, records: Iterable[Record]) -> None:
-        """These were opened before."""
-        self._used.update(record.name for record in records)
+        """These were opened before, or elsewhere."""
+        self._used.update(record.kept_as for record in records)
 
-    def opens(self, name: str) -> bool:
-        """Whether a tournament of that name is being kept."""
-        return name in self._now
+    @contextmanager
+    def alone(self, name: str) -> Generator[None]:
+        """Nobody else here opens a tournament of that name meanwhile; raises `NameTaken` if somebody does."""
+        if name in self._now:
+            raise taken(name)
+        self._now.add(name)
+        try:
+            yield
+        finally:
+            self._now.remove(name)
 
     async def open(self, name: str, opened: Opened, orders: Iterable[Ordered], when: float) -> Record:
         """Keep that there is a tournament, as was ordered.
@@ -82,13 +95,9 @@ class Opening:
         Without a seed in its terms the host chooses one, and says so in a way that binds it.
         """
         facts: list[AnyFact] = [*orders, *(sealed() if opened.terms.seed is None else ())]
-        kept = kept_as(name, self._used[name])
-        self._now.add(name)
-        try:
-            await self._store.keep(kept, when, [opened, *facts])
-        finally:
-            self._now.remove(name)
-        self._used[name] += 1
+        kept = next(each for each in map(partial(kept_as, name), count()) if each not in self._used)
+        await self._store.keep(kept, when, [opened, *facts])
+        self._used.add(kept)
         record = Record(name, opened, whole=self._whole, kept_as=kept)
         for fact in facts:
             record.add(fact)

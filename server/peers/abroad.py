@@ -17,7 +17,7 @@ from server.host.opening import OPEN
 from server.host.view import Held
 from server.peers.keeping import Keeping
 from server.peers.leases import EVERY, Change
-from server.peers.ledger import SharedLedger
+from server.peers.ledger import SharedLedger, no_answer
 from server.peers.link import Link
 from server.store.journal import Reader, Unavailable
 from server.store.ledger import InThread
@@ -112,11 +112,13 @@ class Peers:
         self._host: Host | None = None
         self._read = 0  # the number of the latest entry that was taken in …
         self._latest: dict[str, float] = {}  # … and when that of each tournament was, by its host's clock
+        self._following = trio.Lock()  # one after the other, so that nothing is taken in twice
         self._news = trio.Event()
         self._heard = trio.Event()  # set when the database has said who holds what
         self._moved = trio.Event()  # set when it is heard who holds what, or a tournament goes on here
         self._gained: list[str] = []
-        self._deleted: list[str] = []  # here, so that others may use the names
+        self._gone: set[str] = set()  # what was deleted here, by its name in the journal
+        self._freed: list[str] = []  # names held here that nobody uses any more: others may
         self._lost: tuple[str, ...] = ()
         keeping.heard = self._answered
         keeping.changed = self._changed
@@ -160,9 +162,10 @@ class Peers:
                 raise Stale(f"other hosts have taken over {', '.join(self._lost)}, and this one ends")
             try:
                 await self._take_up(tuple(self._gained))
-                while self._deleted:
-                    await self._keeping.remove(self._deleted[0])
-                    self._deleted.pop(0)
+                while self._freed:
+                    await self._keeping.remove(self._freed[0])
+                    self._freed.pop(0)
+                    self._tell_of_moves()
             except Unavailable as error:
                 log.debug("the journal cannot be read just now", why=str(error))
             with trio.move_on_after(EVERY):
@@ -267,10 +270,40 @@ class Peers:
     def place(self, record: Record) -> Away | None:
         return self._directory.replace(record)
 
+    async def is_free(self, name: str) -> bool:
+        """Hold that name, if nobody has a tournament of it: then no other host opens one.
+
+        A host gives a name up only after it has kept that its tournament is deleted. So whoever holds it can
+        read all that was ever kept of earlier ones, and a name whose last tournament is deleted is
+        waited for: its host is about to give it up, or another one has just begun to open the next.
+        """
+        patience = trio.current_time() + PATIENCE
+        try:
+            await self._follow()
+            while name in self._freed or not await self._is_claimed(name):
+                if self.host.has(name) or trio.current_time() > patience:
+                    return False
+                await self.news()
+                await self._follow()
+        except Unavailable as error:
+            raise no_answer(error) from None
+        return True
+
     async def opens(self, game: str) -> bool:
         return self._directory.opens(game)
 
     # Within
+
+    async def _is_claimed(self, name: str) -> bool:
+        """Whether this host holds a name for what is to be opened, and knows how it was used before."""
+        if self.host.has(name) or not await self._ledger.claim(name):
+            return False
+        try:
+            await self._follow()
+        except BaseException:  # nothing is opened: others need not wait
+            self._free(name)
+            raise
+        return True
 
     def _takes_over(self) -> bool:
         """Whether this host is to hold what others held: one that has only begun leaves that to others.
@@ -281,8 +314,12 @@ class Peers:
 
     def _told(self, held: Held, fact: AnyFact) -> None:
         if held.record.state is State.DELETED:
-            self._deleted.append(held.record.name)
-            self._news.set()
+            self._gone.add(held.record.kept_as)
+            self._free(held.record.name)
+
+    def _free(self, name: str) -> None:
+        self._freed.append(name)
+        self._news.set()
 
     def _answered(self) -> None:
         self._ledger.try_again()
@@ -297,19 +334,24 @@ class Peers:
         self._tell_of_moves()
 
     async def _follow(self) -> None:
-        """Take in what others have written since."""
-        rows = await self._in_thread(lambda: list(self._reader.kept(self._read)), limiter=self._limiter)
-        for row in rows:
-            name = called(row.tournament)
-            self._latest[row.tournament] = row.when
-            if name != HOST and name not in self.host.tournaments:
-                await self._take_in(name, row)
-            self._read = row.number
+        """Take in what others have written before this was called. Raises `Unavailable`."""
+        async with self._following:
+            rows = await self._in_thread(lambda: list(self._reader.kept(self._read)), limiter=self._limiter)
+            with trio.CancelScope(shield=True):  # whoever asks may be cancelled: no row is half taken in
+                for row in rows:
+                    name = called(row.tournament)
+                    self._latest[row.tournament] = row.when
+                    ours = name in self.host.tournaments or row.tournament in self._gone
+                    if name != HOST and not ours:
+                        await self._take_in(name, row)
+                    self._read = row.number
 
     async def _take_in(self, name: str, row: Entry) -> None:
         fact = entries.fact(row.body)
         if isinstance(fact, Opened):
-            self._directory.replace(Record(name, fact, whole=False, kept_as=row.tournament))
+            record = Record(name, fact, whole=False, kept_as=row.tournament)
+            self.host.hear_of(record)
+            self._directory.replace(record)
         else:
             await self._directory.hear(row.tournament, [fact])
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import trio
 
-from server.host.opening import NameTaken
+from server.host.opening import taken
 from server.net.guard import Moved
 from server.peers.keeping import Keeping
 from server.store.journal import Unavailable
@@ -80,6 +80,10 @@ class SharedLedger(Ledger):
     async def _open(self, tournament: str) -> None:
         try:  # it may be claimed already: for a bot, or before a commit that nobody was told of
             if not await self.claim(tournament):
-                raise NameTaken(f"there is a tournament {tournament} already")
+                raise taken(tournament)
         except Unavailable as error:
-            raise Refusal(f"the database does not answer: {error}") from None
+            raise no_answer(error) from None
+
+
+def no_answer(error: Unavailable) -> Refusal:
+    return Refusal(f"the database does not answer: {error}")

@@ -290,7 +290,14 @@ class Mirror:
         if isinstance(fact, Opened):
             self._add(Record(called(name), fact, kept_as=name))
             return
-        held = self.tournaments[called(name)]
+        held = self.tournaments.get(called(name))
+        if held is None or held.record.kept_as != name:  # a fault, but no reason to show nothing at all
+            log.error(
+                "a fact of a tournament that is not there is left out",
+                tournament=name,
+                kind=entries.kind(fact),
+            )
+            return
         held.record.add(fact)
         if isinstance(fact, Dealt):
             match = held.begin(fact)

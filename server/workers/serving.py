@@ -76,6 +76,10 @@ class Serving:
     def place(self, record: Record) -> None:
         """What a worker is told to hold, it holds."""
 
+    async def is_free(self, name: str) -> bool:
+        """Worker 0 opens all that are named."""
+        return False
+
     async def opens(self, game: str) -> bool:
         """Worker 0 opens it: for a bot that is let in, so that whoever is refused leaves no table behind."""
         if game not in self._needed:

@@ -96,6 +96,10 @@ class Workers:
         self._tell_alone()
         return away
 
+    async def is_free(self, name: str) -> bool:
+        """Only this process opens any."""
+        return name not in self._directory.held
+
     async def opens(self, game: str) -> bool:
         return self._directory.opens(game)
 

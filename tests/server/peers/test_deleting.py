@@ -1,17 +1,21 @@
-"""A tournament is deleted where bots wait, whose next place another host holds."""
+"""Tournaments are deleted where bots wait whose next place another host holds, and names are used again."""
 
 import json
+from collections.abc import Sequence
 
+import pytest
 import trio
 from trio.testing import MockClock
 
-from server.host.host import OPEN
+from server.host.host import OPEN, Host
+from server.host.opening import NameTaken
 from tests.hang import HANG
 from tests.server.ends import End
 from tests.server.peers.several import several
-from tournament.facts import Opened
+from tournament.facts import Entered, Opened
 
 GAME = "santorini"
+FORMATS = ("round-robin", "swiss")
 
 
 async def come(end: End, name: str) -> str | None:
@@ -41,3 +45,76 @@ async def test_whoever_waits_there_is_hung_up_on_unless_its_next_place_is_here(
                 else:
                     assert "cup was deleted: come again" in told
                     assert await end.hear() is None
+
+
+async def test_what_is_deleted_before_the_journal_is_read_again_keeps_no_bot_waiting(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a host that reads of what it had opened when that is gone, and sends bots there."""
+    async with several(2) as (hosts, doors):
+        await hosts[0].found("cup", Opened(GAME, "round-robin", 4))
+        await hosts[0].delete(hosts[0].tournaments["cup"], "somebody")
+        await trio.sleep(1.0)
+        for name in ("ann", "bob"):
+            with trio.fail_after(HANG):
+                assert '"welcome"' in str(await come(await doors["tcp"](), name))
+
+
+def opened(hosts: Sequence[Host]) -> list[tuple[str, str]]:
+    """All tournaments that were ever opened, by the names in the journal, with their formats."""
+    return [
+        (kept.tournament, kept.fact.format) for kept in hosts[0].store.kept() if isinstance(kept.fact, Opened)
+    ]
+
+
+@pytest.mark.parametrize("pause", [0.0, 1.0])
+@pytest.mark.parametrize("holders", [(0, 1, 2, 0), (0, 0, 1, 1)])
+async def test_a_name_that_is_free_again_can_be_used_at_any_host_by_whoever_used_it_last(
+    autojump_clock: MockClock, holders: Sequence[int], pause: float
+) -> None:
+    """The same with another format as with the same one, and at once as well as later.
+
+    Catches a tournament that is taken for the one that another host has deleted.
+    """
+    told = list[tuple[str, str]]()
+    async with several(3) as (hosts, _):
+        for number, holder in enumerate(holders, 1):
+            form = FORMATS[number // 3]
+            cup = await hosts[holder].found("cup", Opened(GAME, form, 4))
+            told.append(("cup" if number == 1 else f"cup~{number}", form))
+            await trio.sleep(pause)
+            assert opened(hosts) == told
+            assert hosts[holder].tournaments["cup"].record is cup.record
+            await hosts[holder].tournaments["cup"].keep(Entered("ann"))
+            await trio.sleep(1.0)
+            for host in hosts:
+                known = host.known["cup"].record
+                assert (known.kept_as, known.opened.format, [*known.entrants]) == (*told[-1], ["ann"])
+            await hosts[holder].delete(hosts[holder].tournaments["cup"], "somebody")
+            await trio.sleep(pause)
+
+
+async def test_of_two_hosts_that_use_a_name_again_in_one_moment_one_has_it(
+    autojump_clock: MockClock,
+) -> None:
+    async def found(host: Host, form: str) -> None:
+        try:
+            await host.found("cup", Opened(GAME, form, 4))
+        except NameTaken:
+            refused.append(form)
+
+    for pause in (0.0, 1.0):
+        refused = list[str]()
+        async with several(3) as (hosts, _):
+            await hosts[0].found("cup", Opened(GAME, FORMATS[0], 4))
+            await hosts[0].delete(hosts[0].tournaments["cup"], "somebody")
+            await trio.sleep(pause)
+            async with trio.open_nursery() as nursery:
+                for host, form in zip(hosts[1:], FORMATS, strict=True):
+                    nursery.start_soon(found, host, form)
+            [lost] = refused
+            [won] = {*FORMATS} - {lost}
+            assert opened(hosts) == [("cup", FORMATS[0]), ("cup~2", won)]
+            await trio.sleep(1.0)
+            assert [host.known["cup"].record.opened.format for host in hosts] == 3 * [won]
+            assert sum("cup" in host.tournaments for host in hosts) == 1

@@ -225,6 +225,21 @@ def test_bots_of_all_protocols_play_and_orders_are_taken_whichever_host_they_com
         assert code == 0, errors
 
 
+def test_a_name_that_was_deleted_is_used_again_at_any_host_and_every_host_shows_what_is_there_now(
+    hosts: list[Served],
+) -> None:
+    """Asked for without a pause. Catches pages that end at a row of a tournament that they do not know."""
+    for held, deleted, game in zip(cycle(hosts), cycle(hosts[::-1]), ("connect-4", "connect-4", "santorini")):
+        open_tournament(held, "cup", game)
+        for host in hosts:
+            wait_for(
+                lambda at=host, new=game: at.read("/api/tournaments/cup").get("game") == new, "the new one"
+            )
+        assert order(deleted, "cup", "delete") == 200
+    open_tournament(hosts[0], "cup", "quoridor")
+    assert [host.read("/api/tournaments/cup")["game"] for host in hosts] == ["quoridor", "quoridor"]
+
+
 class Pair:
     """Two bots, move by move."""
 

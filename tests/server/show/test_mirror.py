@@ -19,7 +19,7 @@ from server.store.ledger import Ledger
 from server.store.sqlite import Sqlite, SqliteReader
 from tests.crashes.world import at_once
 from tournament.events import Moved, Refused
-from tournament.facts import Opened, State
+from tournament.facts import Entered, Opened, State
 from tournament.format import Terms
 from tournament.player import Player
 from tournament.record import Record
@@ -260,6 +260,19 @@ async def test_what_the_feed_did_not_tell_is_in_the_journal(tmp_path: Path, auto
         await settle()
         expect_the_same(mirror, stage)
         assert len(ended) > 100, "whoever follows a match is told its moves and its end all the same"
+
+
+async def test_a_fact_of_a_tournament_that_is_not_there_hides_no_other(
+    tmp_path: Path, autojump_clock: object
+) -> None:
+    """Catches pages that are gone on every host because of one row that nobody should have written."""
+    async with staged(tmp_path) as (stage, _), mirrored(stage) as (mirror, _):
+        await stage.host.store.keep("nowhere", 0.0, [Entered("ann")])
+        await stage.host.store.keep("cup~2", 0.0, [Entered("ann")])
+        await stage.host.open("league", CUP)
+        await mirror.catch_up()
+        assert [*mirror.tournaments] == ["cup", "league"]
+        assert [*mirror.tournaments["cup"].record.entrants] == [*stage.cup.record.entrants]
 
 
 async def test_without_the_journal_nothing_is_taken_for_known(tmp_path: Path, autojump_clock: object) -> None:

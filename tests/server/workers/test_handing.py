@@ -36,6 +36,9 @@ class Elsewhere:
 
     def place(self, record: Record) -> None: ...
 
+    async def is_free(self, name: str) -> bool:
+        return True
+
     async def opens(self, game: str) -> bool:
         return True
 
