@@ -46,6 +46,11 @@ class Seat:
     def to_move(self) -> bool:
         return self.match.to_move == self.index
 
+    def expect_open(self) -> None:
+        """Raise what says so if the host has stopped, and takes no move any more."""
+        if (too_late := self._timekeeper.too_late) is not None:
+            raise too_late()
+
     def play(
         self, sent: Any, at: float | None = None, spent: float | None = None, note: Note | None = None
     ) -> None:
@@ -54,8 +59,7 @@ class Seat:
         `spent` is how many seconds the bot says it has thought, and `note` is kept with the move.
         """
         match, timekeeper = self.match, self._timekeeper
-        if timekeeper.too_late is not None:
-            raise timekeeper.too_late()
+        self.expect_open()
         now = timekeeper.now()
         if now > timekeeper.wake:
             timekeeper.catch_up(now)

@@ -360,11 +360,13 @@ class Host:
     async def stop(self) -> None:
         """Let go of all tournaments, then say goodbye: a bot that leaves now loses nothing by it.
 
-        From then on no move is taken: whoever were told of it might find that it was not kept.
+        Where others go on at once, no move is taken from then on: whoever were told of it might find that it
+        was not kept.
         """
         self.draining = True
         await self._holding.let_go()
-        self.timekeeper.too_late = partial(Moved, STOPPING)
+        if self.shares:
+            self.timekeeper.too_late = partial(Moved, STOPPING)
         for say_goodbye in tuple(self.on_stop.values()):
             say_goodbye()
 

@@ -210,6 +210,7 @@ class Bot(Guest):
         except (MsgspecError, UnicodeDecodeError, RecursionError) as error:
             self._respond(exchange, plain(400, f"a move is JSON, and this is not: {error}"))
             return
+        seat.expect_open()  # before anything is noted: whoever is told no may make the same request again
         self._tokens.pop(self._request[0], None)
         self._request, self._since, self._answer = (token, body), seat.match.ply, None
         self._token = None

@@ -116,12 +116,8 @@ async def test_what_is_drawn_elsewhere_follows_from_all_that_was_played(host: Se
     """Catches a draw from what another process had read by then: games beyond the most, or none at all."""
     told = Told()
     await played(host, told, None)
-    _, standings = host.get("/api/tournaments/cup/standings")
-    verdict = judged(host, told)
-    assert not verdict.complaints
-    games = sum(row["played"] for row in standings["rows"]) / 2
-    assert len(told._ends) <= games <= GAMES
-    assert games >= BOTS
+    assert not judged(host, told).complaints
+    assert BOTS <= len(told._ends) <= GAMES
 
 
 @pytest.mark.parametrize("host", ["double-round-robin"], indirect=True)
