@@ -201,5 +201,7 @@ class ArenaBot:
         if not events or TIC_TAC_TOE.seats[position.turn] != events[0]["youAre"] or plies == moved:
             return moved
         move = TIC_TAC_TOE.write(self._chance.choice(list(position.moves())))
-        await ask(self._port, request("POST", f"/tic-tac-toe/play/{battle}", move, "Connection: close"))
-        return plies
+        answer = await ask(
+            self._port, request("POST", f"/tic-tac-toe/play/{battle}", move, "Connection: close")
+        )
+        return moved if answer.status == 503 else plies  # it was not taken: it is tried again
