@@ -229,7 +229,7 @@ class Mirror:
 
     async def draw(self, name: str, journal: int) -> Sequence[Pairing]:
         """What the format of a tournament adds, as of that number of the journal; 0: of all that is kept."""
-        if not journal:
+        if not journal:  # `catch_up` makes do with less if the journal cannot be read; a draw must not
             journal = await self._look_how_far()
         while self._read < journal:
             await self._taken.wait()

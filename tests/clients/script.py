@@ -8,6 +8,11 @@ from typing import Any
 from tests.hang import HANG
 
 
+def to_be_reset(connection: socket.socket) -> None:
+    """Have whatever is said to it from now on answered by a reset, as soon as it is closed."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
 class Script:
     """A host that says what it is told to, and notes what it hears."""
 
@@ -39,7 +44,7 @@ class Script:
 
     def reset(self) -> None:
         """Hang up without waiting for anything that is on its way."""
-        self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        to_be_reset(self._connection)
         self.hang_up()
 
     def close(self) -> None:

@@ -5,7 +5,6 @@ import base64
 import hashlib
 import json
 import socket
-import struct
 import sys
 import threading
 import time
@@ -20,6 +19,7 @@ import quintain_bot
 from quintain_bot import Leave, Refused, Unreachable
 
 from tests.clients.relay import Relay
+from tests.clients.script import to_be_reset
 from tests.hang import HANG
 from tests.server.served import ROOT, Served
 
@@ -555,8 +555,8 @@ def test_a_bot_that_thinks_while_another_takes_over_from_it_does_not_fight_for_i
         connection.sendall(b"".join(json.dumps(each).encode() + b"\n" for each in (welcome, begin, turn)))
         assert thinks.wait(HANG)
         connection.sendall(b'{"type":"refused","reason":"another connection has taken over"}\n')
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        connection.close()  # at once: whatever is said to it now is answered by a reset
+        to_be_reset(connection)
+        connection.close()
         is_cut_off.set()
 
     def think(turn: dict[str, Any]) -> str:

@@ -113,6 +113,36 @@ def script() -> Iterator[Script]:
     made.close()
 
 
+CHOICES = {  # how a bot chooses, where something else can be put in its place in a line
+    "python": "random.choice(moves)",
+    "javascript": "moves[",
+    "ruby": "moves.sample",
+}
+
+
+def choosing(
+    workshop: Workshop, script: Script, language: str, name: str, choice: str
+) -> tuple[subprocess.Popen[str], dict[str, Any]]:
+    """A bot that chooses like that, and its hello. The others of that language stay as they are."""
+    file = workshop.folder / language / STARTERS[language].files[0]
+    usual = file.read_text()
+    assert usual.count(CHOICES[language]) == 1
+    file.write_text(usual.replace(CHOICES[language], choice))
+    bot = workshop.start(language, script.port, name=name)
+    script.accept()
+    hello = script.hear()
+    file.write_text(usual)
+    return bot, hello
+
+
+def until_it_is_back(script: Script, bot: subprocess.Popen[str]) -> tuple[str, str]:
+    """What a bot has printed by the time that it is connected again, and has been ended."""
+    script.accept()
+    script.hear()
+    bot.kill()
+    return bot.communicate(timeout=HANG)
+
+
 def asked(match: str, ply: int) -> dict[str, Any]:
     turn = {"type": "turn", "match": match, "ply": ply, "turn": "first", "last": None}
     return turn | {"state": EMPTY, "clock": [60.0, None], "news": {"of": ['a field, "unknown"', None]}}
@@ -225,10 +255,7 @@ def test_a_connection_is_lost_for_the_reason_that_came_last_and_for_none_from_be
     script.say(welcome(hello), begun("cup-1", name), asked("cup-1", 0), asked("cup-1", 2))
     script.say({"type": "refused", "reason": stops})
     script.reset()
-    script.accept()
-    script.hear()
-    bot.kill()
-    out, _ = bot.communicate(timeout=HANG)
+    out, _ = until_it_is_back(script, bot)
     lost = [line for line in out.splitlines() if line.startswith("the connection is lost")]
     assert lost == [f"the connection is lost ({why}): trying again" for why in ("the host hung up", stops)]
 
@@ -259,55 +286,36 @@ def test_what_goes_wrong_in_choose_is_no_lost_connection(
     language: str, workshop: Workshop, script: Script
 ) -> None:
     needed(language)
-    file = workshop.folder / language / STARTERS[language].files[0]
-    bot = file.read_text()
-    move = {"python": "random.choice(moves)", "ruby": "moves.sample"}[language]
-    assert move in bot
-    file.write_text(bot.replace(move, 'open("an-opening-book")'))
-    running = workshop.start(language, script.port, name=f"{language}-six")
-    script.accept()
-    hello = script.hear()
-    file.write_text(bot)
+    bot, hello = choosing(workshop, script, language, f"{language}-six", 'open("an-opening-book")')
     script.say(welcome(hello), begun("cup-1", hello["name"]), asked("cup-1", 0))
-    out, errors = running.communicate(timeout=HANG)
+    out, errors = bot.communicate(timeout=HANG)
     script.hang_up()
-    assert running.returncode == 1
+    assert bot.returncode == 1
     assert "the connection is lost" not in out
     assert "an-opening-book" in errors
 
 
-THINKS = {  # until somebody has written to a pipe, where a line of `choose` can be made to do so
-    "python": ("random.choice(moves)", "open('thoughts').read() or random.choice(moves)"),
-    "javascript": ("moves[", "process.getBuiltinModule('fs').readFileSync('thoughts') && moves["),
-    "ruby": ("moves.sample", "File.read('thoughts') && moves.sample"),
+THOUGHTS = {  # read until somebody has written some
+    "python": f"open('thoughts').read() or {CHOICES['python']}",
+    "javascript": f"process.getBuiltinModule('fs').readFileSync('thoughts') && {CHOICES['javascript']}",
+    "ruby": f"File.read('thoughts') && {CHOICES['ruby']}",
 }
 
 
-@pytest.mark.parametrize("language", THINKS)
+@pytest.mark.parametrize("language", CHOICES)
 def test_a_bot_that_thinks_while_the_host_hangs_up_says_why_the_host_did(
     language: str, workshop: Workshop, script: Script
 ) -> None:
     """Catches a move that cannot be sent, if that makes a bot forget to read what had come by then."""
     needed(language)
-    folder, stops = workshop.folder / language, "the host is about to stop: come again later"
-    file = folder / STARTERS[language].files[0]
-    bot = file.read_text()
-    move, thought = THINKS[language]
-    assert bot.count(move) == 1
-    os.mkfifo(folder / "thoughts")
-    file.write_text(bot.replace(move, thought))
-    running = workshop.start(language, script.port, name=f"{language}-eleven")
-    script.accept()
-    hello = script.hear()
-    file.write_text(bot)
+    thoughts, stops = workshop.folder / language / "thoughts", "the host is about to stop: come again later"
+    os.mkfifo(thoughts)
+    bot, hello = choosing(workshop, script, language, f"{language}-eleven", THOUGHTS[language])
     script.say(welcome(hello), begun("cup-1", hello["name"]), asked("cup-1", 0))
-    with (folder / "thoughts").open("w"):  # opened as soon as the bot reads from it
+    with thoughts.open("w"):  # opened as soon as the bot reads from it
         script.say({"type": "refused", "reason": stops})
         script.reset()
-    script.accept()
-    script.hear()
-    running.kill()
-    out, errors = running.communicate(timeout=HANG)
+    out, errors = until_it_is_back(script, bot)
     assert f"the connection is lost ({stops}): trying again" in out.splitlines()
     assert errors == ""
 
