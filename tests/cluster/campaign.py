@@ -111,30 +111,32 @@ class Cluster:
                 await host.settle()
             await nursery.start(self.balancer.run)
             async with trio.open_nursery() as playing:
-                for host in self._hosts:
-                    playing.start_soon(self._look_after, host)
-                self._gather(playing, chance)
-                while len(self.told.ends) < ROUND_ROBIN:  # noqa: ASYNC110 - nobody tells
-                    await trio.sleep(LOOK)
-                for fault in faults:
-                    with trio.fail_after(2 * HANG):
-                        await self._befall(fault, chance)
-                    await trio.sleep(chance.uniform(*CALM))
-                await trio.sleep(CALM[1])
-                await self._all_live()
+                async with trio.open_nursery() as attended:
+                    for host in self._hosts:
+                        attended.start_soon(self._look_after, host)
+                    self._gather(playing, attended, chance)
+                    while len(self.told.ends) < ROUND_ROBIN:  # noqa: ASYNC110 - nobody tells
+                        await trio.sleep(LOOK)
+                    for fault in faults:
+                        with trio.fail_after(2 * HANG):
+                            await self._befall(fault, chance)
+                        await trio.sleep(chance.uniform(*CALM))
+                    await trio.sleep(CALM[1])
+                    await self._all_live()
+                    attended.cancel_scope.cancel()
+                for host in self._hosts:  # before the bots: one that cannot come back would lose if it left
+                    code, _ = await host.end(signal.SIGTERM)
+                    self._expect(host, code, 0)
                 playing.cancel_scope.cancel()
-            for host in self._hosts:
-                code, _ = await host.end(signal.SIGTERM)
-                self._expect(host, code, 0)
             nursery.cancel_scope.cancel()
 
-    def _gather(self, playing: trio.Nursery, chance: Random) -> None:
+    def _gather(self, playing: trio.Nursery, attended: trio.Nursery, chance: Random) -> None:
         tcp, websocket, http = self.balancer.tcp, self.balancer.websocket, self.balancer.http
         folder = self._hosts[0].folder / "organiser"
         (folder / "data").mkdir(parents=True)
         (folder / "data" / "organiser-token").write_text(TOKEN)
         organiser = Patient(folder, http, self.told)
-        playing.start_soon(organiser.run)
+        attended.start_soon(organiser.run)
         for number in range(ROUND_ROBIN):
             for kind, game in (("ladder", "tic-tac-toe"), ("cup", "connect-4")):
                 bot = Listening(
