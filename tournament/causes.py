@@ -32,11 +32,12 @@ class Refused(Moment, frozen=True, gc=False):
     why: str
 
 
-class Disconnected(Moment, frozen=True, gc=False):
+class Disconnected(Moment, frozen=True, gc=False, omit_defaults=True):
     """A seat lost its connection."""
 
     seat: int
     ply: int
+    why: str = ""  # the host hung up: what the bot had done
 
 
 class Returned(Moment, frozen=True, gc=False):

@@ -84,6 +84,7 @@ class Disconnected(Incident, frozen=True, gc=False, kw_only=True, tag="disconnec
     """A seat lost its connection; it may come back."""
 
     seat: int
+    why: str = ""  # the host hung up: what the bot had done
 
 
 class Returned(Incident, frozen=True, gc=False, kw_only=True, tag="returned"):

@@ -231,6 +231,9 @@ class Lent(Match):
             lambda match: match.away(seat, min(until, at + match.early_grace(seat)), at, lost=lost)
         )
 
+    def cut_off(self, seat: int, why: str, at: float) -> None:
+        self.when_home(lambda match: match.cut_off(seat, why, at))
+
     def leave(self, seat: int, at: float, *, out: bool = False) -> None:
         self.when_home(lambda match: match.leave(seat, at, out=out))
 

@@ -299,10 +299,14 @@ class Match:
     def _be_gone(self, seat: int, until: float, at: float, *, lost: bool, held: bool = False) -> None:
         came = lost or not held
         self._gone[seat] = Gone(seat, at, until, lost, held, came, self.awaits_return(seat))
-        if lost and self.verdict is None:
-            self._losses[seat] += 1
-            if self._losses[seat] <= LOSSES:
-                self._note(Disconnected(at, self.ply, seat=seat))
+        if lost and self.verdict is None and not verdicts.cut_off(verdicts.gathered(self.log.events), seat):
+            self._lose_connection(seat, at)
+
+    def cut_off(self, seat: int, why: str, at: float) -> None:
+        """The host hangs up on a seat, because of what its bot did; that it is gone is still to come."""
+        self.flag(at)
+        if self.verdict is None:
+            self._lose_connection(seat, at, why)
 
     def leave(self, seat: int, at: float, *, out: bool = False) -> None:
         """A seat is gone for good, or taken `out` by the organiser. Its opponent wins, now or later."""
@@ -411,6 +415,11 @@ class Match:
         for gone in self._gone:
             if gone is not None:
                 self._gone[gone.seat] = structs.replace(gone, until=gone.until + seconds)
+
+    def _lose_connection(self, seat: int, at: float, why: str = "") -> None:
+        self._losses[seat] += 1
+        if self._losses[seat] <= LOSSES:
+            self._note(Disconnected(at, self.ply, seat=seat, why=why))
 
     def _refuse(self, seat: int, sent: object, why: str, at: float) -> None:
         self._counts[seat] += 1

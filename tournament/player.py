@@ -109,6 +109,12 @@ class Seat:
         self.match.away(self.index, now + min(grace, self.early_grace), now, lost=lost)
         self._timekeeper.expect(self.match.deadline)
 
+    def cut_off(self, why: str) -> None:
+        """The host hangs up on the player, because of what it has done."""
+        now = trio.current_time()
+        self._timekeeper.catch_up(now)
+        self.match.cut_off(self.index, why, now)
+
     def hold(self, seconds: float, *, lost: bool = False) -> None:
         """The player has not come yet, or lost its connection: its clock waits, for so many seconds."""
         now = trio.current_time()

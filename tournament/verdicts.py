@@ -66,8 +66,8 @@ def gathered(events: Sequence[AnyEvent]) -> list[Cause]:
         match event:
             case Refused(seat=seat, ply=ply, sent=sent, why=why):
                 found.append(causes.Refused(at, seat, ply, as_text(sent), why))
-            case Disconnected(seat=seat, ply=ply):
-                found.append(causes.Disconnected(at, seat, ply))
+            case Disconnected(seat=seat, ply=ply, why=why):
+                found.append(causes.Disconnected(at, seat, ply, why))
             case Returned(seat=seat, ply=ply):
                 found.append(causes.Returned(at, seat, ply))
             case Credited(seconds=seconds, ply=ply):
@@ -75,6 +75,14 @@ def gathered(events: Sequence[AnyEvent]) -> list[Cause]:
             case _:
                 pass
     return found
+
+
+def cut_off(led: Sequence[Cause], seat: int) -> str:
+    """What a seat had done on which the host has hung up, and which has not come back since; else ""."""
+    for each in reversed(led):
+        if isinstance(each, causes.Disconnected | causes.Returned) and each.seat == seat:
+            return each.why if isinstance(each, causes.Disconnected) else ""
+    return ""
 
 
 def out_of_time(
@@ -90,7 +98,7 @@ def out_of_time(
     ]
     why = brief
     if lost_at is not None:
-        why += f", disconnected {_seconds(flag - lost_at)} earlier"
+        why += f", disconnected {_seconds(flag - lost_at)} earlier{_hung_up(led, late.seat)}"
     elif refused:
         why += f"; {_refusals(refused)}"
     stood_still = sum(
@@ -98,7 +106,7 @@ def out_of_time(
     )
     if stood_still:
         why += f"; the host had stood still for {_seconds(stood_still)}, which did not count"
-    fault = Fault.BOT if lost_at is None else Fault.NETWORK
+    fault = Fault.BOT if lost_at is None or cut_off(led, late.seat) else Fault.NETWORK
     return Ended(late.at, 1 - late.seat, Ending.TIME, why, fault, bounded([*led, late]), brief)
 
 
@@ -122,17 +130,22 @@ def left(names: tuple[str, str], gone: Gone, at: float, led: list[Cause], *, voi
     left_early, never_came = absences(name)
     brief = never_came if gone.held else f"{name} left the match"
     why = never_came if not gone.came else f"{name} left the match"
+    hung_up = _hung_up(led, gone.seat)
     if gone.out:
         why = brief = shut_out(name)
-    if gone.came and gone.lost and not gone.for_good:
-        why += f": disconnected {_seconds(gone.until - gone.since)} earlier and did not come back"
+    elif gone.for_good:
+        why += hung_up
+    elif gone.came and gone.lost:
+        earlier = f"disconnected {_seconds(gone.until - gone.since)} earlier{hung_up}"
+        why += f": {earlier}{',' if hung_up else ''} and did not come back"
+    fault = Fault.BOT if hung_up and not gone.out else gone.fault
     cause = list(led)
     if not gone.for_good:
         cause.append(causes.Absent(at, gone.seat, gone.until - gone.since))
     if void:
         why = never_came if gone.held else left_early
-        return Ended(at, None, Ending.VOID, why, gone.fault, bounded(cause))
-    return Ended(at, 1 - gone.seat, Ending.LEFT, why, gone.fault, bounded(cause), brief)
+        return Ended(at, None, Ending.VOID, why, fault, bounded(cause))
+    return Ended(at, 1 - gone.seat, Ending.LEFT, why, fault, bounded(cause), brief)
 
 
 def both_gone(gone: Sequence[Gone], at: float, led: list[Cause], *, void: bool) -> Ended:
@@ -170,6 +183,12 @@ def shut_out(name: str) -> str:
 def stayed_away(name: str, *, been: bool) -> str:
     """Why a match was lost that was due while somebody was not there: no longer, or not yet."""
     return f"{name} was here before, and did not come back" if been else f"{name} did not come"
+
+
+def _hung_up(led: Sequence[Cause], seat: int) -> str:
+    """In words, why a seat that lost its connection had brought that about itself; "" if it had not."""
+    why = cut_off(led, seat)
+    return why and f", because the host hung up on it ({_cut(why)})"
 
 
 def _refusals(refused: Sequence[causes.Refused]) -> str:

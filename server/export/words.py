@@ -20,6 +20,8 @@ def in_words(cause: Mapping[str, Any], players: Sequence[str]) -> str:
     match cause:
         case {"kind": "refused", "seat": int(seat), "sent": sent, "why": why}:
             return f"{players[seat]}: {sent} was refused: {why}"
+        case {"kind": "disconnected", "seat": int(seat), "why": why}:
+            return f"the host hung up on {players[seat]}: {why}"
         case {"kind": "disconnected", "seat": int(seat)}:
             return f"{players[seat]} lost its connection"
         case {"kind": "returned", "seat": int(seat)}:

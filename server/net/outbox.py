@@ -26,7 +26,7 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 class Outbox:
-    """The way out to one peer. If it was cut, `cut_reason` says why."""
+    """The way out to one peer. If it was cut, `cut_reason` says why; `too_slow` only if it did not read."""
 
     __slots__ = (
         "_drained",
@@ -38,6 +38,7 @@ class Outbox:
         "_size",
         "_wire",
         "cut_reason",
+        "too_slow",
     )
 
     def __init__(self, wire: Wire, nursery: Spawner, limits: Limits) -> None:
@@ -50,6 +51,7 @@ class Outbox:
         self._finishing = False
         self._drained: trio.Event | None = None
         self.cut_reason: str | None = None
+        self.too_slow = ""
 
     @property
     def empty(self) -> bool:
@@ -164,6 +166,8 @@ class Outbox:
 
     def _cut_as_slow(self, reason: str) -> None:
         log.info("cut", peer=self._wire.peer, why=reason)
+        if self.cut_reason is None:
+            self.too_slow = reason
         self.cut(reason)
 
     def _emptied(self) -> None:

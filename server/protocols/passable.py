@@ -110,6 +110,8 @@ class Passable:
         """Nobody is served here any more. What is left to say is sent when the connection is back."""
         talk, self._talk = self._talk, None  # it says things through this: they would keep each other
         if talk is not None:
+            if self._outbox.too_slow:
+                talk.attendance.note_cut(self._outbox.too_slow)
             talk.gone()
         if self._recall is not None:
             self._recall()

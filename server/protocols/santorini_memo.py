@@ -74,6 +74,7 @@ class Memo:
 
     def give_up(self, reason: str) -> None:
         log.info("cut", peer=self._channel.peer, player=self.attendance.name, why=reason)
+        self.attendance.note_cut(reason)
         self._hang_up(reason)
 
     def gone(self) -> None:

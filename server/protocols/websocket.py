@@ -195,6 +195,7 @@ class Connection(Passable):
                     case Close(code=code):
                         self._close(code)
         except BadFrame as error:
+            here.note_cut(str(error))
             self._close(error.code, str(error))
         if unheard != here.unheard and not self._unheard.take(at, here.unheard - unheard):
             self._reading.cancel()

@@ -19,6 +19,7 @@ PAGE = (ROOT / "docs/why-did-my-bot-lose.md").read_text()
 NAMES = ("ann", "bob")
 KINDS: dict[str, type[causes.Cause]] = {kind.__name__.lower(): kind for kind in get_args(causes.Cause)}
 LATE = causes.Late(0, 0, 4, 5.0, 5.1)
+CUT_OFF = causes.Disconnected(0, 0, 4, "too many lines out of turn")
 REFUSAL = causes.Refused(0, 0, 4, "e99", "there is no field e99")
 
 
@@ -38,8 +39,11 @@ def verdicts_on_ann() -> Iterator[Ended]:
     yield verdicts.out_of_time(NAMES, LATE, [REFUSAL], None, 0)
     yield verdicts.out_of_time(NAMES, LATE, [REFUSAL] * 16, None, 0)
     yield verdicts.out_of_time(NAMES, LATE, [], -31, 0)
+    yield verdicts.out_of_time(NAMES, LATE, [CUT_OFF], -31, 0)
     yield verdicts.out_of_time(NAMES, LATE, [causes.Credited(0, 1.5, 4)], None, 0)
     yield verdicts.left(NAMES, gone(0, 30, lost=True), 30, [], void=False)
+    yield verdicts.left(NAMES, gone(0, 30, lost=True), 30, [CUT_OFF], void=False)
+    yield verdicts.left(NAMES, gone(0, -inf, lost=False), 0, [CUT_OFF], void=False)
     yield verdicts.left(NAMES, gone(0, -inf, lost=False), 0, [], void=False)
     yield Ended(0, 1, Ending.LEFT, verdicts.stayed_away("ann", been=True), Fault.BOT, ())
     yield verdicts.left(NAMES, gone(0, 30, lost=False, came=False), 30, [], void=False)
@@ -98,3 +102,4 @@ def test_a_client_whose_bot_lost_off_the_board_says_what_to_do(ended: Ended) -> 
     end = {"ending": ended.ending, "fault": ended.fault, "cause": msgspec.to_builtins(ended.cause)}
     advice = quintain_bot._advice(end, 0)
     assert bool(advice) == (ended.fault is not None and ended.winner == 1)
+    assert ("in brackets" in advice) == (CUT_OFF.why in ended.why)

@@ -56,6 +56,7 @@ class PlainWords:
             self._junk(WHY_NOT[here.state], at)
 
     def give_up(self, reason: str) -> None:
+        self.attendance.note_cut(reason)
         self._hang_up(f"NO {reason}")
 
     def gone(self) -> None:

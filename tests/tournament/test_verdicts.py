@@ -94,6 +94,68 @@ def test_whoever_does_not_come_back_has_lost_by_the_network() -> None:
     assert ended(played).decided_by == "bob left the match"
 
 
+WHY = "too many lines out of turn"
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_whoever_was_hung_up_on_and_does_not_come_back_has_lost_by_what_it_did(held: bool) -> None:
+    played = match(pace=Pace())
+    played.cut_off(1, WHY, 2.0)
+    if held:
+        played.hold(1, 32.0, 2.0, lost=True)
+    else:
+        played.away(1, 32.0, 2.0)
+    played.flag(33.0)
+    earlier = f"disconnected 30 s earlier, because the host hung up on it ({WHY}), and did not come back"
+    assert ended(played).why == f"bob left the match: {earlier}"
+    assert (ended(played).ending, ended(played).fault) == (Ending.LEFT, Fault.BOT)
+    assert ended(played).cause == (causes.Disconnected(2.0, 1, 0, WHY), causes.Absent(33.0, 1, 30.0))
+    assert ended(played).decided_by == ("bob did not come" if held else "bob left the match")
+
+
+def test_whoever_was_hung_up_on_and_cannot_come_back_has_lost_at_once() -> None:
+    played = match()
+    played.cut_off(0, WHY, 1.0)
+    played.leave(0, 1.0)
+    assert ended(played).why == f"ann left the match, because the host hung up on it ({WHY})"
+    assert (ended(played).fault, ended(played).decided_by) == (Fault.BOT, "ann left the match")
+    assert ended(played).cause == (causes.Disconnected(1.0, 0, 0, WHY),)
+
+
+def test_whoever_was_hung_up_on_when_its_clock_ran_out_has_lost_by_what_it_did() -> None:
+    played = match(pace=Pace(turn=60.0))
+    played.cut_off(0, WHY, 29.0)
+    played.away(0, 90.0, 29.0)
+    played.flag(61.0)
+    why = f"ann ran out of time, disconnected 31 s earlier, because the host hung up on it ({WHY})"
+    assert (ended(played).why, ended(played).fault) == (why, Fault.BOT)
+
+
+def test_whoever_comes_back_after_it_was_hung_up_on_and_is_lost_again_was_lost_by_the_network() -> None:
+    played = match(pace=Pace())
+    played.cut_off(0, WHY, 1.0)
+    played.away(0, 31.0, 1.0)
+    played.here(0, 2.0)
+    played.away(0, 33.0, 3.0)
+    played.flag(40.0)
+    assert ended(played).why == "ann left the match: disconnected 30 s earlier and did not come back"
+    assert ended(played).fault is Fault.NETWORK
+    assert kinds(played) == ["disconnected", "returned", "disconnected", "absent"]
+
+
+def test_whoever_is_hung_up_on_when_its_clock_has_run_out_was_too_slow() -> None:
+    played = match()
+    played.cut_off(0, WHY, 21.0)
+    assert (ended(played).why, kinds(played)) == ("ann ran out of time", ["late"])
+
+
+def test_whoever_is_taken_out_after_it_was_hung_up_on_is_out_by_nobody_s_fault() -> None:
+    played = match(pace=Pace())
+    played.cut_off(0, WHY, 1.0)
+    played.leave(0, 2.0, out=True)
+    assert (ended(played).why, ended(played).fault) == ("ann is out of the tournament", None)
+
+
 def test_whoever_says_goodbye_has_lost_by_itself() -> None:
     played = match()
     played.leave(0, 1.0)
@@ -228,6 +290,8 @@ def test_leaving_before_both_have_moved_costs_nothing_where_it_is_excused(hangs_
 def test_a_flood_of_hang_ups_is_bounded_and_the_last_ones_are_kept() -> None:
     played = match(pace=Pace())
     for number in range(500):
+        if number % 2:
+            played.cut_off(0, "too many lines", float(number))
         played.away(0, number + 30.0, float(number))
         played.here(0, number + 0.5)
     told = [event for event in played.log.events if isinstance(event, Disconnected | Returned)]

@@ -384,6 +384,14 @@ class Attendance:
             self._log("left")
             self._let_go(for_good)
 
+    def note_cut(self, why: str) -> None:
+        """Keep with the match that we hang up because of what the bot has done.
+
+        A host that stops hangs up on everybody, whatever they have done.
+        """
+        if self.seat is not None and not self.over and not self._host.draining:
+            self.seat.cut_off(why)
+
     def hang_up(self, why: Happening = Happening.CUT) -> None:
         """Nothing more is heard or said. What the bot holds is let go of when its connection is lost."""
         self.happens(why)

@@ -111,6 +111,7 @@ class House:
         if not self.attendance.over:
             log.info("cut", peer=self._channel.peer, player=self._under and self._under[0], why=reason)
             self._refuse(reason)
+            self.attendance.note_cut(reason)
             self._hang_up(reason)
 
     def gone(self) -> None:

@@ -32,7 +32,8 @@ from tests.server.protocols.overheard import (
     places,
 )
 from tests.server.transcripts import Transcript, replay, staged
-from tournament.events import Moved
+from tournament.causes import Disconnected
+from tournament.events import Ending, Moved
 from tournament.match import Match
 
 Question = tuple[str, int]  # which match, and at which ply
@@ -185,15 +186,20 @@ async def flood(talk: Overheard, message: bytes, most: int) -> None:
 
     What it says when it is to move is not counted here: the referee counts moves that may not be played.
     """
-    here, count, unasked = talk.attendance, 0, 0
+    here, count, unasked, seat = talk.attendance, 0, 0, talk.attendance.seat
     unheard = here.unheard
     while not here.over and here.unheard == unheard:
-        count += 1
+        count, seat = count + 1, here.seat
         unasked += talk.question is None
         talk.hear(message, trio.current_time())
         await trio.testing.wait_all_tasks_blocked()
         assert unasked <= most + SLACK, f"{message!r} is still listened to"
         assert count < ENDLESS, f"{message!r} is listened to for ever"
+    if here.over and seat is not None:
+        result = seat.match.result
+        if result is None or result.ending in (Ending.LEFT, Ending.VOID):
+            why = [each.why for each in seat.match.cause if isinstance(each, Disconnected)]
+            assert any(why), "it was cut off, and its match does not say so"
 
 
 async def suffer(kind: bytes | None, page: Page, transcript: Transcript, after: int, notes: Notes) -> None:

@@ -547,7 +547,9 @@ async def test_a_line_without_end_ends_the_connection(sent: bytes, autojump_cloc
 
 
 async def test_a_bot_that_never_reads_loses_and_slows_nobody(autojump_clock: MockClock) -> None:
+    begun = list[Match]()
     async with room(limits=Limits(outbox_seconds=3.0)) as hall:
+        hall.host.on_begun.append(lambda tournament, match: begun.append(match))
         deaf = await hall.come("Ann", weather=Weather(window=200), deaf=True)
         bob = await hall.come("Bob")
         await deaf.say("0 0")
@@ -556,6 +558,8 @@ async def test_a_bot_that_never_reads_loses_and_slows_nobody(autojump_clock: Moc
         assert len(await bob.states()) == 1
         await trio.sleep(3.1)
         assert (await bob.states())[0][:2] == ["gameOver", "Bob"]
+        assert (result := begun[0].result) is not None
+        assert result.why == "Ann left the match, because the host hung up on it (it took nothing for 3 s)"
 
 
 async def test_who_does_not_take_the_last_line_in_is_not_waited_for(autojump_clock: MockClock) -> None:

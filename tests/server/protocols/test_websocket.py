@@ -34,6 +34,8 @@ from tests.server.net.test_frames import FORBIDDEN, frame, part
 from tests.server.protocols.fours import table
 from tests.server.transcripts import hosting
 from tests.server.windowed import End, Weather, windowed_pair
+from tournament.causes import Disconnected
+from tournament.events import Fault
 from tournament.match import Match
 
 Connect = Callable[[], Coroutine[Any, Any, "Client"]]
@@ -467,6 +469,23 @@ async def test_so_has_who_goes_without_a_word(how: str, autojump_clock: MockCloc
         assert [message["type"] for message in first.messages()] == ["state", "disconnected"]
 
 
+async def test_whoever_breaks_the_standard_in_a_match_is_hung_up_on_and_that_is_kept(
+    autojump_clock: MockClock,
+) -> None:
+    begun = list[Match]()
+    async with door() as (host, connect):
+        host.on_begun.append(lambda tournament, match: begun.append(match))
+        first, second = await pair(connect)
+        await second.send(frame(b"\xff"))
+        assert [message["type"] for message in first.messages()] == ["state", "disconnected"]
+        result = begun[0].result
+        assert result is not None
+        (cause,) = result.cause
+        assert isinstance(cause, Disconnected)
+        assert cause.why == "a text is UTF-8, and this one has an invalid start byte"
+        assert result.fault is Fault.BOT
+
+
 async def test_who_does_not_answer_a_close_is_waited_for_only_so_long(autojump_clock: MockClock) -> None:
     async with door(Limits(linger_seconds=2.0)) as (_, connect):
         client = await come_in(connect)
@@ -538,7 +557,9 @@ async def test_the_house_closes_with_1000_on_who_says_bye(autojump_clock: MockCl
 async def test_a_player_that_never_reads_is_cut_and_its_opponent_waits_for_nothing(
     autojump_clock: MockClock,
 ) -> None:
+    begun = list[Match]()
     async with door(weather=Weather(window=400)) as (host, connect):
+        host.on_begun.append(lambda tournament, match: begun.append(match))
         deaf, bob = await connect(deaf=True), await come_in(connect)
         await deaf.send(head() + said("start", id="Ann"))
         await bob.say("start", id="Bob", against="Ann")
@@ -550,6 +571,9 @@ async def test_a_player_that_never_reads_is_cut_and_its_opponent_waits_for_nothi
         assert trio.current_time() == 0.0
         await trio.sleep(host.limits.outbox_seconds + 1.0)
         assert [message["type"] for message in bob.messages()] == ["state", "disconnected"]
+        result, why = begun[0].result, f"it took nothing for {host.limits.outbox_seconds:g} s"
+        assert result is not None
+        assert result.why == f"Ann left the match, because the host hung up on it ({why})"
 
 
 async def test_when_the_host_stops_nobody_has_left_a_match(autojump_clock: MockClock) -> None:

@@ -7,7 +7,7 @@ import json
 import socket
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import msgspec
@@ -18,6 +18,7 @@ import trio.testing
 from server.host.host import Host
 from server.host.wire_log import Taped
 from server.net.guard import PEER_GONE
+from server.net.limits import Limits
 from server.net.sockets import SocketWire, readiness
 from server.protocols import tcp
 from server.show.conduit import PACKET
@@ -241,6 +242,23 @@ async def test_a_bot_that_loses_its_connection_comes_back_to_its_match_as_it_sto
         assert [each["kind"] for each in ends[0]["cause"]] == ["disconnected", "returned"]
         assert not second.refused
         assert len(second.begun) == 1, "whoever stayed is told nothing"
+        assert both.elsewhere == 2
+
+
+async def test_a_bot_on_which_a_worker_hangs_up_has_the_reason_in_its_match() -> None:
+    async with playing() as (both, _, first, second):
+        with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+            for _ in range(Limits().junk.credits + 1):
+                await first.say(type="nonsense")
+        with pytest.raises(trio.EndOfChannel):
+            await first.until("nothing more")
+        back = await both.come(first.name)
+        assert (await back.until("begin"))["moves"] == [0, 1]
+        await back.until("turn")
+        ends = await both_play_on(back, second)
+        lost, returned = ends[0]["cause"]
+        assert (lost["kind"], returned["kind"]) == ("disconnected", "returned")
+        assert lost["why"] == first.refused[-1]
         assert both.elsewhere == 2
 
 
