@@ -359,12 +359,12 @@ def _advice(end: Message, seat: int) -> str:
     own: list[Message] = [cause for cause in end.get("cause") or () if cause.get("seat") == seat]
     latest = {cause.get("kind"): cause for cause in own}
     refused, late = latest.get("refused"), latest.get("late")
-    lost = next((cause for cause in own[::-1] if cause.get("kind") in ("disconnected", "returned")), {})
+    there = [cause for cause in own if cause.get("kind") in ("disconnected", "returned")]
     how = (str(end.get("ending")), str(end.get("fault")))
     if how == ("illegal", "bot") and refused:
         sent, ply = refused.get("sent"), refused.get("ply")
         return f"you sent {sent} at ply {ply}; look up the rules on the host's page /games/GAME"
-    if how in (("left", "bot"), ("time", "bot")) and lost.get("why"):
+    if how in (("left", "bot"), ("time", "bot")) and there and there[-1].get("why"):
         return "the host hung up on you because of what you did; that is in brackets"
     if how == ("time", "bot") and late and refused and refused.get("ply") == late.get("ply"):
         return "refused moves cost the time; see above why they were refused"
