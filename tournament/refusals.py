@@ -8,6 +8,10 @@ class Refusal(Exception):
     """What somebody asked of a tournament cannot be done. The message says why."""
 
 
+class NotNow(Refusal):
+    """It cannot be done just now, which is no fault of whoever asked: the same may be done later."""
+
+
 def takes_entrants(record: Record) -> bool:
     """Whether somebody new may enter by coming."""
     return record.format.endless or (record.state is State.REGISTERING and not _full(record))

@@ -24,7 +24,7 @@ SECONDS = DAYS * 86_400.0  # of a clock
 
 
 def expect_bounded(opened: Opened) -> None:
-    """Raise `Refusal` for a tournament with a number that is too large; its format is known."""
+    """Raise `Refusal` for a tournament with a number that is too large, or no clock; its format is known."""
     format, terms, pace = formats()[opened.format], opened.terms, opened.pace
     if terms.rounds is not None and terms.rounds > ROUNDS:
         raise Refusal(f"rounds: expected a whole number of {ROUNDS} or less, not {quoted(terms.rounds)}")
@@ -44,6 +44,8 @@ def expect_bounded(opened: Opened) -> None:
                 f"games: expected a whole number of {MATCHES} or less, not {quoted(terms.aim.games)}"
             )
     if pace is not None:
+        if pace.bank is None and pace.turn is None:
+            raise Refusal("pace: expected bank, turn or both: without them a bot that never moves never loses")
         for key, seconds in (("bank", pace.bank), ("gain", pace.gain), ("turn", pace.turn)):
             if seconds is not None and not seconds <= SECONDS:
                 raise Refusal(

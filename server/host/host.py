@@ -51,7 +51,7 @@ from tournament.lobby import Lobby
 from tournament.match import Match
 from tournament.player import NOWHERE
 from tournament.record import Record
-from tournament.refusals import Refusal
+from tournament.refusals import NotNow, Refusal
 from tournament.store import Memory, Store
 from tournament.timekeeper import Timekeeper
 from tournament.tournament import Tournament
@@ -200,7 +200,7 @@ class Host:
 
     async def _founded(self, name: str, opened: Opened, by: str | None) -> Record:
         if self.draining:
-            raise Refusal(STOPPING)
+            raise NotNow(STOPPING)
         check(name, opened)
         orders = [] if by is None else [Ordered(by, "open", name)]
         with self._opening.alone(name):

@@ -17,7 +17,7 @@ from server.store.ledger import InThread, Ledger
 from server.store.shared import SharedPostgres
 from tournament.facts import AnyFact, Opened
 from tournament.folding import called
-from tournament.refusals import Refusal
+from tournament.refusals import NotNow
 from tournament.store import Stale, Story
 
 MOVED = "another host has just gone on with this tournament: come again"
@@ -85,5 +85,5 @@ class SharedLedger(Ledger):
             raise no_answer(error) from None
 
 
-def no_answer(error: Unavailable) -> Refusal:
-    return Refusal(f"the database does not answer: {error}")
+def no_answer(error: Unavailable) -> NotNow:
+    return NotNow(f"the database does not answer: {error}")

@@ -43,6 +43,13 @@ GAME = "tic-tac-toe"
             Opened(GAME, "swiss", pace=Pace(turn=inf)),
             "pace.turn: expected at most 31622400 seconds, 366 days, not inf",
         ),
+        *(
+            (
+                Opened(GAME, "swiss", pace=pace),
+                "pace: expected bank, turn or both: without them a bot that never moves never loses",
+            )
+            for pace in (Pace(), Pace(gain=5.0))
+        ),
     ],
 )
 def test_whatever_is_too_large_is_refused_with_what_was_expected_and_what_came(

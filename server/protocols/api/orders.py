@@ -12,7 +12,7 @@ from msgspec import Struct
 from server.host.descriptions import about
 from server.host.opening import NameTaken
 from server.host.tournament_settings import TournamentSettings
-from server.http.head import HttpError
+from server.http.head import RETRY_SOON, HttpError
 from server.http.wire import Response, json_response
 from server.protocols.api.call import Call
 from server.protocols.api.reading import summary
@@ -40,8 +40,10 @@ async def hold(call: Call, settings: TournamentSettings) -> Response:
         tournament = await call.host.found(settings.name, settings.opened(), call.by)
     except NameTaken as taken:
         raise HttpError(409, str(taken)) from None
+    except refusals.NotNow as refusal:
+        raise HttpError(503, str(refusal), RETRY_SOON) from None
     except refusals.Refusal as refusal:
-        raise HttpError(503 if call.host.draining else 400, str(refusal)) from None
+        raise HttpError(400, str(refusal)) from None
     location = ("Location", f"/api/tournaments/{settings.name}")
     return json_response(201, summary(tournament), location)
 

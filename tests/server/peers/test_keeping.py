@@ -43,6 +43,8 @@ class Registry:
         return Granted(self.changes, self.peers, None if changes == self.changes else dict(self.leases))
 
     def open(self, host: int, tournament: str) -> int | None:
+        if self.away:
+            raise Unavailable("it does not answer")
         return None if tournament in self.leases else 5
 
     def release(self, host: int, tournament: str) -> None:

@@ -17,6 +17,7 @@ from server.store.shared import SharedPostgres
 from tests.server.peers.test_keeping import CARD, Registry, here
 from tournament.entries import Entry
 from tournament.facts import Entered, Opened
+from tournament.refusals import NotNow
 from tournament.store import Stale
 
 OPENED = Opened("tic-tac-toe", "swiss")
@@ -45,7 +46,11 @@ class Rows:
 
 
 async def shared(nursery: trio.Nursery) -> tuple[SharedLedger, Rows]:
-    rows, keeping = Rows(), Keeping(Registry(), here, now=trio.current_time, sleep=trio.sleep)
+    return await shared_in(Registry(), nursery)
+
+
+async def shared_in(registry: Registry, nursery: trio.Nursery) -> tuple[SharedLedger, Rows]:
+    rows, keeping = Rows(), Keeping(registry, here, now=trio.current_time, sleep=trio.sleep)
     await keeping.register(CARD)
     ledger = SharedLedger(cast("SharedPostgres", rows), keeping, cast("Callable[..., Any]", here))
     nursery.start_soon(ledger.run)
@@ -63,6 +68,22 @@ async def test_a_tournament_is_held_before_it_is_opened_and_one_that_is_there_is
         with pytest.raises(NameTaken, match="there is a tournament cup already"):
             await ledger.keep("cup", 1.0, [OPENED])
         assert len(rows.epochs) == 2
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_database_that_does_not_answer_is_no_fault_of_whoever_opens_a_tournament(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches 400, after which a client does not try again."""
+    async with trio.open_nursery() as nursery:
+        registry = Registry()
+        ledger, rows = await shared_in(registry, nursery)
+        registry.away = True
+        with pytest.raises(NotNow, match="the database does not answer: it does not answer"):
+            await ledger.keep("league", 1.0, [OPENED])
+        registry.away = False
+        await ledger.keep("league", 1.0, [OPENED])
+        assert rows.epochs == [5]
         nursery.cancel_scope.cancel()
 
 
