@@ -29,6 +29,7 @@ from tournament.player import Seat
 HOUSE, BOT = "the Arena", "the bot"  # what endings call them
 RUN_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 PRECISION = 2  # decimals of a score
+MISSED = 1  # cases in a row to which a bot need not come that has come to one
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -114,11 +115,14 @@ class Evaluations:
         return run
 
     async def _run(self, run: Run) -> None:
+        missed = forgiven = 0  # cases in a row: nobody's address is called on and on because somebody gave it
         try:
             for battle, case in run.cases.items():
                 async with self._invitations.turn(run.bot):
-                    if not await self._play(run, battle, case):
-                        break
+                    came = await self._play(run, battle, case)
+                missed, forgiven = (0, MISSED) if came else (missed + 1, forgiven)
+                if missed > forgiven:
+                    break
         finally:
             run.done = True
             self._forget_old()

@@ -504,6 +504,36 @@ async def test_a_bot_that_does_not_come_is_called_to_no_other_case(
         assert (await here.says(f"/tic-tac-toe/start/{said['battleIds'][-1]}"))[0] == 404
 
 
+@pytest.mark.parametrize(
+    ("missed", "played"),
+    [({2}, 9), ({2, 4, 6, 9}, 9), ({2, 3}, 3), ({1}, 1)],
+    ids=["one", "now and then", "two in a row", "the first"],
+)
+async def test_a_bot_that_has_come_may_miss_a_case_and_is_called_to_the_next(
+    missed: set[int], played: int, autojump_clock: MockClock
+) -> None:
+    """Catches a run whose bot loses all that is left of it because it was being started again."""
+    calls = 0
+    async with lists() as here:
+        knight = Knight(here, "tic-tac-toe")
+
+        async def called(where: str, message: dict[str, Any]) -> bool:
+            nonlocal calls
+            calls += 1
+            return calls in missed or await knight.called(where, message)
+
+        here.telephone.connect(NUMBER, called)
+        await evaluate(here, runId="17")
+        await trio.sleep(3600.0)
+        run = await standing(here, "17")
+        assert run["done"]
+        why = [case["why"] for case in run["cases"]]
+        assert (len(why), calls) == (played, played)
+        assert [number for number, each in enumerate(why, 1) if each == "the bot did not come"] == sorted(
+            missed
+        )
+
+
 # What is asked for
 
 
