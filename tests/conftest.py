@@ -6,6 +6,7 @@ continuous integration they are the same each time.
 
 import gc
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -46,6 +47,10 @@ SHARED = (
 # One process a host is enough for most tests, and costs half as much; those of pages beside a host ask
 # for two, and those in `tests/blackbox` and in the bench have what users have.
 os.environ.setdefault("QUINTAIN_SHOW", "0")
+
+# A shell that runs the tests in its background has them pass over Ctrl-C, and with them whatever they start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile(
     "default",
