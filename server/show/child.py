@@ -7,6 +7,7 @@ Little is imported here, because show is started first of all: it imports as lon
 """
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = str(Path(__file__).parents[2])  # where `server` and `games` lie
+FOR_ALL = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # a terminal sends them to parent and children alike
 OUTLIVED = 2.0  # seconds that a child has to end by itself when it is no longer needed
 
 
@@ -53,7 +55,11 @@ def started_early(wanted: bool) -> Generator[Started | None]:
 
 
 def child_of_ours(module: str, theirs: Sequence[int], *arguments: str) -> subprocess.Popen[bytes]:
-    """A process that runs a module of ours with these descriptors; call it from the main thread."""
+    """A process that runs a module of ours with these descriptors; call it from the main thread.
+
+    The signals `FOR_ALL` wait until it says itself what they mean to it: they would end it while it
+    imports, with a traceback.
+    """
     command = [
         sys.executable,
         "-P",  # not what lies in this folder
@@ -63,13 +69,17 @@ def child_of_ours(module: str, theirs: Sequence[int], *arguments: str) -> subpro
         *arguments,
     ]
     places = os.pathsep.join(filter(None, (ROOT, os.environ.get("PYTHONPATH"))))
-    return subprocess.Popen(  # noqa: S603 - ourselves
-        command,
-        env=os.environ | {"PYTHONPATH": places},
-        pass_fds=theirs,
-        stdin=subprocess.DEVNULL,
-        stdout=sys.stderr,
-    )
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, FOR_ALL)
+    try:
+        return subprocess.Popen(  # noqa: S603 - ourselves
+            command,
+            env=os.environ | {"PYTHONPATH": places},
+            pass_fds=theirs,
+            stdin=subprocess.DEVNULL,
+            stdout=sys.stderr,
+        )
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def ended(child: subprocess.Popen[bytes]) -> None:

@@ -4,8 +4,9 @@ import ctypes
 import signal
 import sys
 
+from server.show.child import FOR_ALL
+
 PARENT_DIED = 1  # PR_SET_PDEATHSIG
-FOR_ALL = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # a terminal sends them to parent and children alike
 
 
 def end_with_the_parent() -> None:
@@ -14,3 +15,4 @@ def end_with_the_parent() -> None:
         ctypes.CDLL(None).prctl(PARENT_DIED, signal.SIGKILL)
     for number in FOR_ALL:
         signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, FOR_ALL)  # what this process starts itself hears them

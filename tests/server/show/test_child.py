@@ -2,7 +2,7 @@
 
 import pytest
 
-from server.show.child import started, started_early
+from server.show.child import FOR_ALL, started, started_early
 from tests.hang import HANG
 from tests.server.show.lent import possible
 
@@ -28,6 +28,19 @@ def test_one_that_has_ended_meanwhile_is_not_missed() -> None:
 def test_none_is_started_that_is_not_wanted() -> None:
     with started_early(False) as early:
         assert early is None
+
+
+def test_ctrl_c_while_it_imports_is_its_parent_s_to_deal_with(capfd: pytest.CaptureFixture[str]) -> None:
+    """Catches a traceback for whoever presses Ctrl-C while a host starts."""
+    child, feed, conduit = started()
+    with conduit:
+        for number in FOR_ALL:
+            child.send_signal(number)
+        feed.close()
+        assert child.wait(HANG) == 1
+    said = capfd.readouterr().err
+    assert "gone before it had said what to show" in said
+    assert "Traceback" not in said
 
 
 def test_one_whose_parent_lets_go_of_the_feed_ends(capfd: pytest.CaptureFixture[str]) -> None:
