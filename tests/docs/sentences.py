@@ -27,7 +27,11 @@ AUDIENCES: Mapping[str, tuple[str, ...]] = {
     "To a bot that comes": ("Unwelcome", "BadName"),
     "To a bot of the house protocol": ("_refuse",),
     ENDINGS: ("Outcome",),
-    "To an organiser, and to a bot that asks for what only an organiser can change": ("Refusal", "NotNow", "NameTaken"),
+    "To an organiser, and to a bot that asks for what only an organiser can change": (
+        "Refusal",
+        "NotNow",
+        "NameTaken",
+    ),
     "To whoever opens a tournament or a match, about options": ("BadOption",),
     "To an HTTP client": ("HttpError",),
     "To a language model and its client": ("RpcError", "Unseated", "Full"),
