@@ -42,7 +42,7 @@ def check(name: str, opened: Opened) -> None:
         raise Refusal(f"names that begin with {OPEN} are those of open tables, so not {quoted(name)}")
     if opened.game not in catalogue():
         raise Refusal(f"there is no game {opened.game!r}; there are: {', '.join(catalogue())}")
-    if opened.format not in formats():
+    if opened.format not in offered():
         raise Refusal(f"there is no format {opened.format!r}; there are: {', '.join(offered())}")
     fewest = formats()[opened.format].entrants
     if opened.entrants is not None and opened.entrants < fewest:
