@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = str(Path(__file__).parents[2])  # where `server` and `games` lie
-FOR_ALL = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # a terminal sends them to parent and children alike
+HANG_UP = getattr(signal, "SIGHUP", signal.SIGTERM)  # which not every system has
+FOR_ALL = {signal.SIGINT, signal.SIGTERM, HANG_UP}  # a terminal sends them to parent and children alike
 OUTLIVED = 2.0  # seconds that a child has to end by itself when it is no longer needed
 
 
