@@ -30,6 +30,7 @@ def of_unknown_size(code: str) -> Iterator[str]:
                         pass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layer", LAYERS)
 def test_tuples_are_made_of_what_knows_its_length(layer: str) -> None:
     sources = sorted((ROOT / layer).rglob("*.py"))

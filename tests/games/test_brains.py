@@ -214,6 +214,7 @@ def test_greedy_wins_at_once_or_else_improves_as_much_as_is_safe(game: Game[Any,
 # Alpha-beta
 
 
+@pytest.mark.slow
 @every_game
 def test_alphabeta_plays_what_plain_minimax_finds_best(game: Game[Any, Any]) -> None:
     """So it forces each win that can be forced in so many plies, as soon as may be, and puts off losses."""
@@ -286,6 +287,7 @@ def test_most_of_what_minimax_would_look_at_is_cut_off() -> None:
     assert patience.asked < 7**6 / 10
 
 
+@pytest.mark.slow
 def test_what_is_remembered_is_bounded_and_forgetting_costs_nothing_but_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

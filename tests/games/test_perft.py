@@ -50,6 +50,7 @@ LINES = {f"{table.stem}:{line.depth}": line for table in TABLES for line in line
 AFFORDABLE = {label: line for label, line in LINES.items() if line.counted <= QUICK.get(line.game, MOST)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", LINES)
 def test_a_game_has_as_many_sequences_of_moves_as_the_table_says(label: str) -> None:
     line = LINES[label]
@@ -60,6 +61,7 @@ def test_a_game_has_as_many_sequences_of_moves_as_the_table_says(label: str) -> 
     assert perft(position, line.depth) == line.count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", AFFORDABLE)
 def test_the_oracle_counts_the_same(label: str) -> None:
     line = LINES[label]

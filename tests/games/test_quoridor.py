@@ -274,6 +274,7 @@ def test_a_game_that_is_over_has_no_moves() -> None:
     assert reason(over, "a4") == reason(over, "c3h") == "the game is over"
 
 
+@pytest.mark.slow
 def test_whoever_has_a_way_out_of_the_two_squares_of_the_pawns_has_a_step() -> None:
     """So a player without a move would stand in two squares shut off from the rest: nobody can."""
     checked = 0

@@ -78,6 +78,7 @@ def test_every_match_ends_and_a_build_adds_one_floor_and_nothing_else_does(seed:
     assert len(match) <= 4 + 2 * 4 * SIZE * SIZE  # each turn uses up one floor of those there can be
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_what_may_be_played_is_exactly_what_is_listed(seed: int) -> None:
     everything: list[Move] = [(x, y) for x in range(-1, 7) for y in range(-1, 7)]

@@ -5,6 +5,7 @@ import socket
 import ssl
 from pathlib import Path
 
+import pytest
 import trustme
 
 from tests.hang import HANG
@@ -28,6 +29,7 @@ def shown(port: int, trust: ssl.SSLContext) -> bytes:
         return client.getpeercert(binary_form=True) or b""
 
 
+@pytest.mark.slow
 def test_a_certificate_is_read_again_when_the_host_is_told_to_and_a_bad_one_changes_nothing(
     tmp_path: Path,
 ) -> None:

@@ -16,6 +16,7 @@ def printed(program: str) -> str:
     ).stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "first", ["server.commands.serve, server.serve", "server.show.__main__", "server.workers.__main__"]
 )

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from copy import copy
 from random import Random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -72,6 +73,7 @@ def test_a_copy_stays_as_it_is_whatever_is_added_or_taken_back() -> None:
     assert said(history) == added[1:]
 
 
+@pytest.mark.slow
 def test_a_match_takes_eight_bytes() -> None:
     count = 30_000
     tracemalloc.start()

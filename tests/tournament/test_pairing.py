@@ -40,6 +40,7 @@ def test_a_tournament_ends_whoever_comes_and_goes(
     assert sorted(result.pairing.number for result in held.results) == list(range(1, len(held.drawn) + 1))
 
 
+@pytest.mark.slow
 @every
 @given(count=st.integers(2, 9), seed=seeds, leave=leaving, late=st.integers(0, 4))
 def test_a_format_depends_on_nothing_but_what_it_is_given(
@@ -65,6 +66,7 @@ for name in sorted(formats()):
 """
 
 
+@pytest.mark.slow
 def test_another_process_draws_the_same() -> None:
     """Whatever order it has its sets and dictionaries in."""
     told = {

@@ -94,6 +94,7 @@ TRUTHS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pairs", [3, 10, 30, 100, 500])
 @pytest.mark.parametrize("truth", TRUTHS)
 def test_intervals_hold_the_truth_as_often_as_they_say(truth: str, pairs: int) -> None:

@@ -77,6 +77,7 @@ def house(fact: Concluded) -> int:
     return fact.kinds.index(Kind.HOUSE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("opponent", [each.name for each in SPARRING if each.name in BRAINS])
 @pytest.mark.parametrize("game", GAMES)
 async def test_every_brain_plays_every_game_with_whoever_asks_and_short_strings_are_moves(

@@ -120,6 +120,7 @@ async def test_a_held_answer_may_take_as_long_as_it_takes_and_then_time_runs_aga
         assert said.endswith(TOO_SLOW)
 
 
+@pytest.mark.slow
 async def test_a_stream_may_be_silent_for_hours(autojump_clock: Clock) -> None:
     app = Streams()
     async with serving(app) as server:

@@ -390,6 +390,7 @@ async def test_eight_are_called_at_once(autojump_clock: MockClock) -> None:
             await trio.sleep(5.0)
 
 
+@pytest.mark.slow
 async def test_servers_that_were_called_long_ago_are_forgotten(autojump_clock: MockClock) -> None:
     async with net() as here:
         outbound = calls(here, Limits(call_pause_seconds=0.001))

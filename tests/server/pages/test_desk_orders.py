@@ -189,6 +189,7 @@ async def test_what_cannot_be_done_is_said_on_the_page_of_the_tournament(autojum
         assert b"cup is finished" in answer.body
 
 
+@pytest.mark.slow
 async def test_frozen_standings_stand_still_for_the_public_and_move_at_the_desk(
     autojump_clock: MockClock,
 ) -> None:

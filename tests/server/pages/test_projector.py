@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 import trio
 from trio.testing import MockClock
 
@@ -35,6 +36,7 @@ async def test_it_shows_boards_the_table_and_what_is_next(autojump_clock: MockCl
     assert drawn.issuperset(coming)
 
 
+@pytest.mark.slow
 async def test_its_size_does_not_grow_with_the_event(autojump_clock: MockClock) -> None:
     """It runs for hours: places are fixed, and lists are cut."""
     async with gallery() as here:

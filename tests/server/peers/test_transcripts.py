@@ -27,6 +27,7 @@ class Patient(Stage):
         return CLOCK.sub('"clock":[]', text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "transcript"),
     [

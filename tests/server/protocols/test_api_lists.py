@@ -43,6 +43,7 @@ async def pages(here: Office, path: str, key: str, limit: int) -> list[Any]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [1, 4, 7, MOST])
 @pytest.mark.parametrize(
     ("path", "key"),
@@ -175,6 +176,7 @@ def tell(here: Office, record: Record) -> None:
         each(here.host.tournaments["cup"], record.matches[record.endings[-1]])
 
 
+@pytest.mark.slow
 async def test_whoever_keeps_the_rows_that_changed_has_the_standings(autojump_clock: MockClock) -> None:
     """And is told at most once a second."""
     async with office() as here:

@@ -376,6 +376,7 @@ async def test_eight_answers_wait_for_who_is_out_of_step_and_the_rest_is_passed_
         assert bot.cut is None
 
 
+@pytest.mark.slow
 async def test_an_hour_out_of_step_at_any_pace_is_an_answer_a_second(autojump_clock: MockClock) -> None:
     async with place() as host:
         bot = await bot_that_is("waiting", host)

@@ -215,6 +215,7 @@ async def suffer(kind: bytes | None, page: Page, transcript: Transcript, after: 
             await flood(talk, kind or talk.said, most)
 
 
+@pytest.mark.slow
 @every_transcript_over_connections
 def test_nobody_is_listened_to_without_an_end(page: Page, transcript: Transcript, notes: Notes) -> None:
     """Whoever repeats its own words after any place, and whoever says nothing or nonsense after some."""

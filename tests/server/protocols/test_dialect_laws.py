@@ -87,6 +87,7 @@ async def replay_in_pieces(page: Page, transcript: Transcript, cut: Callable[[by
     await replay(transcript, doors, over=page.over)
 
 
+@pytest.mark.slow
 @every_transcript
 async def test_it_does_not_matter_where_a_message_is_cut(
     page: Page, transcript: Transcript, autojump_clock: MockClock
@@ -295,8 +296,8 @@ async def suffer(blow: Blow, page: Page, transcript: Transcript, after: int, wit
 def test_whatever_happens_in_the_middle_the_host_stays_sane(
     page: Page, transcript: Transcript, witness: Witness
 ) -> None:
-    """After each place one of the things that can happen, by turns."""
-    for after, blow in zip(places(transcript), cycle(BLOWS), strict=False):
+    """After every other place one of the things that can happen, by turns."""
+    for after, blow in zip(places(transcript)[::2], cycle(BLOWS), strict=False):
         from_zero(partial(suffer, BLOWS[blow], page, transcript, after, witness))
 
 

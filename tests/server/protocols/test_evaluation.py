@@ -316,6 +316,7 @@ async def test_cases_come_in_an_order_that_the_run_decides(autojump_clock: MockC
     assert await order("a") == await order("a") != await order("b")
 
 
+@pytest.mark.slow
 async def test_a_bot_that_never_varies_sees_the_same_nine_games_in_every_evaluation(
     autojump_clock: MockClock,
 ) -> None:

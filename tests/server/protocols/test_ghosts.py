@@ -233,6 +233,7 @@ def test_every_dialect_has_its_ghosts_however_it_is_carried() -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("game", "ghost", "tells"),
     [

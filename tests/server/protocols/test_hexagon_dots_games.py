@@ -296,6 +296,7 @@ async def test_bots_that_seek_games_play_one_after_the_other(autojump_clock: Moc
 # Tournaments
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["each a new one", "the same", "one that was made"])
 async def test_in_a_tournament_any_address_leads_to_the_next_match(
     where: str, autojump_clock: MockClock
@@ -404,6 +405,7 @@ async def test_of_two_matches_at_one_address_the_one_that_began_last_is_seen(
             assert bool(await watcher.client.now()) is told
 
 
+@pytest.mark.slow
 async def test_whoever_has_gone_is_remembered_by_nothing(autojump_clock: MockClock) -> None:
     """Catches a host that grows with everybody who ever looked in."""
     async with table(CUP | {"entrants": "8"}) as here:

@@ -140,6 +140,7 @@ async def test_a_hello_is_answered_by_a_welcome_and_a_session(autojump_clock: Mo
         assert answer.headers["cache-control"] == "no-store"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(catalogue()))
 async def test_every_game_is_played_to_its_end(name: str, autojump_clock: MockClock) -> None:
     async with hall() as (here, come):
@@ -363,6 +364,7 @@ async def test_who_is_too_far_behind_is_told_to_come_anew(autojump_clock: MockCl
 # Who is there
 
 
+@pytest.mark.slow
 async def test_a_bot_that_listens_may_be_silent_for_ever(autojump_clock: MockClock) -> None:
     async with hall() as (here, come):
         ann = come()

@@ -59,6 +59,7 @@ def _is_the_hosts(each: object) -> bool:
     return str(type(each).__module__).startswith(OURS)
 
 
+@pytest.mark.slow
 @every_transcript
 async def test_bots_that_have_gone_leave_nothing_for_the_collector(
     page: Page, transcript: Transcript, autojump_clock: MockClock

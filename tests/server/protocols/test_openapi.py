@@ -113,6 +113,7 @@ async def described() -> AsyncIterator[tuple[Described, Any]]:
         assert not server.guard.caught
 
 
+@pytest.mark.slow
 def test_the_document_is_one_by_the_standards_own_validator() -> None:
     validate(openapi(ROUTES))
 

@@ -571,6 +571,7 @@ async def test_who_does_not_take_the_last_line_in_is_not_waited_for(autojump_clo
             await stranger.send(b"0 0\n" * 10)
 
 
+@pytest.mark.slow
 async def test_connections_that_are_gone_leave_nothing_behind(autojump_clock: MockClock) -> None:
     """But for the last match, which whoever looked at it last still has in its hands."""
     left: list[int] = []

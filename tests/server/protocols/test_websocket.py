@@ -304,6 +304,7 @@ def session(against: str) -> bytes:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rudely", [False, True])
 async def test_whoever_leaves_after_whichever_byte_costs_nobody_anything(
     rudely: bool, autojump_clock: MockClock

@@ -47,6 +47,7 @@ def computed(rows: list[Entry]) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 async def test_a_receipt_is_the_head_of_the_chain_that_ends_with_the_fact(shelf: Shelf) -> None:
     async with shelf() as store:
         receipts = [
