@@ -1,6 +1,7 @@
 """A host: the real keeping of leases and the real ledger, and a referee that makes up what is played."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from random import Random
 from typing import Any, Protocol
@@ -20,6 +21,7 @@ from tournament.facts import Concluded, Dealt
 from tournament.store import Conflict, Stale
 
 TIMEOUT = 0.9  # seconds until a host gives up on an answer
+STOPS = 3.0  # seconds in which a host that drains has to keep what it has
 PLIES = 4
 THINKS = (0.02, 0.25)  # seconds
 PROMPT = 40  # bytes
@@ -46,6 +48,8 @@ class Circumstances(Protocol):
     def look(self) -> None: ...
     def acted(self, host: "Host", tournament: str) -> None: ...
     def told(self, tournament: str, match: str, winner: int | None) -> None: ...
+    def let_go(self, match: str, moves: Sequence[Any]) -> None: ...
+    def goes_on(self, match: str, moves: Sequence[Any]) -> None: ...
     def complain(self, complaint: str) -> None: ...
 
 
@@ -65,6 +69,7 @@ class Host:
         self._session = Session(world.database, lambda: self.keeping.leases.host)
         self.ledger = Ledger(self._session, self.in_thread, epoch=self.keeping.leases.epoch)  # type: ignore[arg-type]
         self._holding: dict[str, trio.CancelScope] = {}
+        self._playing: dict[str, tuple[str, list[Any]]] = {}  # matches, by tournament, with their moves
         self._sure = trio.Event()
         self._draining = False
         self._nursery: trio.Nursery | None = None
@@ -107,18 +112,18 @@ class Host:
             self._nursery.cancel_scope.cancel()
 
     async def drain(self) -> None:
-        """Stop, and let others have everything, as a host does that is told to end."""
+        """Stop, and let others have everything, as a host does that is told to end: first the moves."""
         self.keeping.willing = False
         self._draining = True
         for scope in self._holding.values():
             scope.cancel()
-        try:
-            while self.ledger.waiting and not self.ledger.trouble:
-                await self.sleep(0.01)
+        with trio.move_on_after(STOPS), suppress(Unavailable, Killed):  # what is left then lapses
+            await self.ledger.keep_moves()
             while held := self.keeping.leases.held:
-                await self.keeping.release(min(held))
-        except (Unavailable, Killed):
-            pass  # what is left lapses
+                name = min(held)
+                if name in self._playing:
+                    self._world.let_go(*self._playing[name])
+                await self.keeping.release(name)
 
     async def in_thread(self, call: Callable[[], Any], *, limiter: trio.CapacityLimiter) -> Any:
         """A question to the database: it may get lost, and so may the answer."""
@@ -188,6 +193,7 @@ class Host:
         if dealt == over:
             return over + 1, None
         moves, times = journal.stories(jots).get(f"{tournament}-{dealt}", ((), ()))
+        self._world.goes_on(f"{tournament}-{dealt}", moves)
         return dealt, ([*moves], [*times])
 
     async def _match(self, tournament: str, number: int, kept: tuple[list[Any], list[float]] | None) -> int:
@@ -196,6 +202,7 @@ class Host:
         if kept is None:
             await ledger.keep(tournament, now(), [Dealt(name, number)])
         moves, times = kept or ([], [])
+        self._playing[tournament] = name, moves
         ledger.jot(name, moves, times, len(moves))
         bots_host = self._world.chance.randrange(len(self._clocks))
         while len(moves) < PLIES:

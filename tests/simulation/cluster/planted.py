@@ -7,6 +7,7 @@ from server.peers import leases
 from server.peers.keeping import Keeping
 from server.peers.leases import Change, Granted, Leases
 from server.peers.stamps import Heard, Sending
+from server.store.ledger import Ledger
 from tests.simulation.cluster.database import Database
 from tests.simulation.cluster.plan import draw
 from tests.simulation.cluster.world import simulate
@@ -82,6 +83,15 @@ def stamped_at_the_wrong_end() -> Patches:
     return {(Sending, "arrived"): late}
 
 
+def moves_left_behind() -> Patches:
+    """A host that is stopped lets go of its tournaments before it has kept what was played last."""
+
+    async def nothing(self: Ledger) -> None:
+        pass
+
+    return {(Ledger, "keep_moves"): nothing}
+
+
 BUGS = (
     renewed_too_late,
     written_without_an_epoch,
@@ -90,6 +100,7 @@ BUGS = (
     never_patient,
     what_was_robbed_meanwhile_is_kept,
     stamped_at_the_wrong_end,
+    moves_left_behind,
 )
 
 

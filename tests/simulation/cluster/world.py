@@ -3,6 +3,7 @@
 never    two hosts that are sure of the same tournament
 never    a result that was told and is not in the journal, or is there as another, or twice
 never    a row of an older holder after one of a newer
+never    a match that goes on without a move that was played at a host which was stopped in order
 never    a bot's clock that pays for a relay
 soon     after a host has died or drained and nothing else is wrong, its tournaments are played elsewhere
 at last  when nothing has been wrong for a while, everything is played
@@ -10,7 +11,7 @@ never    something that goes to another host because the database was away, and 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from random import Random
 
 import trio
@@ -56,6 +57,7 @@ class World:
         self.complaints: list[str] = []
         self.results: list[tuple[str, str, int | None]] = []
         self.trace: list[str] = []
+        self._let_go: dict[str, tuple[object, ...]] = {}  # matches of hosts that drained, with their moves
         self.hosts: dict[int, Host] = {}
         self._acts: dict[str, list[tuple[float, int]]] = defaultdict(list)  # when, and which host
         self._clocks = [self._clock(number, rate) for number, rate in enumerate(plan.rates)]
@@ -155,6 +157,14 @@ class World:
     def told(self, tournament: str, match: str, winner: int | None) -> None:
         self.results.append((tournament, match, winner))
         self._note(f"{match}: {winner}")
+
+    def let_go(self, match: str, moves: Sequence[object]) -> None:
+        self._let_go[match] = tuple(moves)
+
+    def goes_on(self, match: str, moves: Sequence[object]) -> None:
+        played = self._let_go.get(match, ())
+        if tuple(moves[: len(played)]) != played:
+            self.complain(f"{match} goes on with {moves}, and {played} were played")
 
     def complain(self, complaint: str) -> None:
         self.complaints.append(f"seed {self.plan.seed}, {trio.current_time():.3f} s: {complaint}")
