@@ -17,7 +17,9 @@ from server.net.limits import Limits
 from server.net.proxies import HEADER
 from server.net.sockets import SocketWire, readiness
 from server.show.conduit import Back, Conduit, Drain, Feed, Gone, Known, Lend, NoRoom, ToShow
-from server.show.lending import away
+from server.show.lending import not_now
+
+UNREAD = "the answers to earlier requests over this connection are still unread; ask again when they are not"
 
 
 class Borrowing:
@@ -114,7 +116,7 @@ class Borrowed:
 
     async def _give_back_later(self, exchange: Exchange) -> None:
         if not (await exchange.preceded() and self._give_back(exchange)):
-            exchange.respond(away(exchange.request))  # it was not carried out
+            exchange.respond(not_now(exchange.request, UNREAD))  # it was not carried out
 
     def _give_back(self, exchange: Exchange) -> bool:
         """False: it cannot be given back before all earlier answers are taken."""

@@ -20,7 +20,7 @@ from server.net.listening import Admission
 from server.show.conduit import Back, Conduit, Drain, Feed, Gone, Known, Lend, NoRoom, ToPlay
 
 TEXT = (("Content-Type", "text/plain; charset=utf-8"), ("X-Content-Type-Options", "nosniff"))
-SENTENCE = "pages and whatever else only looks are starting again; ask again in a second"
+NO_SHOW = "pages and whatever else only looks are starting again; ask again in a second"
 RELAYED = 2  # files that a connection over TLS takes while it is lent, beside its own
 TURN = 64  # connections taken back before other tasks have their turn
 
@@ -28,8 +28,10 @@ TURN = 64  # connections taken back before other tasks have their turn
 class Lending:
     """The connections that are lent. It outlives the shows that they are lent to."""
 
-    def __init__(self, limits: Limits, admission: Admission | None = None) -> None:
+    def __init__(self, limits: Limits, admission: Admission | None = None, why: str = NO_SHOW) -> None:
+        """`why` is what clients are told while nobody is there to lend to."""
         self._limits = limits
+        self._why = why
         self._admission = admission
         self._conduit: Conduit[ToPlay] | None = None  # while there is a show
         self._lent: dict[int, Loan] = {}  # to that one
@@ -86,14 +88,14 @@ class Lending:
 
     async def _lend_later(self, exchange: Exchange) -> None:
         if not (await exchange.preceded() and self._lend(exchange)):
-            exchange.respond(away(exchange.request))
+            exchange.respond(self._away(exchange.request))
 
     def _lend(self, exchange: Exchange) -> bool:
         """Lend its connection, or answer. False: it cannot be lent before all earlier answers are taken."""
         conduit, request = self._conduit, exchange.request
         files = RELAYED if request.secure else 0
         if conduit is None or conduit.full or exchange.gone or not self._has_room(files):
-            exchange.respond(away(request))
+            exchange.respond(self._away(request))
             return True
         if (loan := exchange.lend()) is None:
             return False
@@ -122,7 +124,7 @@ class Lending:
             case Gone():
                 loan.close()
             case NoRoom():
-                loan.untouched(away(loan.request))
+                loan.untouched(self._away(loan.request))
 
     def _closed(self, lent: dict[int, Loan], number: int) -> None:
         """Here, whoever decided it; show sees the end of it for itself."""
@@ -142,14 +144,17 @@ class Lending:
                 if (loan := self._end(lent, number)) is None:
                     continue
                 if gone:
-                    loan.lost(away(loan.request), trio.current_time())
+                    loan.lost(self._away(loan.request), trio.current_time())
                 else:
                     loan.close()
             await trio.lowlevel.checkpoint()
 
+    def _away(self, request: Request) -> Response:
+        """Whoever answers is not there, or has no room."""
+        return not_now(request, self._why)
 
-def away(request: Request) -> Response:
-    """Show is not there, or has no room."""
+
+def not_now(request: Request, why: str) -> Response:
     if request.path.startswith("/api/"):
-        return json_response(503, {"error": SENTENCE}, RETRY_SOON)
-    return Response(503, (*TEXT, RETRY_SOON), f"{SENTENCE.capitalize()}.\n".encode())
+        return json_response(503, {"error": why}, RETRY_SOON)
+    return Response(503, (*TEXT, RETRY_SOON), f"{why.capitalize()}.\n".encode())

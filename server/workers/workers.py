@@ -33,6 +33,7 @@ from server.workers.worker import Worker
 from tournament.facts import AnyFact, Kept, Ordered, Sealed, State, Turned
 from tournament.record import Record
 
+NO_WORKER = "the process of this host that plays there is starting again; ask again in a second"
 KEYS = 100_000  # secrets that are remembered: more than sessions can be open
 
 
@@ -65,7 +66,7 @@ class Workers:
                 lambda say: Clerk(ledger, say, self._hear),
                 self._know,
                 self._need_table,
-                Lending(limits, admission),
+                Lending(limits, admission, NO_WORKER),
                 show,
                 admission,
                 limits,

@@ -20,8 +20,9 @@ from server.http.wire import Response
 from server.net.hosts import Hosts
 from server.net.limits import Limits
 from server.net.proxies import Proxies
+from server.show.lending import Lending
 from tests.server.show.lent import everything, files_open, is_shown, playing, possible, says, until
-from tests.server.web import Client, Holds, Streams, get, post
+from tests.server.web import Client, Holds, Streams, get, post, serving
 
 pytestmark = [pytest.mark.slow, possible]
 
@@ -203,6 +204,15 @@ async def test_whoever_a_proxy_speaks_for_is_known_in_show() -> None:
 
 
 # No show, and no room.
+
+
+async def test_whoever_asks_while_a_worker_is_away_hears_nothing_of_pages() -> None:
+    away = Lending(Limits(), why="the worker is starting again")
+    async with serving(away.answer) as server:
+        for path, body in (("/g/1/moves", b"The worker is starting again.\n"), ("/api/x", b'{"error":"the')):
+            answer = await server.connect().ask(get(path))
+            assert (answer.status, answer.headers["retry-after"]) == (503, "1")
+            assert answer.body.startswith(body)
 
 
 async def test_without_a_show_whoever_looks_is_told_to_ask_again_and_whoever_plays_notices_nothing() -> None:
