@@ -80,7 +80,7 @@ class Incident(Event, frozen=True, gc=False):
     ply: int  # moves that had been played
 
 
-class Disconnected(Incident, frozen=True, gc=False, kw_only=True, tag="disconnected"):
+class Disconnected(Incident, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="disconnected"):
     """A seat lost its connection; it may come back."""
 
     seat: int

@@ -45,7 +45,9 @@ def expect_bounded(opened: Opened) -> None:
             )
     if pace is not None:
         if pace.bank is None and pace.turn is None:
-            raise Refusal("pace: expected bank, turn or both: without them a bot that never moves never loses")
+            raise Refusal(
+                "pace: expected bank, turn or both: without them a bot that never moves never loses"
+            )
         for key, seconds in (("bank", pace.bank), ("gain", pace.gain), ("turn", pace.turn)):
             if seconds is not None and not seconds <= SECONDS:
                 raise Refusal(
