@@ -12,8 +12,10 @@ RUN := $(VENV)/.run
 DEV := $(VENV)/.dev
 DOCS := .cache/docs
 COMMAND := $(VENV)/.command
+PROCESSORS := $(shell nproc 2>/dev/null || echo 2)
 # Twice as many as there are processors: more than a third of the time tests wait for something else than a processor.
-WORKERS ?= $(shell expr $$(nproc 2>/dev/null || echo 2) '*' 2)
+# The fast ones do not, and every worker reads all of the tests first.
+WORKERS ?= $(shell expr $(PROCESSORS) '*' 2)
 # Bytecode is kept, not beside the sources: no start is to compile everything, and tests start hundreds of processes.
 KEEPING := env -u PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX=$(CURDIR)/.cache/bytecode
 CACHED := $(KEEPING) $(IN)python
@@ -42,7 +44,7 @@ every: prepared $(COMMAND)
 	$(PYTEST) -n $(WORKERS) --durations=20 $(ARGS)
 
 fast: $(DEV) $(COMMAND)
-	$(PYTEST) -n $(WORKERS) -m "not slow" $(ARGS)
+	$(PYTEST) -n $(PROCESSORS) -m "not slow" $(ARGS)
 
 planted: $(DEV) $(COMMAND)  ## the fast tests with a sixth game and a sixth dialect, which are in tests/planted
 	PYTHONPATH=$(abspath tests/planted) $(PYTEST) -n $(WORKERS) -m "not slow" $(ARGS)
