@@ -26,7 +26,7 @@ from tournament.facts import (
     Voided,
     Withdrew,
 )
-from tournament.format import OPEN
+from tournament.format import OPEN, Pairing
 from tournament.record import Record
 from tournament.refusals import Refusal, expect_room
 from tournament.standings import Row
@@ -56,9 +56,9 @@ class Desk:
     async def start(self) -> None:
         async with self._tournament.deciding:
             record = self._expect("started", State.REGISTERING)
-            if len(record.entrants) < record.format.entrants and not record.format.endless:
+            if record.contestants < record.format.entrants and not record.format.endless:
                 needed = f"a {record.format.name} needs {record.format.entrants}"
-                raise Refusal(f"{record.name} has {_entrants(len(record.entrants))}; {needed}")
+                raise Refusal(f"{record.name} has {_entrants(record.contestants)}; {needed}")
             await self._keep("start", "", [Turned(State.RUNNING)])
 
     async def delete(self) -> None:
@@ -213,12 +213,24 @@ class Desk:
         concluded = record.matches.get(match) or await self._tournament.concluded(match)
         if match in record.voided or concluded.score is None:
             raise Refusal(f"{match} is void already")
+        if record.format.eliminates:
+            self._expect_last(match, record.drawn[concluded.pairing])
         again = [Turned(State.RUNNING)] if record.state is State.FINISHED else []
         if record.format.endless:  # the record may forget the match before it is voided
             return [Voided(match, why, concluded.players, concluded.score), *again]
         return [Voided(match, why), *again]
 
     # Within
+
+    def _expect_last(self, match: str, pairing: Pairing) -> None:
+        """Raise `Refusal` where somebody has gone on by a match: the other might, if it were played again."""
+        record = self._tournament.record
+        for each in record.drawn.values():
+            if each.round > pairing.round and (
+                name := next((n for n in each.names if n in pairing.names), "")
+            ):
+                drawn = f"{name} has been drawn for round {each.round} by what came of {match}"
+                raise Refusal(f"{drawn}: in a {record.format.name} that cannot be voided any more")
 
     def _described(self, name: str, about: About) -> list[Described]:
         record = self._tournament.record

@@ -75,7 +75,7 @@ class Forecast:
             seconds = count * self._length_of(name, length)
             chains[name] = chains.get(name, 0.0) + seconds
             work += seconds / 2  # the other half is its opponents'
-        present = max(2, len(self._record.entrants) - len(self._record.out) - len(absent))
+        present = max(2, self._record.contestants - len(absent))
         playing = max(*chains.values(), work / min(at_once, present // 2), 0.0) if chains else 0.0
         count = self._record.open.count
         waiting = max((waits(name, count(name)) for name in absent), default=0.0)
@@ -106,7 +106,7 @@ class Forecast:
     ) -> Iterator[tuple[int, float]]:
         """Each round that has not begun, and how long it lasts."""
         record = self._record
-        everybody = len(record.entrants) - len(record.out)
+        everybody = record.contestants
         for ahead, (round, matches) in enumerate(self._later(), 1):
             longest = self._longest(matches, length) * max(1.0, matches / at_once)
             waiting = 0.0

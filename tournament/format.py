@@ -101,6 +101,7 @@ class Format(Struct, frozen=True, kw_only=True):
     midway: bool = False  # may draw more while something is to be played, though nobody has come or gone
     late: bool = True  # takes entrants after it has begun
     decides: bool = False  # stops by itself when it is decided who is where: see `deciding.py`
+    eliminates: bool = False  # whoever loses is out, so each round is what the ones before have left
     annuls: bool = False  # the results of whoever withdraws before half of its matches are annulled
     entrants: int = 2  # the fewest it can be held with
     # Where not all is drawn at the start: for so many entrants, how many matches each round has.

@@ -297,6 +297,8 @@ class Match:
             self._be_gone(seat, until, at, lost=lost)
 
     def _be_gone(self, seat: int, until: float, at: float, *, lost: bool, held: bool = False) -> None:
+        if (before := self._gone[seat]) is not None and before.for_good:
+            return
         came = lost or not held
         self._gone[seat] = Gone(seat, at, until, lost, held, came, self.awaits_return(seat))
         if lost and self.verdict is None and not verdicts.cut_off(verdicts.gathered(self.log.events), seat):

@@ -345,6 +345,11 @@ class Record:
         return None if self.open.begun == inf else int(self.open.begun)
 
     @property
+    def contestants(self) -> int:
+        """How many have entered and were not taken out since."""
+        return len(self.entrants) - len(self.out)
+
+    @property
     def pairings(self) -> int:
         """How many were drawn."""
         return len(self.results.history) + len(self.drawn)

@@ -52,4 +52,4 @@ def taken_out(record: Record, name: str) -> Refusal | None:
 
 
 def _full(record: Record) -> bool:
-    return record.opened.entrants is not None and len(record.entrants) >= record.opened.entrants
+    return record.opened.entrants is not None and record.contestants >= record.opened.entrants

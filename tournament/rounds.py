@@ -38,7 +38,7 @@ def begins_at(record: Record, round: int) -> float:
 def rounds_of(record: Record) -> int:
     """How many rounds it has with those who have entered, or are to; 0 where nobody knows."""
     opened, format = record.opened, record.format
-    entrants = len(record.entrants) - len(record.out)
+    entrants = record.contestants
     if record.state is State.REGISTERING:
         entrants = max(entrants, opened.entrants or 0)
     last = record.drawn.get(record.last_drawn)

@@ -392,9 +392,10 @@ class Tournament:
         if record.state is not State.REGISTERING or self._halted:
             return inf
         if (start := record.opened.start) is not None:
-            ready = record.entrants if record.opened.check_in is UNSET else record.checked_in - record.out
-            return start - self._wall() if len(ready) >= record.format.entrants else inf
-        full = len(record.entrants) == record.opened.entrants
+            checks = record.opened.check_in is not UNSET
+            ready = len(record.checked_in - record.out) if checks else record.contestants
+            return start - self._wall() if ready >= record.format.entrants else inf
+        full = record.contestants == record.opened.entrants
         return 0.0 if full and not self.awaits_the_invited else inf
 
     def _over(self, match: Match, verdict: Ended) -> None:

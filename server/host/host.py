@@ -239,14 +239,17 @@ class Host:
         return self._add(record)
 
     async def delete(self, tournament: Tournament, by: str) -> None:
-        """Have a tournament be there no more; raises `Refusal` while it runs. Its name is free again."""
+        """Have a tournament be there no more; raises `Refusal` while it runs. Its name is free again.
+
+        Bots that wait there sit at the open table then, unless they are entrants elsewhere.
+        """
         record, over = tournament.record, tournament.record.state is State.FINISHED
         await Desk(tournament, by).delete()
         for player in tuple(self.lobby.players(record.opened.game)):
             if player.place == record.name and not over:
                 player.place = NOWHERE
                 try:
-                    await self.placing.place(player)
+                    await self.placing.send_on(player)
                 except Refusal:  # its place is in another process, say
                     self.reception.dismiss(player, Unwelcome(f"{record.name} was deleted: come again"))
 

@@ -42,6 +42,16 @@ class Placing:
         found.wake()
         return found
 
+    async def send_on(self, player: Player) -> None:
+        """Have a player whose tournament is gone play where it has entered, or else at the open table.
+
+        It has come to no other tournament that takes entrants. Raises `Refusal` if it cannot.
+        """
+        entered = (
+            each for each in self._roll.awaiting(player.name, player.game) if player.name not in each.out
+        )
+        await self.place(player, next((each.name for each in entered), OPEN + player.game))
+
     def tournament_for(self, name: str, game: str, wanted: str | None = None) -> Tournament | None:
         """Where `place` would put somebody of that name; None is the open table."""
         current = self._holding.current(game)

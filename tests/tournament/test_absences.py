@@ -213,7 +213,11 @@ async def test_at_its_time_it_waits_for_as_many_as_it_needs(autojump_clock: Mock
         await here.tournament.enter("ann")
         await trio.sleep(100.0)
         assert here.tournament.record.state is State.REGISTERING
+        await here.desk.withdraw("ann")
         await here.tournament.enter("bob")
+        await trio.sleep(100.0)
+        assert here.tournament.record.state is State.REGISTERING
+        await here.tournament.enter("cas")
         await trio.sleep(1.0)
         assert here.tournament.record.state is State.RUNNING
         nursery.cancel_scope.cancel()

@@ -284,6 +284,18 @@ def test_who_left_while_the_other_was_away_loses_when_the_other_is_back() -> Non
     assert ended(played) == (1, Ending.LEFT, "ann left the match")
 
 
+def test_nobody_is_waited_for_again_who_is_out_for_good() -> None:
+    """Catches a bot that was disqualified before its match began, joins again and wins it."""
+    played = match(pace=Pace())
+    for seat in (0, 1):
+        played.hold(seat, 60.0, 0.0)
+    played.leave(0, 1.0, out=True)
+    played.hold(0, 60.0, 2.0)
+    played.here(0, 3.0)
+    played.here(1, 4.0)
+    assert ended(played) == (1, Ending.LEFT, "ann is out of the tournament")
+
+
 @pytest.mark.parametrize(("replayable", "ending"), [(True, Ending.VOID), (False, Ending.LEFT)])
 def test_with_neither_there_it_is_void_and_the_second_time_lost_for_both(
     replayable: bool, ending: Ending

@@ -331,6 +331,24 @@ async def test_a_void_match_is_played_again_even_after_the_end(autojump_clock: M
             await here.desk.void("cup-9", "what")
 
 
+async def test_in_a_knockout_nobody_s_way_into_the_next_round_is_voided(autojump_clock: MockClock) -> None:
+    """Catches a bracket whose final was won by somebody that had lost before."""
+    async with world(dict.fromkeys(("ann", "bob", "cas", "dee"), first), format="knockout") as here:
+        await here.tournament.run()
+        record = here.tournament.record
+        final = record.drawn[record.last_drawn]
+        before = [(each.match, each.pairing) for each in here.concluded()]
+        for match, number in before:
+            if number == final.number:
+                continue
+            name = next(each for each in final.names if each in record.drawn[number].names)
+            why = f"{name} has been drawn for round 2 by what came of {match}: in a knockout that cannot be"
+            with pytest.raises(Refusal, match=why):
+                await here.desk.void(match, "a cable")
+        await here.desk.void(before[-1][0], "a cable")
+        assert record.state is State.RUNNING
+
+
 @pytest.mark.parametrize(
     ("why", "told"), [("the wrong bot", "the wrong bot"), ("", "the organiser voided it")]
 )
@@ -389,6 +407,28 @@ async def test_it_does_not_start_with_too_few(autojump_clock: MockClock) -> None
     await here.tournament.enter("bob")
     await here.desk.start()
     assert here.tournament.record.state is State.RUNNING
+
+
+async def test_whoever_was_withdrawn_before_the_start_is_none_of_those_it_needs(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a tournament that starts with too few, which is over at once, without a match."""
+    here = World(Opened("tic-tac-toe", "round-robin", 2))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(here.tournament.run)
+        await here.tournament.enter("ann")
+        await here.desk.withdraw("ann")
+        await here.tournament.enter("bob")
+        await trio.sleep(1.0)
+        with pytest.raises(Refusal, match="cup has 1 entrant; a round-robin needs 2"):
+            await here.desk.start()
+        assert here.tournament.record.state is State.REGISTERING
+        await here.tournament.enter("cas")
+        await trio.sleep(1.0)
+        assert here.tournament.record.state is State.RUNNING
+        with pytest.raises(Refusal, match="has begun"):
+            await here.tournament.enter("dee")
+        nursery.cancel_scope.cancel()
 
 
 async def test_pace_and_options_are_those_of_the_tournament(autojump_clock: MockClock) -> None:

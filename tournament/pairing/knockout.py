@@ -109,6 +109,7 @@ def plan(count: int, terms: Terms) -> list[int]:
 
 FORMAT = Format(
     name="knockout",
+    eliminates=True,
     title="Knockout",
     draw=draw,
     order=("reached", "direct-encounter"),

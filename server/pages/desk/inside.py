@@ -302,7 +302,7 @@ class Inside:
 def possible(record: Record) -> list[str]:
     """Which of `SOON` can be ordered now."""
     if record.state is State.REGISTERING:
-        enough = record.format.endless or len(record.entrants) >= record.format.entrants
+        enough = record.format.endless or record.contestants >= record.format.entrants
         return ["start"] if enough else []
     return {State.RUNNING: ["pause"], State.PAUSED: ["resume"]}.get(record.state, [])
 

@@ -26,7 +26,11 @@ class Command(Struct, frozen=True):
     """What a bot does. Whatever else it sends is ignored."""
 
     action: str
-    position: str | UnsetType = UNSET
+    position: str | UnsetType | None = UNSET  # some bots write that there is none as null
+
+    def __post_init__(self) -> None:
+        if self.position is None and self.action != FLIP:
+            raise ValueError("a move has a position, and this one has null")
 
 
 def games() -> tuple[str, ...]:

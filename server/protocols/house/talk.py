@@ -261,7 +261,9 @@ class House:
 
     def _enter(self, hello: messages.Hello, visit: Visit) -> None:
         player, place = visit.player, visit.player.place or ""
-        self._token, self._unacknowledged = visit.token, True
+        self._token, self._unacknowledged = visit.token, visit.token != hello.token
+        if not self._unacknowledged:  # the bot has brought its own, and need not be told
+            visit.acknowledge()
         self._under = hello.name, hello.game
         tournament = None if place.startswith(OPEN) else place
         self._say(Welcome(player.name, visit.token or "", player.game, tournament))

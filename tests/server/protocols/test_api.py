@@ -512,6 +512,19 @@ async def test_a_deleted_tournament_is_gone_and_its_name_free_but_not_while_it_r
         assert {each.tournament for each in here.host.audit} == {"cup"}
 
 
+async def test_bots_of_a_deleted_tournament_enter_no_other_and_start_none(autojump_clock: MockClock) -> None:
+    """Catches contestants of another evening, who have taken the places of those that it was for."""
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="friday", game=GAME, entrants=4)
+        await here.tell("/api/tournaments", 201, name="saturday", game=GAME, entrants=3)
+        visits = [await here.host.arrive(name, GAME, tournament="friday") for name in ("ann", "bob", "cas")]
+        await here.host.tournaments["saturday"].enter("cas")
+        await here.tell("/api/tournaments/friday/delete")
+        await trio.sleep(1.0)
+        assert [visit.player.place for visit in visits] == [f"open-{GAME}", f"open-{GAME}", "saturday"]
+        assert [*here.host.tournaments["saturday"].record.entrants] == ["cas"]
+
+
 async def test_a_ladder_is_deleted_when_it_does_not_run_and_an_open_table_never(
     autojump_clock: MockClock,
 ) -> None:

@@ -312,6 +312,7 @@ async def test_json_and_forms_are_understood_whatever_they_are_called(
     "body",
     [
         msgspec.json.encode({"action": FLIP}),
+        msgspec.json.encode({"action": FLIP, "position": None}),
         b'{"action":"(\\u256f\\u00b0\\u25a1\\u00b0)\\u256f\\ufe35 \\u253b\\u2501\\u253b"}',
         f"action={FLIP}".replace(" ", "+").encode(),
         b"action=%28%E2%95%AF%C2%B0%E2%96%A1%C2%B0%29%E2%95%AF%EF%B8%B5%20%E2%94%BB%E2%94%81%E2%94%BB",

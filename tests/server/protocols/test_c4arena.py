@@ -315,10 +315,13 @@ async def test_the_host_hangs_up_on_whoever_waits_and_is_taken_out(autojump_cloc
         ann, bob, cas = (Bot(host) for _ in range(3))
         for name, bot in (("Ann", ann), ("Bob", bob)):
             await bot.tell("start", id=name)
-        await Desk(host.tournaments["cup"]).disqualify("Ann", "two bots in one")
+        desk = Desk(host.tournaments["cup"])
+        await desk.disqualify("Ann", "two bots in one")
         await trio.sleep(1.0)
         assert (ann.cut, bob.cut) == ("Ann was disqualified from cup: ask its organiser why", None)
         await cas.start("Cas")
+        await desk.start()
+        await trio.sleep(1.0)
         assert [match.names for match in host.tournaments["cup"].matches.values()] == [("Bob", "Cas")]
 
 

@@ -223,6 +223,7 @@ async def test_who_is_taken_out_hears_of_that_at_once_or_on_coming_back(autojump
         await desk.withdraw("ann")
         assert await said(ann) == (410, {"error": "ann was withdrawn from cup: ask its organiser why"})
         clients = [await here.join(name, token=OWN + name) for name in ("bob", "cas")]
+        await desk.start()
         fighters = [Fighter(here, await answered(client)) for client in clients]
         for fighter in fighters:
             await fighter.start()
