@@ -6,7 +6,8 @@ strangers cause run in a nursery of their own, behind a guard.
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from functools import partial
 from typing import Any
@@ -111,6 +112,7 @@ class Host:
         self.audit: list[Kept] = []  # what organisers did, newest last
         self.figures: list[Callable[[], Iterable[Family]]] = []  # of others, for a monitor
         self.on_stop: dict[object, Callable[[], None]] = {}  # for connections, when the host stops
+        self.coming = deque[Callable[[], Awaitable[None]]]()  # bots that are about to arrive, in their order
         self.elsewhere: Elsewhere = draw_here  # where big rounds are drawn
         self.lend: Lend = play_here  # which process plays a match
         self.abroad: Abroad | None = None  # other processes that hold tournaments; None: there are none

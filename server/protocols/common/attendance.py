@@ -9,7 +9,9 @@ A dialect keeps no flag of its own for any of this: it asks `state`, `visit` and
 `seat`.
 """
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TypedDict, Unpack
 
 import structlog
@@ -168,7 +170,9 @@ class Attendance:
         more. What was put off meanwhile is given to `early`, message by message.
         """
         self.happens(Happening.CAME)
-        self._host.guard.start_soon(self._come, name, game, authenticated, admitted, refused, early, wishes)
+        come = partial(self._come, name, game, authenticated, admitted, refused, early, wishes)
+        self._host.coming.append(come)
+        self._host.guard.start_soon(_whoever_is_next, self._host.coming)
 
     async def _come(
         self,
@@ -474,6 +478,11 @@ class Attendance:
         if player is None or held is None or self.seat is not None or held.record.state is Stage.FINISHED:
             return None
         return taken_out(held.record, player.name)
+
+
+async def _whoever_is_next(coming: deque[Callable[[], Awaitable[None]]]) -> None:
+    """Of tasks that are started in one go, any may run first: bots come in the order of their words."""
+    await coming.popleft()()
 
 
 def _nothing() -> None:

@@ -16,6 +16,7 @@ from trio.testing import MockClock
 from games.santorini import GAME, start
 from server.host.host import Host
 from server.net.limits import Limits, Rate
+from server.protocols.dialect import Channel
 from server.protocols.house.talk import House
 from server.protocols.santorini_memo import Memo
 from server.protocols.tcp import Connection, attend
@@ -146,6 +147,19 @@ async def test_who_has_said_a_name_may_wait_for_ever(autojump_clock: MockClock) 
         await trio.sleep(80_000.0)
         await hall.come("Bob")
         assert await ann.states() == [EMPTY]
+
+
+async def test_of_two_names_that_come_in_one_go_the_first_is_player_1(autojump_clock: MockClock) -> None:
+    """Tasks that are started in one go run in any order."""
+    begun = list[Match]()
+    async with hosting({}, None, None) as (host, _):
+        host.on_begun.append(lambda tournament, match: begun.append(match))
+        channel = Channel(host, lambda line, urgent: None, lambda why: None, "192.0.2.1")
+        for number in range(20):
+            for name in (f"first {number}", f"second {number}"):
+                Memo(channel).hear(name.encode(), trio.current_time())
+            await trio.sleep(0.1)  # before anybody is out of time, and free again
+    assert [match.names for match in begun] == [(f"first {n}", f"second {n}") for n in range(20)]
 
 
 @pytest.mark.parametrize("sent", [b"Ann", b"", b"Ann\r", b'{"type":"hello","name":"Ann","game":"santorini"}'])
