@@ -7,7 +7,7 @@ strangers cause run in a nursery of their own, behind a guard.
 
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from functools import partial
 from typing import Any
@@ -39,7 +39,7 @@ from server.host.versions import Versions
 from server.host.view import Begun, Held, Here, Told
 from server.host.wire_log import WireLog
 from server.net.budgets import address_of
-from server.net.guard import Guard, Moved
+from server.net.guard import Guard, Moved, Waiting
 from server.net.limits import Limits
 from server.net.sockets import readiness
 from tournament.desk import Desk
@@ -112,7 +112,7 @@ class Host:
         self.audit: list[Kept] = []  # what organisers did, newest last
         self.figures: list[Callable[[], Iterable[Family]]] = []  # of others, for a monitor
         self.on_stop: dict[object, Callable[[], None]] = {}  # for connections, when the host stops
-        self.coming = deque[Callable[[], Awaitable[None]]]()  # bots that are about to arrive, in their order
+        self.coming: Waiting = deque()  # bots that are about to arrive
         self.elsewhere: Elsewhere = draw_here  # where big rounds are drawn
         self.lend: Lend = play_here  # which process plays a match
         self.abroad: Abroad | None = None  # other processes that hold tournaments; None: there are none

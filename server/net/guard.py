@@ -7,7 +7,7 @@ further. The scheduler and the store do not run under it: the host cannot do
 without them, so a failure of theirs ends it.
 """
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol, TypeVarTuple, Unpack, cast
 
@@ -27,6 +27,9 @@ class Severed(trio.BrokenResourceError):
 
 class Moved(Exception):
     """What a task was about is another process's by now. Whoever comes again is led there."""
+
+
+Waiting = deque[Callable[[], Awaitable[object]]]
 
 
 class Spawner(Protocol):
@@ -111,3 +114,13 @@ def _place(error: Exception) -> str:
     if trace is None:
         return type(error).__name__
     return f"{type(error).__name__} {trace.tb_frame.f_globals.get('__name__')}:{trace.tb_lineno}"
+
+
+def start_in_turn(spawner: Spawner, waiting: Waiting, begin: Callable[[], Awaitable[object]]) -> None:
+    """Start a task that begins after those that were started before it: of several, trio runs any first."""
+    waiting.append(begin)
+    spawner.start_soon(_first_of, waiting)
+
+
+async def _first_of(waiting: Waiting) -> None:
+    await waiting.popleft()()

@@ -12,8 +12,9 @@ import errno
 import math
 import socket
 import ssl
-from collections import Counter, OrderedDict
+from collections import Counter, OrderedDict, deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
 from ipaddress import ip_address
 from itertools import chain
 from typing import Never
@@ -22,7 +23,7 @@ import structlog
 import trio
 
 from server.net.addresses import customer
-from server.net.guard import Guard
+from server.net.guard import Guard, Waiting, start_in_turn
 from server.net.hosts import Hosts
 from server.net.introduction import introduced
 from server.net.limits import Limits
@@ -269,6 +270,7 @@ async def serve(
     """
     full = False
     watcher = readiness()
+    accepted: Waiting = deque()
     with listener:
         while True:
             await trio.lowlevel.wait_readable(listener)
@@ -280,7 +282,8 @@ async def serve(
                     full = False
                     if visitor := admission.admit(wire):
                         may = headers and visitor.proxied
-                        guard.start_soon(_attended, attend, wire, visitor, guard, limits, tls, may)
+                        attended = partial(_attended, attend, wire, visitor, guard, limits, tls, may)
+                        start_in_turn(guard, accepted, attended)
                     else:
                         wire.close()
             except BlockingIOError:

@@ -9,8 +9,7 @@ A dialect keeps no flag of its own for any of this: it asks `state`, `visit` and
 `seat`.
 """
 
-from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
 from typing import TypedDict, Unpack
 
@@ -22,7 +21,7 @@ from server.host.passing import Passing
 from server.host.reception import REPLACED, Unwelcome, Visit
 from server.host.view import Held, Told
 from server.host.wire_log import NO_TAPE
-from server.net.guard import Severed, is_ours
+from server.net.guard import Severed, is_ours, start_in_turn
 from server.protocols.common.states import TABLE, Happening, Impossible, State
 from server.protocols.common.talk_budget import TalkBudget
 from server.protocols.common.tournament_end import when_over
@@ -171,8 +170,7 @@ class Attendance:
         """
         self.happens(Happening.CAME)
         come = partial(self._come, name, game, authenticated, admitted, refused, early, wishes)
-        self._host.coming.append(come)
-        self._host.guard.start_soon(_whoever_is_next, self._host.coming)
+        start_in_turn(self._host.guard, self._host.coming, come)
 
     async def _come(
         self,
@@ -478,11 +476,6 @@ class Attendance:
         if player is None or held is None or self.seat is not None or held.record.state is Stage.FINISHED:
             return None
         return taken_out(held.record, player.name)
-
-
-async def _whoever_is_next(coming: deque[Callable[[], Awaitable[None]]]) -> None:
-    """Of tasks that are started in one go, any may run first: bots come in the order of their words."""
-    await coming.popleft()()
 
 
 def _nothing() -> None:
