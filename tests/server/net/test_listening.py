@@ -433,7 +433,8 @@ async def test_a_listener_that_is_to_stop_in_the_moment_in_which_somebody_comes_
     class Serves(Guard):
         def start_soon(self, *task: Any, **named: Any) -> None:
             served.append(stopping.cancel_called)
-            task[2].close()
+            _, accepted = task
+            accepted.popleft().args[1].close()
 
     async def attend(wire: Wire, visitor: Visitor) -> None:
         pass
