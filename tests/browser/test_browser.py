@@ -11,7 +11,7 @@ from games.catalogue import catalogue
 from server.pages import formatting
 from server.pages.tables import PAGE
 from tests.browser.bots import Bot
-from tests.browser.conftest import BOTS, GAMES, LOOKS, faults, picture, visitor
+from tests.browser.conftest import BOTS, GAMES, LOOKS, faults, order, picture, visitor
 from tests.browser.hostile import PAYLOADS
 from tests.effort import tries
 from tests.hang import HANG, wait_for
@@ -169,6 +169,38 @@ def test_a_live_match_is_followed_unless_somebody_looks_back(
         expect(page.locator(".clock.running")).to_have_count(1)
         one = page.locator(".clock.running").text_content()
         wait_for(lambda: page.locator(".clock.running").text_content() != one)
+        assert spectator.complaints == []
+
+
+def test_the_page_of_a_live_match_gets_what_belongs_to_its_end(browser: Browser, serve: Any) -> None:
+    """The place and the focus of whoever looks stay; once it is void, the frame elsewhere says so too."""
+    cup = ("--tournament", "cup", "--game", "tic-tac-toe", "--format", "round-robin", "--entrants", "2")
+    served, turns = serve(*QUIET, *cup), Semaphore(0)
+    for name in ("ada", "bela"):
+        Bot(served.tcp, name, "tic-tac-toe", turns=turns)
+    wait_for(lambda: served.get("/api/matches/cup-1")[0] == 200)
+    with visitor(browser, served.http) as spectator:
+        page, framed = spectator.open("/matches/cup-1"), spectator.open("/embed/matches/cup-1")
+        turns.release()
+        expect(page.locator("#moves li")).to_have_count(1)
+        page.keyboard.press("Home")
+        expect(page.locator("[data-where]")).to_have_text("the beginning")
+        page.locator("#token").type("half of it")
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        turns.release(20)
+        expect(page.locator("#grades")).to_contain_text("the share of moves that kept a win or a draw")
+        expect(page.locator("#about")).to_contain_text("lasted")
+        expect(page.locator("#as-text")).to_contain_text("as text")
+        expect(page.locator("#receipt")).to_contain_text("Receipt")
+        token = (served.data / "organiser-token").read_text().strip()
+        order(served, token, "/cup/void", match="cup-1", why="a cable")
+        for each in (page, framed):
+            expect(each.locator("#state")).to_contain_text("Void: counts for nothing")
+        expect(page.locator("[data-where]")).to_have_text("the beginning")
+        expect(page.locator("#token")).to_be_focused()
+        expect(page.locator("#token")).to_have_value("half of it")
+        assert len([each for each in asked if "/matches/cup-1?ply=0" in each]) <= 3
         assert spectator.complaints == []
 
 

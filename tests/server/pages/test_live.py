@@ -119,6 +119,35 @@ async def test_a_page_goes_on_where_it_was_made(autojump_clock: MockClock) -> No
     assert watcher.gaps == 0
 
 
+async def test_the_page_of_a_live_match_is_told_of_its_end_its_grades_and_that_it_is_void(
+    autojump_clock: MockClock,
+) -> None:
+    async with gallery() as here:
+        await running(here, "ann", "bob")
+        watcher = await here.watch("page=/matches/cup-1")
+        await trio.sleep(0.5)
+        page = await here.read("/matches/cup-1")
+        await watcher.look()
+        assert 'data-edition="live"' in page
+        assert watcher.parts["edition"] == "live"
+        await trio.sleep(30.0)
+        await watcher.look()
+        assert watcher.parts["edition"] == "over"
+        page = await here.read("/matches/cup-1")
+        assert 'data-edition="graded"' in page
+        await trio.sleep(1.0)
+        await watcher.look()
+        assert watcher.parts["edition"] == "graded"
+        await Desk(here.host.tournaments["cup"]).void("cup-1", "a cable")
+        await trio.sleep(1.0)
+        await watcher.look()
+        page = await here.read("/matches/cup-1")
+    assert watcher.parts["edition"] == "graded void"
+    assert 'data-edition="graded void"' in page
+    assert "Void: counts for nothing" in watcher.parts["state"]
+    assert watcher.parts["state"].strip() in page
+
+
 async def test_there_are_at_most_twenty_frames_a_second(autojump_clock: MockClock) -> None:
     async with gallery() as here:
         large = {"rows": 31, "cols": 31}
