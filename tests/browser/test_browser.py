@@ -1,6 +1,7 @@
 """The pages in a real browser, while real bots play through real doors."""
 
 import xml.etree.ElementTree as ET
+from itertools import product
 from threading import Semaphore
 from typing import Any
 
@@ -252,6 +253,31 @@ def test_every_page_fits_and_can_be_looked_at(browser: Browser, arena: Served, l
             assert spectator.noted(page) == [], name
             whole = name != "protocol"  # which is as long as a book
             picture(page, f"{name.replace(' ', '-')}-{look}", whole)
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_match_fits_where_it_is_narrow_whatever_bots_say_of_their_time(
+    browser: Browser, serve: Any, scripts: bool
+) -> None:
+    cup = ("--tournament", "cup", "--game", "connect-4", "--format", "round-robin", "--entrants", "2")
+    served = serve(*QUIET, *cup)
+    for name in ("greedy-connect-4", "one-with-a-name-that-is-long-1"):
+        Bot(served.tcp, name, "connect-4", spent=0.0123)
+    wait_for(lambda: served.get("/api/tournaments/cup")[1]["state"] == "finished")
+    with visitor(browser, served.http, java_script_enabled=scripts) as spectator:
+        page = spectator.open("/")
+        for path, width in product(("/matches/cup-1", "/embed/matches/cup-1"), (320, 414, 420)):
+            page.set_viewport_size({"width": width, "height": 640})
+            spectator.go(page, path)
+            expect(page.locator(".seats").first).to_contain_text("by its own clock")
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, (path, width)
+            for score in page.locator(".seats .score").all():
+                box = score.bounding_box()
+                assert box is not None
+                assert box["x"] + box["width"] <= width, (path, width)
+            name = page.locator(".seats th a").first.bounding_box()
+            assert name is not None
+            assert name["width"] > 100, (path, width)
 
 
 def test_a_projector_shows_a_single_board_as_large_as_it_can(browser: Browser, arena: Served) -> None:
