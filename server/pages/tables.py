@@ -4,7 +4,7 @@ All of it costs what it shows: the table is on a board that was made elsewhere
 (`server/host/boards.py`), and the rest is looked up in the record.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -36,10 +36,14 @@ class Column(Struct, frozen=True):
 
     title: str
     explanation: str
+    put: Callable[[float], str] = formatting.tie_break
 
 
 LADDER = "rating"  # the criterion that ladders rank by: a skill, which pages show as Elo
-AT_LEAST = Column("At least", "Elo above somebody new that it almost certainly has at least")
+AT_LEAST = Column(
+    "At least", "Elo above somebody new that it almost certainly has at least", formatting.ladder
+)
+ESTIMATE = "strength"  # the one that is in Elo itself
 
 
 class Line(Struct, frozen=True):
@@ -109,7 +113,10 @@ def standings(record: Record, board: Board, page: int | None = None) -> dict[str
 
 def _column(name: str) -> Column:
     criterion = CRITERIA[name]
-    return AT_LEAST if name == LADDER else Column(criterion.title, criterion.explanation)
+    if name == LADDER:
+        return AT_LEAST
+    put = formatting.signed if name == ESTIMATE else formatting.tie_break
+    return Column(criterion.title, criterion.explanation, put)
 
 
 def latest(record: Record) -> float | None:

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 import trio
+from msgspec import structs
 from trio.testing import MockClock
 
 from server.pages import bot, home, tables
+from server.pages.rendering import part
 from server.pages.tournament import parts_of, stamp
 from tests.server.pages.gallery import Gallery, gallery
 from tests.steps import steps_taken
@@ -56,6 +58,20 @@ async def test_the_pages_of_the_standings_are_the_standings(autojump_clock: Mock
     assert [len(each) for each in found[:3]] == [tables.PAGE, tables.PAGE, 30]
     assert [*chain(*found[:3])] == [row.name for row in record.standings()]
     assert found[3] == found[2], "the last, for whoever asks for more"
+
+
+def test_the_estimate_by_which_a_tournament_is_decided_is_shown_as_elo_is() -> None:
+    record = event("decide", ("ann", "bob"))
+    for number in range(5):
+        play(record, Random(number), "ann", "bob")
+    board = ScoreSheet().board(record, 0.0)
+    (row, other) = (
+        structs.replace(each, tie_breaks=(figure,))
+        for each, figure in zip(board.rows, (129.6, -186.5), strict=True)
+    )
+    seen = tables.standings(record, structs.replace(board, rows=[row, other]))
+    shown = part("standings", seen | {"whole": False})
+    assert re.findall(r'<td class="figure tie">([^<]*)</td>', shown) == ["+130", "−186"]
 
 
 async def test_a_large_field_is_not_crossed_but_compared_with_its_nearest(autojump_clock: MockClock) -> None:
