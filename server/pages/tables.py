@@ -208,6 +208,7 @@ def meetings(record: Record, pairings: Sequence[Pairing]) -> list[Meeting]:
 
 def _meeting(record: Record, pairing: Pairing, live: str | None) -> Meeting:
     result, name = record.public.results.came_to.get(pairing.number), record.match_of(pairing.number)
+    state = "live" if live else "open" if pairing.number in record.open else "over"
     return Meeting(
         pairing.number,
         pairing.round,
@@ -215,8 +216,8 @@ def _meeting(record: Record, pairing: Pairing, live: str | None) -> Meeting:
         pairing.second,
         live or name,
         None if result is None else result.score,
-        "live" if live else "open" if pairing.number in record.open else "over",
-        None if name is None or live else record.matches[name].ended,
+        state,
+        record.matches[name].ended if name is not None and state == "over" else None,
     )
 
 
