@@ -21,6 +21,8 @@ from tests.server.windowed import Weather
 from tests.tournament.world import Behaviour, silent
 from tournament.desk import Desk
 from tournament.events import Ended
+from tournament.facts import Opened
+from tournament.format import Terms
 from tournament.player import Seat
 
 pytestmark = pytest.mark.slow
@@ -266,6 +268,21 @@ async def test_a_page_that_nobody_has_open_is_forgotten_and_no_task_is_left(
         await trio.sleep(1.0)
         assert here.pages.live.pages == ["/"]
         other.client.end.close()
+
+
+async def test_how_lots_are_drawn_is_on_the_page_as_soon_as_it_is_revealed(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        await here.host.open("cup", Opened(GAME, "round-robin", 2, Terms(seed=None)))
+        watcher = await here.watch("page=/tournaments/cup")
+        await trio.sleep(1.0)
+        await watcher.look()
+        assert "Lots will be drawn by a seed that the host has chosen" in watcher.parts["lots"]
+        await here.come("ann", "bob", behave=silent)
+        await trio.sleep(2.0)
+        await watcher.look()
+        page = await here.read("/tournaments/cup")
+    assert "Lots were drawn by the seed" in watcher.parts["lots"]
+    assert f'<span id="lots">{watcher.parts["lots"]}</span>' in page
 
 
 async def test_what_an_organiser_does_is_on_the_page_at_once(autojump_clock: MockClock) -> None:
