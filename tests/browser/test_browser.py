@@ -178,7 +178,7 @@ def test_the_page_of_a_live_match_gets_what_belongs_to_its_end(browser: Browser,
     cup = ("--tournament", "cup", "--game", "tic-tac-toe", "--format", "round-robin", "--entrants", "2")
     served, turns = serve(*QUIET, *cup), Semaphore(0)
     for name in ("ada", "bela"):
-        Bot(served.tcp, name, "tic-tac-toe", turns=turns)
+        Bot(served.tcp, name, "tic-tac-toe", turns=turns, says={"spent": 0.01, "note": "so I think"})
     wait_for(lambda: served.get("/api/matches/cup-1")[0] == 200)
     with visitor(browser, served.http) as spectator:
         page, framed = spectator.open("/matches/cup-1"), spectator.open("/embed/matches/cup-1")
@@ -194,6 +194,9 @@ def test_the_page_of_a_live_match_gets_what_belongs_to_its_end(browser: Browser,
         expect(page.locator("#about")).to_contain_text("lasted")
         expect(page.locator("#as-text")).to_contain_text("as text")
         expect(page.locator("#receipt")).to_contain_text("Receipt")
+        expect(page.locator("#moves .note")).to_have_count(page.locator("#moves li").count())
+        for each in (page, framed):
+            expect(each.locator("#state")).to_contain_text("by its own clock")
         token = (served.data / "organiser-token").read_text().strip()
         order(served, token, "/cup/void", match="cup-1", why="a cable")
         for each in (page, framed):
@@ -262,7 +265,7 @@ def test_a_match_fits_where_it_is_narrow_whatever_bots_say_of_their_time(
     cup = ("--tournament", "cup", "--game", "connect-4", "--format", "round-robin", "--entrants", "2")
     served = serve(*QUIET, *cup)
     for name in ("greedy-connect-4", "one-with-a-name-that-is-long-1"):
-        Bot(served.tcp, name, "connect-4", spent=0.0123)
+        Bot(served.tcp, name, "connect-4", says={"spent": 0.0123})
     wait_for(lambda: served.get("/api/tournaments/cup")[1]["state"] == "finished")
     with visitor(browser, served.http, java_script_enabled=scripts) as spectator:
         page = spectator.open("/")
