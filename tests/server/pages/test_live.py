@@ -150,6 +150,23 @@ async def test_the_page_of_a_live_match_is_told_of_its_end_its_grades_and_that_i
     assert watcher.parts["state"].strip() in page
 
 
+async def test_whoever_asks_again_as_soon_as_the_end_is_kept_gets_the_page_of_a_match_that_is_over(
+    autojump_clock: MockClock,
+) -> None:
+    """Also before its players are told: until then it is among those in play."""
+    async with gallery() as here:
+        await running(here, "ann", "bob")
+        await trio.sleep(0.5)
+        matches = here.host.tournaments["cup"].matches
+        untold = matches["cup-1"]
+        await trio.sleep(30.0)
+        matches["cup-1"] = untold
+        page = await here.read("/matches/cup-1")
+        del matches["cup-1"]
+    assert 'data-edition="graded"' in page
+    assert "Receipt: " in page
+
+
 async def test_there_are_at_most_twenty_frames_a_second(autojump_clock: MockClock) -> None:
     async with gallery() as here:
         large = {"rows": 31, "cols": 31}
