@@ -102,6 +102,10 @@ class Grader:
                 await done.wait()
         return self._latest(key)
 
+    def knows(self, record: Record, match: str) -> bool:
+        """Whether the grades of a match are there; asks for nothing."""
+        return (record.kept_as, match) in self._known
+
     def summary(self, record: Record, fetch: Fetch) -> Summary | None:
         """What is known by now about the bots of a tournament; the rest is begun with."""
         if not graded(record):

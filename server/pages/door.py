@@ -169,7 +169,7 @@ class Pages:
             case ["tournaments", name] if name in self._host.shown:
                 look = TournamentLook(self._host, self._host.shown[name], self._turns)
             case ["matches", name] if (found := await self._stories.find(name)) is not None:
-                look = MatchLook(*found)
+                look = MatchLook(*found, self._host.grader)
             case _:
                 self.site.missing(exchange, f"There is no page {address[:80]!r} that changes.")
                 return

@@ -19,8 +19,9 @@ MINUTE, HOUR, DAY = 60, 3600, 86400
 
 def points(score: float) -> str:
     """`3½`, as people write it."""
-    whole, half = divmod(round(score * 2), 2)
-    return f"{whole or ''}½" if half else str(whole)
+    whole, half = divmod(abs(round(score * 2)), 2)
+    sign = "−" if round(score * 2) < 0 else ""
+    return sign + (f"{whole or ''}½" if half else str(whole))
 
 
 def seconds(spent: float) -> str:
@@ -59,6 +60,11 @@ def lasted(took: float) -> str:
 def signed(figure: float) -> str:
     """A rating, always with its sign, because only differences mean anything."""
     return f"{figure:+.0f}".replace("-", "−") if round(figure) else "0"
+
+
+def tie_break(value: float) -> str:
+    """Points where it is such, or else one figure after the point."""
+    return points(value) if (value * 2) % 1 == 0 else f"{value:.1f}"
 
 
 def percent(share: float) -> str:
@@ -174,7 +180,6 @@ FILTERS: Mapping[str, Callable[..., str]] = {
     "lasted": lasted,
     "when": when,
     "clock_time": clock_time,
-    "ladder": ladder,
     "json": json,
     "quoted": quoted,
     "bot_address": bot_address,

@@ -35,6 +35,7 @@ class Summary(Struct, frozen=True):
     wanted: int | None
     decided: int
     drawn: int
+    endless: bool
     playing: int
     eta: float | None
     latest: float | None  # when the latest match ended, by the wall clock
@@ -136,6 +137,7 @@ class HomeLook:
             record.opened.entrants,
             record.decided,
             record.pairings,
+            record.format.endless,
             len(tournament.matches),
             tournament.eta(),
             tables.latest(record),

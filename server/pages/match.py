@@ -13,6 +13,7 @@ from games.estimate import in_words as went_wrong
 from games.perfect import Grades
 from games.perfect import in_words as threw_away
 from server.export.words import FAULTS, before_move, in_words
+from server.host.grading import Grader
 from server.http.wire import Response
 from server.pages import formatting
 from server.pages.clock_graph import clock_graph
@@ -57,9 +58,10 @@ class Seat(Struct, frozen=True):
 class MatchLook:
     """A match as it goes on, for its page and for whoever frames its board."""
 
-    def __init__(self, record: Record, story: Story) -> None:
+    def __init__(self, record: Record, story: Story, grader: Grader) -> None:
         self.story = story
         self._record = record
+        self._grader = grader
         self._items: list[Markup] = []
         self._last: object = None
 
@@ -67,13 +69,15 @@ class MatchLook:
         await completed(self.story)
 
     def parts(self, now: float) -> Iterator[tuple[str, Markup]]:
-        looked = state(self.story)
+        known = edition(self._record, self.story.name, self._grader.knows(self._record, self.story.name))
+        looked = known, state(self.story)
         if looked == self._last:
             return
         self.story.complete()
         yield "board", self.story.board(len(self.story.plies))
         yield "state", part("state", shown(self._record, self.story))
         yield "graph", graph(self._record, self.story)
+        yield "edition", Markup(known)  # noqa: S704 - words of ours
         causes = self.story.causes
         while len(self._items) < len(self.story.plies):
             self._items.append(item(self.story, self.story.plies[len(self._items)], causes))
@@ -122,9 +126,18 @@ def state(story: Story) -> object:
     return source.name, told, source.result, source.clock.running, source.clock.deadline
 
 
-def seats(story: Story, ply: int | None = None) -> list[Seat]:
-    """Both sides: as they are now, or as they were after so many plies."""
+def edition(record: Record, match: str, graded: bool) -> str:
+    """What a page can have of a match by now; its script asks for the page again when there is more."""
+    if not record.is_over(match):
+        return "live"
+    return ("graded" if graded else "over") + (" void" if match in record.voided else "")
+
+
+def seats(story: Story, ply: int | None = None, over: Concluded | None = None) -> list[Seat]:
+    """Both sides: as they are now, or as they were after so many plies; `over` is what is kept of the end."""
     source, ended = story.source, story.ended
+    if isinstance(source, Concluded):
+        over = source
     now = ply is None or (ply == len(story) and ended is None)
     used = story.plies[(ply or len(story.plies)) - 1].used if story.plies and ply != 0 else (0.0, 0.0)
     found: list[Seat] = []
@@ -135,14 +148,10 @@ def seats(story: Story, ply: int | None = None) -> list[Seat]:
             running = source.clock.running == seat and source.clock.deadline < inf
             until = source.clock.deadline if running else None
         name, called = story.players[seat], story.game.seats[seat]
-        thought, network = (None, None) if isinstance(source, Match) else _split(source, seat)
-        sort = None if isinstance(source, Match) else SORTS.get(source.kinds[seat])
+        thought, network = (None, None) if over is None else (over.thought[seat], over.network[seat])
+        sort = None if over is None else SORTS.get(over.kinds[seat])
         found.append(Seat(name, called, left, until, used[seat], thought, network, _score(story, seat), sort))
     return found
-
-
-def _split(over: Concluded, seat: int) -> tuple[float | None, float | None]:
-    return over.thought[seat], over.network[seat]
 
 
 def _score(story: Story, seat: int) -> float | None:
@@ -163,7 +172,7 @@ def shown(record: Record, story: Story) -> dict[str, Any]:
         "causes": [(cause["at"], in_words(cause, story.players)) for cause in told],
         "fault": FAULTS[ended.fault] if ended and ended.fault and not voided else None,
         "story": story,
-        "seats": seats(story),
+        "seats": seats(story, over=record.matches.get(story.name)),
         "ended": ended,
         "ending": Ending.VOID if voided else ended.ending if ended else None,
         "why": ended.why if ended else None,

@@ -16,6 +16,7 @@ from server.pages.paging import asked_for
 from server.pages.site import Site
 from server.pages.stories import Stories
 from tournament.facts import Concluded
+from tournament.match import Match
 
 SOON = 0.5  # seconds that a page waits for how well a match was played
 FRAMES = 262_144  # characters of boards in one answer, beyond the first of them
@@ -51,17 +52,18 @@ class MatchPages:
             self._site.missing(exchange, f"There is no match {name[:80]!r}.", framed=framed)
             return
         record, story = found
-        address, goes_on = f"/matches/{name}", story.ended is None
+        address, goes_on = f"/matches/{name}", isinstance(story.source, Match)  # or its end is being kept
         receipt = None if goes_on else await self._host.tournaments[record.name].receipt(name)
         if goes_on:
-            await self._live.ready(address, MatchLook(record, story))
+            await self._live.ready(address, MatchLook(record, story, self._host.grader))
         judged = None
         if isinstance(story.source, Concluded) and not framed:
             judged = match.judged(story, await self._host.grader.of(record, story.source, SOON))
+        has = "live" if goes_on else match.edition(record, name, judged is not None)
         async with self._turns.short:
             live = self._live.show(address) if goes_on else None
             seen = match.page(record, await match.completed(story), asked_for(exchange.request, "ply"))
-            seen |= {"receipt": receipt, "judged": judged}
+            seen |= {"receipt": receipt, "judged": judged, "edition": has}
             seen |= {"graded": graded(record) and not goes_on, "estimated": estimated(record)}
             exchange.respond(self._site.page(template, exchange, framed=framed, live=live, **seen))
 

@@ -18,10 +18,9 @@ class Stories:
         if tournament is None:
             return None
         record = tournament.record
-        if (live := tournament.matches.get(name)) is not None:
-            return record, Story(record, live)
-        if name not in record.matches:
-            return None
+        if name not in record.matches:  # what is kept of its end is there before its players are told of it
+            live = tournament.matches.get(name)
+            return None if live is None else (record, Story(record, live))
         story = self._kept.pop(name, None) or Story(record, await tournament.concluded(name))
         self._kept[name] = story
         while len(self._kept) > STORIES:

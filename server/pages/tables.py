@@ -4,7 +4,7 @@ All of it costs what it shows: the table is on a board that was made elsewhere
 (`server/host/boards.py`), and the rest is looked up in the record.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -36,10 +36,14 @@ class Column(Struct, frozen=True):
 
     title: str
     explanation: str
+    put: Callable[[float], str] = formatting.tie_break
 
 
 LADDER = "rating"  # the criterion that ladders rank by: a skill, which pages show as Elo
-AT_LEAST = Column("At least", "Elo above somebody new that it almost certainly has at least")
+AT_LEAST = Column(
+    "At least", "Elo above somebody new that it almost certainly has at least", formatting.ladder
+)
+ESTIMATE = "strength"  # the one that is in Elo itself
 
 
 class Line(Struct, frozen=True):
@@ -109,7 +113,10 @@ def standings(record: Record, board: Board, page: int | None = None) -> dict[str
 
 def _column(name: str) -> Column:
     criterion = CRITERIA[name]
-    return AT_LEAST if name == LADDER else Column(criterion.title, criterion.explanation)
+    if name == LADDER:
+        return AT_LEAST
+    put = formatting.signed if name == ESTIMATE else formatting.tie_break
+    return Column(criterion.title, criterion.explanation, put)
 
 
 def latest(record: Record) -> float | None:
@@ -201,6 +208,7 @@ def meetings(record: Record, pairings: Sequence[Pairing]) -> list[Meeting]:
 
 def _meeting(record: Record, pairing: Pairing, live: str | None) -> Meeting:
     result, name = record.public.results.came_to.get(pairing.number), record.match_of(pairing.number)
+    state = "live" if live else "open" if pairing.number in record.open else "over"
     return Meeting(
         pairing.number,
         pairing.round,
@@ -208,8 +216,8 @@ def _meeting(record: Record, pairing: Pairing, live: str | None) -> Meeting:
         pairing.second,
         live or name,
         None if result is None else result.score,
-        "live" if live else "open" if pairing.number in record.open else "over",
-        None if name is None or live else record.matches[name].ended,
+        state,
+        record.matches[name].ended if name is not None and state == "over" else None,
     )
 
 

@@ -32,6 +32,7 @@ class TournamentLook:
         self._turns = turns
         self._wall = Wall(PLACES)
         self._hung: list[object] = [()] * PLACES
+        self._revealed: object = ()  # by what lots were drawn, at the last look
         self._made: Parts = {}
         self._given: Parts | None = None
         self._stamp: object = None  # what was known when the tables were made
@@ -47,7 +48,11 @@ class TournamentLook:
     def parts(self, now: float) -> Iterator[tuple[str, Markup]]:
         self._wall.arrange([self._tournament], now)
         yield from home.hung(self._wall, self._hung)
-        if not self._busy and now >= self._due and stamp(self._tournament.record) != self._stamp:
+        record = self._tournament.record
+        if record.revealed != self._revealed:
+            self._revealed = record.revealed
+            yield "lots", part("lots", {"record": record})
+        if not self._busy and now >= self._due and stamp(record) != self._stamp:
             self._busy = True
             self._host.guard.start_soon(self._make_again)
         if (made := self._made) is not self._given:

@@ -39,7 +39,7 @@ def standings_table(rows: Sequence[dict[str, Any]], title: str) -> str:
 
 
 def _cells(row: dict[str, Any]) -> tuple[object, ...]:
-    rating = "" if row["rating"] is None else f"{row['rating']:.0f}"
+    rating = "" if row["rating"] is None else str(round(row["rating"]))  # never -0
     if row["interval"] is not None:
         low, high = row["interval"]
         rating += f" ± {(high - low) / 2:.0f}"

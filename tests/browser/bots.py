@@ -19,7 +19,7 @@ from tests.hang import HANG
 class Bot(Thread):
     """Plays until its tournament is over, or until it is told to leave.
 
-    With `turns` it makes a move each time that they are released.
+    With `turns` it makes a move each time that they are released. What it `says` it says with each.
     """
 
     def __init__(
@@ -32,6 +32,7 @@ class Bot(Thread):
         think: float = 0.0,
         turns: Semaphore | None = None,
         token: str | None = None,
+        says: dict[str, Any] | None = None,
     ) -> None:
         super().__init__(daemon=True)
         self._game = catalogue()[game]
@@ -39,6 +40,7 @@ class Bot(Thread):
         self._brain = (greedy if brain == "greedy" else random)(self._game, seed)
         self._think = think
         self._turns = turns
+        self._says = says or {}
         self._position: Any = None
         self._connection = socket.create_connection(("127.0.0.1", port), HANG)
         self._say({"type": "hello", "name": name, "game": game} | ({"token": token} if token else {}))
@@ -70,7 +72,7 @@ class Bot(Thread):
                     if self._turns is not None:
                         self._turns.acquire()
                     move = self._brain(self._position, lambda: False)
-                    self._say({"type": "move", "ply": ply, "move": self._game.write(move)})
+                    self._say({"type": "move", "ply": ply, "move": self._game.write(move)} | self._says)
             case {"type": "standings"}:
                 self._connection.shutdown(socket.SHUT_RDWR)
             case _:

@@ -1,6 +1,7 @@
 """The pages in a real browser, while real bots play through real doors."""
 
 import xml.etree.ElementTree as ET
+from itertools import product
 from threading import Semaphore
 from typing import Any
 
@@ -11,7 +12,7 @@ from games.catalogue import catalogue
 from server.pages import formatting
 from server.pages.tables import PAGE
 from tests.browser.bots import Bot
-from tests.browser.conftest import BOTS, GAMES, LOOKS, faults, picture, visitor
+from tests.browser.conftest import BOTS, GAMES, LOOKS, faults, order, picture, visitor
 from tests.browser.hostile import PAYLOADS
 from tests.effort import tries
 from tests.hang import HANG, wait_for
@@ -172,6 +173,41 @@ def test_a_live_match_is_followed_unless_somebody_looks_back(
         assert spectator.complaints == []
 
 
+def test_the_page_of_a_live_match_gets_what_belongs_to_its_end(browser: Browser, serve: Any) -> None:
+    """The place and the focus of whoever looks stay; once it is void, the frame elsewhere says so too."""
+    cup = ("--tournament", "cup", "--game", "tic-tac-toe", "--format", "round-robin", "--entrants", "2")
+    served, turns = serve(*QUIET, *cup), Semaphore(0)
+    for name in ("ada", "bela"):
+        Bot(served.tcp, name, "tic-tac-toe", turns=turns, says={"spent": 0.01, "note": "so I think"})
+    wait_for(lambda: served.get("/api/matches/cup-1")[0] == 200)
+    with visitor(browser, served.http) as spectator:
+        page, framed = spectator.open("/matches/cup-1"), spectator.open("/embed/matches/cup-1")
+        turns.release()
+        expect(page.locator("#moves li")).to_have_count(1)
+        page.keyboard.press("Home")
+        expect(page.locator("[data-where]")).to_have_text("the beginning")
+        page.locator("#token").type("half of it")
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        turns.release(20)
+        expect(page.locator("#grades")).to_contain_text("the share of moves that kept a win or a draw")
+        expect(page.locator("#about")).to_contain_text("lasted")
+        expect(page.locator("#as-text")).to_contain_text("as text")
+        expect(page.locator("#receipt")).to_contain_text("Receipt")
+        expect(page.locator("#moves .note")).to_have_count(page.locator("#moves li").count())
+        for each in (page, framed):
+            expect(each.locator("#state")).to_contain_text("by its own clock")
+        token = (served.data / "organiser-token").read_text().strip()
+        order(served, token, "/cup/void", match="cup-1", why="a cable")
+        for each in (page, framed):
+            expect(each.locator("#state")).to_contain_text("Void: counts for nothing")
+        expect(page.locator("[data-where]")).to_have_text("the beginning")
+        expect(page.locator("#token")).to_be_focused()
+        expect(page.locator("#token")).to_have_value("half of it")
+        assert len([each for each in asked if "/matches/cup-1?ply=0" in each]) <= 3
+        assert spectator.complaints == []
+
+
 def test_a_page_finds_its_host_again_after_a_restart(browser: Browser, serve: Any) -> None:
     first = serve(*QUIET)
     with visitor(browser, first.http) as spectator:
@@ -220,6 +256,31 @@ def test_every_page_fits_and_can_be_looked_at(browser: Browser, arena: Served, l
             assert spectator.noted(page) == [], name
             whole = name != "protocol"  # which is as long as a book
             picture(page, f"{name.replace(' ', '-')}-{look}", whole)
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_match_fits_where_it_is_narrow_whatever_bots_say_of_their_time(
+    browser: Browser, serve: Any, scripts: bool
+) -> None:
+    cup = ("--tournament", "cup", "--game", "connect-4", "--format", "round-robin", "--entrants", "2")
+    served = serve(*QUIET, *cup)
+    for name in ("greedy-connect-4", "one-with-a-name-that-is-long-1"):
+        Bot(served.tcp, name, "connect-4", says={"spent": 0.0123})
+    wait_for(lambda: served.get("/api/tournaments/cup")[1]["state"] == "finished")
+    with visitor(browser, served.http, java_script_enabled=scripts) as spectator:
+        page = spectator.open("/")
+        for path, width in product(("/matches/cup-1", "/embed/matches/cup-1"), (320, 414, 420)):
+            page.set_viewport_size({"width": width, "height": 640})
+            spectator.go(page, path)
+            expect(page.locator(".seats").first).to_contain_text("by its own clock")
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, (path, width)
+            for score in page.locator(".seats .score").all():
+                box = score.bounding_box()
+                assert box is not None
+                assert box["x"] + box["width"] <= width, (path, width)
+            name = page.locator(".seats th a").first.bounding_box()
+            assert name is not None
+            assert name["width"] > 100, (path, width)
 
 
 def test_a_projector_shows_a_single_board_as_large_as_it_can(browser: Browser, arena: Served) -> None:

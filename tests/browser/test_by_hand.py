@@ -45,6 +45,16 @@ def test_a_person_plays_every_game_by_hand(browser: Browser, axe: str, serve: An
             expect(page.locator("[data-status]")).to_contain_text("You have lost")
 
 
+def test_without_scripts_the_page_says_that_it_needs_them(browser: Browser, serve: Any) -> None:
+    served = serve("--log-level", "error")
+    with visitor(browser, served.http, java_script_enabled=False) as person:
+        page = person.open("/games/tic-tac-toe/play?against=first&name=Ann")
+        said = page.locator("[data-status]").evaluate(
+            "(element) => element.innerText"
+        )  # locators pass over noscript
+        assert said.startswith("This page needs scripts")
+
+
 def test_a_second_click_is_no_answer_to_the_next_question(browser: Browser, serve: Any) -> None:
     """Catches a spot that can still be clicked when its move has been sent: in this game that loses."""
     served = serve("--log-level", "error")

@@ -106,6 +106,13 @@ def test_the_terminal_says_what_is_decided_under_the_table() -> None:
     assert first["strength_interval"] == first["interval"]
 
 
+def test_a_rating_that_is_rounded_to_nothing_has_no_sign_at_the_terminal() -> None:
+    told = report_shown(deciding(60))
+    told["rows"][0] |= {"rating": -0.3, "interval": (-190.0, 190.0)}
+    lines = rendered(told, as_json=False).splitlines()
+    assert any(line.endswith(" 0 ± 190") for line in lines)
+
+
 def test_an_export_may_have_the_ratings_of_earlier_versions() -> None:
     record, random = event("round-robin"), Random(1)
     for _ in range(20):

@@ -1,10 +1,11 @@
 // A match: the board at any ply, by scrubber, buttons, arrow keys or the list of moves. At the last ply of a
-// live match it follows what comes.
+// live match it follows what comes, and after its end what becomes known of it.
 
 import { take } from "./live.js";
-import { nodes } from "./parts.js";
+import { nodes, show, whole } from "./parts.js";
 
 const PACE = 700; // ms between two moves while it plays
+const SPREAD = 1000; // ms within which spectators ask for the page again: not all at the same time
 const KEPT = 400; // frames that are kept: of large boards these are megabytes
 const main = document.querySelector("[data-match]");
 const name = main.dataset.match;
@@ -104,6 +105,31 @@ function play(on) {
   timer = setInterval(() => (wanted < last ? go(wanted + 1) : play(false)), PACE);
 }
 
+const had = new Set([main.dataset.edition]); // editions of this page that were fetched
+
+/** Once there is another edition of this page, replace what it has beyond what the stream sends. */
+async function renew() {
+  const told = document.getElementById("edition")?.textContent;
+  if (told === undefined || had.has(told)) return;
+  had.add(told);
+  await new Promise((later) => setTimeout(later, SPREAD * Math.random()));
+  try {
+    const answer = await fetch(`/matches/${name}?ply=${ply}`, { headers: { Accept: "text/html" } });
+    if (!answer.ok) throw new Error(answer.statusText);
+    const fresh = whole(await answer.text());
+    if (told !== document.getElementById("edition").textContent) return; // a later one is on its way
+    had.add(fresh.querySelector("[data-match]").dataset.edition);
+    for (const place of document.querySelectorAll("[data-renewed]")) {
+      const found = fresh.getElementById(place.id);
+      show(place, found.innerHTML);
+      if (found.dataset.first) place.dataset.first = found.dataset.first;
+    }
+    light();
+  } catch {
+    had.delete(told); // and try again when the stream is there again
+  }
+}
+
 const steps = {
   first: () => go(0),
   back: () => go(wanted - 1),
@@ -149,6 +175,7 @@ take("board", (html) => {
   if (following) board.replaceChildren(...nodes(html));
 });
 document.addEventListener("live", () => {
+  renew();
   point();
   const latest = moves.lastElementChild;
   if (!latest) return;
@@ -163,3 +190,4 @@ button.hidden = still.matches;
 point();
 document.querySelector("[data-keys]").hidden = false;
 light();
+renew(); // its end may have been kept while the page was made

@@ -6,9 +6,14 @@ import { local } from "./times.js";
 const allow = (html) => html;
 const policy = window.trustedTypes?.createPolicy("parts", { createHTML: allow }) ?? { createHTML: allow };
 
+/** The document that some HTML describes. */
+export function whole(html) {
+  return new DOMParser().parseFromString(policy.createHTML(html), "text/html");
+}
+
 /** The nodes that some HTML describes. */
 export function nodes(html) {
-  const parsed = new DOMParser().parseFromString(policy.createHTML(html), "text/html");
+  const parsed = whole(html);
   local(parsed);
   return [...parsed.body.childNodes].map((node) => document.importNode(node, true));
 }

@@ -154,4 +154,7 @@ typed.addEventListener("submit", (event) => {
 play.querySelector("[data-resign]").addEventListener("click", () => send({ type: "resign", match }));
 
 document.querySelector("[data-name]").value = name;
-if (against !== undefined) connect();
+if (against !== undefined) {
+  say("Connecting …");
+  connect();
+}

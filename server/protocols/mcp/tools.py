@@ -103,7 +103,8 @@ async def tournaments(call: Call, asked: Nothing) -> Told:
             listed.append(shown | {"state": record.state, "entrants": len(record.entrants)})
     listed = listed[-LISTED:]
     lines = [
-        f"{each['name']}: {each['game']}, {each['format']}, {each['state']}, {each['entrants']} entrants"
+        f"{each['name']}: {each['game']}, {each['format']}, {each['state']}, "
+        f"{each['entrants']} {'entrant' if each['entrants'] == 1 else 'entrants'}"
         for each in listed
     ]
     lines.append("There is also an open table for every game: join without a tournament.")

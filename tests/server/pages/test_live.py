@@ -21,6 +21,8 @@ from tests.server.windowed import Weather
 from tests.tournament.world import Behaviour, silent
 from tournament.desk import Desk
 from tournament.events import Ended
+from tournament.facts import Opened
+from tournament.format import Terms
 from tournament.player import Seat
 
 pytestmark = pytest.mark.slow
@@ -117,6 +119,52 @@ async def test_a_page_goes_on_where_it_was_made(autojump_clock: MockClock) -> No
     assert set(watcher.parts) == {"board", "state", "graph"}
     assert len(watcher.items) == 3
     assert watcher.gaps == 0
+
+
+async def test_the_page_of_a_live_match_is_told_of_its_end_its_grades_and_that_it_is_void(
+    autojump_clock: MockClock,
+) -> None:
+    async with gallery() as here:
+        await running(here, "ann", "bob")
+        watcher = await here.watch("page=/matches/cup-1")
+        await trio.sleep(0.5)
+        page = await here.read("/matches/cup-1")
+        await watcher.look()
+        assert 'data-edition="live"' in page
+        assert watcher.parts["edition"] == "live"
+        await trio.sleep(30.0)
+        await watcher.look()
+        assert watcher.parts["edition"] == "over"
+        page = await here.read("/matches/cup-1")
+        assert 'data-edition="graded"' in page
+        await trio.sleep(1.0)
+        await watcher.look()
+        assert watcher.parts["edition"] == "graded"
+        await Desk(here.host.tournaments["cup"]).void("cup-1", "a cable")
+        await trio.sleep(1.0)
+        await watcher.look()
+        page = await here.read("/matches/cup-1")
+    assert watcher.parts["edition"] == "graded void"
+    assert 'data-edition="graded void"' in page
+    assert "Void: counts for nothing" in watcher.parts["state"]
+    assert watcher.parts["state"].strip() in page
+
+
+async def test_whoever_asks_again_as_soon_as_the_end_is_kept_gets_the_page_of_a_match_that_is_over(
+    autojump_clock: MockClock,
+) -> None:
+    """Also before its players are told: until then it is among those in play."""
+    async with gallery() as here:
+        await running(here, "ann", "bob")
+        await trio.sleep(0.5)
+        matches = here.host.tournaments["cup"].matches
+        untold = matches["cup-1"]
+        await trio.sleep(30.0)
+        matches["cup-1"] = untold
+        page = await here.read("/matches/cup-1")
+        del matches["cup-1"]
+    assert 'data-edition="graded"' in page
+    assert "Receipt: " in page
 
 
 async def test_there_are_at_most_twenty_frames_a_second(autojump_clock: MockClock) -> None:
@@ -237,6 +285,21 @@ async def test_a_page_that_nobody_has_open_is_forgotten_and_no_task_is_left(
         await trio.sleep(1.0)
         assert here.pages.live.pages == ["/"]
         other.client.end.close()
+
+
+async def test_how_lots_are_drawn_is_on_the_page_as_soon_as_it_is_revealed(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        await here.host.open("cup", Opened(GAME, "round-robin", 2, Terms(seed=None)))
+        watcher = await here.watch("page=/tournaments/cup")
+        await trio.sleep(1.0)
+        await watcher.look()
+        assert "Lots will be drawn by a seed that the host has chosen" in watcher.parts["lots"]
+        await here.come("ann", "bob", behave=silent)
+        await trio.sleep(2.0)
+        await watcher.look()
+        page = await here.read("/tournaments/cup")
+    assert "Lots were drawn by the seed" in watcher.parts["lots"]
+    assert f'<span id="lots">{watcher.parts["lots"]}</span>' in page
 
 
 async def test_what_an_organiser_does_is_on_the_page_at_once(autojump_clock: MockClock) -> None:

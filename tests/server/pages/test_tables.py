@@ -8,13 +8,15 @@ from typing import Any
 
 import pytest
 import trio
+from msgspec import structs
 from trio.testing import MockClock
 
 from server.pages import bot, home, tables
+from server.pages.rendering import part
 from server.pages.tournament import parts_of, stamp
 from tests.server.pages.gallery import Gallery, gallery
 from tests.steps import steps_taken
-from tests.tournament.test_score_sheet import event, play, play_and_keep
+from tests.tournament.test_score_sheet import event, happened, play, play_and_keep
 from tournament.facts import Dealt, Drew, Entered, Froze, Voided
 from tournament.format import Pairing
 from tournament.record import Record
@@ -56,6 +58,32 @@ async def test_the_pages_of_the_standings_are_the_standings(autojump_clock: Mock
     assert [len(each) for each in found[:3]] == [tables.PAGE, tables.PAGE, 30]
     assert [*chain(*found[:3])] == [row.name for row in record.standings()]
     assert found[3] == found[2], "the last, for whoever asks for more"
+
+
+def test_the_estimate_by_which_a_tournament_is_decided_is_shown_as_elo_is() -> None:
+    record = event("decide", ("ann", "bob"))
+    for number in range(5):
+        play(record, Random(number), "ann", "bob")
+    board = ScoreSheet().board(record, 0.0)
+    (row, other) = (
+        structs.replace(each, tie_breaks=(figure,))
+        for each, figure in zip(board.rows, (129.6, -186.5), strict=True)
+    )
+    seen = tables.standings(record, structs.replace(board, rows=[row, other]))
+    shown = part("standings", seen | {"whole": False})
+    assert re.findall(r'<td class="figure tie">([^<]*)</td>', shown) == ["+130", "−186"]
+
+
+def test_a_pairing_that_is_to_be_played_again_has_not_ended() -> None:
+    record = large(1)
+    drew, over = happened(record, Random(1), "bot 1", "bot 2")
+    record.add(drew)
+    record.add(structs.replace(over, ended=60.0))
+    (_, before) = tables.schedule(record, 1)["meetings"]
+    record.add(Voided(record.endings[-1], "a cable"))
+    (_, after) = tables.schedule(record, 1)["meetings"]
+    assert (before.state, before.ended) == ("over", 60.0)
+    assert (after.state, after.ended) == ("open", None)
 
 
 async def test_a_large_field_is_not_crossed_but_compared_with_its_nearest(autojump_clock: MockClock) -> None:

@@ -2,10 +2,12 @@
 
 import re
 
+import pytest
 import trio
 from trio.testing import MockClock
 
 from server.pages import formatting, home
+from server.pages.rendering import part
 from tests.server.pages.gallery import GAME, Gallery, gallery
 from tournament.events import Ending
 from tournament.facts import Concluded
@@ -65,6 +67,25 @@ async def test_an_open_table_counts_matches_and_a_tournament_rounds(autojump_clo
     assert "match 3 (" in page
     assert '<th scope="col" class="figure">Match</th>' in table
     assert "round 1 (" in in_round
+
+
+async def test_a_ladder_that_never_ends_has_no_bar_for_how_far_it_has_come(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        await here.hold("rungs", entrants=2, format="ladder")
+        await here.come("ann", "bob")
+        await trio.sleep(60.0)
+        decided = here.host.tournaments["rungs"].record.decided
+        page = await here.read("/")
+    assert decided
+    assert "<progress" not in page
+    assert re.search(r"<td><small>\d+</small></td>", page)
+
+
+@pytest.mark.parametrize("estimated", [False, True])
+def test_there_is_a_blank_between_two_sentences_on_how_well_a_match_was_played(estimated: bool) -> None:
+    judged = {"accuracy": [("ann", 0.5), ("bob", None)], "mistakes": [], "ungraded": 11}
+    said = part("grades", {"judged": judged, "estimated": estimated})
+    assert ". 11 moves could not be graded" in said
 
 
 def test_two_that_keep_meeting_have_one_line_of_what_has_just_ended() -> None:

@@ -535,7 +535,9 @@ async def test_the_games_the_tournaments_and_standings_are_told_to_anybody(autoj
         assert "connect-4" in (await client.call("games")).text
         (listed,) = (await client.call("tournaments")).told["tournaments"]
         assert (listed["name"], listed["state"]) == ("cup", "registering")
+        assert "registering, 0 entrants\n" in (await client.call("tournaments")).text
         await client.call("join", **ANN)
+        assert "registering, 1 entrant\n" in (await client.call("tournaments")).text
         standings = await client.call("standings", tournament="cup")
         assert (standings.told["type"], standings.told["final"]) == ("standings", False)
         assert [row["name"] for row in standings.told["rows"]] == ["ann"]
