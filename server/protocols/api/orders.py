@@ -21,8 +21,6 @@ from tournament.desk import NOTHING, About, Desk
 from tournament.facts import AnyFact
 from tournament.tournament import Tournament
 
-NO_PREVIEW = "only withdraw, disqualify and void have a preview"
-
 
 class Order(Struct, frozen=True, forbid_unknown_fields=True):
     """What to do with whom; an order takes only what it uses.
@@ -51,9 +49,13 @@ def taking(*fields: str) -> Callable[[Carry], Carry]:
     def checked(carry: Carry) -> Carry:
         async def answer(call: Call, tournament: Tournament, order: Order) -> Response:
             for field in order.__struct_fields__:
-                if field not in fields and getattr(order, field) != getattr(NOTHING_SAID, field):
-                    why = NO_PREVIEW if field == "preview" else f"this order takes no `{field}`"
-                    raise HttpError(400, f"{why}; nothing was done")
+                if field in fields or getattr(order, field) == getattr(NOTHING_SAID, field):
+                    continue
+                if field == "preview":
+                    raise HttpError(
+                        400, "only withdraw, disqualify and void have a preview; nothing was done"
+                    )
+                raise HttpError(400, f"this order takes no `{field}`; nothing was done")
             return await carry(call, tournament, order)
 
         return answer
