@@ -7,17 +7,18 @@ announced is lost.
 """
 
 import signal
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import structlog
 import trio
 
 from server import allocator, certificate, figures, interpreter, ports, supervised
+from server.already_there import expect_the_same
 from server.application import application
 from server.config import Settings
 from server.exits import DONE, ConfigError, Failure
@@ -80,11 +81,13 @@ async def serve(
     as_json: bool = False,
     output: Output | None = None,
     first: Started | None = None,
+    asked: Mapping[str, Any] | None = None,
 ) -> int:
     """Serve until `until_done` is over or somebody stops the host; returns the exit code.
 
     `output` is where the log goes, if it can show how things are; `first` is the process that shows, and None
-    if there is to be none.
+    if there is to be none. `asked` is what flags say of a tournament: if one of that name is another,
+    `ConfigError` is raised before a door is opened.
     """
     allocator.give_back()
     files = _files(settings)
@@ -98,7 +101,7 @@ async def serve(
             warn_of_faults()
         with closing(opened(settings, folder)) as engine:
             try:
-                return await _serve(settings, engine, token, files, until_done, as_json, output, first)
+                return await _serve(settings, engine, token, files, until_done, as_json, output, first, asked)
             except* Stale:
                 raise Failure(TAKEN_OVER) from None
     return DONE  # pragma: no cover - one of these returns or raises
@@ -113,6 +116,7 @@ async def _serve(
     as_json: bool,
     output: Output | None,
     first: Started | None,
+    asked: Mapping[str, Any] | None,
 ) -> int:
     tls = None if settings.tls is None else certificate.context(settings.tls)
     peering = _peering(settings, engine)
@@ -121,6 +125,10 @@ async def _serve(
     load = partial(snapshots.load, engine, Path(settings.data), whole=not beside)
     if peering is not None:
         load = peering.peers.load
+    if asked is not None:
+        kept = load()
+        expect_the_same(asked, kept[0].values())
+        load = [kept].pop  # once: nobody else holds on to it
     host = Host(settings.limits, ledger, at_once=settings.matches_at_once, load=load, whole=not beside)
     ledger.committed = host.measures.commits.observe
     host.elsewhere = in_a_thread

@@ -72,6 +72,7 @@ MOMENT = 0.25  # seconds after a refusal in which we may hear that it has lost u
 LARGEST = 1 << 22  # bytes of one message: hundreds of times what a host says
 MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"  # RFC 6455, section 1.3
 SOON = ("come again later", "wait for a minute")  # how refusals end that are not meant for ever
+SECRET = ("token", "session")  # what no record has: whoever knows it speaks for the bot
 FOR_GOOD = (  # what the host says to whoever is not to come back
     "has taken over",  # somebody else plays with our token: that would be a fight without end
     "ask its organiser",  # who has withdrawn or disqualified us
@@ -126,7 +127,7 @@ def run(
     most, is kept with them. `against` is the only opponent that is wanted, at the open table: another bot, or
     one of the host's own, such as "greedy". `heard` is told every message. Without `quiet` a line is printed
     for whatever happens. `record` is a file to which everything said is added, a JSON object a line, without
-    tokens.
+    tokens and sessions.
 
     Raises `Refused`, `Unreachable`, whatever `choose` raises, and `OSError` if `record` cannot be opened.
     """
@@ -459,7 +460,7 @@ class _Connection:
 
 
 class _Recorded(_Connection):
-    """Another connection, all of which is kept in a file: when, who said it, and what, but for tokens."""
+    """Another connection, all of which is kept in a file: when, who said it, and what, but for secrets."""
 
     def __init__(self, connection: _Connection, file: IO[str]) -> None:
         self._connection, self._file = connection, file
@@ -478,7 +479,7 @@ class _Recorded(_Connection):
         self._connection.close()
 
     def _keep(self, who: str, message: Message) -> None:
-        told = dict(message, token="…") if "token" in message else message  # noqa: S106 - it is cut
+        told = {key: "…" if key in SECRET else value for key, value in message.items()}
         with contextlib.suppress(OSError):  # a disk that is full costs the record, and no match
             self._file.write(json.dumps({"at": round(time.time(), 3), "from": who, "message": told}) + "\n")
             self._file.flush()

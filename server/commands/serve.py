@@ -95,7 +95,8 @@ def serve(
     config
         A configuration file: quintain.toml, if it is there, unless set.
     tournament
-        The name of a tournament to hold; needs --game.
+        The name of a tournament to hold, or to go on with if it is there already; needs --game. One that
+        is there with another game, format, number of entrants or of rounds is an error.
     format
         Its format: round-robin, double-round-robin, swiss, knockout, gauntlet, ladder or decide;
         round-robin unless set.
@@ -152,14 +153,17 @@ def serve(
     found = settings(config, os.environ, _given(flags))
     if until_done and found.peers:
         raise ConfigError("--until-done: a host with --peers goes on when a tournament has ended")
-    if tournament is not None:
-        found = with_tournament(found, _given({"name": tournament, "game": game, **about}))
+    asked = None if tournament is None else _given({"name": tournament, "game": game, **about})
+    if asked is not None:
+        found = with_tournament(found, asked)
     output = set_up(found.log_level, found.log_format, found.limits.log_lines)
     with started_early(bool(found.show) and POSSIBLE) as first:
         from server.serve import serve as host  # the other process imports meanwhile
 
         until = tournament if until_done else None
-        return trio.run(lambda: host(found, until_done=until, as_json=json, output=output, first=first))
+        return trio.run(
+            lambda: host(found, until_done=until, as_json=json, output=output, first=first, asked=asked)
+        )
 
 
 def _given(values: dict[str, Any]) -> dict[str, Any]:

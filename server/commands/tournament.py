@@ -35,7 +35,8 @@ from server.programs.terminal import note, say, table
 HELP = """Look after the tournaments of a host that runs.
 
 What changes something wants the organiser's token, which is looked for in
---token, QUINTAIN_TOKEN and the host's data folder.
+--token, QUINTAIN_TOKEN and the host's data folder. So does an export with
+everything in it.
 
 Example: a tournament of eight, which starts when they have come:
 
@@ -254,8 +255,11 @@ def delete(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
 
 
 @command
-def export(name: str, *, output: Path | None = None, host: Host | None = None) -> int:
+def export(name: str, *, output: Path | None = None, desk: Desk | None = None) -> int:
     """Write all of a tournament as JSON Lines: entrants, pairings, matches, standings.
+
+    Without the organiser's token it is what everybody is shown: of standings
+    that are frozen, nothing that came later.
 
     Example:
 
@@ -266,7 +270,7 @@ def export(name: str, *, output: Path | None = None, host: Host | None = None) -
     output
         The file to write; standard output unless set.
     """
-    lines = (host or Host()).remote().text("tournaments", name, "export")
+    lines = (desk or Desk()).remote().text_for_organiser("tournaments", name, "export")
     if output is None:
         for line in lines.splitlines():
             say(json_line(reading.loads(line)))

@@ -6,6 +6,7 @@ its bots play. What is known is remembered, within limits.
 """
 
 from collections.abc import Awaitable, Callable
+from itertools import takewhile
 from weakref import WeakKeyDictionary
 
 import structlog
@@ -49,21 +50,53 @@ class Kept(Struct):
         self.kept += more.kept
         self.had += more.had
 
+    def take_back(self, less: "Kept") -> None:
+        self.kept -= less.kept
+        self.had -= less.had
+
+
+class Counted(Struct, frozen=True):
+    """A match that is in a summary."""
+
+    number: int  # of its end, in the record
+    players: tuple[str, str]
+    of: tuple[Kept, Kept]
+
 
 class Summary:
     """The latest matches of one tournament, added up."""
 
     def __init__(self, *, estimate: bool = False) -> None:
         self.estimate = estimate  # and not from perfect play
-        self.matches = 0
+        self.latest = ESTIMATED if estimate else LATEST
         self.of: dict[str, Kept] = {}
         self.read = 0  # of the record's endings
         self.reading = False
+        self._counted: dict[str, Counted] = {}  # in the order of their ends
 
-    def add(self, over: Concluded, grades: Judgement) -> None:
-        self.matches += 1
-        for seat, name in enumerate(over.players):
-            self.of.setdefault(name, Kept()).add(Kept(grades.kept[seat], grades.had[seat]))
+    @property
+    def matches(self) -> int:
+        return len(self._counted)
+
+    def add(self, number: int, over: Concluded, grades: Judgement) -> None:
+        if over.score is None or len(over.moves) <= grades.ungraded:
+            return  # it counts for nothing, or has no move that is graded
+        of = (Kept(grades.kept[0], grades.had[0]), Kept(grades.kept[1], grades.had[1]))
+        self._counted[over.match] = Counted(number, over.players, of)
+        for name, kept in zip(over.players, of, strict=True):
+            self.of.setdefault(name, Kept()).add(kept)
+
+    def clear(self, record: Record) -> None:
+        """Take out what has been voided since, and what is one of the latest no more.
+
+        So it says what it would say if all of it were added up again, as after a restart.
+        """
+        oldest = len(record.endings) - self.latest
+        old = takewhile(lambda item: item[1].number < oldest, self._counted.items())
+        for match in [*(match for match, _ in old), *(self._counted.keys() & record.voided)]:
+            if (counted := self._counted.pop(match, None)) is not None:
+                for name, kept in zip(counted.players, counted.of, strict=True):
+                    self.of[name].take_back(kept)
 
     def bot(self, name: str) -> Kept:
         return self.of.get(name) or Kept()
@@ -111,6 +144,7 @@ class Grader:
         if not graded(record):
             return None
         summary = self._summaries.setdefault(record, Summary(estimate=estimated(record)))
+        summary.clear(record)
         if summary.read < len(record.endings) and not summary.reading:
             summary.reading = True
             self._guard().start_soon(self._sum_up, record, fetch, summary)
@@ -146,8 +180,7 @@ class Grader:
         """Up to what is over now; what is over later is for whoever asks next."""
         try:
             end = len(record.endings)
-            latest = ESTIMATED if summary.estimate else LATEST
-            for number in range(max(summary.read, end - latest), end):
+            for number in range(max(summary.read, end - summary.latest), end):
                 name = record.endings[number]
                 if name not in record.voided:
                     over = await fetch(name)
@@ -155,7 +188,7 @@ class Grader:
                     if key not in self._known:
                         await self._ask(key, record, over).wait()
                     if (grades := self._latest(key)) is not None:
-                        summary.add(over, grades)
+                        summary.add(number, over, grades)
                 summary.read = number + 1
         finally:
             summary.reading = False

@@ -85,7 +85,9 @@ def routed(doors: Iterable[HttpDoor], pages: Shows | None = None, origins: Origi
         door, sharing = by_path.get(path.split("/", 2)[1] if path.startswith("/") else "", NOBODY)
         if trusted and sharing is not NOTHING and request.headers.get("origin", "").lower() in trusted:
             sharing = TRUSTED
-        if door is None:
+        if door is None and not reads and pages is not None and pages.shows(path):
+            exchange.respond(only_read(request))
+        elif door is None:
             _miss(exchange, pages if reads else None)
         elif method == "OPTIONS" and sharing is not NOTHING:
             granted = preflight(request, sharing)
@@ -104,6 +106,12 @@ def routed(doors: Iterable[HttpDoor], pages: Shows | None = None, origins: Origi
 def spelling_of(doors: Iterable[HttpDoor]) -> Spelling:
     """How the old paths of these doors may be spelt."""
     return Spelling(path for door in doors if isinstance(door, HasOldPaths) for path in door.old_paths)
+
+
+def only_read(request: Request) -> Response:
+    """Refuse to do anything else with a page than to read it."""
+    allowed = ", ".join(sorted(READS))
+    return refused(405, f"{request.path[:80]} takes {allowed}, not {request.method}", ("Allow", allowed))
 
 
 def is_page(request: Request, shows: Callable[[str], bool], *, door_at_root: bool) -> bool:

@@ -87,7 +87,8 @@ class Pages:
         request = exchange.request
         if request.method not in READS:
             what = "This page can only be read."
-            exchange.respond(self.site.page("missing.html", exchange, 405, what=what))
+            page = self.site.page("missing.html", exchange, 405, what=what)
+            exchange.respond(structs.replace(page, own=(("Allow", ", ".join(READS)),)))
             return None
         match request.path.split("/")[1:]:
             case [""]:

@@ -11,6 +11,7 @@ from server.host.wire_log import Tape
 from server.host.wire_reader import WireReader, escaped, messages_of
 from server.http.exchange import Exchange
 from server.http.head import HttpError, form
+from server.http.sharing import READS
 from server.http.wire import Headers, Response
 from server.pages.story import Story
 from server.protocols.api import wire_log
@@ -51,6 +52,9 @@ class WirePage:
         match exchange.request.method, exchange.request.path.split("/")[1:]:
             case "POST", ["matches", name, "wire"]:
                 return self._give(exchange, name)
+            case method, ["matches", _, "wire"] if method not in READS:
+                sentence = f"{exchange.request.path[:80]} takes GET, HEAD, POST, not {method}"
+                raise HttpError(405, sentence, ("Allow", "GET, HEAD, POST"))
             case _:
                 return self._pages.answer(exchange)
 

@@ -51,6 +51,12 @@ class Remote:
     def text(self, *path: str, query: str = "") -> str:
         return self._answer(Request(self._address(path) + query)).decode()  # noqa: S310
 
+    def text_for_organiser(self, *path: str) -> str:
+        """The same with the organiser's token, if there is one: an organiser is shown more."""
+        found = self._token_found()
+        headers = {} if found is None else {"Authorization": f"Bearer {found[0]}"}
+        return self._answer(Request(self._address(path), headers=headers)).decode()  # noqa: S310
+
     def post(self, *path: str, body: dict[str, Any] | None = None) -> Any:
         """Have something done, with the organiser's token."""
         token, origin = self._organiser()
@@ -91,6 +97,14 @@ class Remote:
 
     def _organiser(self) -> tuple[str, str]:
         """The organiser's token, and where it is from."""
+        if (found := self._token_found()) is None:
+            expected = f"--token, {VARIABLE}, or the host's data folder with --data"
+            path = Path(self._data) / TOKEN
+            raise Failure(f"this wants the organiser's token: {expected}; there is none in {path}")
+        return found
+
+    def _token_found(self) -> tuple[str, str] | None:
+        """The same; None if there is none to be found."""
         if token := (self._token or token_brought()).strip():
             if not (token.isascii() and token.isprintable()):
                 raise Failure("the organiser's token is one line of ASCII, and that which was given is not")
@@ -99,8 +113,7 @@ class Remote:
         try:
             return path.read_text(encoding="ascii").strip(), str(path)
         except (OSError, ValueError):
-            expected = f"--token, {VARIABLE}, or the host's data folder with --data"
-            raise Failure(f"this wants the organiser's token: {expected}; there is none in {path}") from None
+            return None
 
 
 def _opened(request: Request) -> HTTPResponse:

@@ -6,6 +6,7 @@ import logging
 import stat
 import threading
 from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -236,6 +237,44 @@ def test_a_record_has_everything_that_was_said_but_for_tokens(play: Play, tmp_pa
     assert hello["token"] not in record.read_text()
     assert stat.S_IMODE(record.stat().st_mode) == 0o600
     assert [each["at"] for each in entries] == sorted(each["at"] for each in entries)
+
+
+def test_a_record_of_what_was_said_over_http_has_no_session(tmp_path: Path) -> None:
+    record, session = tmp_path / "talk.jsonl", "2fQxKd81mPzT"
+    opened = WELCOME | {"token": "a-token-of-the-host", "session": session, "seq": 1}
+    over = json.dumps([OVER | {"seq": 2, "session": session}]).encode()
+
+    class Answers(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            if self.path == "/play":
+                self.answer(201, json.dumps(opened).encode())
+            else:
+                self.answer(200, b'{"seq":2}')
+
+        def do_GET(self) -> None:
+            self.answer(200, over if self.path == f"/play/{session}?after=1" else b"[]")
+
+        def answer(self, status: int, content: bytes) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Answers) as host:
+        answering = threading.Thread(target=host.serve_forever, daemon=True)
+        answering.start()
+        url = f"http://127.0.0.1:{host.server_port}"
+        quintain_bot.run(lambda turn: "e2", game="quoridor", name="ann", url=url, record=record)
+        host.shutdown()
+        answering.join(HANG)
+    entries = [json.loads(line)["message"] for line in record.read_text().splitlines()]
+    assert [each["type"] for each in entries] == ["hello", "welcome", "standings", "bye"]
+    assert entries[1] == opened | {"token": "…", "session": "…"}
+    assert session not in record.read_text()
 
 
 def test_a_record_that_cannot_be_opened_is_said_before_anybody_plays(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from server.programs.child import started
+from server.store.data_folder import TOKEN
 from tests.hang import HANG, wait_for
 from tests.server.example_programs import GOOD, HEAD, command
 from tests.server.run import quintain
@@ -120,6 +121,31 @@ def test_from_an_empty_desk_to_the_standings_a_replay_and_a_second_thought(
         "match",
         "standings",
     }
+
+
+@pytest.mark.slow
+def test_an_organiser_exports_what_came_after_a_freeze_too(host: Served, tmp_path: Path) -> None:
+    url = ("--url", f"http://127.0.0.1:{host.http}")
+    data, elsewhere = ("--data", str(host.data)), ("--data", str(tmp_path))
+    token = (host.data / TOKEN).read_text().strip()
+    for words in (
+        ("create", "still", "--game", "connect-4"),
+        ("freeze", "still"),
+        ("invite", "still", "eve"),
+    ):
+        assert quintain("tournament", *words, *url, *data, QUINTAIN_TOKEN="")[0] == 0
+
+    def exported(*words: str, environment: str = "") -> str:
+        code, out, _ = quintain("tournament", "export", "still", *url, *words, QUINTAIN_TOKEN=environment)
+        assert code == 0
+        return out
+
+    assert '"eve"' not in exported(*elsewhere)
+    for words, environment in ((data, ""), ((*elsewhere, "--token", token), ""), (elsewhere, token)):
+        assert '"eve"' in exported(*words, environment=environment)
+    assert (
+        quintain("tournament", "delete", "still", *url, *data)[0] == 0
+    )  # other bots here want no place in it
 
 
 @pytest.mark.slow

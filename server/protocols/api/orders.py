@@ -23,7 +23,11 @@ from tournament.tournament import Tournament
 
 
 class Order(Struct, frozen=True, forbid_unknown_fields=True):
-    """What to do with whom. With `preview` nothing is done: the answer is the standings before and after."""
+    """What to do with whom; an order takes only what it uses.
+
+    With `preview` nothing is done: the answer is the standings before and after. Only withdraw, disqualify
+    and void have one.
+    """
 
     name: str | None = None  # of an entrant to withdraw, disqualify or release, of a bot to invite or enter
     match: str | None = None  # to void
@@ -33,6 +37,30 @@ class Order(Struct, frozen=True, forbid_unknown_fields=True):
     # Of a bot to invite, enter or describe. Left out: nothing else than was said before.
     affiliation: str | None = None  # which everybody sees
     contact: str | None = None  # which nobody but the organiser sees
+
+
+Carry = Callable[[Call, Tournament, Order], Awaitable[Response]]
+NOTHING_SAID = Order()
+
+
+def taking(*fields: str) -> Callable[[Carry], Carry]:
+    """Refuse an order with another field: whoever sent it expects something else than would be done."""
+
+    def checked(carry: Carry) -> Carry:
+        async def answer(call: Call, tournament: Tournament, order: Order) -> Response:
+            for field in order.__struct_fields__:
+                if field in fields or getattr(order, field) == getattr(NOTHING_SAID, field):
+                    continue
+                if field == "preview":
+                    raise HttpError(
+                        400, "only withdraw, disqualify and void have a preview; nothing was done"
+                    )
+                raise HttpError(400, f"this order takes no `{field}`; nothing was done")
+            return await carry(call, tournament, order)
+
+        return answer
+
+    return checked
 
 
 async def hold(call: Call, settings: TournamentSettings) -> Response:
@@ -48,9 +76,10 @@ async def hold(call: Call, settings: TournamentSettings) -> Response:
     return json_response(201, summary(tournament), location)
 
 
-def simply(do: Callable[[Desk], Awaitable[None]]) -> Callable[..., Awaitable[Response]]:
+def simply(do: Callable[[Desk], Awaitable[None]]) -> Carry:
     """An order that needs nothing but its name."""
 
+    @taking()
     async def answer(call: Call, tournament: Tournament, order: Order) -> Response:
         with as_conflict():
             await do(Desk(tournament, call.by))
@@ -59,6 +88,7 @@ def simply(do: Callable[[Desk], Awaitable[None]]) -> Callable[..., Awaitable[Res
     return answer
 
 
+@taking("name", "affiliation", "contact")
 async def invite(call: Call, tournament: Tournament, order: Order) -> Response:
     name = _named(order, "the bot to invite")
     said = _about(order)
@@ -67,6 +97,7 @@ async def invite(call: Call, tournament: Tournament, order: Order) -> Response:
     return json_response(201, {"name": name, "token": token})
 
 
+@taking("name", "bind")
 async def release(call: Call, tournament: Tournament, order: Order) -> Response:
     name = _named(order, "the entrant whose name to release")
     with as_conflict():
@@ -77,12 +108,14 @@ async def release(call: Call, tournament: Tournament, order: Order) -> Response:
     return json_response(200, summary(tournament))
 
 
+@taking()
 async def delete(call: Call, tournament: Tournament, order: Order) -> Response:
     with as_conflict():
         await call.host.delete(tournament, call.by)
     return json_response(200, summary(tournament))
 
 
+@taking("name", "affiliation", "contact")
 async def enter(call: Call, tournament: Tournament, order: Order) -> Response:
     asked, said = _named(order, "the bot to enter"), _about(order)
     with as_conflict():
@@ -90,6 +123,7 @@ async def enter(call: Call, tournament: Tournament, order: Order) -> Response:
     return json_response(200, summary(tournament))
 
 
+@taking("name", "affiliation", "contact")
 async def describe(call: Call, tournament: Tournament, order: Order) -> Response:
     name, said = _named(order, "the entrant to describe"), _about(order)
     if said == NOTHING:
@@ -99,6 +133,7 @@ async def describe(call: Call, tournament: Tournament, order: Order) -> Response
     return json_response(200, summary(tournament))
 
 
+@taking("name")
 async def check_in(call: Call, tournament: Tournament, order: Order) -> Response:
     name = _named(order, "the entrant who has checked in")
     with as_conflict():
@@ -106,6 +141,7 @@ async def check_in(call: Call, tournament: Tournament, order: Order) -> Response
     return json_response(200, summary(tournament))
 
 
+@taking("name", "why", "preview")
 async def withdraw(call: Call, tournament: Tournament, order: Order) -> Response:
     name, desk = _named(order, "the entrant to withdraw"), Desk(tournament, call.by)
     with as_conflict():
@@ -115,6 +151,7 @@ async def withdraw(call: Call, tournament: Tournament, order: Order) -> Response
     return json_response(200, summary(tournament))
 
 
+@taking("name", "why", "preview")
 async def disqualify(call: Call, tournament: Tournament, order: Order) -> Response:
     name, desk = _named(order, "the entrant to disqualify"), Desk(tournament, call.by)
     with as_conflict():
@@ -124,6 +161,7 @@ async def disqualify(call: Call, tournament: Tournament, order: Order) -> Respon
     return json_response(200, summary(tournament))
 
 
+@taking("match", "why", "preview")
 async def void(call: Call, tournament: Tournament, order: Order) -> Response:
     match, desk = order.match, Desk(tournament, call.by)
     if match is None:

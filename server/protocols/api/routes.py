@@ -88,10 +88,11 @@ class Routes:
         route, values = self._at(request.method, request.path)
         if route is not None:
             return route, values
-        if request.method in READS:  # also where something could be posted
-            raise HttpError(404, f"there is nothing at {request.path[:80]}; see /openapi.json")
         path, method = request.path[:80], request.method
-        allowed = ", ".join(sorted(self._known.methods(request.path)))
+        methods = sorted(self._known.methods(request.path))
+        if method in READS and (not methods or method in methods):  # another process would answer that
+            raise HttpError(404, f"there is nothing at {path}; see /openapi.json")
+        allowed = ", ".join(methods)
         why = f"{path} takes {allowed}, not {method}" if allowed else f"nothing at {path} takes {method}"
         raise HttpError(405, why, ("Allow", allowed))
 

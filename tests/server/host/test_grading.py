@@ -20,7 +20,7 @@ from games.perfect import Grades, grades
 from games.santorini import GAME as SANTORINI
 from games.tictactoe import GAME
 from server.commands.results import listed
-from server.host.grading import KNOWN, WAIT, Grader
+from server.host.grading import KNOWN, WAIT, Grader, Summary
 from server.host.thinker import Failed, Thinker
 from server.net.guard import Guard
 from tests.hang import HANG
@@ -193,6 +193,83 @@ async def test_a_tournament_is_added_up_in_the_background_and_each_match_counts_
         assert (found.bot(name).kept, found.bot(name).had) == (6 * FOUND.kept[seat], 6 * FOUND.had[seat])
     assert found.whole.had == 6 * sum(FOUND.had)
     assert found.bot("nobody").accuracy is None
+
+
+async def test_what_is_voided_after_it_was_added_up_counts_for_nothing(autojump_clock: MockClock) -> None:
+    record = event(5)
+    async with grading(Worker()) as here:
+        await added_up(here, record)
+        record.add(Voided("cup-2", "a fault"))
+        at_once = here.summary(record, fetch)
+        assert at_once is not None
+        voided = figures(at_once)
+    async with grading(Worker()) as again:
+        after_a_restart = figures(await added_up(again, record))
+    assert voided == after_a_restart
+    assert voided[0] == 4
+
+
+async def test_a_match_that_is_voided_while_it_is_graded_counts_for_nothing(
+    autojump_clock: MockClock,
+) -> None:
+    record = event(1)
+    async with grading(Worker(1.0)) as here:
+        here.summary(record, fetch)
+        await trio.sleep(0.5)
+        record.add(Voided("cup-1", "a fault"))
+        assert figures(await added_up(here, record)) == (0, 0, 0)
+
+
+async def test_only_the_latest_matches_count_without_a_restart_too(
+    autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("server.host.grading.LATEST", 4)
+    record = event(3)
+    async with grading(Worker()) as here:
+        await added_up(here, record)
+        for number in range(4, 8):
+            record.add(Drew((Pairing(number, number, "ann", "bob"),)))
+            record.add(over(number))
+        grown = figures(await added_up(here, record))
+    async with grading(Worker()) as again:
+        assert grown == figures(await added_up(again, record))
+    assert grown[0] == 4
+
+
+async def test_a_match_without_a_move_or_without_a_result_is_no_graded_match(
+    autojump_clock: MockClock,
+) -> None:
+    record = event(1)
+    unplayed = structs.replace(over(2), score=(1.0, 0.0), ending=Ending.LEFT, moves=(), times=())
+    void = structs.replace(over(3), score=None, ending=Ending.VOID)
+    ends = {each.match: each for each in (over(1), unplayed, void)}
+    for number, each in enumerate((unplayed, void), 2):
+        record.add(Drew((Pairing(number, number, "ann", "bob"),)))
+        record.add(each)
+
+    async def found(match: str) -> Concluded:
+        await trio.lowlevel.checkpoint()
+        return ends[match]
+
+    async with grading(Worker()) as here:
+        here.summary(record, found)
+        await trio.sleep(100.0)
+        summary = here.summary(record, found)
+    assert summary is not None
+    assert FOUND is not None
+    assert (summary.matches, summary.whole.had) == (1, sum(FOUND.had))
+
+
+async def added_up(here: Grader, record: Record) -> Summary:
+    here.summary(record, fetch)
+    await trio.sleep(100.0)
+    found = here.summary(record, fetch)
+    assert found is not None
+    return found
+
+
+def figures(summary: Summary) -> tuple[int, int, int]:
+    return summary.matches, summary.whole.kept, summary.whole.had
 
 
 async def test_a_child_grades_as_is_done_here_and_says_what_is_wrong_with_a_task() -> None:

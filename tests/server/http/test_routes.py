@@ -1,14 +1,40 @@
 """Old paths in other spellings, through the doors: who is sent on, who is served, who is told of nothing."""
 
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
 import pytest
 import trio.testing
 from trio.testing import MockClock
 
+from server.host.wire_reader import WireReader
+from server.http.routes import routed
+from server.pages.door import Pages
+from server.pages.wire import WirePage
+from server.protocols.api.door import Api
 from tests.server.protocols.lists import Fighter, Lists, Stream, answered, lists, put
 from tests.server.protocols.table import TURN, said, table
-from tests.server.web import Answer, Client
+from tests.server.transcripts import hosting
+from tests.server.web import Answer, Client, serving
 
 READS = ("GET", "HEAD")
+TOKEN = "the organiser's"
+
+
+@asynccontextmanager
+async def whole() -> AsyncIterator[Callable[[str, str], Awaitable[Answer]]]:
+    """Asks a host with the API and the pages, by method and path."""
+    async with hosting({}) as (host, _):
+        pages = Pages(host)
+        doors = (Api(host, TOKEN), WirePage(pages, WireReader(host, TOKEN)))
+        async with serving(routed(doors, pages)) as server:
+
+            async def ask(method: str, path: str) -> Answer:
+                return await server.connect().ask(
+                    f"{method} {path} HTTP/1.1\r\nHost: a\r\n\r\n".encode(), method
+                )
+
+            yield ask
 
 
 def sent_to(answer: Answer) -> str:
@@ -132,6 +158,42 @@ async def test_nobody_is_sent_to_a_game_that_is_not_there(
         await caller.client.end.send_all(f"{method} {path} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
         answer = await caller.client.answer(method)
         assert (answer.status, answer.headers.get("location")) == (404, None)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("GET", "/api/tournaments/rr/start", "POST"),
+        ("HEAD", "/api/admin-link", "POST"),
+        ("PUT", "/api/tournaments/rr/start", "POST"),
+        ("POST", "/tournaments/rr", "GET, HEAD"),
+        ("POST", "/bots/z1", "GET, HEAD"),
+        ("DELETE", "/wall", "GET, HEAD"),
+        ("PUT", "/", "GET, HEAD"),
+        ("POST", "/matches/rr-1", "GET, HEAD"),
+        ("DELETE", "/matches/rr-1/wire", "GET, HEAD, POST"),
+    ],
+)
+async def test_a_method_that_an_address_does_not_take_is_told_those_that_it_does(
+    method: str, path: str, allowed: str, autojump_clock: MockClock
+) -> None:
+    async with whole() as ask:
+        answer = await ask(method, path)
+        assert (answer.status, answer.headers["allow"]) == (405, allowed)
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/api/tournaments/rr/nothing"),
+        ("GET", "/api/nothing"),
+        ("POST", "/nothing"),
+        ("GET", "/wall/x"),
+    ],
+)
+async def test_where_nothing_is_nothing_is_found(method: str, path: str, autojump_clock: MockClock) -> None:
+    async with whole() as ask:
+        assert (await ask(method, path)).status == 404
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,65 @@
+"""Flags that ask for a tournament of which there is one already: the same, or another."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from server.already_there import expect_the_same
+from server.exits import ConfigError
+from tests.server.run import quintain
+from tournament.facts import Opened, State, Turned
+from tournament.format import Terms
+from tournament.record import Record
+
+CUP: dict[str, Any] = {"name": "cup", "game": "santorini"}
+
+
+def there(state: State = State.FINISHED) -> list[Record]:
+    record = Record("cup", Opened("santorini", "swiss", 8, Terms(rounds=5)))
+    record.add(Turned(state))
+    return [Record("other", Opened("quoridor", "knockout")), record]
+
+
+@pytest.mark.parametrize("more", [{}, {"format": "swiss", "entrants": 8, "rounds": 5}, {"group": "spring"}])
+def test_what_the_flags_say_and_what_they_leave_out_is_the_same(more: dict[str, Any]) -> None:
+    expect_the_same(CUP | more, there())
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"game": "connect-4"}, "of another game: santorini"),
+        ({"format": "round-robin"}, "of another format: swiss"),
+        ({"entrants": 4}, "for another number of entrants: 8"),
+        ({"rounds": 4, "format": "knockout"}, "of another format: swiss, of another number of rounds: 5"),
+    ],
+)
+def test_what_differs_is_said(more: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        expect_the_same(CUP | more, there())
+    assert str(error.value) == (
+        f"there is a tournament cup already, {said}; take another name or leave the flags out"
+    )
+
+
+def test_a_name_that_is_free_again_may_be_used_for_anything() -> None:
+    expect_the_same(CUP | {"game": "connect-4"}, there(State.DELETED))
+    expect_the_same(CUP | {"name": "new"}, there())
+
+
+@pytest.mark.slow
+def test_a_host_does_not_start_for_another_tournament_of_the_name_and_goes_on_with_the_same(
+    serve: Any, tmp_path: Path
+) -> None:
+    cup = ("--tournament", "cup", "--game", "tic-tac-toe", "--entrants", "2")
+    for _ in range(2):
+        host = serve(*cup)
+        host.process.terminate()
+        assert host.end()[0] == 0
+    ports = ("--tcp", "0", "--websocket", "0", "--http", "0")
+    other = ("--tournament", "cup", "--game", "connect-4", "--until-done")
+    code, out, errors = quintain("serve", *ports, *other, folder=tmp_path)
+    assert (code, out) == (2, "")
+    assert "there is a tournament cup already, of another game: tic-tac-toe; " in errors
+    assert "Traceback" not in errors
