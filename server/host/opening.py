@@ -34,6 +34,10 @@ def taken(name: str) -> NameTaken:
     return NameTaken(f"there is a tournament {name} already")
 
 
+def no_format(format: str) -> Refusal:
+    return Refusal(f"there is no format {format!r}; there are: {', '.join(offered())}")
+
+
 def check(name: str, opened: Opened) -> None:
     """Raise `Refusal` for a tournament that cannot be held."""
     if not NAME.fullmatch(name):
@@ -42,8 +46,8 @@ def check(name: str, opened: Opened) -> None:
         raise Refusal(f"names that begin with {OPEN} are those of open tables, so not {quoted(name)}")
     if opened.game not in catalogue():
         raise Refusal(f"there is no game {opened.game!r}; there are: {', '.join(catalogue())}")
-    if opened.format not in offered():
-        raise Refusal(f"there is no format {opened.format!r}; there are: {', '.join(offered())}")
+    if opened.format not in formats():
+        raise no_format(opened.format)
     fewest = formats()[opened.format].entrants
     if opened.entrants is not None and opened.entrants < fewest:
         raise Refusal(f"a {opened.format} needs {fewest} entrants or more, not {opened.entrants}")

@@ -12,8 +12,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from games.game import Pace
 from server.host.durations import BadDuration, seconds
+from server.host.opening import no_format
 from tournament.facts import Absent, Opened
-from tournament.format import Aim, Format, Terms, formats
+from tournament.format import OPEN, Aim, Format, Terms, formats
 from tournament.refusals import Refusal
 
 Duration = float | str  # seconds, or "10m" and the like
@@ -44,6 +45,8 @@ class TournamentSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     def opened(self) -> Opened:
         """The fact that it begins with; raises `Refusal`."""
+        if self.format == OPEN:
+            raise no_format(OPEN)
         format = formats().get(self.format)
         endless = format is not None and format.endless
         openly = 0 if endless else None  # no draw, before which it were sealed

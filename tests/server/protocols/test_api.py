@@ -543,6 +543,12 @@ async def test_a_deleted_tournament_is_gone_and_its_name_free_but_not_while_it_r
         assert {each.tournament for each in here.host.audit} == {"cup"}
 
 
+async def test_the_format_of_open_tables_is_none_that_can_be_asked_for(autojump_clock: MockClock) -> None:
+    async with office() as here:
+        refused = await here.tell("/api/tournaments", 400, name="cup", game=GAME, format="open")
+        assert refused["error"].startswith("there is no format 'open'; there are: ")
+
+
 async def test_bots_of_a_deleted_tournament_enter_no_other_and_start_none(autojump_clock: MockClock) -> None:
     """Catches contestants of another evening, who have taken the places of those that it was for."""
     async with office() as here:
