@@ -301,7 +301,7 @@ class Match:
             return
         came = lost or not held
         self._gone[seat] = Gone(seat, at, until, lost, held, came, self.awaits_return(seat))
-        if lost and self.verdict is None and not verdicts.cut_off(verdicts.gathered(self.log.events), seat):
+        if lost and self.verdict is None and not self._was_cut_off(seat):
             self._lose_connection(seat, at)
 
     def cut_off(self, seat: int, why: str, at: float) -> None:
@@ -417,6 +417,11 @@ class Match:
         for gone in self._gone:
             if gone is not None:
                 self._gone[gone.seat] = structs.replace(gone, until=gone.until + seconds)
+
+    def _was_cut_off(self, seat: int) -> bool:
+        """Whether that a seat lost its connection has been told; looked up only as often as it is told."""
+        told = 0 < self._losses[seat] <= LOSSES
+        return told and bool(verdicts.cut_off(verdicts.gathered(self.log.events), seat))
 
     def _lose_connection(self, seat: int, at: float, why: str = "") -> None:
         self._losses[seat] += 1
