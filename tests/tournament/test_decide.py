@@ -5,10 +5,10 @@ from random import Random
 import pytest
 
 from tests.calibration.truth import World
-from tests.tournament.holding import Held, field
+from tests.tournament.holding import Held, Scorer, field
 from tournament.deciding import Outlook, claims, decision, evidence
 from tournament.format import Aim, Pairing, Result, Score, Terms, formats
-from tournament.pairing.decide import aim_objection, decided_by, outlook_on
+from tournament.pairing.decide import GONE, aim_objection, decided_by, outlook_on
 from tournament.pairing.drawing import Sides
 
 pytestmark = pytest.mark.slow
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 DECIDE = formats()["decide"]
 
 
-def scorer(random: Random, *strengths: float) -> object:
+def scorer(random: Random, *strengths: float) -> Scorer:
     world = World(random, strengths, 0.3, 60.0)
 
     def score(pairing: Pairing) -> Score:
@@ -28,7 +28,7 @@ def scorer(random: Random, *strengths: float) -> object:
 def held(seed: int, aim: Aim, *strengths: float) -> Held:
     random = Random(seed)
     found = Held(DECIDE, field(len(strengths)), Terms(seed=seed, aim=aim))
-    return found.hold(random, scorer(random, *strengths))  # pyright: ignore[reportArgumentType]
+    return found.hold(random, scorer(random, *strengths))
 
 
 def test_it_stops_when_the_best_is_known_and_says_who_that_is() -> None:
@@ -161,6 +161,60 @@ def test_what_an_aim_cannot_be_is_said_in_a_sentence() -> None:
     ):
         assert named in aim_objection("decide", 4, wrong)
     assert "decide" in aim_objection("swiss", 4, Aim())
+
+
+def held_without(seed: int, away: str, back_after: int | None = None) -> Held:
+    """Somebody loses every match without playing it, for ever or until so many have ended."""
+    random = Random(seed)
+    score = scorer(random, 300, 0, 0, -50, 0)
+    found = Held(DECIDE, field(5), Terms(seed=seed, aim=Aim()))
+    while found.advance():
+        while found.open:
+            pairing = found.open[0]
+            found.conclude(pairing, score(pairing))
+            if away in pairing.names and (back_after is None or len(found.results) < back_after):
+                lost = (0.0, 1.0) if pairing.first == away else (1.0, 0.0)
+                found.results[-1] = Result(pairing, lost, played=False)
+    return found
+
+
+def matches_of(found: Held, name: str) -> int:
+    return sum(name in each.names for each in found.drawn)
+
+
+def test_whoever_never_comes_uses_up_no_matches_and_keeps_nothing_open() -> None:
+    found = held_without(13, "p4")
+    known = decided_by(found.entrants, found.results, found.terms)
+    assert known.decided
+    assert "p4" not in known.order
+    assert known.order[0] == "p0"
+    assert matches_of(found, "p4") <= GONE + 1
+
+
+def test_whoever_comes_back_is_asked_again_and_takes_part() -> None:
+    gone = len(held_without(13, "p4").drawn)
+    found = held_without(13, "p4", back_after=gone - 2)
+    assert matches_of(found, "p4") > GONE + 2
+    assert "p4" in decided_by(found.entrants, found.results, found.terms).order
+
+
+def test_without_whoever_played_and_went_it_ends_undecided() -> None:
+    """The best plays the opening and is not seen again: nobody can say that another is better."""
+    random = Random(14)
+    score = scorer(random, 300, 0, -200, -250, -300)
+    found = Held(DECIDE, field(5), Terms(seed=14, aim=Aim()))
+    while found.advance():
+        opening = not found.results
+        while found.open:
+            pairing = found.open[0]
+            found.conclude(pairing, score(pairing))
+            if "p0" in pairing.names and not opening and len(found.results) > 20:
+                lost = (0.0, 1.0) if pairing.first == "p0" else (1.0, 0.0)
+                found.results[-1] = Result(pairing, lost, played=False)
+    known = decided_by(found.entrants, found.results, found.terms)
+    assert len(found.drawn) < 400
+    assert known.order[0] == "p0"
+    assert not known.decided
 
 
 def test_the_table_is_in_the_order_in_which_it_is_decided() -> None:

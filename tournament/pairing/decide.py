@@ -6,8 +6,12 @@ them (top-two sampling). The other half are those between whom the least is deci
 place that is open. Each meeting is taken into account for the next. All meet with sides swapped at
 once, so sides are balanced. A round is drawn when the one before is over; none, when all is decided
 (`tournament/deciding.py`), or when as many matches were drawn as there may be.
+
+Whoever stays away is not drawn on and on, for that would use up the matches and decide nothing: it
+is asked once more when the others are decided, and the tournament ends without it.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -26,6 +30,8 @@ if TYPE_CHECKING:  # numpy is slow to import, and only who decides needs it
 
 OPENING = 3  # rounds of a round robin: with these everybody is connected with everybody
 TRIED = 50  # drawings of what may be true, until two differ
+AWAY = 2 * OPENING  # matches in a row that an entrant lost without playing: it may be there again later …
+GONE = AWAY + 2  # … and then it is not
 
 
 def draw(
@@ -39,10 +45,13 @@ def draw(
     if not drawn:
         return numbered(drawn, opening(lots(names, terms.seed)), 1)[:left]
     outlook = outlook_on(names, results)
-    found = decision(outlook, names, aim)
-    if found.decided:
-        return []
-    meetings = chosen(outlook, found, aim, (terms.seed, len(drawn)))
+    missed = unplayed(results)
+    found = decision(outlook, [name for name in names if missed[name] < AWAY], aim)
+    if found.open:
+        meetings = chosen(outlook, found, aim, (terms.seed, len(drawn)))
+    else:
+        late = [name for name in names if AWAY <= missed[name] < GONE]
+        meetings = [(best, name) for best in found.order[:1] for name in late]
     return numbered(drawn, both_ways(meetings), last_round(drawn) + 1)[:left]
 
 
@@ -85,10 +94,29 @@ def outlook_on(names: Collection[str], results: Iterable[Result]) -> Outlook:
     return Outlook(games_of(meetings, names))
 
 
-def decided_by(entrants: Iterable[Entrant], results: Iterable[Result], terms: Terms) -> Decision:
+def decided_by(entrants: Iterable[Entrant], results: Collection[Result], terms: Terms) -> Decision:
     """What a tournament has decided."""
     names = here(entrants)
-    return decision(outlook_on(names, results), names, aim_of(terms))
+    known = contenders(names, unplayed(results), results)
+    return decision(outlook_on(names, results), known, aim_of(terms))
+
+
+def unplayed(results: Iterable[Result]) -> Counter[str]:
+    """How many matches in a row, up to the last, each entrant has lost without playing them."""
+    missed: Counter[str] = Counter()
+    for result in sorted(results, key=lambda result: result.pairing.number):
+        for name, score in zip(result.pairing.names, result.score, strict=False):
+            if result.played:
+                missed[name] = 0
+            elif score == 0:
+                missed[name] += 1
+    return missed
+
+
+def contenders(names: Iterable[str], missed: Counter[str], results: Iterable[Result]) -> list[str]:
+    """Whose places are to be settled: whoever stays away, and never played, is behind them all."""
+    played = {name for result in results if result.played for name in result.pairing.names}
+    return [name for name in names if name in played or missed[name] < AWAY]
 
 
 def chosen(outlook: Outlook, found: Decision, aim: Aim, seed: object) -> list[tuple[str, str]]:
@@ -137,7 +165,9 @@ FORMAT = Format(
     name="decide",
     title="Decide",
     draw=draw,
-    rules=3,  # 1: before what is nearly equal was taken as equal; 2: before the first open place came first
+    # 1: before what is nearly equal was taken as equal; 2: before the first open place came first;
+    # 3: before it passed over whoever stays away
+    rules=4,
     order=("strength",),
     decides=True,
 )
