@@ -28,6 +28,10 @@ EMPTY: Mapping[str, str] = {
     "rounds_at": "",
     "round_every": "",
     "check_in": "",
+    "confidence": "",
+    "places": "",
+    "within": "",
+    "games": "",
 }
 
 
@@ -48,6 +52,10 @@ def wanted(fields: Mapping[str, str]) -> TournamentSettings:
         [_moment(each, "rounds_at") for each in fields["rounds_at"].split()] or None,
         fields["round_every"] or None,
         fields["check_in"] or None,
+        _number(fields, "confidence", 0.5),
+        _whole(fields, "places", 0),
+        _number(fields, "within", 1),
+        _whole(fields, "games", 1),
     )
 
 
@@ -77,7 +85,7 @@ def _whole(fields: Mapping[str, str], name: str, least: int) -> int | None:
     return int(given)
 
 
-def _seconds(fields: Mapping[str, str], name: str, least: float) -> float | None:
+def _number(fields: Mapping[str, str], name: str, least: float, what: str = "a number") -> float | None:
     given = fields[name]
     if not given:
         return None
@@ -86,15 +94,14 @@ def _seconds(fields: Mapping[str, str], name: str, least: float) -> float | None
     except ValueError:
         found = -1.0
     if not isfinite(found) or found < least:
-        raise Refusal(f"{name}: expected seconds, {least:g} or more, not {given[:40]!r}")
+        raise Refusal(f"{name}: expected {what}, {least:g} or more, not {given[:40]!r}")
     return found
 
 
 def _pace(fields: Mapping[str, str]) -> Pace | None:
     bank, gain, turn = (
-        _seconds(fields, "bank", 0.01),
-        _seconds(fields, "gain", 0),
-        _seconds(fields, "turn", 0.01),
+        _number(fields, name, least, "seconds")
+        for name, least in (("bank", 0.01), ("gain", 0), ("turn", 0.01))
     )
     if gain and bank is None:
         raise Refusal("gain: what is added after each move needs a bank that it is added to")

@@ -86,10 +86,14 @@ class Inside:
             for name, game in catalogue().items()
         }
         kinds = {name: each.title for name, each in offered().items()}
-        status = 400 if wrong else 200
-        self._give(
-            exchange, session, "create", status, given=given, wrong=wrong, options=options, kinds=kinds
-        )
+        shown = {
+            "given": given,
+            "wrong": wrong,
+            "options": options,
+            "kinds": kinds,
+            "deciding": [each.title for each in offered().values() if each.decides],
+        }
+        self._give(exchange, session, "create", 400 if wrong else 200, **shown)
 
     def _audit(self, exchange: Exchange, session: Session) -> None:
         number = asked_for(exchange.request, "page") or 1

@@ -6,16 +6,20 @@ from typing import Any
 
 import pytest
 import trio
+from msgspec.structs import fields
 from trio.testing import MockClock
 
 from server.export.verify import verify
 from server.host.reception import Unwelcome
+from server.host.tournament_settings import TournamentSettings
+from server.pages.desk import forms
 from tests.server.exports import exported, text
 from tests.server.pages.sitting import Browser, Sitting, sitting
 from tests.tournament.world import first, play, silent
 from tournament.desk import Desk
 from tournament.facts import Ordered, State
 from tournament.folding import fold
+from tournament.format import Aim
 from tournament.store import Memory
 
 ROW = re.compile(r"<tr(?P<class>[^>]*)>(?P<cells>.*?)</tr>", re.DOTALL)
@@ -69,6 +73,19 @@ async def test_a_tournament_is_opened_started_and_paused_by_forms(autojump_clock
     assert {each.by for each in said[1:]} == {"the organiser, at the desk from 192.0.2.1"}
 
 
+async def test_the_form_takes_all_that_a_tournament_can_have(autojump_clock: MockClock) -> None:
+    pace = {"turn", "bank", "gain"}
+    assert set(forms.EMPTY) == {each.name for each in fields(TournamentSettings)} - {"pace"} | pace
+    async with sitting() as here:
+        browser = await here.log_in()
+        form = await browser.read("/admin/create")
+        assert "Only for Decide" in form
+        typed = {"name": "sure", "game": "tic-tac-toe", "format": "decide"}
+        aim = {"confidence": "0.9", "places": "2", "within": "30", "games": "400"}
+        await browser.send(form, "/admin/create", **typed, **aim)
+        assert here.host.tournaments["sure"].record.opened.terms.aim == Aim(0.9, 2, 30.0, 400)
+
+
 async def test_the_desk_says_who_is_missing_since_when_and_offers_to_withdraw_them(
     autojump_clock: MockClock,
 ) -> None:
@@ -116,6 +133,15 @@ async def test_a_tournament_that_is_over_is_deleted_and_its_name_is_free(autojum
         ({"name": "a", "options": "{"}, "options: expected a JSON object"),
         ({"name": "a", "options": '{"boards": 3}'}, "boards"),
         ({"name": "a", "game": "<b>"}, "there is no game"),
+        ({"name": "a", "places": "1"}, "confidence, places, within and games are of the format decide"),
+        (
+            {"name": "a", "format": "decide", "confidence": "1"},
+            "a confidence is at least 0.5 and less than 1",
+        ),
+        (
+            {"name": "a", "format": "decide", "within": "wide"},
+            "within: expected a number, 1 or more, not 'wide'",
+        ),
     ],
 )
 async def test_what_is_wrong_with_a_form_is_said_and_what_was_typed_stays(
