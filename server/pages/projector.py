@@ -1,7 +1,8 @@
 """What a projector shows: boards, the top of the tables and what is next, of one tournament or of all.
 
 Nobody touches it and it runs for hours, so it has a fixed number of places, and what it shows is bounded
-however large the event is.
+however large the event is. Nobody scrolls it either: the more tournaments there are, the fewer lines each has,
+so that all fit on a screen of the usual shape.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,9 +24,8 @@ from tournament.facts import State
 from tournament.standings import Row
 
 PLACES = 6  # boards
-GROUPS = 3  # tournaments beside them …
-FEW, MANY = 5, 12  # … and lines of their tables: of each of several, and of a single one
-NEXT = 5  # pairings that come next
+LINES = ((12, 5), (5, 2), (3, 1))  # of one, two or three tournaments: of the table of each, and of what is next
+GROUPS = len(LINES)
 REFRESH = 1.0  # seconds between two looks at the tables
 
 
@@ -72,13 +72,13 @@ class ProjectorLook:
         if now >= self._looked + REFRESH:
             self._looked = now
             chosen = self._chosen()
-            groups = [self._group(each, MANY if len(chosen) == 1 else FEW) for each in chosen]
+            groups = [self._group(each, *LINES[len(chosen) - 1]) for each in chosen]
             yield "groups", part("groups", {"groups": groups})
 
     def _chosen(self) -> list[Held]:
         return chosen_of(self._host) if self._only is None else [self._only]
 
-    def _group(self, tournament: Held, lines: int) -> Group:
+    def _group(self, tournament: Held, lines: int, pairings: int) -> Group:
         record = tournament.record
         board = self._host.boards.latest(record.public)
         over = record.state is State.FINISHED and record.frozen is None
@@ -97,7 +97,7 @@ class ProjectorLook:
             tournament.eta(),
             rows,
             tables.winners(board) if over and board is not None else [],
-            coming(tournament),
+            coming(tournament, pairings),
             rounds.coming(record) if record.state is State.RUNNING else None,
             {row.name: said[row.name] for row in rows if row.name in said},
         )
@@ -112,9 +112,9 @@ def chosen_of(host: View) -> list[Held]:
     return (on or [each for each in held if each.matches] or named[::-1])[:GROUPS]
 
 
-def coming(tournament: Held) -> list[tuple[str, str]]:
+def coming(tournament: Held, most: int) -> list[tuple[str, str]]:
     """The pairings that are drawn and not being played yet, the first of them."""
     record = tournament.record
     playing = set(record.dealt.values())
     waiting = (record.drawn[number] for number in record.open if number not in playing)
-    return [(each.first, each.second) for each in islice(waiting, NEXT) if each.second is not None]
+    return [(each.first, each.second) for each in islice(waiting, most) if each.second is not None]

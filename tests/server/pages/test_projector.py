@@ -22,7 +22,7 @@ async def test_it_shows_boards_the_table_and_what_is_next(autojump_clock: MockCl
     async with gallery() as here:
         await begun(here, 5)
         record = here.host.tournaments["cup"].record
-        coming = projector.coming(here.host.tournaments["cup"])
+        coming = projector.coming(here.host.tournaments["cup"], 5)
         for address in ("/wall", "/wall/cup"):
             page = await here.read(address)
             assert page.count('<article class="card') == len(record.dealt) == 2
@@ -46,7 +46,8 @@ async def test_its_size_does_not_grow_with_the_event(autojump_clock: MockClock) 
         whole = await here.read("/wall")
     assert max(sizes) < 1000, sizes
     assert whole.count('<section class="group"') == projector.GROUPS
-    assert whole.count("<tr>") == projector.GROUPS * projector.FEW
+    assert whole.count("<tr>") == projector.GROUPS * projector.LINES[-1][0]
+    assert whole.count(" – ") == projector.GROUPS * projector.LINES[-1][1]
 
 
 async def test_its_one_stream_goes_on_after_an_interruption(autojump_clock: MockClock) -> None:
