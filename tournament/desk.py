@@ -28,7 +28,7 @@ from tournament.facts import (
 )
 from tournament.format import OPEN, Pairing
 from tournament.record import Record
-from tournament.refusals import Refusal, expect_room
+from tournament.refusals import Refusal, expect_room, has_withdrawn
 from tournament.standings import Row
 from tournament.tournament import Tournament
 from tournament.verdicts import voided
@@ -203,7 +203,9 @@ class Desk:
         return [*entered, Withdrew(name, annulled(record, name))]
 
     def disqualification(self, name: str, why: str) -> list[AnyFact]:
-        entered = self._expect_entrant(name)
+        """All its matches are lost, also if it was withdrawn before."""
+        withdrawn = has_withdrawn(self._tournament.record, name)
+        entered = [] if withdrawn else self._expect_entrant(name)
         return [*entered, Disqualified(name, why)]
 
     async def voiding(self, match: str, why: str) -> list[AnyFact]:

@@ -173,6 +173,7 @@ class Record:
                     self.results.add_up_again(name)
             case Disqualified(name=name):
                 self._remove(name)
+                self.annulled.discard(name)  # to have withdrawn before saves nobody
                 self.disqualified.add(name)
                 self.results.add_up_again(name)
             case Claimed(name=name, digest=digest, invited=invited):

@@ -46,9 +46,14 @@ def taken_out(record: Record, name: str) -> Refusal | None:
     """Why nothing is dealt there any more to somebody whom the organiser has taken out, if that was done."""
     if name in record.disqualified:
         return Refusal(f"{name} was disqualified from {record.name}: ask its organiser why")
-    if name in record.out - record.no_shows:
+    if has_withdrawn(record, name):
         return Refusal(f"{name} was withdrawn from {record.name}: ask its organiser why")
     return None
+
+
+def has_withdrawn(record: Record, name: str) -> bool:
+    """Whether an entrant was withdrawn, and no more than that."""
+    return name in record.out and name not in record.no_shows and name not in record.disqualified
 
 
 def _full(record: Record) -> bool:

@@ -39,6 +39,7 @@ from tournament.facts import (
 )
 from tournament.format import Pairing
 from tournament.record import Record
+from tournament.refusals import has_withdrawn
 from tournament.sealing import commitment
 
 TURNS = {
@@ -101,6 +102,8 @@ def objections(record: Record, fact: AnyFact, in_order: bool) -> Iterator[str]:
         case Withdrew(name=name) | Disqualified(name=name):
             if name not in record.entrants:
                 yield f"{quoted(name)} has not entered"
+            elif isinstance(fact, Disqualified) and has_withdrawn(record, name):
+                pass  # its matches are lost now, where they had counted for nobody
             elif record.entrants[name].gone:
                 yield f"{quoted(name)} was out before"
             if isinstance(fact, Withdrew) and fact.annulled and not record.format.annuls:

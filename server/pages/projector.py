@@ -1,8 +1,8 @@
 """What a projector shows: boards, the top of the tables and what is next, of one tournament or of all.
 
 Nobody touches it and it runs for hours, so it has a fixed number of places, and what it shows is bounded
-however large the event is. Nobody scrolls it either: the more tournaments there are, the fewer lines each has,
-so that all fit on a screen of the usual shape.
+however large the event is. Nobody scrolls it either: the more tournaments there are, the fewer lines each
+has, so that all fit on a screen of the usual shape.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +24,8 @@ from tournament.facts import State
 from tournament.standings import Row
 
 PLACES = 6  # boards
-LINES = ((12, 5), (5, 2), (3, 1))  # of one, two or three tournaments: of the table of each, and of what is next
+# Of each of one, two or three tournaments: so many lines of its table, and pairings that come next.
+LINES = ((12, 5), (5, 2), (3, 1))
 GROUPS = len(LINES)
 REFRESH = 1.0  # seconds between two looks at the tables
 

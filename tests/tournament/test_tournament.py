@@ -318,6 +318,26 @@ async def test_a_preview_is_what_then_happens(autojump_clock: MockClock) -> None
         assert {row.name: row.points for row in after}[name] == 0.0
 
 
+async def test_whoever_has_withdrawn_can_still_be_disqualified(autojump_clock: MockClock) -> None:
+    """Catches a cheat that withdraws in time, so that its matches count for nobody."""
+    async with world(dict.fromkeys("abcdef", first)) as here:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(here.tournament.run)
+            await trio.sleep(8.0)
+            await here.desk.withdraw("a")
+        assert here.tournament.record.annulled == {"a"}
+        before, after = here.desk.preview(here.desk.disqualification("a", "two bots in one"))
+        await here.desk.disqualify("a", "two bots in one")
+        record = here.tournament.record
+        assert record.standings() == after != before
+        assert not record.annulled
+        rows = {row.name: row for row in after}
+        assert rows["a"].points == 0.0
+        assert sum(row.points for row in after) == len(record.drawn)
+        with pytest.raises(Refusal, match="a is out of cup already"):
+            await here.desk.disqualify("a", "again")
+
+
 async def test_a_void_match_is_played_again_even_after_the_end(autojump_clock: MockClock) -> None:
     async with world({"ann": first, "bob": first}) as here:
         await here.tournament.run()

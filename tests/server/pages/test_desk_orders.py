@@ -199,6 +199,26 @@ async def test_what_a_preview_shows_is_what_happens(
         assert asked.get("why", "") in order.fact.detail
 
 
+async def test_whoever_withdrew_is_disqualified_all_the_same_and_the_export_follows(
+    autojump_clock: MockClock,
+) -> None:
+    async with sitting() as here:
+        await here.hold(entrants=6)
+        await here.come(*"abcdef")
+        await trio.sleep(8.0)
+        await Desk(here.host.tournaments["cup"]).withdraw("a")
+        await trio.sleep(200.0)
+        browser = await here.log_in()
+        assert 'disqualify?name=a"' in await browser.read("/admin/tournaments/cup")
+        form = await browser.read("/admin/tournaments/cup/disqualify?name=a")
+        await browser.send(form, "/admin/tournaments/cup/disqualify", name="a", why="two bots in one")
+        record = here.host.tournaments["cup"].record
+        assert {row.name: row.points for row in record.standings()}["a"] == 0.0
+        assert 'disqualify?name=a"' not in await browser.read("/admin/tournaments/cup")
+        for chained in (True, False):
+            assert verify(text(exported(here.host.store.kept(), chained))).findings == []
+
+
 async def test_what_cannot_be_done_is_said_on_the_page_of_the_tournament(autojump_clock: MockClock) -> None:
     async with sitting() as here:
         await played(here, "ann", "bob")
