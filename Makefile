@@ -44,7 +44,7 @@ every: prepared $(COMMAND)
 	$(PYTEST) -n $(WORKERS) --durations=20 $(ARGS)
 
 fast: $(DEV) $(COMMAND)
-	$(PYTEST) -n $(PROCESSORS) -m "not slow" $(ARGS)
+	HYPOTHESIS_PROFILE=quick $(PYTEST) -n $(PROCESSORS) -m "not slow" $(ARGS)
 
 planted: $(DEV) $(COMMAND)  ## the fast tests with a sixth game and a sixth dialect, which are in tests/planted
 	PYTHONPATH=$(abspath tests/planted) $(PYTEST) -n $(WORKERS) -m "not slow" $(ARGS)

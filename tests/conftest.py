@@ -1,6 +1,6 @@
 """What tests of all folders share: how hard hypothesis tries, and hosts in processes of their own.
 
-`HYPOTHESIS_PROFILE=campaign` gives it many times as many examples. Under
+`HYPOTHESIS_PROFILE=campaign` gives it many times as many examples, `quick` fewer. Under
 continuous integration they are the same each time.
 """
 
@@ -23,6 +23,7 @@ from tests.server.served import Served
 
 EXAMPLES = 12  # for each law and each game: the laws take some seconds in all
 CAMPAIGN = 250  # times as many
+QUICK = 4  # examples: with these each law is tried, and `make test` tries harder
 SAME = bool(os.environ.get("CI"))
 PHASES = [phase for phase in Phase if phase is not Phase.explain]  # that one traces lines for minutes
 BUSY = [HealthCheck.too_slow]  # a machine that has other things to do is no fault of a test
@@ -61,6 +62,7 @@ settings.register_profile(
     derandomize=SAME,
 )
 settings.register_profile("campaign", settings.get_profile("default"), max_examples=CAMPAIGN * EXAMPLES)
+settings.register_profile("quick", settings.get_profile("default"), max_examples=QUICK)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
