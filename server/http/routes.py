@@ -17,7 +17,7 @@ from server.http.exchange import App, Exchange
 from server.http.origins import NO_ORIGINS, Origins
 from server.http.sharing import NOTHING, READS, TRUSTED, Sharing, preflight
 from server.http.spelling import Spelling
-from server.http.wire import Request, Response, refused
+from server.http.wire import Request, Response, refused, takes_only
 
 IN_PATHS = "/:@!$&'()*+,;="  # what a path may hold as it is, beside letters, digits and -._~
 NOBODY: tuple[None, Sharing] = (None, NOTHING)
@@ -86,7 +86,7 @@ def routed(doors: Iterable[HttpDoor], pages: Shows | None = None, origins: Origi
         if trusted and sharing is not NOTHING and request.headers.get("origin", "").lower() in trusted:
             sharing = TRUSTED
         if door is None and not reads and pages is not None and pages.shows(path):
-            exchange.respond(only_read(request))
+            exchange.respond(takes_only(request, *sorted(READS)))
         elif door is None:
             _miss(exchange, pages if reads else None)
         elif method == "OPTIONS" and sharing is not NOTHING:
@@ -106,12 +106,6 @@ def routed(doors: Iterable[HttpDoor], pages: Shows | None = None, origins: Origi
 def spelling_of(doors: Iterable[HttpDoor]) -> Spelling:
     """How the old paths of these doors may be spelt."""
     return Spelling(path for door in doors if isinstance(door, HasOldPaths) for path in door.old_paths)
-
-
-def only_read(request: Request) -> Response:
-    """Refuse to do anything else with a page than to read it."""
-    allowed = ", ".join(sorted(READS))
-    return refused(405, f"{request.path[:80]} takes {allowed}, not {request.method}", ("Allow", allowed))
 
 
 def is_page(request: Request, shows: Callable[[str], bool], *, door_at_root: bool) -> bool:

@@ -72,6 +72,12 @@ def refused(status: int, sentence: str, *headers: tuple[str, str]) -> Response:
     return json_response(status, {"error": sentence}, *headers)
 
 
+def takes_only(request: Request, *allowed: str) -> Response:
+    """Refuse a method that an address does not take."""
+    methods = ", ".join(allowed)
+    return refused(405, f"{request.path[:80]} takes {methods}, not {request.method}", ("Allow", methods))
+
+
 def check_coding(request: Request) -> None:
     """Refuse a body that is compressed, in a request that says how: applications read it as it stands."""
     coding = request.headers["content-encoding"]

@@ -12,7 +12,7 @@ from server.host.wire_reader import WireReader, escaped, messages_of
 from server.http.exchange import Exchange
 from server.http.head import HttpError, form
 from server.http.sharing import READS
-from server.http.wire import Headers, Response
+from server.http.wire import Headers, Response, takes_only
 from server.pages.story import Story
 from server.protocols.api import wire_log
 
@@ -53,8 +53,8 @@ class WirePage:
             case "POST", ["matches", name, "wire"]:
                 return self._give(exchange, name)
             case method, ["matches", _, "wire"] if method not in READS:
-                sentence = f"{exchange.request.path[:80]} takes GET, HEAD, POST, not {method}"
-                raise HttpError(405, sentence, ("Allow", "GET, HEAD, POST"))
+                exchange.respond(takes_only(exchange.request, *sorted({*READS, "POST"})))
+                return None
             case _:
                 return self._pages.answer(exchange)
 

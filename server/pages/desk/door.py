@@ -70,7 +70,7 @@ class DeskDoor:
         elif request.method in READS:
             return self._read(exchange, sessions, request.path.strip("/").split("/")[1:])
         elif request.method != "POST":
-            self._turn_away(exchange, 405, STRAY)
+            self._turn_away(exchange, 405, STRAY, ("Allow", ", ".join(sorted({*READS, "POST"}))))
         elif where := self._origins.foreign(request):
             own = request.headers.get("host", "")[:80]
             what = f"Refused: this form was sent from {where}, and the desk is at {own}."

@@ -90,11 +90,10 @@ class Routes:
             return route, values
         path, method = request.path[:80], request.method
         methods = sorted(self._known.methods(request.path))
-        if method in READS and (not methods or method in methods):  # another process would answer that
+        if not methods or (method in READS and method in methods):  # another process would answer that
             raise HttpError(404, f"there is nothing at {path}; see /openapi.json")
         allowed = ", ".join(methods)
-        why = f"{path} takes {allowed}, not {method}" if allowed else f"nothing at {path} takes {method}"
-        raise HttpError(405, why, ("Allow", allowed))
+        raise HttpError(405, f"{path} takes {allowed}, not {method}", ("Allow", allowed))
 
     def leads(self, path: str) -> bool:
         """Whether there is something to be read at a path."""

@@ -22,7 +22,7 @@ from server.http.exchange import Exchange
 from server.http.head import HttpError, form
 from server.http.origins import NO_ORIGINS, Origins, is_from_here
 from server.http.sharing import BOTS
-from server.http.wire import Request, json_response, refused
+from server.http.wire import Request, json_response, refused, takes_only
 from server.net.addresses import callable_networks
 from server.net.outbound import Caller, Outbound
 from server.protocols.arena.battle import Battle, Extras
@@ -84,8 +84,7 @@ class Arena:
         if action is None:
             exchange.respond(refused(404, f"there is nothing at {path[:80]}"))
         elif method not in allowed:
-            sentence = f"{path[:80]} takes {allowed[0]}, not {method}"
-            exchange.respond(json_response(405, {"error": sentence}, ("Allow", ", ".join(allowed))))
+            exchange.respond(takes_only(exchange.request, *allowed))
         else:
             return action(exchange)
         return None

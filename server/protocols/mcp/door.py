@@ -14,7 +14,7 @@ from server.host.wire_log import NO_TAPE
 from server.http.exchange import Exchange
 from server.http.head import HttpError
 from server.http.origins import Origins
-from server.http.wire import Response, refused
+from server.http.wire import Response, takes_only
 from server.protocols.mcp import rpc
 from server.protocols.mcp.places import Places
 from server.protocols.mcp.revisions import META, REVISIONS, agreed, is_stateless
@@ -53,9 +53,7 @@ class McpDoor:
         elif "text/html" in request.headers.get("accept", ""):
             exchange.respond(Response(303, own=(("Location", PAGE),)))
         else:
-            exchange.respond(
-                refused(405, f"this takes POST, not {request.method}", ("Allow", "POST, DELETE"))
-            )
+            exchange.respond(takes_only(request, "POST", "DELETE"))
         return None
 
     def _post(self, exchange: Exchange) -> Awaitable[object] | None:

@@ -85,6 +85,12 @@ async def test_without_a_session_there_is_nothing_to_be_seen(autojump_clock: Moc
             assert "registering" not in page
 
 
+async def test_the_desk_is_read_and_sent_forms_and_says_so(autojump_clock: MockClock) -> None:
+    async with sitting() as here:
+        answer = await (await here.log_in()).ask("DELETE", "/admin/tournaments/cup", {})
+        assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD, POST")
+
+
 @pytest.mark.parametrize(
     "headers",
     [
