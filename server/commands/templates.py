@@ -55,8 +55,10 @@ pace = { bank = 60.0, gain = 0.5 }
 
 _CUP = """\
 # A cup in one evening: a Swiss tournament of seven rounds, and a knockout of the best eight.
-# The knockout begins when eight bots have come to it; send them there by their names:
-#     quintain tournament invite final NAME
+# Tell the best eight to come back with --tournament final. Other bots may come there by themselves:
+# take out whoever is not among the eight, and begin when they are there.
+#     quintain tournament withdraw final NAME
+#     quintain tournament start final
 
 bind = "0.0.0.0"          # bots come from other machines
 
@@ -74,7 +76,6 @@ pace = { bank = 120.0, gain = 1.0 }
 name = "final"
 game = "quoridor"
 format = "knockout"
-entrants = 8
 group = "cup"
 pace = { bank = 300.0, gain = 2.0 }
 """
