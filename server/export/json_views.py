@@ -48,6 +48,14 @@ def plain_rows(record: Record) -> list[dict[str, Any]]:
 
 
 def row_shown(row: Row, order: Sequence[str]) -> dict[str, Any]:
+    return unrated(row, order) | {
+        "rating": None if row.rating is None else rounded(row.rating),
+        "interval": None if row.interval is None else [*map(rounded, row.interval)],
+    }
+
+
+def unrated(row: Row, order: Sequence[str]) -> dict[str, Any]:
+    """A row by what decides the order alone."""
     criteria = (criterion for criterion in order if criterion != "points")
     return {
         "rank": row.rank,
@@ -58,8 +66,6 @@ def row_shown(row: Row, order: Sequence[str]) -> dict[str, Any]:
         "draws": row.draws,
         "losses": row.losses,
         "tie_breaks": dict(zip(criteria, row.tie_breaks, strict=True)),
-        "rating": None if row.rating is None else rounded(row.rating),
-        "interval": None if row.interval is None else [*map(rounded, row.interval)],
     }
 
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 from msgspec import Struct
 
+from server.export.json_views import unrated
 from server.host.descriptions import about
 from server.host.opening import NameTaken
 from server.host.tournament_settings import TournamentSettings
@@ -146,7 +147,7 @@ async def withdraw(call: Call, tournament: Tournament, order: Order) -> Response
     name, desk = _named(order, "the entrant to withdraw"), Desk(tournament, call.by)
     with as_conflict():
         if order.preview:
-            return _preview(desk, desk.withdrawal(name))
+            return _preview(tournament, desk, desk.withdrawal(name))
         await desk.withdraw(name)
     return json_response(200, summary(tournament))
 
@@ -156,7 +157,7 @@ async def disqualify(call: Call, tournament: Tournament, order: Order) -> Respon
     name, desk = _named(order, "the entrant to disqualify"), Desk(tournament, call.by)
     with as_conflict():
         if order.preview:
-            return _preview(desk, desk.disqualification(name, order.why))
+            return _preview(tournament, desk, desk.disqualification(name, order.why))
         await desk.disqualify(name, order.why)
     return json_response(200, summary(tournament))
 
@@ -169,7 +170,7 @@ async def void(call: Call, tournament: Tournament, order: Order) -> Response:
     with as_conflict():
         if order.preview:
             in_play = match in tournament.matches  # it counts for nothing yet
-            return _preview(desk, [] if in_play else await desk.voiding(match, order.why))
+            return _preview(tournament, desk, [] if in_play else await desk.voiding(match, order.why))
         await desk.void(match, order.why)
     return json_response(200, summary(tournament))
 
@@ -203,6 +204,7 @@ def _about(order: Order) -> About:
         raise HttpError(400, str(refusal)) from None
 
 
-def _preview(desk: Desk, changes: list[AnyFact]) -> Response:
-    before, after = desk.preview(changes)
+def _preview(tournament: Tournament, desk: Desk, changes: list[AnyFact]) -> Response:
+    order = tournament.record.format.order
+    before, after = ([unrated(row, order) for row in rows] for rows in desk.preview(changes))
     return json_response(200, {"before": before, "after": after})

@@ -209,7 +209,8 @@ async def test_what_an_order_would_change_can_be_seen_before(autojump_clock: Moc
         rows = (await here.read("/api/tournaments/cup/standings"))["rows"]
         leader = rows[0]["name"]
         seen = await here.tell("/api/tournaments/cup/disqualify", name=leader, why="two bots", preview=True)
-        assert [row["name"] for row in seen["before"]] == [row["name"] for row in rows]
+        assert seen["before"] == [{key: row[key] for key in seen["before"][0]} for row in rows]
+        assert seen["before"][0]["tie_breaks"].keys() == rows[0]["tie_breaks"].keys() != set()
         assert (await here.read("/api/tournaments/cup/standings"))["rows"] == rows
         await here.tell("/api/tournaments/cup/disqualify", name=leader, why="two bots")
         after = (await here.read("/api/tournaments/cup/standings"))["rows"]
