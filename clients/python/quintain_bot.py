@@ -194,7 +194,7 @@ class _Bot:
         for reason in (self.reason, why):
             if any(words in reason for words in FOR_GOOD):
                 raise Refused(reason)
-        why = self.reason or why
+        why = (self.reason or why).strip()  # what is no host of ours may have said a line
         if not self.welcomed and not at_least:
             raise Unreachable(f"no host answers at {self.address}: {why}")
         if self.here or self.lost_at is None:

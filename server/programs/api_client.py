@@ -73,8 +73,9 @@ class Remote:
             with _opened(request) as answer:
                 return answer.read()
         except HTTPError as error:
+            kind = Misuse if error.code == HTTPStatus.BAD_REQUEST else Failure
             with error:
-                raise Failure(
+                raise kind(
                     _complaint(error) + (credentials if error.code == HTTPStatus.UNAUTHORIZED else "")
                 ) from None
         except IncompleteRead:

@@ -307,6 +307,26 @@ def test_no_host_is_said_at_once() -> None:
             quintain_bot.run(first_free, game="tic-tac-toe", name="ann", url=f"{scheme}://127.0.0.1:{nobody}")
 
 
+def test_what_is_no_web_server_is_said_in_one_line() -> None:
+    """Such as the host's TCP port, whose words end with a line."""
+
+    def say() -> None:
+        connection, _ = server.accept()
+        with connection:
+            connection.recv(65536)
+            connection.sendall(b"this is no web server: the first line is the name of a bot\r\n")
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(HANG)
+        thread = threading.Thread(target=say)
+        thread.start()
+        url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(Unreachable) as told:
+            quintain_bot.run(first_free, game="tic-tac-toe", name="ann", url=url)
+        thread.join(HANG)
+    assert str(told.value).endswith("the name of a bot")
+
+
 @pytest.mark.parametrize("wrong", ["localhost:8000", "ftp://x", "tcp://", "tcp://x:99999", "tcp://x:a", ""])
 def test_an_address_that_is_none_is_refused(wrong: str) -> None:
     with pytest.raises(ValueError, match="expected an address"):

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import trustme
 
-from server.exits import Failure
+from server.exits import FAILED, MISUSED, Failure
 from server.programs.api_client import Remote
 from server.store.data_folder import TOKEN, VARIABLE, organiser_token
 from tests.hang import HANG
@@ -50,6 +50,14 @@ def test_whoever_has_another_token_is_told_where_it_was_found(
         with answering(no) as address, pytest.raises(Failure) as failure:
             Remote(f"http://{address}", token, str(tmp_path)).post("tournaments")
         assert str(failure.value) == f"it is not.; it was taken from {origin}"
+
+
+@pytest.mark.parametrize(("status", "code"), [(b"400", MISUSED), (b"409", FAILED), (b"404", FAILED)])
+def test_what_makes_no_sense_to_the_host_was_wrongly_used(status: bytes, code: int) -> None:
+    no = b'HTTP/1.1 %b No\r\nContent-Length: 22\r\n\r\n{"error":"no game go"}\n' % status
+    with answering(no) as address, pytest.raises(Failure, match="no game go") as failure:
+        Remote(f"http://{address}", "token").post("tournaments")
+    assert failure.value.code == code
 
 
 def test_who_is_told_to_ask_again_at_once_does_so() -> None:
