@@ -184,14 +184,14 @@ async def test_whoever_keeps_the_rows_that_changed_has_the_standings(autojump_cl
         feed = await here.listen("/api/events")
         await wait_all_tasks_blocked()
         known = {row["name"]: row for row in (await here.read("/api/tournaments/cup/standings"))["rows"]}
-        for _ in range(100):
+        for _ in range(50):
             play(record, random, *random.sample(NAMES, 2))
             tell(here, record)
             await trio.sleep(0.1)
         await trio.sleep(5)
         heard = told(await feed.now())
         rows = (await here.read("/api/tournaments/cup/standings"))["rows"]
-    assert 5 <= len(heard) <= 12
+    assert 3 <= len(heard) <= 7
     assert all(each["entrants"] == len(NAMES) for each in heard)
     assert [each["as_of"] for each in heard] == sorted({each["as_of"] for each in heard})
     for each in heard:

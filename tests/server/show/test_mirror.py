@@ -29,7 +29,7 @@ from tournament.tournament import Tournament
 pytestmark = pytest.mark.slow
 
 NAMES = ("ada", "bob", "eve", "joe")
-CUP = Opened("connect-4", "double-round-robin", 4, Terms(seed=3))
+CUP = Opened("connect-4", "round-robin", 4, Terms(seed=3))
 
 
 class Stage:

@@ -16,6 +16,7 @@ from server.store.data_folder import JOURNAL
 from server.store.sqlite import SqliteReader
 from tests.chaos.bots import Bot
 from tests.chaos.told import Told, Verdict
+from tests.effort import tries
 from tests.hang import HANG
 from tests.server.exports import exported
 from tests.server.served import Served
@@ -27,7 +28,7 @@ pytestmark = [
 ]
 
 BOTS = 6
-GAMES = 40  # of a tournament that is played until it is decided, at most
+GAMES = tries(12, 40)  # of a tournament that is played until it is decided, at most
 CUP = f"""
 spread = 2
 workers = 3
@@ -99,10 +100,12 @@ def judged(host: Served, told: Told) -> Verdict:
 
 @pytest.mark.parametrize(
     "host",
-    ["swiss", *(pytest.param(each, marks=pytest.mark.campaign) for each in ("knockout", "round-robin"))],
+    [pytest.param(each, marks=pytest.mark.campaign) for each in ("swiss", "knockout", "round-robin")],
     indirect=True,
+    ids=str,
 )
 async def test_every_result_that_bots_are_told_is_kept_once_in_every_format(host: Served) -> None:
+    """So it is in those of the tests below, which `make test` has as well."""
     told = Told()
     await played(host, told, None)
     verdict = judged(host, told)
