@@ -94,6 +94,7 @@ async def test_between_requests_there_is_time(autojump_clock: Clock) -> None:
         assert said == b""
 
 
+@pytest.mark.slow
 async def test_who_asked_in_time_is_answered_though_the_host_stood_still(autojump_clock: Clock) -> None:
     async with serving(echo) as server:
         for _ in range(20):  # which task has its turn first after that is a matter of chance
@@ -105,6 +106,7 @@ async def test_who_asked_in_time_is_answered_though_the_host_stood_still(autojum
             assert (await client.answer()).body == b"/"
 
 
+@pytest.mark.slow
 async def test_a_held_answer_may_take_as_long_as_it_takes_and_then_time_runs_again(
     autojump_clock: Clock,
 ) -> None:
@@ -293,6 +295,7 @@ async def test_a_client_that_has_shown_who_it_is_is_driven_out_no_more() -> None
 # Anything at all.
 
 
+@pytest.mark.slow
 @given(streams() | st.binary(max_size=400), st.integers(1, 60), st.sampled_from(["waits", "ends", "resets"]))
 def test_whatever_a_client_sends_its_connection_ends_and_nothing_unexpected_is_raised(
     content: bytes, piece: int, how: str

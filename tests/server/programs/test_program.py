@@ -60,15 +60,10 @@ def test_each_fault_is_found_and_told_in_a_sentence(name: str, tmp_path: Path) -
 
 @pytest.mark.parametrize(
     "game",
-    [
-        pytest.param(
-            game, marks=() if game in SOONEST else pytest.mark.campaign
-        )  # all find their position below
-        for game in catalogue()
-    ],
+    [pytest.param(game, marks=() if game in SOONEST else pytest.mark.campaign) for game in catalogue()],
 )
 def test_the_trials_know_every_game(game: str, tmp_path: Path) -> None:
-    """A house brain as the program: whatever the game, nothing breaks."""
+    """A house brain as the program: whatever the game, nothing breaks. Below every one finds its position."""
     path = tmp_path / "house.py"
     path.write_text(HOUSE.replace("GAME", repr(game)).replace("ROOT", repr(str(Path(__file__).parents[3]))))
     ground = Ground(f"{sys.executable} {path}", catalogue()[game], 20.0)

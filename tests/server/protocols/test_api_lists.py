@@ -116,6 +116,7 @@ async def test_a_form_that_nothing_is_written_in_is_refused_in_words(autojump_cl
         assert (await here.read(f"{table}?format=json"))["rows"] == (await here.read(table))["rows"]
 
 
+@pytest.mark.slow
 async def test_a_page_past_the_end_is_empty(autojump_clock: MockClock) -> None:
     async with office() as here:
         await held(here)
@@ -124,6 +125,7 @@ async def test_a_page_past_the_end_is_empty(autojump_clock: MockClock) -> None:
             assert (page[key], page["next"]) == ([], None)
 
 
+@pytest.mark.slow
 async def test_csv_has_everybody_however_many_there_are(autojump_clock: MockClock) -> None:
     async with office() as here:
         record = await held(here)
@@ -200,6 +202,7 @@ async def test_whoever_keeps_the_rows_that_changed_has_the_standings(autojump_cl
     assert last == rows
 
 
+@pytest.mark.slow
 async def test_rows_that_did_not_change_are_not_told(autojump_clock: MockClock) -> None:
     async with office() as here:
         record = await held(here)

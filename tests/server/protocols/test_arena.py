@@ -271,7 +271,11 @@ def perfect(position: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("game", "choose", "cases", "least"), [("tic-tac-toe", perfect, 9, 100), ("quoridor", runner, 13, 50)]
+    ("game", "choose", "cases", "least"),
+    [
+        ("tic-tac-toe", perfect, 9, 100),
+        pytest.param("quoridor", runner, 13, 50, marks=pytest.mark.campaign),  # so in `test_evaluation.py`
+    ],
 )
 def test_a_bot_is_evaluated_over_the_network(
     game: str, choose: Callable[[Any], Any], cases: int, least: int, tmp_path: Path
