@@ -13,12 +13,13 @@ from tests.server.doors import Page, pages
 from tests.server.transcripts import Transcript
 
 
-def _transcripts(where: Callable[[Page], bool]) -> pytest.MarkDecorator:
+def _transcripts(where: Callable[[Page], bool], *, few: bool = False) -> pytest.MarkDecorator:
+    """Those of some pages; of `few` the campaign has all, and `make test` the first of each page."""
     found = [
-        pytest.param(page, each, id=each.name)
+        pytest.param(page, each, id=each.name, marks=pytest.mark.campaign if few and number else ())
         for page in pages()
         if where(page)
-        for each in page.transcripts()
+        for number, each in enumerate(page.transcripts())
     ]
     return pytest.mark.parametrize(("page", "transcript"), found)
 
@@ -28,6 +29,7 @@ def _by_requests(page: Page) -> bool:
 
 
 every_transcript = _transcripts(lambda page: True)
+a_transcript_of_every_page = _transcripts(lambda page: True, few=True)
 every_transcript_over_connections = _transcripts(lambda page: not _by_requests(page))
 
 

@@ -100,7 +100,7 @@ def judged(host: Served, told: Told) -> Verdict:
 
 @pytest.mark.parametrize(
     "host",
-    [pytest.param(each, marks=pytest.mark.campaign) for each in ("swiss", "knockout", "round-robin")],
+    [pytest.param(each, marks=pytest.mark.campaign) for each in ("swiss", "knockout", "double-round-robin")],
     indirect=True,
     ids=str,
 )
@@ -123,7 +123,7 @@ async def test_what_is_drawn_elsewhere_follows_from_all_that_was_played(host: Se
     assert BOTS <= len(told._ends) <= GAMES
 
 
-@pytest.mark.parametrize("host", ["double-round-robin"], indirect=True)
+@pytest.mark.parametrize("host", ["round-robin"], indirect=True)
 @pytest.mark.parametrize(
     "killed", [pytest.param(0, marks=pytest.mark.campaign, id="the holder"), pytest.param(1, id="another")]
 )
@@ -132,5 +132,5 @@ async def test_a_worker_that_is_killed_costs_no_result(host: Served, killed: int
     await played(host, told, killed)
     verdict = judged(host, told)
     assert not verdict.complaints
-    assert verdict.matches >= BOTS * (BOTS - 1)
+    assert verdict.matches >= BOTS * (BOTS - 1) // 2
     assert verdict.told > BOTS
