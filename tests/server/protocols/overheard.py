@@ -13,10 +13,12 @@ from tests.server.doors import Page, pages
 from tests.server.transcripts import Transcript
 
 
-def _transcripts(where: Callable[[Page], bool], *, few: bool = False) -> pytest.MarkDecorator:
-    """Those of some pages; of `few` the campaign has all, and `make test` the first of each page."""
+def _transcripts(
+    where: Callable[[Page], bool], others: pytest.MarkDecorator | None = None
+) -> pytest.MarkDecorator:
+    """Those of some pages; all `others` than the first of each page have that mark."""
     found = [
-        pytest.param(page, each, id=each.name, marks=pytest.mark.campaign if few and number else ())
+        pytest.param(page, each, id=each.name, marks=others if others and number else ())
         for page in pages()
         if where(page)
         for number, each in enumerate(page.transcripts())
@@ -29,7 +31,8 @@ def _by_requests(page: Page) -> bool:
 
 
 every_transcript = _transcripts(lambda page: True)
-a_transcript_of_every_page = _transcripts(lambda page: True, few=True)
+a_transcript_of_every_page = _transcripts(lambda page: True, pytest.mark.campaign)
+a_transcript_of_every_page_soon = _transcripts(lambda page: True, pytest.mark.slow)
 every_transcript_over_connections = _transcripts(lambda page: not _by_requests(page))
 
 

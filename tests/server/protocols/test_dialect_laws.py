@@ -26,6 +26,7 @@ from tests.effort import tries
 from tests.server.doors import Page, Stream, in_memory_with, memory
 from tests.server.protocols.overheard import (
     a_transcript_of_every_page,
+    a_transcript_of_every_page_soon,
     every_transcript,
     from_zero,
     listen_in,
@@ -298,7 +299,7 @@ async def suffer(blow: Blow, page: Page, transcript: Transcript, after: int, wit
     assert not [each for each in logged if each["log_level"] in ("error", "critical")]
 
 
-@every_transcript
+@a_transcript_of_every_page_soon
 def test_whatever_happens_in_the_middle_the_host_stays_sane(
     page: Page, transcript: Transcript, witness: Witness
 ) -> None:
