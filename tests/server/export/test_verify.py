@@ -24,9 +24,9 @@ from tests.server.served import ROOT
 
 pytestmark = pytest.mark.slow
 
-# Worlds in which bots leave, resign, withdraw, are late, illegal and disqualified, and matches are void.
-SEEDS = range(1, 31) if IS_CAMPAIGN else (4, 9, 14, 26)
-MORE_CHANGED = [pytest.param(7, False, marks=pytest.mark.campaign)]
+# Worlds that stall and crash, also in the middle of a commit, and in which bots leave, resign, withdraw, are
+# late, illegal and disqualified, and matches are void.
+SEEDS = range(1, 31) if IS_CAMPAIGN else (9, 14, 16, 19)
 SMALL = 4  # a world of few lines that has most kinds of them
 LARGER = pytest.param(7, marks=pytest.mark.campaign)  # of two tournaments
 CHANGED = (2, 19, 7, 11)[: tries(2, 4)]  # worlds in which every field is changed
@@ -204,7 +204,7 @@ def missed(
 
 
 def says_something_else(line: dict[str, Any], path: Path_, changed: dict[str, Any], *, chain: bool) -> bool:
-    """And what a file that is right could not have said as well."""
+    """Not the same in other words, nor what could have been said as well."""
     if line["type"] in ("fact", "match") and read(changed) == read(line):
         return False  # a default, left out
     others_could_have_led_there = (
@@ -217,7 +217,9 @@ def says_something_else(line: dict[str, Any], path: Path_, changed: dict[str, An
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("seed", "everything"), [(2, True), (19, False), *MORE_CHANGED])
+@pytest.mark.parametrize(
+    ("seed", "everything"), [(2, True), (19, False), pytest.param(7, False, marks=pytest.mark.campaign)]
+)
 def test_every_change_of_a_field_is_found_where_the_facts_are_a_chain(seed: int, everything: bool) -> None:
     lines = exported(simulated(seed), everything=everything, signer=Signer(bytes(32)))
     assert missed(lines, CURRENT, Random(seed), chain=True) == set()

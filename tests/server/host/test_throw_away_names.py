@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 TABLE = f"open-{GAME}"
 AT_ONCE, A_SECOND = 2000, 20
-MANY = tries(250, 1000)  # names
+MANY = tries(600, 1000)  # names
 
 
 def entries(host: Host) -> dict[str, int]:
@@ -244,7 +244,7 @@ async def test_an_arrival_costs_the_same_however_many_names_there_are(
     for many in (10, MANY):
         async with running() as (host, _):
             table = await host.table(GAME)
-            for number in range(many // 10):
+            for number in range(many // 5):
                 old = await host.open(f"old-{number}", Opened(GAME, "round-robin", 2))
                 old.record.state = State.FINISHED
                 host._holding.sort(old)

@@ -25,7 +25,7 @@ from tournament.score_sheet import ALL_CROSSED, ScoreSheet
 
 pytestmark = pytest.mark.slow
 
-FEW = tries(600, 1_500)  # matches
+FEW = tries(1_000, 1_500)  # matches
 NAMED = re.compile(r'<th scope="row"><a[^>]*>([^<]*)</a>')
 
 

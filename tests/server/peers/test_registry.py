@@ -7,7 +7,7 @@ from contextlib import ExitStack, closing
 import psycopg
 import pytest
 
-from server.peers import registry as registry
+from server.peers import registry as in_database
 from server.peers.leases import LENGTH, Card, Granted
 from server.peers.registry import CHANGED, LAPSED, RENEW, TAKE, PostgresRegistry
 from server.store.journal import Unavailable
@@ -159,7 +159,7 @@ def test_what_one_host_had_alone_is_adopted_but_for_what_is_deleted(url: str) ->
 def test_leases_lapse_by_the_clock_of_the_database_and_no_sooner(
     join: Callable[[], tuple[PostgresRegistry, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(registry, "LENGTH", SHORT)
+    monkeypatch.setattr(in_database, "LENGTH", SHORT)
     (one, first), (other, second) = join(), join()
     one.open(first, "cup")
     begun = time.monotonic()

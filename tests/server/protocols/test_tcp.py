@@ -592,7 +592,7 @@ async def test_connections_that_are_gone_leave_nothing_behind(autojump_clock: Mo
     """But for the last match, which whoever looked at it last still has in its hands."""
     left: list[int] = []
     async with room() as hall:
-        for _ in range(3):
+        for _ in range(4):
             ann, bob = await hall.come("Ann"), await hall.hello("bob", "santorini", token="bobs-own-token-16")
             await ann.say("0 0")
             await ann.close()
