@@ -39,10 +39,13 @@ SHARED = (
     "tests/deploy/test_balancers.py",
     "tests/deploy/test_wheel.py",
     "tests/server/export/test_verify_chain.py",
+    "tests/server/peers/test_serving.py",
     "tests/server/protocols/test_mcp_sdk.py",
+    "tests/server/show/test_show.py",
     "tests/server/store/",
     "tests/server/test_keeping.py",
     "tests/server/test_matrix.py",
+    "tests/server/workers/test_workers.py",
 )
 
 # One process a host is enough for most tests, and costs half as much; those of pages beside a host ask

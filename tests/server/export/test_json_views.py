@@ -1,5 +1,7 @@
 """What programs outside the project are shown of standings and matches."""
 
+import pytest
+
 from server.export.json_views import match_shown, rows
 from tournament.events import Ending
 from tournament.facts import Concluded, Drew, Entered, Opened, Voided
@@ -28,6 +30,7 @@ def test_a_row_has_all_that_the_standings_know() -> None:
     assert list(first["tie_breaks"]) == ["direct-encounter", "sonneborn-berger", "wins", "wins-as-second"]
 
 
+@pytest.mark.slow
 def test_ratings_are_symmetric_rounded_and_inside_their_interval() -> None:
     first, second = rows(record(PLAYED))
     assert first["rating"] == -second["rating"] > 0

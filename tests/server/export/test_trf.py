@@ -106,6 +106,7 @@ def some_event(name: str, count: int, seed: int, leave: float = 0.0, late: int =
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ROUNDS)
 @given(
     count=st.integers(2, 9),

@@ -53,6 +53,7 @@ def lines(kept: tuple[Kept, ...]) -> list[Any]:
     return exported(kept, everything=False, signer=KEY)
 
 
+@pytest.mark.slow
 def test_every_receipt_that_was_given_is_a_head_of_the_public_export(lines: list[Any]) -> None:
     given = receipts(lines)
     assert given
@@ -76,6 +77,7 @@ def test_the_first_line_that_does_not_follow_is_named_and_no_other_is_blamed(lin
         assert breaks == [index + 1]
 
 
+@pytest.mark.slow
 def test_nothing_can_be_withheld_but_what_is_the_organisers(lines: list[Any]) -> None:
     """Catches an organiser who hides that somebody withdrew behind a seal."""
     for index, line in enumerate(lines):
@@ -150,6 +152,7 @@ def rewritten(kept: list[Kept]) -> tuple[str, list[Kept]]:
     return fact.match, [*kept[:index], structs.replace(kept[index], fact=other), *kept[index + 1 :]]
 
 
+@pytest.mark.slow
 def test_a_forger_who_follows_every_complaint_is_caught_by_a_single_receipt() -> None:
     facts = round_robin()
     genuine = exported(facts, everything=False, signer=KEY)
@@ -220,6 +223,7 @@ def test_the_key_is_made_once_and_for_nobody_else_to_read(tmp_path: Path) -> Non
     assert first.public not in file.read_text(), "the file has the secret part"
 
 
+@pytest.mark.slow
 def test_the_command_says_what_a_receipt_proves(tmp_path: Path, lines: list[Any]) -> None:
     (tmp_path / "cup.jsonl").write_bytes(b"".join(text(lines)))
     receipt = next(iter(receipts(lines).values()))

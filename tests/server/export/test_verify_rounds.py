@@ -65,6 +65,7 @@ def lines_of(facts: list[Kept]) -> list[Any]:
     return [*(line for line in lines[:own] if line["type"] not in ("fact", "withheld")), *other, lines[own]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ["swiss", "round-robin", "knockout"])
 @pytest.mark.parametrize("facts", [True, False], ids=["with facts", "without"])
 def test_what_was_held_by_the_clock_verifies(format: str, facts: bool) -> None:

@@ -29,6 +29,7 @@ def hasty() -> Iterator[None]:
     sys.setswitchinterval(before)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("hasty")
 def test_many_who_ask_at_once_are_told_of_each_match_once() -> None:
     """Catches an index that is brought up to date by two threads at a time: matches were in it twice."""

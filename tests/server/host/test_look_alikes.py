@@ -21,6 +21,7 @@ def groups() -> list[tuple[str, list[str]]]:
     ]
 
 
+@pytest.mark.slow
 def test_the_data_is_of_one_version_of_unicode_and_says_which() -> None:
     assert f"by Unicode {alike().version}" in DATA.read_text("utf-8").splitlines()[0]
     assert sum(len(others) for _, others in groups()) > 6000

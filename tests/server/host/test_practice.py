@@ -135,6 +135,7 @@ def test_what_was_kept_of_bots_has_the_letters_that_it_always_had() -> None:
     assert b"kinds" not in entry(1, "open-x", 0.0, fact).body.encode()
 
 
+@pytest.mark.slow
 async def test_somebody_slow_moves_in_the_last_second_of_its_clock(autojump_clock: MockClock) -> None:
     async with practice() as hall:
         (fact,) = await played(hall, "practice-slow", "connect-4")
@@ -144,6 +145,7 @@ async def test_somebody_slow_moves_in_the_last_second_of_its_clock(autojump_cloc
         assert fact.ending is Ending.PLAYED
 
 
+@pytest.mark.slow
 async def test_somebody_careless_tries_an_illegal_move_now_and_then(autojump_clock: MockClock) -> None:
     async with practice() as hall:
         facts = await played(hall, "practice-illegal", "connect-4", 6)
@@ -158,6 +160,7 @@ async def test_somebody_careless_tries_an_illegal_move_now_and_then(autojump_clo
         assert all(fact.winner == 1 - house(fact) for fact in lost)
 
 
+@pytest.mark.slow
 async def test_somebody_who_leaves_stays_away_until_the_next_match(autojump_clock: MockClock) -> None:
     async with practice() as hall:
         for fact in await played(hall, "practice-leaves", "connect-4", 2):

@@ -2,6 +2,7 @@
 
 import io
 
+import pytest
 import trio
 from trio.testing import MockClock
 
@@ -55,6 +56,7 @@ async def test_an_order_opens_the_table_that_it_is_about(autojump_clock: MockClo
         assert [*here.host.tournaments] == [TABLE]
 
 
+@pytest.mark.slow
 async def test_whoever_looks_at_an_empty_table_sees_who_comes(autojump_clock: MockClock) -> None:
     table = OPEN + "tic-tac-toe"
     async with gallery() as here:

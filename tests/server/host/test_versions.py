@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import msgspec
+import pytest
 import trio
 from trio.testing import MockClock
 
@@ -42,6 +43,7 @@ def of_ann(*records: Record) -> list[Version]:
     return versions("ann", [(each, index.find(each, "ann")) for each in records], rated(records))
 
 
+@pytest.mark.slow
 def test_every_version_has_its_own_results_and_strength_and_the_latest_is_first() -> None:
     known = record([(None, 1)] * 4 + [("1", 1)] * 12 + [("2", 0)] * 12 + [("1", 1)])
     one, two, unsaid = of_ann(known)
@@ -53,6 +55,7 @@ def test_every_version_has_its_own_results_and_strength_and_the_latest_is_first(
     assert two.rating > one.rating + 200
 
 
+@pytest.mark.slow
 def test_what_counts_no_more_is_in_no_version() -> None:
     known = record([("1", 0)] * 3 + [("2", 0)])
     known.add(Voided("cup-4", "a cable", ("ann", "bob"), (1.0, 0.0)))
@@ -62,11 +65,13 @@ def test_what_counts_no_more_is_in_no_version() -> None:
     assert (one.played, one.rating) == (3, None)
 
 
+@pytest.mark.slow
 def test_the_matches_of_all_tournaments_of_a_game_count_together() -> None:
     (one,) = of_ann(record([("1", 0)] * 5), record([("1", 1)] * 3, "cas"))
     assert (one.played, one.points) == (8, 5.0)
 
 
+@pytest.mark.slow
 def test_versions_of_a_bot_that_names_each_match_anew_are_bounded() -> None:
     many = of_ann(record([(str(number), 0) for number in range(3 * LISTED)]))
     assert [each.version for each in many] == [str(3 * LISTED - 1 - number) for number in range(LISTED)]
@@ -76,6 +81,7 @@ def test_no_name_is_a_name_and_a_version_of_somebody_else() -> None:
     assert len({called("a", None), called("a", "b"), called("a\nb"[:1], ""), called("ab", None)}) == 3
 
 
+@pytest.mark.slow
 async def test_the_page_of_a_bot_has_a_version_where_one_is_said(autojump_clock: MockClock) -> None:
     async with sitting() as here:
         await here.hold(entrants=2)
@@ -89,6 +95,7 @@ async def test_the_page_of_a_bot_has_a_version_where_one_is_said(autojump_clock:
         assert "version" not in await browser.read("/bots/bob")
 
 
+@pytest.mark.slow
 async def test_a_bot_is_asked_about_and_its_ratings_are_made_once_for_all(autojump_clock: MockClock) -> None:
     async with office() as here:
         await here.tell("/api/tournaments", 201, name="cup", game=GAME, entrants=3)

@@ -121,6 +121,7 @@ async def test_whoever_comes_back_to_a_seat_goes_on_in_the_same_log(autojump_clo
     assert wires.tape(Seat(first.match, 1, Timekeeper()), None) is not wires.tape(first, None)
 
 
+@pytest.mark.slow
 async def test_a_log_holds_on_to_no_match(autojump_clock: MockClock) -> None:
     wires, played = WireLog(Limits()), seat("cup-1")
     tape = wires.tape(played, None)

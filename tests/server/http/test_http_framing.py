@@ -12,6 +12,7 @@ from msgspec import structs
 
 from server.http.head import PLAIN, Head, HttpError, read_head
 from server.net.limits import Limits
+from tests.effort import tries
 from tests.server.cutting import cut, places
 from tests.server.reading import CHUNKED, LIMITS, get, post, requests, served, status
 from tests.server.spoilt import streams, whole
@@ -171,7 +172,7 @@ def test_what_is_served_h11_would_serve_as_well_and_as_the_same(content: bytes) 
 
 
 @pytest.mark.slow
-@settings(max_examples=20 * settings.default.max_examples)
+@settings(max_examples=tries(6, 20) * settings.default.max_examples)
 @given(streams())
 def test_of_spoilt_requests_nothing_is_served_that_h11_refuses(content: bytes) -> None:
     served_here, served_there = ours(content), theirs(content)

@@ -241,6 +241,7 @@ async def test_pages_are_for_people_who_look_at_them(
             assert not is_shared(await ask(here.server, method, path, f"Accept: {accepted}"))
 
 
+@pytest.mark.slow
 async def test_the_root_is_a_page_for_browsers_and_games_for_bots_of_any_site(
     autojump_clock: MockClock,
 ) -> None:

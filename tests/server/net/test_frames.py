@@ -196,6 +196,7 @@ def test_however_it_is_cut_the_same_comes_out(content: bytes, at: list[int]) -> 
     assert read(*cut(content, at)) == read(content)
 
 
+@pytest.mark.slow
 @given(sessions())
 def test_it_can_come_byte_by_byte(content: bytes) -> None:
     assert read(*(content[place : place + 1] for place in range(len(content)))) == read(content)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 import structlog
 
 from server.net.limits import Rate
@@ -45,6 +46,7 @@ def test_a_line_that_names_no_address_counts_for_the_player_whom_it_is_about() -
     assert log.logged(player="bob") is not None
 
 
+@pytest.mark.slow
 def test_a_network_of_many_addresses_has_one_budget_and_many_networks_have_one_too() -> None:
     log = Budget()
     assert sum(log.logged(peer=f"2001:db8::{each:x}") is not None for each in range(20)) == 5

@@ -51,7 +51,9 @@ def test_a_host_wants_what_its_limits_promise_and_does_not_start_for_hardly_anyb
         assert f"LimitNOFILE={wanted}" in said
 
 
-@pytest.mark.parametrize("files", [20, Limits().spare_files + FEWEST - 1])
+@pytest.mark.parametrize(
+    "files", [pytest.param(20, marks=pytest.mark.campaign), Limits().spare_files + FEWEST - 1]
+)
 def test_a_host_that_may_open_hardly_any_file_says_so_in_one_line_and_touches_nothing(
     tmp_path: Path, files: int
 ) -> None:

@@ -35,6 +35,7 @@ def clickable(drawn: str) -> list[str]:
     return [unescape(short) for short in re.findall(r'data-move="([^"]*)"', drawn)]
 
 
+@pytest.mark.slow
 @games
 @given(data=st.data())
 def test_whatever_may_be_played_can_be_clicked_by_whoever_is_to_move_and_nothing_else(

@@ -55,6 +55,7 @@ def test_what_was_compiled_with_other_options_is_not_used(folder: Path) -> None:
     assert shown(folder, autoescape=False) == ("<b>one</b>\n<b><two></b>\n", 0)
 
 
+@pytest.mark.slow
 def test_whatever_is_in_the_folder_in_its_place_the_page_is_the_same(folder: Path) -> None:
     shown(folder)
     (kept,) = folder.iterdir()

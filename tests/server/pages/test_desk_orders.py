@@ -159,6 +159,7 @@ async def test_what_is_wrong_with_a_form_is_said_and_what_was_typed_stays(
         assert list(here.host.tournaments) == ["cup"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("action", "asked"),
     [
@@ -199,6 +200,7 @@ async def test_what_a_preview_shows_is_what_happens(
         assert asked.get("why", "") in order.fact.detail
 
 
+@pytest.mark.slow
 async def test_whoever_withdrew_is_disqualified_all_the_same_and_the_export_follows(
     autojump_clock: MockClock,
 ) -> None:
@@ -219,6 +221,7 @@ async def test_whoever_withdrew_is_disqualified_all_the_same_and_the_export_foll
             assert verify(text(exported(here.host.store.kept(), chained))).findings == []
 
 
+@pytest.mark.slow
 async def test_what_cannot_be_done_is_said_on_the_page_of_the_tournament(autojump_clock: MockClock) -> None:
     async with sitting() as here:
         await played(here, "ann", "bob")
@@ -282,6 +285,7 @@ async def test_frozen_standings_stand_still_for_the_public_and_move_at_the_desk(
         assert "<td>won by " in await here.read("/")
 
 
+@pytest.mark.slow
 async def test_standings_stay_frozen_over_a_restart(autojump_clock: MockClock) -> None:
     store = Memory()
     address = "/api/tournaments/cup/standings"

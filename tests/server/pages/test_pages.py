@@ -358,7 +358,7 @@ async def test_an_ending_is_told_in_words_about_the_players(autojump_clock: Mock
 async def test_a_replay_is_given_in_pieces_that_have_every_position(autojump_clock: MockClock) -> None:
     """Catches an answer that is larger than what is kept for a slow reader, and a frame too few."""
     async with gallery() as here:
-        await here.hold(entrants=2, game="hexagon-dots", options={"rows": 11, "cols": 11})
+        await here.hold(entrants=2, game="hexagon-dots", options={"rows": 9, "cols": 9})
         await here.come("ann", "bob", game="hexagon-dots")
         await trio.sleep(2000.0)
         plies = here.host.tournaments["cup"].record.matches["cup-1"].plies
@@ -394,9 +394,9 @@ async def test_a_page_of_a_large_tournament_stays_within_two_thousand_elements(
     autojump_clock: MockClock,
 ) -> None:
     async with gallery() as here:
-        await here.hold(entrants=60, game="santorini", format="double-round-robin")
-        await here.come(*(f"bot{number:02}" for number in range(60)), game="santorini")
-        await trio.sleep(500.0)
+        await here.hold(entrants=60, game="connect-4", format="double-round-robin")
+        await here.come(*(f"bot{number:02}" for number in range(60)), game="connect-4")
+        await trio.sleep(200.0)
         sizes = {
             path: len(TAG.findall(await here.read(path))) for path in ("/", "/tournaments/cup", "/bots/bot07")
         }

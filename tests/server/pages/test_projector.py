@@ -50,6 +50,7 @@ async def test_its_size_does_not_grow_with_the_event(autojump_clock: MockClock) 
     assert whole.count(" – ") == projector.GROUPS * projector.LINES[-1][1]
 
 
+@pytest.mark.slow
 async def test_its_one_stream_goes_on_after_an_interruption(autojump_clock: MockClock) -> None:
     async with gallery() as here:
         await begun(here, 4)

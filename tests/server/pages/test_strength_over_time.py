@@ -3,12 +3,15 @@
 from functools import partial
 from random import Random
 
+import pytest
+
 from server.pages.strength_over_time import Curves
 from tests.server.pages.test_tables import large
 from tests.steps import steps_taken
 from tests.tournament.test_score_sheet import play
 
 
+@pytest.mark.slow
 def test_whoever_looks_next_has_a_curve_of_its_own_and_the_matches_are_not_gone_through_again() -> None:
     record, curves = large(1_000), Curves()
     first = partial(curves.find, "connect-4", "bot 1", [record])

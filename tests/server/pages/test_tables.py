@@ -14,6 +14,7 @@ from trio.testing import MockClock
 from server.pages import bot, home, tables
 from server.pages.rendering import part
 from server.pages.tournament import parts_of, stamp
+from tests.effort import tries
 from tests.server.pages.gallery import Gallery, gallery
 from tests.steps import steps_taken
 from tests.tournament.test_score_sheet import event, happened, play, play_and_keep
@@ -24,6 +25,7 @@ from tournament.score_sheet import ALL_CROSSED, ScoreSheet
 
 pytestmark = pytest.mark.slow
 
+FEW = tries(1_000, 1_500)  # matches
 NAMED = re.compile(r'<th scope="row"><a[^>]*>([^<]*)</a>')
 
 
@@ -88,10 +90,10 @@ def test_a_pairing_that_is_to_be_played_again_has_not_ended() -> None:
 
 async def test_a_large_field_is_not_crossed_but_compared_with_its_nearest(autojump_clock: MockClock) -> None:
     async with gallery() as here:
-        await held(here, ALL_CROSSED + 1, 500)
+        await held(here, ALL_CROSSED + 1)
         assert "nearest rivals in the table" in await here.read("/tournaments/cup")
     async with gallery() as here:
-        await held(here, ALL_CROSSED, 500)
+        await held(here, ALL_CROSSED)
         assert "nearest rivals in the table" not in await here.read("/tournaments/cup")
 
 
@@ -172,7 +174,7 @@ def test_what_a_page_shows_costs_the_same_whatever_was_played_before() -> None:
             each()
         return [steps_taken(each) for each in work]
 
-    few, many = effort(1_500), effort(4_500)  # already a few fill the cells of the crosstable
+    few, many = effort(FEW), effort(3 * FEW)  # already a few fill the cells of the crosstable
     for less, more in zip(few, many, strict=True):
         assert more < 1.5 * less + 100
 

@@ -22,6 +22,7 @@ async def over(here: Gallery, *names: str, **chosen: str) -> None:
     await trio.sleep(300.0)
 
 
+@pytest.mark.slow
 async def test_a_match_has_its_players_on_the_board_and_says_when_it_was(autojump_clock: MockClock) -> None:
     async with gallery() as here:
         await over(here, "ann", "bob")
@@ -56,6 +57,7 @@ async def test_the_moves_of_santorini_are_spelled_out(autojump_clock: MockClock)
     ]
 
 
+@pytest.mark.slow
 async def test_an_open_table_counts_matches_and_a_tournament_rounds(autojump_clock: MockClock) -> None:
     async with gallery() as here:
         await here.come("ann", "bob")
@@ -107,6 +109,7 @@ def ended(match: str, players: tuple[str, str], at: float) -> Concluded:
     return Concluded(match, 1, players, 0, Ending.PLAYED, "it has won", (1.0, 0.0), ended=at)
 
 
+@pytest.mark.slow
 async def test_the_ladder_and_the_strength_are_on_one_scale(autojump_clock: MockClock) -> None:
     name = f"open-{GAME}"
     async with gallery() as here:

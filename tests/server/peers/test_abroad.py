@@ -28,6 +28,7 @@ from tournament.tournament import Tournament
 
 pytestmark = pytest.mark.slow
 
+BEFORE = 100  # bots that had entered before
 FACTS: tuple[AnyFact, ...] = (Opened("tic-tac-toe", "round-robin"), Turned(State.RUNNING))
 
 
@@ -108,7 +109,7 @@ async def test_what_is_known_of_a_tournament_is_not_read_again_to_take_it_up(
     """Catches a takeover that takes the longer, the longer a tournament has been going on."""
     registry, rows = Registry(), Journal()
     registry.leases = {"cup": Lease(8, 1)}
-    rows.facts = (*FACTS[:1], *(Entered(f"bot-{number}") for number in range(1000)))
+    rows.facts = (*FACTS[:1], *(Entered(f"bot-{number}") for number in range(BEFORE)))
     async with trio.open_nursery() as nursery:
         host, _ = await sharing(nursery, registry, rows)
         await trio.sleep(2 * EVERY)
@@ -118,7 +119,7 @@ async def test_what_is_known_of_a_tournament_is_not_read_again_to_take_it_up(
         await trio.sleep(2 * EVERY)
         record = host.tournaments["cup"].record
         assert record.state is State.RUNNING
-        assert len(record.entrants) == 1001
+        assert len(record.entrants) == BEFORE + 1
         assert rows.read == 2
         nursery.cancel_scope.cancel()
 

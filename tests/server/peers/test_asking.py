@@ -105,6 +105,7 @@ async def test_an_organiser_of_one_host_is_one_of_the_other_and_nobody_else_is(
             assert seen.encode() in await asked.hear(seen.encode())
 
 
+@pytest.mark.slow
 async def test_a_stream_goes_on_only_as_its_client_takes_it(autojump_clock: MockClock) -> None:
     put = 0
 

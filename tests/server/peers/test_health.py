@@ -16,8 +16,6 @@ from server.peers.leases import Card, Peer
 from server.peers.registry import PostgresRegistry, look
 from server.store.journal import Unavailable
 from server.store.postgres import Postgres
-from tests.hang import wait_for
-from tests.server.served import Served
 from tests.server.store.postgresql import Server
 
 ONE, OTHER = (Peer(number, f"10.0.0.{number}:7000", "", "", "1.0") for number in (1, 2))
@@ -143,27 +141,3 @@ def test_a_host_whose_number_has_become_another_s_is_told_so(
         session.execute("UPDATE hosts SET fingerprint = 'bb' WHERE id = %s", (host,))
     with pytest.raises(Unavailable, match=f"knows no host {host} with this host's certificate"):
         registry.renew(host, -1, willing=True)
-
-
-@pytest.mark.slow
-def test_a_host_that_the_database_forgot_says_so_and_so_do_the_others(server: Server, tmp_path: Path) -> None:
-    url = server.database()
-    with ExitStack() as stack:
-        hosts: list[Served] = []
-        for name in ("one", "other"):
-            (tmp_path / name).mkdir()
-            flags = ("--show", "1", "--peers", "127.0.0.1:0", "--store", url)
-            hosts.append(Served(tmp_path / name, *flags))
-            stack.callback(hosts[-1].kill)
-        one, other = hosts
-        wait_for(lambda: one.get("/readyz")[1]["peers"]["alive"] == 2, "the other")
-        status, ready = one.get("/readyz")
-        assert (status, ready["peers"]) == (200, {"registered": 2, "alive": 2, "problems": []})
-        server.execute("DELETE FROM hosts WHERE id = 2", url)
-        wait_for(lambda: other.get("/readyz")[0] == 503, "the host that is forgotten")
-        assert "knows no host 2" in str(other.get("/readyz")[1]["peers"]["problems"])
-        wait_for(
-            lambda: "there is a link to host 2" in str(one.get("/readyz")[1]["peers"]["problems"]),
-            "what the other says of it",
-        )
-        assert one.get("/readyz")[0] == 200

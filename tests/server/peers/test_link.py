@@ -111,6 +111,7 @@ async def test_a_bots_bytes_arrive_so_long_after_the_prompt_as_it_thought(autoju
     assert arrived == [pytest.approx(0.25)]
 
 
+@pytest.mark.slow
 async def test_a_bot_that_does_not_read_costs_no_more_than_its_window(autojump_clock: MockClock) -> None:
     sent = 0
 

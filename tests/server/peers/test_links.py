@@ -57,6 +57,7 @@ async def test_every_two_hosts_have_one_link() -> None:
             assert links.to(links.host) is None
 
 
+@pytest.mark.slow
 async def test_who_has_another_certificate_than_the_database_says_is_refused() -> None:
     """Both by the one that dials, who comes later, and by the one that is dialled.
 
@@ -87,6 +88,7 @@ def test_every_identity_is_another_and_its_key_is_not_in_its_certificate() -> No
     assert "PRIVATE" not in ONE.certificate
 
 
+@pytest.mark.slow
 async def test_a_stranger_who_comes_again_and_again_is_told_on_both_sides() -> None:
     """Of two hosts the one that dials is not who the database says."""
     said = Peer(2, "", OTHER.fingerprint, OTHER.certificate, "0")
@@ -103,6 +105,7 @@ async def test_a_stranger_who_comes_again_and_again_is_told_on_both_sides() -> N
     assert warning["latest"].startswith("127.0.0.1:")
 
 
+@pytest.mark.slow
 async def test_a_host_that_ends_in_the_middle_of_a_handshake_leaves_no_connection_open() -> None:
     """Whatever is left open is told of when it is collected, which fails the test."""
     for steps in range(0, 60, 3):

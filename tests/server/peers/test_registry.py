@@ -7,6 +7,7 @@ from contextlib import ExitStack, closing
 import psycopg
 import pytest
 
+from server.peers import registry as in_database
 from server.peers.leases import LENGTH, Card, Granted
 from server.peers.registry import CHANGED, LAPSED, RENEW, TAKE, PostgresRegistry
 from server.store.journal import Unavailable
@@ -17,6 +18,7 @@ from tournament.entries import Entry
 
 pytestmark = pytest.mark.slow
 
+SHORT = 0.5  # seconds of a lease
 CARD = Card("127.0.0.1:1", "aa", "", "0")
 
 
@@ -155,15 +157,16 @@ def test_what_one_host_had_alone_is_adopted_but_for_what_is_deleted(url: str) ->
 
 
 def test_leases_lapse_by_the_clock_of_the_database_and_no_sooner(
-    join: Callable[[], tuple[PostgresRegistry, int]],
+    join: Callable[[], tuple[PostgresRegistry, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(in_database, "LENGTH", SHORT)
     (one, first), (other, second) = join(), join()
     one.open(first, "cup")
-    one.renew(first, -1, willing=True)
     begun = time.monotonic()
+    one.renew(first, -1, willing=True)
     while held(other.renew(second, -1, willing=True), second) == set():
         assert time.monotonic() - begun < HANG
-    assert time.monotonic() - begun > LENGTH / 2
+    assert time.monotonic() - begun > SHORT / 2
 
 
 def test_a_host_that_the_database_does_not_know_is_told_so(

@@ -28,15 +28,18 @@ pytestmark = pytest.mark.slow
 SHARED = ("--show", "1", "--peers", "127.0.0.1:0", "--store")
 
 
-@pytest.fixture
-def hosts(server: Server, tmp_path: Path) -> Iterator[list[Served]]:
-    url = server.database()
+@pytest.fixture(scope="module")
+def url(server: Server) -> str:
+    return server.database()
+
+
+@pytest.fixture(scope="module")
+def hosts(url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Served]]:
+    """Two for all tests, of which the last has the database forget one of them."""
     with ExitStack() as stack:
         found: list[Served] = []
         for name in ("one", "other"):
-            folder = tmp_path / name
-            folder.mkdir()
-            found.append(Served(folder, *SHARED, url))
+            found.append(Served(tmp_path_factory.mktemp(name), *SHARED, url))
             stack.callback(found[-1].kill)
         yield found
 
@@ -219,10 +222,6 @@ def test_bots_of_all_protocols_play_and_orders_are_taken_whichever_host_they_com
         assert len(holders) == 1
         assert len(listed) == 2
         assert (holders.pop(), True) in listed
-    for host in hosts:
-        host.process.send_signal(signal.SIGTERM)
-        code, _, errors = host.end()
-        assert code == 0, errors
 
 
 def test_a_name_that_was_deleted_is_used_again_at_any_host_and_every_host_shows_what_is_there_now(
@@ -278,9 +277,9 @@ class Pair:
 
 def test_whoever_looks_at_a_match_sees_its_moves_on_a_host_that_does_not_hold_it(hosts: list[Served]) -> None:
     one, other = hosts
-    open_tournament(one, "cup", "connect-4")
-    wait_for(lambda: other.get("/api/tournaments/cup")[0] == 200, "the tournament")
-    with closing(Pair(one, "cup")) as pair:
+    open_tournament(one, "looked-at", "connect-4")
+    wait_for(lambda: other.get("/api/tournaments/looked-at")[0] == 200, "the tournament")
+    with closing(Pair(one, "looked-at")) as pair:
         look_on_while_it_goes_on(pair, hosts)
 
 
@@ -298,6 +297,27 @@ def look_on_while_it_goes_on(pair: Pair, hosts: list[Served]) -> None:
         told = (line for line in events if line.startswith(b"data:"))
         plies = (found["ply"] for line in told if "move" in (found := json.loads(line[5:])))
         assert [next(plies) for _ in range(4)] == [1, 2, 3, 4]
+
+
+def test_a_host_that_the_database_forgot_says_so_and_so_do_the_others_and_all_end_well(
+    server: Server, url: str, hosts: list[Served]
+) -> None:
+    one, other = hosts
+    wait_for(lambda: one.get("/readyz")[1]["peers"]["alive"] == 2, "the other")
+    status, ready = one.get("/readyz")
+    assert (status, ready["peers"]) == (200, {"registered": 2, "alive": 2, "problems": []})
+    server.execute("DELETE FROM hosts WHERE id = 2", url)
+    wait_for(lambda: other.get("/readyz")[0] == 503, "the host that is forgotten")
+    assert "knows no host 2" in str(other.get("/readyz")[1]["peers"]["problems"])
+    wait_for(
+        lambda: "there is a link to host 2" in str(one.get("/readyz")[1]["peers"]["problems"]),
+        "what the other says of it",
+    )
+    assert one.get("/readyz")[0] == 200
+    for host in hosts:
+        host.process.send_signal(signal.SIGTERM)
+        code, _, errors = host.end()
+        assert code == 0, errors
 
 
 @pytest.mark.parametrize(
@@ -320,6 +340,7 @@ def test_what_peers_cannot_be_with_is_refused_in_one_line(
     assert word in errors
 
 
+@pytest.mark.campaign  # `test_shared.py` of the stores has what refuses them
 def test_hosts_share_a_database_only_with_hosts_that_do_as_well(server: Server, tmp_path: Path) -> None:
     ports = ("--tcp", "0", "--websocket", "0", "--http", "0", "--data", "another")
     for first, second in ((SHARED, ("--store",)), (("--store",), SHARED)):

@@ -14,6 +14,7 @@ import pytest
 
 from games.catalogue import catalogue
 from server.exits import Failure, Misuse
+from server.programs import language_model
 from server.programs.language_model import KEY, PROMPT, TRIES, Asking, Endpoint, Unanswered, checked
 from tests.hang import HANG
 from tests.server.run import quintain
@@ -126,8 +127,12 @@ def test_no_try_is_made_when_the_clock_leaves_no_time_for_it() -> None:
     assert not server.asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trouble", [503, 429, b"{}", b'{"choices":[]}', b"\xff", ""])
-def test_trouble_that_may_pass_costs_a_try(trouble: int | bytes | str) -> None:
+def test_trouble_that_may_pass_costs_a_try(
+    trouble: int | bytes | str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(language_model, "PAUSE", 0.01)
     with saying(trouble, "MOVE: 3") as server:
         found = asked(server)
     assert (found["answer"], found["note"]["tries"]) == (3, 2)

@@ -30,6 +30,7 @@ def drawn(name: str, plies: int, seed: int = 0) -> tuple[Opening, ...]:
     return tuple(openings(pair) for pair in range(PAIRS))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", catalogue())
 def test_drawn_openings_are_of_that_length_and_nobody_wins_by_force_at_once(name: str) -> None:
     game = catalogue()[name]

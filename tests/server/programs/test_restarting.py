@@ -55,6 +55,7 @@ def test_a_program_that_crashes_is_asked_again_with_all_the_moves(program: Write
     assert sentence.endswith(": it is started again, restart 1 of 5 in this match")
 
 
+@pytest.mark.slow
 def test_a_program_that_crashes_each_time_is_given_up_and_has_a_new_chance_in_the_next_match(
     program: Write,
 ) -> None:
@@ -69,6 +70,7 @@ def test_a_program_that_crashes_each_time_is_given_up_and_has_a_new_chance_in_th
     assert told[2].endswith("restart 1 of 2 in this match")
 
 
+@pytest.mark.slow
 def test_a_program_that_does_not_answer_is_started_again_and_has_time_for_it(program: Write) -> None:
     told: list[str] = []
     bot = Restarting(program(ONCE.replace(EACH_TIME, HANGS)), told.append, slack=HANG)

@@ -98,6 +98,7 @@ for line in sys.stdin:
         assert each.ending is Ending.PLAYED, each.why
 
 
+@pytest.mark.slow
 def test_a_program_that_reads_nothing_costs_its_clock_and_no_more(tmp_path: Path) -> None:
     matches = played(setting("brain:first", program(tmp_path, "deaf", DEAF), SHORT), 4, 2)
     assert [each.ending for each in matches.values()] == [Ending.TIME] * 4

@@ -13,12 +13,15 @@ from tests.server.doors import Page, pages
 from tests.server.transcripts import Transcript
 
 
-def _transcripts(where: Callable[[Page], bool]) -> pytest.MarkDecorator:
+def _transcripts(
+    where: Callable[[Page], bool], others: pytest.MarkDecorator | None = None
+) -> pytest.MarkDecorator:
+    """Those of some pages; all `others` than the first of each page have that mark."""
     found = [
-        pytest.param(page, each, id=each.name)
+        pytest.param(page, each, id=each.name, marks=others if others and number else ())
         for page in pages()
         if where(page)
-        for each in page.transcripts()
+        for number, each in enumerate(page.transcripts())
     ]
     return pytest.mark.parametrize(("page", "transcript"), found)
 
@@ -28,6 +31,8 @@ def _by_requests(page: Page) -> bool:
 
 
 every_transcript = _transcripts(lambda page: True)
+a_transcript_of_every_page = _transcripts(lambda page: True, pytest.mark.campaign)
+a_transcript_of_every_page_soon = _transcripts(lambda page: True, pytest.mark.slow)
 every_transcript_over_connections = _transcripts(lambda page: not _by_requests(page))
 
 

@@ -13,6 +13,7 @@ from tests.oracles.advanced import Advanced, Board
 each_seat = pytest.mark.parametrize("house", [0, 1], ids=SEATS)
 
 
+@pytest.mark.slow
 @each_seat
 def test_it_takes_what_the_old_one_took_in_every_position_there_is(house: int) -> None:
     old = Advanced(SEATS[house])

@@ -94,6 +94,7 @@ async def test_the_games_are_told_with_their_options(autojump_clock: MockClock) 
     assert games["quoridor"]["pace"] == {"bank": 60.0, "gain": 2.0, "turn": None}
 
 
+@pytest.mark.slow
 async def test_a_tournament_from_its_opening_to_its_standings(autojump_clock: MockClock) -> None:
     async with office() as here:
         opened = await here.tell(
@@ -201,6 +202,7 @@ async def test_a_tournament_is_paused_resumed_and_started_by_hand(autojump_clock
         assert (await here.read("/api/tournaments/cup"))["state"] == "finished"
 
 
+@pytest.mark.slow
 async def test_what_an_order_would_change_can_be_seen_before(autojump_clock: MockClock) -> None:
     async with office() as here:
         await here.tell("/api/tournaments", 201, name="cup", game=GAME, entrants=3)
@@ -451,6 +453,7 @@ async def test_what_only_grows_is_a_counter_and_what_takes_time_a_histogram(
     assert float(lag["quintain_loop_lag_seconds_sum"]) == 60.031
 
 
+@pytest.mark.slow
 async def test_the_openapi_document_names_every_address(autojump_clock: MockClock) -> None:
     async with office() as here:
         await here.tell("/api/tournaments", 201, name="cup", game=GAME, entrants=2, group="all")
@@ -467,6 +470,7 @@ async def test_the_openapi_document_names_every_address(autojump_clock: MockCloc
     assert "TournamentSettings" in document["components"]["schemas"]
 
 
+@pytest.mark.slow
 async def test_a_large_answer_reaches_a_slow_reader_whole(autojump_clock: MockClock) -> None:
     """Catches an export that is cut because more of it is kept than for a slow reader may be."""
     async with office() as here:
@@ -579,6 +583,7 @@ async def test_a_ladder_is_deleted_when_it_does_not_run_and_an_open_table_never(
         assert "is an open table" in (await here.tell(f"/api/tournaments/open-{GAME}/delete", 409))["error"]
 
 
+@pytest.mark.slow
 async def test_the_export_of_a_name_that_is_used_again_is_of_the_new_tournament_alone(
     autojump_clock: MockClock,
 ) -> None:

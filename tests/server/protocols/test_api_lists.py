@@ -116,6 +116,7 @@ async def test_a_form_that_nothing_is_written_in_is_refused_in_words(autojump_cl
         assert (await here.read(f"{table}?format=json"))["rows"] == (await here.read(table))["rows"]
 
 
+@pytest.mark.slow
 async def test_a_page_past_the_end_is_empty(autojump_clock: MockClock) -> None:
     async with office() as here:
         await held(here)
@@ -124,6 +125,7 @@ async def test_a_page_past_the_end_is_empty(autojump_clock: MockClock) -> None:
             assert (page[key], page["next"]) == ([], None)
 
 
+@pytest.mark.slow
 async def test_csv_has_everybody_however_many_there_are(autojump_clock: MockClock) -> None:
     async with office() as here:
         record = await held(here)
@@ -184,14 +186,14 @@ async def test_whoever_keeps_the_rows_that_changed_has_the_standings(autojump_cl
         feed = await here.listen("/api/events")
         await wait_all_tasks_blocked()
         known = {row["name"]: row for row in (await here.read("/api/tournaments/cup/standings"))["rows"]}
-        for _ in range(100):
+        for _ in range(50):
             play(record, random, *random.sample(NAMES, 2))
             tell(here, record)
             await trio.sleep(0.1)
         await trio.sleep(5)
         heard = told(await feed.now())
         rows = (await here.read("/api/tournaments/cup/standings"))["rows"]
-    assert 5 <= len(heard) <= 12
+    assert 3 <= len(heard) <= 7
     assert all(each["entrants"] == len(NAMES) for each in heard)
     assert [each["as_of"] for each in heard] == sorted({each["as_of"] for each in heard})
     for each in heard:
@@ -200,6 +202,7 @@ async def test_whoever_keeps_the_rows_that_changed_has_the_standings(autojump_cl
     assert last == rows
 
 
+@pytest.mark.slow
 async def test_rows_that_did_not_change_are_not_told(autojump_clock: MockClock) -> None:
     async with office() as here:
         record = await held(here)

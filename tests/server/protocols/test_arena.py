@@ -271,7 +271,11 @@ def perfect(position: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("game", "choose", "cases", "least"), [("tic-tac-toe", perfect, 9, 100), ("quoridor", runner, 13, 50)]
+    ("game", "choose", "cases", "least"),
+    [
+        ("tic-tac-toe", perfect, 9, 100),
+        pytest.param("quoridor", runner, 13, 50, marks=pytest.mark.campaign),  # so in `test_evaluation.py`
+    ],
 )
 def test_a_bot_is_evaluated_over_the_network(
     game: str, choose: Callable[[Any], Any], cases: int, least: int, tmp_path: Path
@@ -295,7 +299,7 @@ def test_bots_that_are_called_play_a_tournament_over_the_network(tmp_path: Path)
         "--game",
         "tic-tac-toe",
         "--format",
-        "double-round-robin",
+        "round-robin",
         "--entrants",
         "3",
     )
@@ -311,5 +315,5 @@ def test_bots_that_are_called_play_a_tournament_over_the_network(tmp_path: Path)
             code, out, errors = host.end()
         assert code == 0, errors
         rows = json.loads(out.splitlines()[-1])["rows"]
-        assert [(row["played"], row["draws"]) for row in rows] == [(4, 4)] * 3
+        assert [(row["played"], row["draws"]) for row in rows] == [(2, 2)] * 3
         assert not ann.wrong + bob.wrong + cas.wrong

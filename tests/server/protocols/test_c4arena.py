@@ -46,6 +46,7 @@ async def test_a_bot_waits_until_another_comes_and_then_both_are_told_the_state(
         assert sorted(told, key=lambda each: each["you"]) == [state(1, 1, []), state(1, 2, [])]
 
 
+@pytest.mark.slow
 @given(st.integers())
 async def test_every_move_is_told_to_both_with_all_that_were_played_and_shown_as_the_last_once(
     seed: int,

@@ -19,7 +19,7 @@ from tests.server.windowed import Weather
 pytestmark = pytest.mark.slow
 
 HANG_UPS = tries(60, 200)  # on each: whoever was out of step more than fifty times was cut once
-CLIENTS = tries(2, 3)
+CLIENTS = tries(1, 3)
 WEATHER = Weather(latency=0.002, jitter=0.001)
 
 

@@ -71,6 +71,7 @@ def _legal(game: Game[Any, Any], position: Any, sent: Any) -> bool:
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("game", "name"), EVERY)
 async def test_every_trick_comes_and_is_against_the_rules(game: Game[Any, Any], name: str) -> None:
     house = TRICKS[game.name][name].seat
@@ -83,6 +84,7 @@ async def test_every_trick_comes_and_is_against_the_rules(game: Game[Any, Any], 
         assert wrong_turn == (name in OUT_OF_TURN), f"with seed {seed}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("game", "name", "reason"),
     [

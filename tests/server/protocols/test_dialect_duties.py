@@ -127,6 +127,7 @@ def notes(monkeypatch: pytest.MonkeyPatch) -> Notes:
 # The wire log
 
 
+@pytest.mark.slow
 @every_transcript_over_connections
 async def test_whatever_is_said_in_a_match_is_in_the_wire_log(
     page: Page, transcript: Transcript, notes: Notes, autojump_clock: MockClock
@@ -135,6 +136,7 @@ async def test_whatever_is_said_in_a_match_is_in_the_wire_log(
     assert not notes.missing()
 
 
+@pytest.mark.slow
 @every_transcript
 async def test_the_wire_log_has_every_move_and_what_it_answered(
     page: Page, transcript: Transcript, autojump_clock: MockClock
@@ -218,22 +220,21 @@ async def suffer(kind: bytes | None, page: Page, transcript: Transcript, after: 
 @pytest.mark.slow
 @every_transcript_over_connections
 def test_nobody_is_listened_to_without_an_end(page: Page, transcript: Transcript, notes: Notes) -> None:
-    """Whoever repeats its own words after any place, and whoever says nothing or nonsense after some."""
-    for after in places(transcript):
+    """Whoever repeats its own words at every other place, and at some whoever says nothing or nonsense."""
+    for after in places(transcript)[:: tries(2, 1)]:
         from_zero(partial(suffer, None, page, transcript, after, notes))
     for after, kind in zip(places(transcript)[::3], cycle((BLANK, JUNK)), strict=False):
         from_zero(partial(suffer, kind, page, transcript, after, notes))
 
 
 @pytest.mark.slow
+@pytest.mark.campaign  # the test above has some places
 @every_transcript_over_connections
 @pytest.mark.parametrize("kind", [BLANK, JUNK], ids=["blank", "junk"])
 def test_nobody_is_listened_to_without_an_end_wherever(
     kind: bytes, page: Page, transcript: Transcript, notes: Notes
 ) -> None:
-    """At every fourth place: blank lines at one half of them, junk at the other."""
-    step = tries(4, 1)
-    for after in places(transcript)[2 * (kind == JUNK) % step :: step]:
+    for after in places(transcript):
         from_zero(partial(suffer, kind, page, transcript, after, notes))
 
 

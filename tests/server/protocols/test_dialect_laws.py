@@ -24,7 +24,14 @@ from server.protocols.common.states import TABLE, Happening, State
 from server.protocols.dialect import Channel, Speak, Talk
 from tests.effort import tries
 from tests.server.doors import Page, Stream, in_memory_with, memory
-from tests.server.protocols.overheard import every_transcript, from_zero, listen_in, places
+from tests.server.protocols.overheard import (
+    a_transcript_of_every_page,
+    a_transcript_of_every_page_soon,
+    every_transcript,
+    from_zero,
+    listen_in,
+    places,
+)
 from tests.server.transcripts import Stage, Transcript, replay, staged
 from tournament import facts
 from tournament.desk import Desk
@@ -88,11 +95,11 @@ async def replay_in_pieces(page: Page, transcript: Transcript, cut: Callable[[by
 
 
 @pytest.mark.slow
-@every_transcript
+@a_transcript_of_every_page
 async def test_it_does_not_matter_where_a_message_is_cut(
     page: Page, transcript: Transcript, autojump_clock: MockClock
 ) -> None:
-    """At every place at once: each byte arrives alone."""
+    """At every place at once: each byte arrives alone. Below it is every transcript, in two pieces."""
     await replay_in_pieces(page, transcript, byte_by_byte)
 
 
@@ -292,7 +299,7 @@ async def suffer(blow: Blow, page: Page, transcript: Transcript, after: int, wit
     assert not [each for each in logged if each["log_level"] in ("error", "critical")]
 
 
-@every_transcript
+@a_transcript_of_every_page_soon
 def test_whatever_happens_in_the_middle_the_host_stays_sane(
     page: Page, transcript: Transcript, witness: Witness
 ) -> None:
@@ -302,12 +309,11 @@ def test_whatever_happens_in_the_middle_the_host_stays_sane(
 
 
 @pytest.mark.slow
+@pytest.mark.campaign  # the test above has every other place, and everything that can happen at some of them
 @every_transcript
 @pytest.mark.parametrize("blow", BLOWS)
 def test_the_host_stays_sane_wherever(
     blow: str, page: Page, transcript: Transcript, witness: Witness
 ) -> None:
-    """At every twelfth place: which ones differs by what happens, and the test above has others."""
-    step = tries(12, 1)
-    for after in places(transcript)[[*BLOWS].index(blow) % step :: step]:
+    for after in places(transcript):
         from_zero(partial(suffer, BLOWS[blow], page, transcript, after, witness))

@@ -19,6 +19,7 @@ from server.net.limits import Limits
 from server.protocols.arena.advanced import advanced
 from server.protocols.arena.cases import CASES, oppose
 from server.protocols.arena.messages import FLIP
+from tests.effort import tries
 from tests.server.protocols.knight import Knight, runner
 from tests.server.protocols.lists import Fighter, Lists, dead, flipped, lists, put
 from tournament.events import Ending
@@ -163,6 +164,7 @@ async def test_quoridors_simple_opponent_plays_any_legal_move(house: int) -> Non
     assert len(played) > 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trouble", [None, Busy, Failed])
 async def test_quoridors_strong_opponent_looks_two_plies_ahead(trouble: type[Exception] | None) -> None:
     """Elsewhere; and here, where there is no room elsewhere: the bot has earned an opponent."""
@@ -222,6 +224,7 @@ async def done(here: Lists, run: str) -> dict[str, Any]:
     raise AssertionError("this run does not end")
 
 
+@pytest.mark.slow
 async def test_a_perfect_bot_gets_all_100_of_tic_tac_toe(autojump_clock: MockClock) -> None:
     async with lists() as here:
         knight = Knight(here, "tic-tac-toe")
@@ -249,6 +252,7 @@ async def test_a_perfect_bot_gets_all_100_of_tic_tac_toe(autojump_clock: MockClo
         assert here.host.tournaments == {}, "these matches are in no record"
 
 
+@pytest.mark.slow
 async def test_a_bot_that_flips_no_table_gets_80_of_tic_tac_toe(autojump_clock: MockClock) -> None:
     async with lists() as here:
         here.telephone.connect(NUMBER, Knight(here, "tic-tac-toe", watchful=False).called)
@@ -259,6 +263,7 @@ async def test_a_bot_that_flips_no_table_gets_80_of_tic_tac_toe(autojump_clock: 
         assert late == ["the bot ran out of time"] * 5
 
 
+@pytest.mark.slow
 async def test_a_watchful_bot_gets_what_it_should_of_quoridor(autojump_clock: MockClock) -> None:
     async with lists() as here:
         here.telephone.connect(NUMBER, Knight(here, "quoridor", runner).called)
@@ -272,6 +277,7 @@ async def test_a_watchful_bot_gets_what_it_should_of_quoridor(autojump_clock: Mo
         assert set(here.host.thinker.asked) == {("quoridor", "alphabeta", 2)}
 
 
+@pytest.mark.slow
 async def test_what_a_bot_answers_to_a_call_is_not_waited_for(autojump_clock: MockClock) -> None:
     async with lists() as here:
         knight = Knight(here, "tic-tac-toe")
@@ -306,6 +312,7 @@ async def test_an_opponent_that_thinks_for_too_long_has_lost(autojump_clock: Moc
         assert (await done(here, "run"))["score"] == 25
 
 
+@pytest.mark.slow
 async def test_cases_come_in_an_order_that_the_run_decides(autojump_clock: MockClock) -> None:
     async def order(run: str) -> list[str]:
         async with lists() as here:
@@ -325,7 +332,7 @@ async def test_a_bot_that_never_varies_sees_the_same_nine_games_in_every_evaluat
         knight = Knight(here, "tic-tac-toe", lambda position: next(iter(position.moves())))
         here.telephone.connect(NUMBER, knight.called)
         runs: list[set[str]] = []
-        for number in range(20):
+        for number in range(tries(4, 20)):
             await evaluate(here, runId=f"run-{number}")
             await done(here, f"run-{number}")
             told, knight.battles = knight.battles, []
@@ -505,6 +512,7 @@ async def test_a_bot_that_does_not_come_is_called_to_no_other_case(
         assert (await here.says(f"/tic-tac-toe/start/{said['battleIds'][-1]}"))[0] == 404
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("missed", "played"),
     [({2}, 9), ({2, 4, 6, 9}, 9), ({2, 3}, 3), ({1}, 1)],
@@ -603,6 +611,7 @@ async def test_of_runs_that_are_over_so_many_are_kept(autojump_clock: MockClock)
         assert (await here.ask("/evaluations/3", method="HEAD")).body == b""
 
 
+@pytest.mark.slow
 async def test_a_bot_that_is_evaluated_is_called_to_its_match_after_the_battle(
     autojump_clock: MockClock,
 ) -> None:

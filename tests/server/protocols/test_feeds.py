@@ -4,6 +4,7 @@ import csv
 import io
 from xml.etree import ElementTree
 
+import pytest
 import trio
 from msgspec import UNSET, UnsetType
 from trio.testing import MockClock
@@ -64,6 +65,7 @@ def test_a_calendar_has_the_planned_and_no_line_of_it_is_too_long() -> None:
     assert "ü" * 60 in folded.replace("\r\n ", "")
 
 
+@pytest.mark.slow
 async def test_the_api_gives_feeds_texts_and_tables_with_tie_breaks(autojump_clock: MockClock) -> None:
     async with office() as here:
         await here.tell("/api/tournaments", 201, name="cup", game=GAME, format="round-robin", entrants=3)

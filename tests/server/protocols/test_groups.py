@@ -1,5 +1,6 @@
 """Tournaments that belong together have one table, over the API and on a page."""
 
+import pytest
 import trio
 from trio.testing import MockClock
 
@@ -13,6 +14,7 @@ async def week(here: Gallery, name: str, group: str, *bots: str) -> None:
     await trio.sleep(100.0)
 
 
+@pytest.mark.slow
 async def test_a_group_has_one_table_of_all_its_tournaments(autojump_clock: MockClock) -> None:
     async with office() as here:
         for number, bots in ((1, ("ann", "bob")), (2, ("cas", "dan"))):
@@ -34,6 +36,7 @@ async def test_a_group_has_one_table_of_all_its_tournaments(autojump_clock: Mock
     assert (page["rows"], page["next"]) == (told["rows"][1:2], 2)
 
 
+@pytest.mark.slow
 async def test_the_page_of_a_group_is_linked_from_its_tournaments(autojump_clock: MockClock) -> None:
     async with gallery() as here:
         await week(here, "one", "..", "ann", "bob")

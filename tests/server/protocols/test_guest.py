@@ -56,6 +56,7 @@ def endings(here: Lists, tournament: str = "open-tic-tac-toe") -> list[tuple[int
 # Without an address
 
 
+@pytest.mark.slow
 async def test_a_request_to_join_is_answered_with_a_match(autojump_clock: MockClock) -> None:
     async with lists() as here:
         ann = await here.join("ann")
@@ -162,6 +163,7 @@ async def test_a_host_that_is_about_to_stop_takes_nobody(autojump_clock: MockClo
         assert answer.headers["retry-after"] == "5"
 
 
+@pytest.mark.slow
 async def test_bots_without_an_address_play_a_tournament_to_its_end(autojump_clock: MockClock) -> None:
     heard: dict[str, tuple[int, Any]] = {}
 
@@ -357,6 +359,7 @@ async def test_who_joins_again_has_as_long_to_come_as_before(autojump_clock: Moc
 # With an address
 
 
+@pytest.mark.slow
 async def test_who_gives_an_address_is_called_to_each_of_its_matches(autojump_clock: MockClock) -> None:
     async with lists({**DOUBLE, "entrants": "3"}) as here:
         knights: dict[str, Knight] = {}
@@ -409,6 +412,7 @@ async def test_who_comes_before_its_call_is_over_has_its_clock_running(autojump_
         assert await fighters[0].told() == [{"winner": "X"}]
 
 
+@pytest.mark.slow
 async def test_a_bot_that_does_not_come_has_lost_and_leaves_the_open_table(autojump_clock: MockClock) -> None:
     """Nobody's address is called for ever because somebody else gave it."""
     async with lists() as here:
@@ -475,6 +479,7 @@ async def test_a_bot_that_answers_at_the_second_call_plays(autojump_clock: MockC
         assert endings(here, "cup") == [(None, Ending.PLAYED)]
 
 
+@pytest.mark.slow
 async def test_who_is_called_from_an_open_table_joins_again_after_a_while(autojump_clock: MockClock) -> None:
     async with lists(limits=Limits(table_seconds=100.0)) as here:
         knights = [
@@ -806,6 +811,7 @@ async def test_who_has_a_place_or_a_battle_is_no_stranger(autojump_clock: MockCl
         assert not await known("/tic-tac-toe/play/guessed", {"action": "putSymbol"})
 
 
+@pytest.mark.slow
 async def test_nothing_of_a_battle_outlives_it_but_what_was_told(autojump_clock: MockClock) -> None:
     async with lists({**DOUBLE, "entrants": "3"}) as here:
         knights = [Knight(here, "tic-tac-toe", watchful=number > 0) for number in range(3)]

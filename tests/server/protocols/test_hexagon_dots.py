@@ -176,6 +176,7 @@ async def test_the_end_is_told_to_both_without_a_token(autojump_clock: MockClock
         assert (result.winner, result.ending) == (1, Ending.PLAYED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rows", "cols"), [(3, 3), (3, 6), (5, 5), (7, 4), (9, 9)])
 async def test_bots_that_put_deltas_together_without_a_look_know_the_game(
     rows: int, cols: int, autojump_clock: MockClock

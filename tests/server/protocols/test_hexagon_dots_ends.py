@@ -112,6 +112,7 @@ async def test_a_game_ends_as_whoever_made_it_wanted(
             assert TURN in (await other.turn()).headers
 
 
+@pytest.mark.slow
 async def test_bots_that_never_fill_in_play_a_game_to_its_end(autojump_clock: MockClock) -> None:
     async with table() as here:
         await hunted(here, await here.made(5, 5, end="hexagons"))
@@ -123,6 +124,7 @@ async def test_bots_that_never_fill_in_play_a_game_to_its_end(autojump_clock: Mo
 # Found by `GET /match`
 
 
+@pytest.mark.slow
 async def test_a_game_found_by_match_ends_with_the_hexagons(autojump_clock: MockClock) -> None:
     async with table() as here:
         game = await here.found()
@@ -166,6 +168,7 @@ async def test_a_tournament_has_options_of_its_own(
         assert (match.name, match.options) == ("cup-1", options)
 
 
+@pytest.mark.slow
 async def test_what_was_found_by_match_can_be_verified(autojump_clock: MockClock) -> None:
     async with table() as here:
         await hunted(here, await here.found())

@@ -281,6 +281,7 @@ async def career(here: Table, name: str, where: str | None = None) -> None:
         await play_on(here, bot, random)
 
 
+@pytest.mark.slow
 async def test_bots_that_seek_games_play_one_after_the_other(autojump_clock: MockClock) -> None:
     async with table() as here, trio.open_nursery() as nursery:
         for name in ("ann", "bob", "cas"):

@@ -54,6 +54,7 @@ async def reasons(guest: Guest) -> list[str]:
 # A match
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", sorted(catalogue()))
 async def test_two_bots_that_know_only_the_messages_play_every_game_to_its_end(
     game: str, autojump_clock: MockClock
@@ -594,6 +595,7 @@ async def test_two_bots_with_one_token_cannot_kick_each_other_for_ever(autojump_
         assert await reasons(late) == ["the name ann is being taken over too often: wait for a minute"]
 
 
+@pytest.mark.slow
 async def test_a_connection_that_is_gone_is_forgotten_while_play_goes_on(
     autojump_clock: MockClock,
 ) -> None:
@@ -773,6 +775,7 @@ SCRIPT = [
 ]
 
 
+@pytest.mark.slow
 @given(places)
 def test_however_the_input_is_cut_the_same_is_answered(at: list[int]) -> None:
     assert trio.run(exchange, at, clock=MockClock(autojump_threshold=0)) == WHOLE
@@ -937,6 +940,7 @@ async def test_a_match_that_a_bot_comes_back_to_is_one_of_those_that_it_wants(
         assert [message["type"] for message in await ann.messages()] == ["welcome", "begin", "turn", "end"]
 
 
+@pytest.mark.slow
 async def test_a_fault_of_the_hosts_own_while_a_bot_plays_makes_the_match_void(
     autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 NAMES = ("ann", "bob", "cid", "dot", "eve")
 ROUNDS = 2
+QUICK = ("tic-tac-toe", "hexagon-dots")  # which are played soonest
 LONG = 8  # plies after which a model has seen enough of a game, and resigns
 
 pytestmark = pytest.mark.slow
@@ -87,7 +88,13 @@ class Model:
         return await self.call("move", move=found["legal_moves"][turn["ply"] % len(found["legal_moves"])])
 
 
-@pytest.mark.parametrize("game", catalogue())
+@pytest.mark.parametrize(
+    "game",
+    [
+        pytest.param(game, marks=() if game in QUICK else pytest.mark.campaign)  # `test_mcp.py` plays all
+        for game in catalogue()
+    ],
+)
 async def test_the_protocols_own_client_plays_a_swiss_to_its_end(game: str) -> None:
     from mcp import Client  # which takes longer to import than all the rest, for these tests alone
 

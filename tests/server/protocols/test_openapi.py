@@ -209,6 +209,7 @@ def as_json(value: object) -> Any:
     return msgspec.json.decode(msgspec.json.encode(value))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", catalogue())
 def test_the_schemas_of_a_game_fit_matches_that_nobody_has_seen_and_no_other_games(name: str) -> None:
     schema = schemas(name)

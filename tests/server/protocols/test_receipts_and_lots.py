@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 import msgspec
+import pytest
 import trio
 from trio.testing import MockClock
 
@@ -37,6 +38,7 @@ def verified(exported: str, receipt: str | None = None) -> Verdict:
     return verify(io.BytesIO(exported.encode()), receipt)
 
 
+@pytest.mark.slow
 async def test_a_receipt_is_in_the_api_on_the_page_and_in_the_public_export(
     autojump_clock: MockClock,
 ) -> None:
@@ -79,6 +81,7 @@ async def test_a_public_export_tells_nothing_that_only_the_organiser_should_know
     assert verified(exported).findings == []
 
 
+@pytest.mark.slow
 async def test_lots_are_sealed_before_anybody_enters_and_shown_when_they_are_drawn(
     autojump_clock: MockClock,
 ) -> None:
@@ -110,6 +113,7 @@ async def test_a_seed_that_was_given_openly_is_said_to_be(autojump_clock: MockCl
     assert "the seed 7, which was given openly" in page
 
 
+@pytest.mark.slow
 async def test_a_host_that_stops_before_the_draw_draws_by_the_seed_that_it_sealed(
     autojump_clock: MockClock,
 ) -> None:
@@ -138,6 +142,7 @@ def changed(lines: list[dict[str, Any]], kind: str, **fields: Any) -> list[bytes
     return found
 
 
+@pytest.mark.slow
 async def test_another_seed_than_the_sealed_one_is_found_and_a_draw_without_any(
     autojump_clock: MockClock,
 ) -> None:

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from server.host.host import Host
 from server.host.reception import Unwelcome
 from server.protocols.dialect import Channel, Speak, Talk
+from tests.effort import tries
 from tests.server.doors import Page, memory, pages
 from tests.server.protocols.overheard import from_zero, listen_in, places
 from tests.server.transcripts import Transcript, staged
@@ -93,7 +94,7 @@ def _without_a_token(host: Host, record: Record) -> set[str]:
 
 @every_tournament
 def test_nobody_takes_the_seat_of_a_bot_that_came_without_a_token(page: Page, transcript: Transcript) -> None:
-    for after in places(transcript):
+    for after in places(transcript)[:: tries(2, 1)]:
         from_zero(partial(hang_up, page, transcript, after))
 
 
@@ -152,5 +153,5 @@ def test_a_seat_that_is_bound_goes_over_to_whoever_has_the_token(
         return spoken
 
     listen_in(monkeypatch, listening)
-    for after in places(transcript):
+    for after in places(transcript)[:: tries(2, 1)]:
         from_zero(partial(bind, page, transcript, after, lines))

@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import ssl
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 import trustme
 
+from tests.effort import tries
 from tests.hang import HANG
 from tests.server.served import Served
 from tests.server.test_certificate import issue
@@ -54,9 +56,17 @@ class Shown(Served):
         connection.close()
         return found
 
-    def hold(self, name: str) -> int:
-        wanted = {"name": name, "game": "tic-tac-toe", "format": "round-robin", "entrants": 2}
+    def hold(self, name: str, game: str = "tic-tac-toe") -> int:
+        wanted = {"name": name, "game": game, "format": "round-robin", "entrants": 2}
         return self.head("/api/tournaments", "POST", json.dumps(wanted))[0]
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
+    """A host for all tests that let it live, and for the one that tells it to stop."""
+    host = Shown(tmp_path_factory.mktemp("host"))
+    yield host
+    host.kill()
 
 
 @pytest.fixture
@@ -105,70 +115,78 @@ def play(host: Shown, *names: str) -> list[Any]:
     return ends
 
 
-def test_whoever_changes_something_and_then_looks_sees_the_change(host: Shown) -> None:
-    for number in range(20):
-        assert host.hold(f"cup-{number}") == 201
-        assert host.head(f"/api/tournaments/cup-{number}")[0] == 200
-        assert host.head(f"/tournaments/cup-{number}")[0] == 200
+def over(host: Shown) -> int:
+    """How many games have been played to their end, as play says without show."""
+    (found,) = re.findall(
+        rb'matches_over_total{game="tic-tac-toe",ending="played"} (\d+)\n', host.head("/metrics")[2]
+    )
+    return int(found)
 
 
-def test_a_game_is_shown_with_its_result_as_soon_as_its_bots_have_it(host: Shown) -> None:
-    assert host.hold("cup") == 201
-    first, _ = play(host)
-    shown = json.loads(host.head(f"/api/matches/{first['match']}")[2])
+def test_whoever_changes_something_and_then_looks_sees_the_change(shared: Shown) -> None:
+    for number in range(tries(5, 20)):
+        assert shared.hold(f"cup-{number}", "connect-4") == 201
+        assert shared.head(f"/api/tournaments/cup-{number}")[0] == 200
+        assert shared.head(f"/tournaments/cup-{number}")[0] == 200
+
+
+def test_a_game_is_shown_with_its_result_as_soon_as_its_bots_have_it(shared: Shown) -> None:
+    assert shared.hold("cup") == 201
+    first, _ = play(shared)
+    shown = json.loads(shared.head(f"/api/matches/{first['match']}")[2])
     assert (shown["winner"], shown["ending"], shown["plies"]) == (0, "played", 5)
-    rows = host.read("/api/tournaments/cup/standings")["rows"]
+    rows = shared.read("/api/tournaments/cup/standings")["rows"]
     assert [row["points"] for row in rows] == [1.0, 0.0]
-    assert b"ann" in host.head(f"/matches/{first['match']}")[2]
+    assert b"ann" in shared.head(f"/matches/{first['match']}")[2]
 
 
-def test_a_stuck_show_keeps_nobody_from_playing_and_no_organiser_from_organising(host: Shown) -> None:
-    with stopped(host.show):
-        assert host.hold("cup") == 201
-        ends = play(host)
+def test_a_stuck_show_keeps_nobody_from_playing_and_no_organiser_from_organising(shared: Shown) -> None:
+    before = over(shared)
+    with stopped(shared.show):
+        assert shared.hold("stuck") == 201
+        ends = play(shared, "cas", "dot")
         assert {end["ending"] for end in ends} == {"played"}
-        assert host.head("/healthz")[0] == host.head("/readyz")[0] == 200
-        over = b'quintain_matches_over_total{game="tic-tac-toe",ending="played"} 1\n'
-        assert over in host.head("/metrics")[2]
-    assert json.loads(host.head("/api/tournaments/cup")[2])["state"] == "finished", "it has caught up"
+        assert shared.head("/healthz")[0] == shared.head("/readyz")[0] == 200
+        assert over(shared) == before + 1
+    assert json.loads(shared.head("/api/tournaments/stuck")[2])["state"] == "finished", "it has caught up"
 
 
 def test_a_show_that_was_killed_is_started_again_and_until_then_whoever_looks_is_asked_to_wait(
-    host: Shown,
+    shared: Shown,
 ) -> None:
-    assert host.hold("cup") == 201
-    before = host.show
+    assert shared.hold("killed") == 201
+    before = shared.show
     os.kill(before, signal.SIGKILL)
     until_gone(before)
     statuses: list[int] = []
     while 200 not in statuses:
-        status, headers, body = host.head("/api/tournaments/cup")
+        status, headers, body = shared.head("/api/tournaments/killed")
         statuses.append(status)
         if status != 200:
             assert (status, headers["retry-after"]) == (503, "1"), body
-            assert host.head("/healthz")[0] == 200
+            assert shared.head("/healthz")[0] == 200
     assert 503 in statuses
-    assert host.show != before
-    assert {end["ending"] for end in play(host)} == {"played"}
+    assert shared.show != before
+    assert {end["ending"] for end in play(shared, "eve", "fay")} == {"played"}
+
+
+def test_told_to_stop_a_host_ends_its_streams_and_its_show(shared: Shown) -> None:
+    show = shared.show
+    with socket.create_connection(("127.0.0.1", shared.http), HANG) as stream:
+        stream.sendall(b"GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert stream.recv(15) == b"HTTP/1.1 200 OK"
+        shared.process.send_signal(signal.SIGTERM)
+        while stream.recv(65536):
+            pass
+    code, _, errors = shared.end()
+    assert code == 0, errors
+    assert "Traceback" not in errors
+    until_gone(show)
 
 
 def test_when_the_host_is_killed_show_ends_with_it(host: Shown) -> None:
     show = host.show
     host.kill()
-    until_gone(show)
-
-
-def test_told_to_stop_a_host_ends_its_streams_and_its_show(host: Shown) -> None:
-    show = host.show
-    with socket.create_connection(("127.0.0.1", host.http), HANG) as stream:
-        stream.sendall(b"GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        assert stream.recv(15) == b"HTTP/1.1 200 OK"
-        host.process.send_signal(signal.SIGTERM)
-        while stream.recv(65536):
-            pass
-    code, _, errors = host.end()
-    assert code == 0, errors
-    assert "Traceback" not in errors
     until_gone(show)
 
 

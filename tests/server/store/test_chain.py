@@ -25,7 +25,7 @@ from tournament.store import Conflict
 OLD = Path(__file__).parent / "journals" / "schema-1.sqlite"
 
 
-@pytest.fixture(params=[*SHELVES, "postgres"])
+@pytest.fixture(params=[*SHELVES, pytest.param("postgres", marks=pytest.mark.slow)])
 def shelf(request: pytest.FixtureRequest, tmp_path: Path) -> Shelf:
     if request.param == "postgres":
         return postgres(request.getfixturevalue("server").database())
@@ -90,7 +90,7 @@ async def test_what_is_kept_twice_is_in_the_chain_once_and_has_the_receipt_that_
         assert [*first, again[0], *last] == computed(list(await store.entries("cup")))
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
     if request.param == "sqlite":
         found: Engine = Sqlite(tmp_path / "quintain.sqlite")
@@ -237,6 +237,7 @@ async def test_a_chain_goes_on_from_an_upgraded_journal(old: Path) -> None:
     reader.close()
 
 
+@pytest.mark.slow
 def test_a_journal_of_schema_1_in_postgresql_is_upgraded_as_well(server: Any) -> None:
     import psycopg
 

@@ -80,7 +80,7 @@ EVERY_KIND: list[AnyFact] = [
 ]
 
 
-@pytest.fixture(params=[*SHELVES, "postgres"])
+@pytest.fixture(params=[*SHELVES, pytest.param("postgres", marks=pytest.mark.slow)])
 def shelf(request: pytest.FixtureRequest, tmp_path: Path) -> Shelf:
     if request.param == "postgres":
         return postgres(request.getfixturevalue("server").database())

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 
 from server.export.json_views import rows
 from tournament import entries
@@ -34,6 +35,7 @@ def test_every_fact_of_version_1_is_written_in_the_same_letters_today() -> None:
     assert [entries.body(entries.fact(body)) for body in bodies] == bodies
 
 
+@pytest.mark.slow
 def test_every_result_of_version_1_is_what_it_was() -> None:
     records = fold(Kept(name, when, entries.fact(body)) for name, when, body in written())
     shown = {name: _shown(record) for name, record in records.items()}

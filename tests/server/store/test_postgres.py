@@ -30,6 +30,12 @@ def url(server: Server) -> str:
     return server.database()
 
 
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests in which no further try would help."""
+    monkeypatch.setattr(postgres_database, "WAITS", postgres_database.WAITS[:2])
+
+
 def entry(number: int, key: str | None = None, body: str = "{}") -> Entry:
     return Entry(number, "cup", 1.0, "entered", key, body)
 
@@ -41,6 +47,7 @@ def cut(server: Server) -> None:
     )
 
 
+@pytest.mark.usefixtures("hasty")
 def test_a_second_host_on_a_database_is_refused_in_a_line(url: str) -> None:
     first = Postgres(url)
     with pytest.raises(
@@ -65,6 +72,7 @@ def test_a_session_that_is_cut_is_opened_again_without_anybody_noticing(server: 
     engine.close()
 
 
+@pytest.mark.usefixtures("hasty")
 def test_a_commit_of_which_nobody_knows_the_outcome_is_tried_again_and_is_there_once(
     server: Server, url: str
 ) -> None:
@@ -87,6 +95,7 @@ def test_a_commit_of_which_nobody_knows_the_outcome_is_tried_again_and_is_there_
     engine.close()
 
 
+@pytest.mark.usefixtures("hasty")
 def test_a_host_that_lost_its_lock_to_another_writes_no_more(server: Server, url: str) -> None:
     """Catches a host that comes back to a database which another has gone on with meanwhile."""
     engine = Postgres(url)
@@ -102,6 +111,7 @@ def test_a_host_that_lost_its_lock_to_another_writes_no_more(server: Server, url
     engine.close()
 
 
+@pytest.mark.usefixtures("hasty")
 def test_a_server_that_is_away_is_unavailable_and_what_was_to_be_kept_can_be_kept_later(
     server: Server,
 ) -> None:
@@ -140,6 +150,7 @@ def test_a_newer_schema_is_refused(server: Server, url: str) -> None:
         Postgres(url)
 
 
+@pytest.mark.usefixtures("hasty")
 def test_nothing_listening_is_said_in_a_line_and_no_password_is_in_it() -> None:
     url = "postgresql://ann:secret@127.0.0.1:1/cup"
     with pytest.raises(ConfigError) as refused:
@@ -150,6 +161,7 @@ def test_nothing_listening_is_said_in_a_line_and_no_password_is_in_it() -> None:
     assert where("postgresql://%zz") == "postgresql://"
 
 
+@pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize(
     "address",
     [
@@ -211,23 +223,26 @@ def test_people_with_psql_find_tables_they_can_read(server: Server, url: str) ->
     engine.close()
 
 
-@pytest.mark.parametrize(
-    "module",
-    ["server.store.postgres", "server.store.shared", "server.store.duties", "server.peers.registry"],
-)
-def test_what_psycopg_is_missing_for_is_said_in_a_line(tmp_path: Path, module: str) -> None:
+def test_what_psycopg_is_missing_for_is_said_in_a_line(tmp_path: Path) -> None:
     """Catches a traceback from `quintain doctor` and from a host with peers, which import others first."""
+    modules = ("server.store.postgres", "server.store.shared", "server.store.duties", "server.peers.registry")
     (tmp_path / "psycopg.py").write_text("raise ImportError('planted')")
+    (tmp_path / "each.py").write_text(
+        "import importlib, sys\n"
+        "for module in sys.argv[1:]:\n"
+        "    try: importlib.import_module(module)\n"
+        "    except Exception as error: print(type(error).__name__, error, sep=': ')\n"
+        "    for other in [name for name in sys.modules if name.startswith('server.')]:\n"
+        "        del sys.modules[other]\n"  # as in a process of its own, in which nothing has failed yet
+    )
     run = subprocess.run(
-        [sys.executable, "-c", f"import {module}"],
+        [sys.executable, str(tmp_path / "each.py"), *modules],
         env=os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
         capture_output=True,
         text=True,
     )
-    assert run.stderr.splitlines()[-1] == (
-        "server.exits.ConfigError: a store at postgresql:// needs psycopg: "
-        "install quintain with the extra postgres (planted)"
-    )
+    said = "a store at postgresql:// needs psycopg: install quintain with the extra postgres (planted)"
+    assert run.stdout.splitlines() == [f"ConfigError: {said}"] * len(modules), run.stderr
 
 
 def test_sessions_are_closed(server: Server, url: str) -> None:

@@ -9,6 +9,7 @@ import psycopg
 import pytest
 
 from server.exits import ConfigError
+from server.store import postgres_database
 from server.store.journal import Jot, Unavailable
 from server.store.postgres import Postgres
 from server.store.shared import SharedPostgres
@@ -23,6 +24,12 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def url(server: Server) -> str:
     return server.database()
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests in which no further try would help."""
+    monkeypatch.setattr(postgres_database, "WAITS", postgres_database.WAITS[:2])
 
 
 @pytest.fixture
@@ -134,6 +141,7 @@ def test_what_a_host_writes_again_because_it_does_not_know_is_there_once(
         first.write([entry(3, 1, tournament="other")])
 
 
+@pytest.mark.usefixtures("hasty")
 def test_a_host_that_shares_and_one_that_does_not_refuse_each_other(url: str) -> None:
     with closing(SharedPostgres(url)):
         with pytest.raises(ConfigError, match=r"another host is using it$"):
@@ -147,6 +155,7 @@ def test_a_host_that_shares_and_one_that_does_not_refuse_each_other(url: str) ->
         SharedPostgres(url)
 
 
+@pytest.mark.usefixtures("hasty")
 def test_a_host_alone_is_bound_by_no_lease_and_a_zombie_of_before_is_refused(
     server: Server, url: str
 ) -> None:

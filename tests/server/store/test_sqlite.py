@@ -210,6 +210,7 @@ def test_what_is_no_database_is_refused_with_the_newest_backup(path: Path) -> No
         Sqlite(path)
 
 
+@pytest.mark.slow
 def test_a_damaged_database_is_refused_in_one_line_that_says_whether_there_is_a_backup(path: Path) -> None:
     engine = Sqlite(path)
     engine.write([row for number in range(1, 20) for row in large(number)])
@@ -222,6 +223,7 @@ def test_a_damaged_database_is_refused_in_one_line_that_says_whether_there_is_a_
         Sqlite(path)
 
 
+@pytest.mark.slow
 def test_damage_in_a_large_database_is_found_once_it_is_open(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

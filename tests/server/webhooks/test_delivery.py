@@ -90,6 +90,7 @@ def journal(tmp_path: Path) -> Iterator[Journal]:
     journal.engine.close()
 
 
+@pytest.mark.slow
 async def test_what_happens_is_told_in_order_and_to_a_new_webhook_nothing_of_before(
     journal: Journal, autojump_clock: MockClock
 ) -> None:
@@ -121,6 +122,7 @@ async def test_each_hears_of_what_it_wants(journal: Journal, autojump_clock: Moc
     assert journal.matches() == names(1, 5)
 
 
+@pytest.mark.slow
 async def test_nothing_is_lost_and_no_order_changes_over_restarts_at_any_time(
     journal: Journal, autojump_clock: MockClock
 ) -> None:
@@ -142,6 +144,7 @@ async def test_nothing_is_lost_and_no_order_changes_over_restarts_at_any_time(
     assert {len(each) for each in ids.values()} == {1}, "what is told again has the id that it had"
 
 
+@pytest.mark.slow
 async def test_a_dead_receiver_is_tried_less_and_less_often_and_delays_no_other(
     journal: Journal, autojump_clock: MockClock
 ) -> None:
@@ -259,6 +262,7 @@ async def test_of_several_hosts_one_tells_a_webhook_and_the_next_goes_on_where_i
         assert files == [None, journal.engine.last()], "figures are those of the host that tells"
 
 
+@pytest.mark.slow
 async def test_a_host_that_lost_a_webhook_while_it_was_dead_gives_it_up(
     journal: Journal, autojump_clock: MockClock
 ) -> None:

@@ -16,6 +16,7 @@ from server.store.data_folder import JOURNAL
 from server.store.sqlite import SqliteReader
 from tests.chaos.bots import Bot
 from tests.chaos.told import Told, Verdict
+from tests.effort import tries
 from tests.hang import HANG
 from tests.server.exports import exported
 from tests.server.served import Served
@@ -27,7 +28,7 @@ pytestmark = [
 ]
 
 BOTS = 6
-GAMES = 40  # of a tournament that is played until it is decided, at most
+GAMES = tries(12, 40)  # of a tournament that is played until it is decided, at most
 CUP = f"""
 spread = 2
 workers = 3
@@ -99,10 +100,12 @@ def judged(host: Served, told: Told) -> Verdict:
 
 @pytest.mark.parametrize(
     "host",
-    ["swiss", *(pytest.param(each, marks=pytest.mark.campaign) for each in ("knockout", "round-robin"))],
+    [pytest.param(each, marks=pytest.mark.campaign) for each in ("swiss", "knockout", "double-round-robin")],
     indirect=True,
+    ids=str,
 )
 async def test_every_result_that_bots_are_told_is_kept_once_in_every_format(host: Served) -> None:
+    """So it is in those of the tests below, which `make test` has as well."""
     told = Told()
     await played(host, told, None)
     verdict = judged(host, told)
@@ -120,7 +123,7 @@ async def test_what_is_drawn_elsewhere_follows_from_all_that_was_played(host: Se
     assert BOTS <= len(told._ends) <= GAMES
 
 
-@pytest.mark.parametrize("host", ["double-round-robin"], indirect=True)
+@pytest.mark.parametrize("host", ["round-robin"], indirect=True)
 @pytest.mark.parametrize(
     "killed", [pytest.param(0, marks=pytest.mark.campaign, id="the holder"), pytest.param(1, id="another")]
 )
@@ -129,5 +132,5 @@ async def test_a_worker_that_is_killed_costs_no_result(host: Served, killed: int
     await played(host, told, killed)
     verdict = judged(host, told)
     assert not verdict.complaints
-    assert verdict.matches >= BOTS * (BOTS - 1)
+    assert verdict.matches >= BOTS * (BOTS - 1) // 2
     assert verdict.told > BOTS

@@ -17,7 +17,8 @@ import pytest
 
 from games.catalogue import catalogue
 from server.host.opening import OPEN
-from server.store.sqlite import Sqlite
+from server.store.data_folder import JOURNAL
+from server.store.sqlite import SqliteReader
 from tests.hang import HANG, wait_for
 from tests.server.run import quintain
 from tests.server.served import Served
@@ -66,11 +67,24 @@ class Host(Served):
         return sum(float(line.split()[1]) for line in lines if line.startswith((f"{name} ", f"{name}{{")))
 
 
-@pytest.fixture
-def host(tmp_path: Path) -> Iterator[Host]:
-    served = Host(tmp_path)
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+    """One for all tests that can do with whatever another has left there, and in the end told to stop."""
+    served = Host(tmp_path_factory.mktemp("host"))
     yield served
     served.kill()
+
+
+def test_whoever_is_refused_leaves_no_open_table_behind_in_any_worker(host: Host) -> None:
+    for game in catalogue():
+        for talk in (Tcp(host), Websocket(host)):
+            talk.say({"type": "hello", "name": "ann", "game": game, "against": "ann"})
+            assert "a bot does not meet itself" in talk.hear()["reason"]
+            talk.close()
+        order = f"POST /api/tournaments/{OPEN}{game}/pause HTTP/1.1\r\nHost: localhost\r\n"
+        assert host.ask(f"{order}Content-Length: 0\r\nConnection: close\r\n\r\n")[0] == 401
+    with closing(SqliteReader(host.data / JOURNAL)) as journal:
+        assert [row.tournament for row in journal.kept()] == []
 
 
 def test_tournaments_are_played_in_both_and_shown_ordered_and_counted_as_one(host: Host) -> None:
@@ -98,11 +112,32 @@ def test_tournaments_are_played_in_both_and_shown_ordered_and_counted_as_one(hos
     assert host.figure("quintain_matches_over_total") == len(CUPS)
     assert host.order("one", "delete")[0] == 200
     open_tournament(host, "one", "connect-4")
+    assert host.order("one", "delete")[0] == 200  # what comes to the tables is not to go there
+
+
+def test_whoever_is_first_at_an_open_table_in_any_worker_has_it_opened(host: Host) -> None:
+    for game in catalogue():
+        talk = Tcp(host)
+        talk.say({"type": "hello", "name": "ann", "game": game, "against": "first"})
+        assert [talk.hear()["type"] for _ in range(2)] == ["welcome", "begin"]
+        talk.close()
+        assert host.order(OPEN + game, "pause")[1]["state"] == "paused"
+
+
+def test_told_to_stop_it_ends_all_its_processes_well(host: Host) -> None:
     host.process.send_signal(signal.SIGTERM)
     assert host.end()[0] == 0
 
 
-@pytest.mark.parametrize("befalls", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "hanging"])
+@pytest.mark.parametrize(
+    "befalls",
+    [
+        pytest.param(signal.SIGKILL, id="killed"),
+        pytest.param(
+            signal.SIGSTOP, id="hanging", marks=pytest.mark.campaign
+        ),  # it is killed: test_worker.py
+    ],
+)
 def test_when_a_worker_is_killed_or_hangs_its_matches_go_on_and_those_of_others_notice_nothing(
     tmp_path: Path, befalls: signal.Signals
 ) -> None:
@@ -144,29 +179,6 @@ def let_it_befall(host: Host, befalls: signal.Signals) -> None:
         assert [(each["match"], each["ending"], each["plies"]) for each in matches] == [
             (f"{name}-1", "played", 7)
         ]
-
-
-def test_whoever_is_refused_leaves_no_open_table_behind_in_any_worker(host: Host) -> None:
-    for game in catalogue():
-        for talk in (Tcp(host), Websocket(host)):
-            talk.say({"type": "hello", "name": "ann", "game": game, "against": "ann"})
-            assert "a bot does not meet itself" in talk.hear()["reason"]
-            talk.close()
-        order = f"POST /api/tournaments/{OPEN}{game}/pause HTTP/1.1\r\nHost: localhost\r\n"
-        assert host.ask(f"{order}Content-Length: 0\r\nConnection: close\r\n\r\n")[0] == 401
-    host.process.send_signal(signal.SIGTERM)
-    assert host.end()[0] == 0
-    with closing(Sqlite(host.data / "quintain.sqlite")) as journal:
-        assert [row.tournament for row in journal.kept()] == []
-
-
-def test_whoever_is_first_at_an_open_table_in_any_worker_has_it_opened(host: Host) -> None:
-    for game in catalogue():
-        talk = Tcp(host)
-        talk.say({"type": "hello", "name": "ann", "game": game, "against": "first"})
-        assert [talk.hear()["type"] for _ in range(2)] == ["welcome", "begin"]
-        talk.close()
-        assert host.order(OPEN + game, "pause")[1]["state"] == "paused"
 
 
 def test_several_workers_without_the_process_that_shows_are_refused_in_one_line(tmp_path: Path) -> None:
