@@ -24,7 +24,7 @@ from tests.simulation.planted import (
     void_comes_too_late,
     waiting_goes_on_in_a_stall,
 )
-from tests.simulation.processes import digests
+from tests.simulation.processes import digest_here, digest_there
 from tests.simulation.world import simulate
 
 pytestmark = pytest.mark.slow
@@ -32,8 +32,8 @@ pytestmark = pytest.mark.slow
 CHUNK = 25
 SEEDS = tries(50, 1000)
 CHUNKS = [range(first, first + CHUNK) for first in range(1, SEEDS, CHUNK)]  # so that workers share the work
-SAME = "1-4"  # seeds that are played again in another process …
-ANOTHER = "5"  # … and one that comes to something else
+SAME = range(1, 5)  # seeds that are played again in another process …
+ANOTHER = range(5, 6)  # … and one that comes to something else
 ENOUGH = range(1, 401)  # seeds in which a planted bug has to show
 LATE = {  # seeds that are passed over where hours are not to be had: it shows after
     a_restart_gives_time: 300,
@@ -70,10 +70,10 @@ def test_whole_tournaments_are_held_without_error_or_unfairness(seeds: range) ->
 
 
 def test_a_seed_decides_everything_in_every_process() -> None:
-    one, other = digests("--seeds", SAME)
-    assert len(one) == 64
-    assert one == other
-    assert one != digests("--seeds", ANOTHER)[0], "it is one of something"
+    there = digest_there(SAME)
+    assert len(there) == 64
+    assert there == digest_here(SAME)
+    assert there != digest_here(ANOTHER), "it is one of something"
     trace = simulate(draw(1), tracing=True).trace
     assert trace
     assert trace == simulate(draw(1), tracing=True).trace
