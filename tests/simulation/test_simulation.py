@@ -16,11 +16,13 @@ from tests.simulation.planted import (
     Patches,
     a_restart_gives_time,
     a_restart_takes_time,
+    annulled_games_count,
     known_in_the_order_of_waking,
     leaving_flags_the_other,
     old_connection_clears_new,
     one_grace_for_both,
     seeds_until_found,
+    side_balance_off_by_one,
     void_comes_too_late,
     waiting_goes_on_in_a_stall,
 )
@@ -36,14 +38,16 @@ SAME = range(1, 5)  # seeds that are played again in another process …
 ANOTHER = range(5, 6)  # … and one that comes to something else
 ENOUGH = range(1, 401)  # seeds in which a planted bug has to show
 LATE = {  # seeds that are passed over where hours are not to be had: it shows after
-    a_restart_gives_time: 300,
+    a_restart_gives_time: 304,
     a_restart_takes_time: 35,
+    annulled_games_count: 8,
     known_in_the_order_of_waking: 30,
     leaving_flags_the_other: 15,
     old_connection_clears_new: 20,
     one_grace_for_both: 125,
+    side_balance_off_by_one: 7,
     void_comes_too_late: 15,
-    waiting_goes_on_in_a_stall: 55,
+    waiting_goes_on_in_a_stall: 59,
 }
 
 
