@@ -18,7 +18,7 @@ MANY = 25  # bots of whom about the same was said: of fewer, chance decides too 
 
 SHORT = {"round-robin-4": 2, "gauntlet": 1}  # events in each cell
 ALL = list(product(range(3), repeat=3))
-# Nine of the 27 cells, in which each two of the three figures meet once, whatever the third is.
+# Nine of the 27 cells, in which every two figures of two kinds meet once.
 SQUARE = [(draws, advantage, (draws + advantage) % 3) for draws, advantage in product(range(3), repeat=2)]
 
 

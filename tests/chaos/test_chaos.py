@@ -10,8 +10,8 @@ from tests.chaos.told import Told, Verdict
 from tests.effort import tries
 from tests.server.store.postgresql import running
 
-# Eight in all. Hosts live half as long as those of the command, and the last of a record a quarter.
-KILLS, KILLS_IN_POSTGRESQL, CRASHES, STOPS = tries(4, 8), tries(2, 3), tries(2, 4), tries(1, 3)
+# Eight kills in all. Hosts live half as long as those of the command, and the last of a record a quarter.
+KILLS, KILLS_IN_POSTGRESQL, CRASHES, STOPS = tries(6, 8), tries(2, 3), tries(2, 4), tries(1, 3)
 SHORT = Plan(seed=1, how="kill", times=KILLS, life=tries(1, 2) * LIFE / 2, settled=tries(1, 4) * SETTLED / 4)
 
 
