@@ -63,6 +63,7 @@ class Plan(Struct, frozen=True):
     turns: int = TURNS
     planted: bool = False
     past: Past = Past()
+    settle: float = SETTLE
 
 
 async def league(plan: Plan, strangers: Sequence[str], alone: bool, together: bool) -> AsyncGenerator[Row]:
@@ -74,16 +75,17 @@ async def league(plan: Plan, strangers: Sequence[str], alone: bool, together: bo
         journal = Path(folder) / "past.sqlite"
         plan.past.write(journal)
         for name, chosen in events:
-            yield await held(plan, name, chosen, journal)
+            (row,) = await held([(plan, name, chosen)], journal)
+            yield row
 
 
-async def held(plan: Plan, name: str, strangers: Sequence[str], journal: Path) -> Row:
-    """What comes of these strangers at an event of their own."""
+async def held(attacks: Sequence[tuple[Plan, str, Sequence[str]]], journal: Path) -> list[Row]:
+    """What comes of these strangers, one lot after another, at an event of their own."""
     internal = await trio.to_thread.run_sync(Internal)
     try:
         with TemporaryDirectory(prefix="quintain-adversaries-") as folder:
-            async with event(Path(folder), journal, plan.past) as there:
-                return await _attacked(plan, name, strangers, there, internal)
+            async with event(Path(folder), journal, attacks[0][0].past) as there:
+                return [await _attacked(*attack, there, internal) for attack in attacks]
     finally:
         await trio.to_thread.run_sync(internal.close)
 
@@ -96,14 +98,14 @@ async def _attacked(plan: Plan, name: str, strangers: Sequence[str], there: Even
     async with _memory_watched(there) as peak:
         harms = list[str]()
         for _ in range(plan.turns):
-            turns.append(await _turn(plan.seconds, attacked=False))
+            turns.append(await _turn(plan, attacked=False))
             async with attackers(task) as reports:
-                turn = await _turn(plan.seconds, attacked=True)
+                turn = await _turn(plan, attacked=True)
                 harms += await _starved(there)
                 turns.append(turn)
             tries.update(reports[0].tries)
             through.update(reports[0].through)
-        await trio.sleep(SETTLE)
+        await trio.sleep(plan.settle)
         verdict = await there.verdict()
     harms += verdict.matches_lost[:SHOWN]
     harms += (f"got {what}, {times} times" for what, times in list(through.items())[:SHOWN])
@@ -135,10 +137,10 @@ def grown(before: Mapping[str, float], peak: Mapping[str, float], bound: int) ->
     ]
 
 
-async def _turn(seconds: float, attacked: bool) -> Turn:
-    await trio.sleep(SETTLE)
+async def _turn(plan: Plan, attacked: bool) -> Turn:
+    await trio.sleep(plan.settle)
     begun = trio.current_time()
-    await trio.sleep(seconds)
+    await trio.sleep(plan.seconds)
     return Turn(begun, trio.current_time(), attacked)
 
 

@@ -1,33 +1,41 @@
 """All attackers together at a short event, and whether the league notices what it has to notice."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.adversaries.__main__ import main
 from tests.adversaries.event import Past
 from tests.adversaries.impostors import alike
 from tests.adversaries.judge import judged
-from tests.adversaries.league import Plan, grown, league
+from tests.adversaries.league import Plan, grown, held
 from tests.adversaries.scripts import GAMES, script
 from tests.adversaries.strangers import LEAGUE
 
-SHORT = Plan(seconds=1.0, turns=1, past=Past(matches=500, names=250))
+SHORT = Plan(seconds=1.0, turns=1, past=Past(matches=500, names=250), settle=0.2)
+PLANTED = replace(SHORT, seconds=0.5, planted=True)
 
 
 @pytest.mark.slow
-async def test_all_attackers_together_take_no_point_no_seat_and_no_call() -> None:
-    (row,) = [row async for row in league(SHORT, list(LEAGUE), alone=False, together=True)]
+async def test_all_attackers_together_take_no_point_no_seat_and_no_call(tmp_path: Path) -> None:
+    """And the league knows it when a seat is taken: then an attacker has a bot's own token."""
+    SHORT.past.write(tmp_path / "past.sqlite")
+    attacks = [(SHORT, "all", [*LEAGUE]), (PLANTED, "squatters", ["squatters"])]
+    row, planted = await held(attacks, tmp_path / "past.sqlite")
     assert row.harms == []
     assert row.lost == 0
     assert row.matches > 0
     assert row.attacked.moves > 0
     assert row.tries >= sum(stranger.at_once for stranger in LEAGUE.values())
+    assert any(harm.startswith("got the seat of lola") for harm in planted.harms), planted.harms
 
 
+@pytest.mark.campaign
 @pytest.mark.slow
 def test_the_command_fails_when_an_attacker_has_a_bots_own_token(capsys: pytest.CaptureFixture[str]) -> None:
-    """Which is no fault of the host's, but this is how the league knows that a seat was taken."""
+    """Which is no fault of the host's: a planted harm."""
     code = main(["--only", "squatters", "--planted", "--seconds", "0.5", "--turns", "1", "--past", "100"])
     assert "HARM: got the seat of lola" in capsys.readouterr().out
     assert code == 1

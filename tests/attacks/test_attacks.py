@@ -26,9 +26,9 @@ MEMORY = 64  # MiB that the process may grow by: half of that is libraries that 
 PROBE = 0.1  # seconds between two looks at whether the host answers
 PATIENT = """
 [limits]
-hello_seconds = 15.0  # attackers are many, and on a busy machine they come to their words late
-handshake_seconds = 15.0
-head_seconds = 15.0
+hello_seconds = 10.0  # attackers are many, and on a busy machine they come to their words late
+handshake_seconds = 10.0
+head_seconds = 10.0
 """
 FLOODED = """
 [limits]

@@ -7,8 +7,6 @@ journal that grew for ever would make every start slower than the one before.
 
 import json
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -23,10 +21,10 @@ from server.export.verify import verify
 from server.store.journal import Reader
 from tests.chaos.bots import Bot, Stranger
 from tests.chaos.organiser import ROUND_ROBIN, Organiser
-from tests.chaos.process import Host, nest
+from tests.chaos.process import LOOK, Host, nest
 from tests.chaos.told import Told, Verdict
 from tests.chaos.web_bots import ArenaBot, DotsBot
-from tests.server.served import ROOT
+from tests.hang import HANG
 from tests.server.store.postgresql import Server
 from tournament import entries
 from tournament.folding import fold
@@ -48,6 +46,9 @@ class Plan(Struct, frozen=True):
     how: str  # kill, term or restart-postgres
     times: int
     server: Server | None = None  # None: SQLite
+    crashes: int = 0  # of the database under the last host of a record, after all kills
+    life: float = LIFE
+    settled: float = SETTLED
 
 
 class Lives(Struct):
@@ -115,12 +116,16 @@ class Story:
             await {"kill": self._kill, "term": self._term, "restart-postgres": self._restart}[self._plan.how](
                 count
             )
-            await trio.sleep(SETTLED)
+            with trio.fail_after(HANG):
+                while not told.ends:  # noqa: ASYNC110 - on a busy machine the hosts before may have been too short
+                    await trio.sleep(LOOK)
+            await trio.sleep(self._plan.settled)
             code, seconds = await host.end(signal.SIGTERM)
             if code != 0:
                 told.verdict.wrong.append(f"the last host ended with {code}, after {seconds:.1f} s")
             nursery.cancel_scope.cancel()
-        verdict = await trio.to_thread.run_sync(_compared, host, told)
+        exported = await host.command("export", "--all")
+        verdict = await trio.to_thread.run_sync(_compared, host, told, exported)
         if self._plan.how == "term" and verdict.void:
             verdict.wrong.append(f"{verdict.void} matches were cut short by hosts that had time to keep them")
         void = len(verdict.cut_short & self._left)
@@ -143,7 +148,7 @@ class Story:
                 await host.ready()
                 if not fresh:
                     starting = time.monotonic() - begun
-                await trio.sleep(chance.uniform(0, LIFE))
+                await trio.sleep(chance.uniform(0, self._plan.life))
                 if chance.random() < LATE:
                     lives.late += 1
                     host.send(signal.SIGTERM)
@@ -154,6 +159,7 @@ class Story:
             if code not in (-signal.SIGKILL, 0):
                 self._told.verdict.wrong.append(f"a host ended by itself, with {code}: {host.tail()}")
         await self._last()
+        await self._crash(self._plan.crashes)
 
     def _count_what_was_in_play(self) -> None:
         if not self._host.has_kept:
@@ -173,7 +179,7 @@ class Story:
         for _ in range(count):
             await host.start(self._chance.random() < FRESH)
             await host.ready()
-            await trio.sleep(self._chance.uniform(0, LIFE))
+            await trio.sleep(self._chance.uniform(0, self._plan.life))
             code, seconds = await host.end(signal.SIGTERM)
             lives.ended += 1
             lives.slowest = max(lives.slowest, seconds)
@@ -183,12 +189,15 @@ class Story:
         await self._last()
 
     async def _restart(self, count: int) -> None:
-        """The host lives on; its database is stopped as by a crash, and started again."""
-        server = self._plan.server
-        assert server is not None
         await self._last()
+        await self._crash(count)
+
+    async def _crash(self, count: int) -> None:
+        """The host lives on; its database is stopped as by a crash, and started again."""
         for _ in range(count):
-            await trio.sleep(self._chance.uniform(0.2, 2 * LIFE))
+            server = self._plan.server
+            assert server is not None
+            await trio.sleep(self._chance.uniform(0.2, 2 * self._plan.life))
             await trio.to_thread.run_sync(server.stop)
             await trio.to_thread.run_sync(server.start)
             self._lives.ended += 1
@@ -201,8 +210,7 @@ class Story:
         await self._host.ready()
 
 
-def _compared(host: Host, told: Told) -> Verdict:
-    exported = command("export", "--all", *host.flags())
+def _compared(host: Host, told: Told, exported: bytes) -> Verdict:
     lines = exported.splitlines(keepends=True)
     verdict = told.compare(map(json.loads, lines))
     verdict.wrong += (f"line {each.line} does not follow: {each.why}" for each in verify(lines).findings)
@@ -226,10 +234,3 @@ def _reader(host: Host) -> Reader:
     from server.store.sqlite import SqliteReader
 
     return SqliteReader(host.journal)
-
-
-def command(*arguments: str, given: bytes = b"") -> bytes:
-    command = [sys.executable, "-m", "server", *arguments]
-    return subprocess.run(
-        command, cwd=ROOT, input=given, stdout=subprocess.PIPE, check=True, timeout=120
-    ).stdout

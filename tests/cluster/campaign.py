@@ -24,7 +24,6 @@ from server.export.verify import verify
 from server.serve import TAKEN_OVER
 from tests.blackbox.unhurried import tables
 from tests.chaos.bots import Stranger
-from tests.chaos.campaign import command
 from tests.chaos.organiser import LADDER, ROUND_ROBIN, Organiser
 from tests.chaos.process import Ended, nest
 from tests.chaos.told import Told, Verdict
@@ -97,9 +96,14 @@ class Cluster:
     def _ports(self, door: str) -> list[int]:
         return [getattr(host, door) for host in self._hosts if host.there]
 
-    def take_time(self) -> None:
+    async def take_time(self) -> None:
         """Before there are hosts: have an open table whose clock does not matter."""
-        command("import", "-", *self._hosts[0].flags(), given=tables(["hexagon-dots"]).encode())
+        table = self._hosts[0].folder / "table.jsonl"
+        table.write_text(tables(["hexagon-dots"]))
+        await self._hosts[0].command("import", str(table))
+
+    async def exported(self) -> bytes:
+        return await self._hosts[0].command("export", "--all")
 
     async def play(self, faults: Iterable[str], chance: Random) -> None:
         async with trio.open_nursery() as nursery:
@@ -283,8 +287,8 @@ class Cluster:
         if self._session is not None:
             self._session.close()
 
-    def judged(self) -> Verdict:
-        lines = command("export", "--all", *self._hosts[0].flags()).splitlines(keepends=True)
+    def judged(self, exported: bytes) -> Verdict:
+        lines = exported.splitlines(keepends=True)
         found = [json.loads(line) for line in lines]
         verdict = self.told.compare(found)
         verdict.wrong += (
@@ -347,9 +351,9 @@ async def campaign(
     try:
         async with standing(server, folder, hosts, standby="fail-over" in faults) as cluster:
             if unhurried:
-                await trio.to_thread.run_sync(cluster.take_time)
+                await cluster.take_time()
             await cluster.play(faults, Random(f"{seed} cluster"))
-            verdict = await trio.to_thread.run_sync(cluster.judged)
+            verdict = await trio.to_thread.run_sync(cluster.judged, await cluster.exported())
     except BaseException as error:
         error.add_note(f"The logs of the hosts, and of what is before them, are in {folder}")
         raise

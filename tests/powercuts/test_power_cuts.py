@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.crashes.world import FAST
+from tests.effort import tries
 from tests.powercuts.cuts import cut
 
 pytestmark = pytest.mark.slow
 
-SEEDS = range(1, 61)
+SEEDS = range(1, 1 + tries(30, 60))
 
 
 @pytest.fixture

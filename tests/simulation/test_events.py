@@ -12,7 +12,7 @@ from tests.simulation.forecasts import FORMATS, TOLERATED, errors
 pytestmark = pytest.mark.slow
 
 SEEDS = range(30 if IS_CAMPAIGN else 3)
-EVENTS = 200 if IS_CAMPAIGN else 4
+EVENTS = 200 if IS_CAMPAIGN else 2
 TWELVE = [f"bot-{number}" for number in range(12)]
 LATE = TWELVE[-1]
 DEAD = TWELVE[:3]

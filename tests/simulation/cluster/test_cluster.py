@@ -20,8 +20,10 @@ SEEDS = tries(50, 200)
 CHUNKS = [range(first, first + CHUNK) for first in range(1, SEEDS, CHUNK)]  # so that workers share the work
 ENOUGH = range(1, 601)  # seeds in which a planted bug has to show …
 LATE = {  # … and where to begin with those that are known to show late: the seeds before are in vain
+    "moves_left_behind": 4,
     "never_patient": 40,
-    "what_was_robbed_meanwhile_is_kept": 500,
+    "renewed_too_late": 6,
+    "what_was_robbed_meanwhile_is_kept": 504,
 }
 
 
