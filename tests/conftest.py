@@ -28,7 +28,7 @@ PHASES = [phase for phase in Phase if phase is not Phase.explain]  # that one tr
 BUSY = [HealthCheck.too_slow]  # a machine that has other things to do is no fault of a test
 
 # What they prepare takes long, and each worker would prepare it again: a browser, compiled programs, hundreds
-# of tournaments, wheels, a database server, hosts in processes of their own, a library, all of the source as trees.
+# of tournaments, wheels, a database server, hosts in processes of their own, a library, the source as trees.
 SHARED = (
     "tests/blackbox/",
     "tests/browser/",

@@ -49,7 +49,7 @@ def table(page: Page, selector: str) -> list[list[str]]:
 
 
 def test_boards_move_and_the_standings_settle_to_the_apis(browser: Browser, serve: Any) -> None:
-    cup = ("--tournament", "cup", "--game", "connect-4", "--format", "double-round-robin", "--entrants", "4")
+    cup = ("--tournament", "cup", "--game", "connect-4", "--format", "round-robin", "--entrants", "4")
     served = serve(*QUIET, *cup)
     with visitor(browser, served.http) as spectator:
         page, home = spectator.open("/tournaments/cup"), spectator.open("/")
@@ -100,18 +100,23 @@ def test_the_replay_of_a_match_shows_every_position(browser: Browser, arena: Ser
         page.keyboard.press("Home")
         expect(page.locator("[data-where]")).to_have_text("the beginning")
         assert shown(page) == drawn(game.draw(position, None))
-        steps = page.evaluate(WALK, [len(told["moves"]), 1000 * HANG])
-        for ply, (written, (where, board)) in enumerate(zip(told["moves"], steps, strict=True), 1):
+        steps = page.evaluate(WALK, [min(len(told["moves"]), STEPS), 1000 * HANG])
+        for ply, (written, (where, board)) in enumerate(zip(told["moves"], steps, strict=False), 1):
             move = game.read(written, position)
             words = game.spelled(move, position)
             position = position.play(move)
             assert where == f"move {ply} of {len(told['moves'])}: {words}"
             assert drawn(board) == drawn(game.draw(position, move)), ply
+        assert ply == len(steps)
         assert page.url.endswith(f"?ply={ply}")
         page.reload()
         assert shown(page) == drawn(game.draw(position, move))
         assert spectator.complaints == []
 
+
+STEPS = tries(
+    25, 1000
+)  # in most games that is all of a match; in the others men stand, move and are built around
 
 # Within the page: to ask a browser about each of a hundred moves takes longer than all the rest.
 WALK = """async ([count, limit]) => {
@@ -233,19 +238,18 @@ def test_everything_can_be_read_without_a_script(browser: Browser, arena: Served
         assert "?ply=" in page.url
 
 
-@pytest.mark.parametrize(("look", "rules"), [("light", None), ("dark", ["color-contrast"])])
-def test_axe_finds_nothing_on_any_page(
-    browser: Browser, arena: Served, axe: str, look: str, rules: list[str] | None
-) -> None:
-    """In the dark the colours are others, and nothing else is."""
-    with visitor(browser, arena.http, look, bypass_csp=True) as spectator:
+def test_axe_finds_nothing_on_any_page(browser: Browser, arena: Served, axe: str) -> None:
+    with visitor(browser, arena.http, bypass_csp=True) as spectator:
         page = spectator.open("/")
         for name, path in PAGES.items():
             spectator.go(page, path)
-            assert faults(page, axe, rules) == [], name
+            assert faults(page, axe) == [], name
 
 
-@pytest.mark.parametrize("look", LOOKS)
+# In the dark the colours are others, at which axe looks, and nothing is wider.
+@pytest.mark.parametrize(
+    "look", [pytest.param(look, marks=pytest.mark.campaign) if look == "dark" else look for look in LOOKS]
+)
 def test_every_page_fits_and_can_be_looked_at(browser: Browser, arena: Served, look: str) -> None:
     """After `make campaign` the pictures are in `.cache/screenshots`, for people."""
     with visitor(browser, arena.http, look) as spectator:
@@ -300,9 +304,9 @@ def test_no_name_and_no_reason_runs_a_script(browser: Browser, hostile: int) -> 
         board = page.locator(".card").first.inner_html()
         wait_for(lambda: page.locator(".card").first.inner_html() != board)  # over the stream too
         assert spectator.noted(page) == []
-        some = range(1, len(PAYLOADS) + 1, tries(18, 6))  # tables have them all
-        matches = [f"/matches/evil-{number}" for number in some]
-        bots = [formatting.bot_address(name) for name in PAYLOADS[::20]]
+        every = tries(48, 6)  # tables have them all; so many are some of each of the ways around
+        matches = [f"/matches/evil-{number}" for number in range(1, len(PAYLOADS) + 1, every)]
+        bots = [formatting.bot_address(name) for name in PAYLOADS[::every]]
         tables = ["/tournaments/evil", "/tournaments/evil/standings", "/tournaments/open-tic-tac-toe"]
         tables += ["/tournaments/evil/schedule", "/tournaments/evil/schedule?page=3"]
         for path in (*tables, *matches, *bots):

@@ -1,7 +1,7 @@
 """The example of `docs/add-a-dialect.md` is a dialect as good as those that are there.
 
-It is installed as other people's dialects are, by entry point, in `tests/planted`. That it is found there, and keeps
-the laws of dialects, is in `test_add_a_game.py`, which asks the same of the game in that folder.
+It is installed as other people's dialects are, by entry point, in `tests/planted`. That it is found
+there, and keeps the laws, is in `test_add_a_game.py`, with the same of the game in that folder.
 """
 
 import re

@@ -60,7 +60,7 @@ def test_every_field_of_a_game_is_on_the_page() -> None:
 
 
 def test_the_examples_keep_every_law_of_games_and_of_dialects() -> None:
-    """They are found, and put to the laws: that of the page beside this one too, as a start of pytest is dear."""
+    """They are found, and put to the laws; also the dialect of the other page: a start of pytest is dear."""
     dialects = [f"tests/server/protocols/test_dialect_{name}.py" for name in ("laws", "duties")]
     chosen = ("tests/games/test_laws.py", *dialects, "-k", "nim or plain")
     said = python(PLANTED, "-m", "pytest", "-v", "-p", "no:cacheprovider", "-n", "0", *chosen)
