@@ -23,6 +23,8 @@ TOOLS = {
     "rust": "rustc",
     "ruby": "ruby",
 }
+# The Python of the tests comes first: where versions are managed, to look for one takes longer than to start.
+PATH = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
 LANGUAGES = tuple(language for language in STARTERS if language in TOOLS)  # those that speak the protocol
 HERE = tuple(language for language in LANGUAGES if shutil.which(TOOLS[language]))
 
@@ -61,6 +63,7 @@ class Workshop:
         """What the README says, with the game as an argument where it is not the one that was asked for."""
         run = self.commands(language)[1 if STARTERS[language].build else 0]
         environment = {
+            "PATH": PATH,
             "QUINTAIN_URL": url or f"tcp://127.0.0.1:{port}",
             "QUINTAIN_NAME": name or f"{language}-bot",
             "XDG_STATE_HOME": str(self.states),
@@ -84,4 +87,4 @@ class Workshop:
                 bot.communicate()
 
 
-__all__ = ["GAME", "GAMES", "HERE", "LANGUAGES", "Workshop", "needed"]
+__all__ = ["GAME", "GAMES", "HERE", "LANGUAGES", "PATH", "Workshop", "needed"]
