@@ -31,9 +31,8 @@ pytestmark = pytest.mark.slow
 
 LONGEST = {"protocol": 150, "bot": 30}  # lines
 EMPTY: list[int] = [0] * 42
-LEAGUE = (
-    {"format": "round-robin"} if IS_CAMPAIGN else {"format": "swiss", "rounds": 2}
-)  # of moves there are enough
+# In two rounds there are moves enough.
+LEAGUE: dict[str, Any] = {"format": "round-robin"} if IS_CAMPAIGN else {"format": "swiss", "rounds": 2}
 
 
 @pytest.fixture(scope="module")
