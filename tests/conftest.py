@@ -29,7 +29,7 @@ PHASES = [phase for phase in Phase if phase is not Phase.explain]  # that one tr
 BUSY = [HealthCheck.too_slow]  # a machine that has other things to do is no fault of a test
 
 # What they prepare takes long, and each worker would prepare it again: a browser, compiled programs, hundreds
-# of tournaments, wheels, a database server, hosts in processes of their own, a library.
+# of tournaments, wheels, a database server, hosts in processes of their own, a library, the source as trees.
 SHARED = (
     "tests/blackbox/",
     "tests/browser/",
@@ -38,6 +38,7 @@ SHARED = (
     "tests/clients/test_starters.py",
     "tests/deploy/test_balancers.py",
     "tests/deploy/test_wheel.py",
+    "tests/docs/test_sentences.py",
     "tests/server/export/test_verify_chain.py",
     "tests/server/peers/test_serving.py",
     "tests/server/protocols/test_mcp_sdk.py",

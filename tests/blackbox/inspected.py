@@ -5,9 +5,10 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from tests.hang import HANG
 
@@ -24,15 +25,8 @@ class Inspected:
         ports = ["--tcp", "0", "--websocket", "0", "--http", "0"] if free else []
         self.folder = folder
         self.complaints = (folder / "stderr").open("w+")
-        self.process = subprocess.Popen(
-            [COMMAND, "serve", *ports, *arguments],
-            cwd=folder,
-            env={name: value for name, value in os.environ.items() if not name.startswith("QUINTAIN")}
-            | environment,
-            stdout=subprocess.PIPE,
-            stderr=self.complaints,
-            text=True,
-        )
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("QUINTAIN")}
+        self.process = self.start(("serve", *ports, *arguments), kept | environment)
         assert self.process.stdout is not None
         self.ready = self.process.stdout.readline()
         where = READY.fullmatch(self.ready)
@@ -44,6 +38,17 @@ class Inspected:
         self.websocket: Address = where[3], int(where[4])
         self.http: Address = where[5], int(where[6])
         self.data = where[7]
+
+    def start(self, arguments: tuple[str, ...], environment: Mapping[str, str]) -> Any:
+        """A process with the outputs and the methods of a `Popen`."""
+        return subprocess.Popen(
+            [COMMAND, *arguments],
+            cwd=self.folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=self.complaints,
+            text=True,
+        )
 
     def said(self) -> str:
         """Everything on standard error so far."""
@@ -67,5 +72,6 @@ class Inspected:
     ) -> None:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGKILL)
-        self.process.communicate()
+        if not self.process.stdout.closed:  # or it has been waited for
+            self.process.communicate()
         self.complaints.close()

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.blackbox.ends import Answer, Asking, Stream, Wire, ask, form, fresh, request
+from tests.blackbox.forked import ForkedHost
 from tests.blackbox.inspected import Inspected
 
 pytestmark = pytest.mark.slow
@@ -46,7 +47,7 @@ class Bot:
 @pytest.fixture(scope="module")
 def clocked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Inspected]:
     """A host with the games' own clocks."""
-    with Inspected(tmp_path_factory.mktemp("clocked")) as started:
+    with ForkedHost(tmp_path_factory.mktemp("clocked")) as started:
         yield started
 
 

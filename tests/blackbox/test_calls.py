@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from tests.blackbox.ends import Answer, Frames, Wire, ask, form, fresh, request
+from tests.blackbox.forked import ForkedHost
 from tests.blackbox.inspected import Inspected
 from tests.hang import wait_for
 
@@ -88,7 +89,7 @@ def untouched() -> Generator[Internal]:
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Inspected]:
     """A host on its defaults, for bots that are called and never come: somebody might be dealt to them."""
-    with Inspected(tmp_path_factory.mktemp("plain"), "--data", "kept") as started:
+    with ForkedHost(tmp_path_factory.mktemp("plain"), "--data", "kept") as started:
         yield started
 
 
@@ -97,7 +98,7 @@ def set_up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Inspected]:
     """A host with a proxy in front, under a name of its own, and with a site that may do more."""
     folder = tmp_path_factory.mktemp("set-up")
     (folder / "quintain.toml").write_text(SETTINGS)
-    with Inspected(folder, "--data", "kept") as started:
+    with ForkedHost(folder, "--data", "kept", QUINTAIN_SHOW="1") as started:
         yield started
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.blackbox.ends import Asking, Frames, Lines, Stream, ask, fresh
+from tests.blackbox.forked import ForkedHost
 from tests.blackbox.inspected import Inspected
 from tests.hang import wait_for
 from tests.server.forked import Forked
@@ -102,7 +103,7 @@ def test_the_organisers_token_is_kept_0600_and_its_path_is_said_on_standard_erro
 
 
 def test_quintain_token_is_used_in_its_place(tmp_path: Path) -> None:
-    with Inspected(tmp_path, QUINTAIN_TOKEN="of-my-own-choosing-0123456789") as host:
+    with ForkedHost(tmp_path, QUINTAIN_TOKEN="of-my-own-choosing-0123456789") as host:
         body = {"name": "cup", "game": "quoridor", "format": "swiss", "entrants": 4, "rounds": 2}
         bearer = {"Authorization": "Bearer of-my-own-choosing-0123456789"}
         assert ask(host.http, "POST", "/api/tournaments", body, **bearer).status == 201
@@ -114,7 +115,7 @@ def test_quintain_token_is_used_in_its_place(tmp_path: Path) -> None:
 
 def test_until_done_ends_with_one_json_object_as_the_last_line_and_code_0(tmp_path: Path) -> None:
     arguments = ("--tournament", "cup", "--game", "tic-tac-toe", "--entrants", "2", "--until-done", "--json")
-    with Inspected(tmp_path, *arguments) as host:
+    with ForkedHost(tmp_path, *arguments) as host:
         with hello(host, "ann", "tic-tac-toe") as ann, hello(host, "bob", "tic-tac-toe") as bob:
             win([ann, bob])
             code, out = host.ends()
@@ -127,7 +128,7 @@ def test_until_done_ends_with_one_json_object_as_the_last_line_and_code_0(tmp_pa
 
 def test_until_done_without_json_ends_with_a_table(tmp_path: Path) -> None:
     arguments = ("--tournament", "cup", "--game", "tic-tac-toe", "--entrants", "2", "--until-done")
-    with Inspected(tmp_path, *arguments) as host:
+    with ForkedHost(tmp_path, *arguments) as host:
         with hello(host, "ann", "tic-tac-toe") as ann, hello(host, "bob", "tic-tac-toe") as bob:
             win([ann, bob], resign=True)
             code, out = host.ends()
@@ -138,7 +139,7 @@ def test_until_done_without_json_ends_with_a_table(tmp_path: Path) -> None:
 
 
 def test_the_data_folder_is_resumed_from(tmp_path: Path) -> None:
-    with Inspected(tmp_path, "--data", "kept") as host:
+    with ForkedHost(tmp_path, "--data", "kept") as host:
         name = {"name": "cup", "game": "tic-tac-toe", "format": "round-robin", "entrants": 2}
         assert post(host, "", name).status == 201
         with hello(host, "ann", "tic-tac-toe") as ann, hello(host, "bob", "tic-tac-toe") as bob:
@@ -147,7 +148,7 @@ def test_the_data_folder_is_resumed_from(tmp_path: Path) -> None:
         before = get(host, "tournaments/cup/standings") | AS_OF
         host.process.kill()
         host.process.wait()
-    with Inspected(tmp_path, "--data", "kept") as host:
+    with ForkedHost(tmp_path, "--data", "kept") as host:
         assert get(host, "tournaments/cup/standings") | AS_OF == before
         (match,) = get(host, "tournaments/cup/matches")["matches"]
         assert len(get(host, f"matches/{match['match']}")["moves"]) == 5
@@ -212,7 +213,7 @@ def test_flags_are_over_the_environment_over_the_file(tmp_path: Path) -> None:
         "QUINTAIN_PORTS__TCP": "2",
         "QUINTAIN_DATA": "of-environment",
     }
-    with Inspected(tmp_path, "--tcp", "0", free=False, **environment) as host:
+    with ForkedHost(tmp_path, "--tcp", "0", free=False, **environment) as host:
         assert host.data == "of-environment"
         friday = get(host, "tournaments/friday")
         assert (friday["state"], friday["wanted"]) == ("registering", 8)

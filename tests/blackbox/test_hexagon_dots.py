@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.blackbox.ends import Answer, Asking, Stream, ask, fresh
+from tests.blackbox.forked import ForkedHost
 from tests.blackbox.inspected import Inspected
 from tests.blackbox.unhurried import unhurried
 from tests.hang import HANG
@@ -520,7 +521,7 @@ def test_a_wrong_end_is_400_with_the_choices(host: Inspected, end: object) -> No
 def test_games_found_by_match_end_with_the_hexagons(tmp_path: Path) -> None:
     """On a host of its own, where nobody waits in a game that was found earlier."""
     unhurried(tmp_path, "kept")
-    with Inspected(tmp_path, "--data", "kept") as host:
+    with ForkedHost(tmp_path, "--data", "kept") as host:
         where = ask(host.http, "GET", "/match").headers["location"]
         with seated(host, where) as bots:
             position = play(bots, oracles.HexagonDots(5, 5, "hexagons"), useful)

@@ -8,13 +8,13 @@ them as it would from another one: by `quintain import`, in the format of
 """
 
 import json
-import subprocess
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.blackbox.inspected import COMMAND
 from tests.hang import HANG
+from tests.server.forked import Forked
 
 LONG = {"bank": 100 * HANG, "gain": 0.0, "turn": None}  # seconds
 LOTS = {"connect-4": True}  # decide who begins
@@ -28,16 +28,9 @@ GAMES = ("connect-4", "hexagon-dots", "quoridor", "santorini", "tic-tac-toe")
 def unhurried(folder: Path, data: str) -> None:
     """Have the host that will be started here give its bots time, and lose none itself."""
     (folder / "quintain.toml").write_text(SETTINGS)
-    done = subprocess.run(
-        [COMMAND, "import", "-", "--data", data],
-        cwd=folder,
-        input=tables(GAMES),
-        capture_output=True,
-        text=True,
-        timeout=HANG,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    command = Forked(("import", "-", "--data", data), folder, os.environ, tables(GAMES).encode())
+    _, errors = command.communicate()
+    assert command.wait() == 0, errors
 
 
 def tables(games: Iterable[str]) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.blackbox.ends import Asking, Lines, Stream, Wire, ask, fresh
+from tests.blackbox.forked import ForkedHost
 from tests.blackbox.inspected import Inspected
 from tests.hang import wait_for
 
@@ -166,7 +167,7 @@ class Waits:
     """All of it, begun at once."""
 
     def __init__(self, folder: Path) -> None:
-        self.host = Inspected(folder)
+        self.host = ForkedHost(folder)
         self._pool = ThreadPoolExecutor(len(WATCHED))
         self._seen: dict[str, Future[Any]] = {
             watch.__name__: self._pool.submit(watch, self.host) for watch in WATCHED

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Semaphore
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
@@ -38,6 +38,7 @@ NOTE = """
     window.alert = window.ran;
 """
 expect.set_options(timeout=1000 * HANG)
+SCHEMES: dict[Literal["dark", "light"], list[str]] = {"dark": ["color-contrast"], "light": []}  # by the rules
 LOOKS: dict[str, dict[str, Any]] = {
     "light": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"},
     "dark": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"},
@@ -102,16 +103,23 @@ def visitor(browser: Browser, port: int, look: str = "light", **options: Any) ->
         context.close()
 
 
-def faults(page: Page, axe: str, rules: list[str] | None = None) -> list[tuple[str, str, str]]:
-    """What axe finds on a page: by which rule, where, and what would mend it."""
+def faults(page: Page, axe: str) -> list[tuple[str, str, str]]:
+    """What axe finds on a page, in the light and in the dark: by which rule, where, and what would mend it.
+
+    In the dark the colours are others, and nothing else is.
+    """
     page.evaluate(axe)
-    asked = {"resultTypes": ["violations"]} | ({"runOnly": rules} if rules else {})
-    found = page.evaluate("(asked) => axe.run(asked)", asked)
-    return [
-        (fault["id"], node["html"][:200], node["failureSummary"])
-        for fault in found["violations"]
-        for node in fault["nodes"]
-    ]
+    found: list[tuple[str, str, str]] = []
+    for scheme, rules in SCHEMES.items():
+        page.emulate_media(color_scheme=scheme)
+        asked = {"resultTypes": ["violations"]} | ({"runOnly": rules} if rules else {})
+        told = page.evaluate("(asked) => axe.run(asked)", asked)
+        found += [
+            (f"{fault['id']} in the {scheme}", node["html"][:200], node["failureSummary"])
+            for fault in told["violations"]
+            for node in fault["nodes"]
+        ]
+    return found
 
 
 def picture(page: Page, name: str, whole: bool = True) -> None:
@@ -120,11 +128,18 @@ def picture(page: Page, name: str, whole: bool = True) -> None:
         page.screenshot(path=PICTURES / f"{name}.png", full_page=whole)
 
 
-def look_at(page: Page, axe: str, name: str, whole: bool = True) -> None:
+def fits(page: Page, name: str, whole: bool = True) -> None:
+    """Also where it is as narrow as on a phone."""
+    for look in ("phone", "light"):
+        page.set_viewport_size(LOOKS[look]["viewport"])
+        picture(page, f"{name}-{look}", whole)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is too wide"
+
+
+def look_at(page: Page, axe: str, name: str) -> None:
     """Axe finds nothing, and the page fits."""
-    picture(page, name, whole)
     assert faults(page, axe) == [], name
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is too wide"
+    fits(page, name)
 
 
 @pytest.fixture(scope="session")

@@ -1,17 +1,25 @@
-"""The starters of `clients/`, as `quintain new` writes them, built and run as their README says."""
+"""The starters of `clients/`, as `quintain new` writes them, built and run as their README says.
 
+What is built is kept in `.cache/starters` until the sources, the command or the compiler are others.
+"""
+
+import hashlib
 import os
 import re
 import shutil
 import subprocess
 import sys
-from contextlib import redirect_stdout
+import tempfile
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 
 import pytest
 
 from server.commands.new import GAME, GAMES, STARTERS, new
 from tests.hang import HANG
+from tests.server.served import ROOT
+
+KEPT = ROOT / ".cache/starters"
 
 TOOLS = {
     "python": "python3",
@@ -23,6 +31,8 @@ TOOLS = {
     "rust": "rustc",
     "ruby": "ruby",
 }
+# The Python of the tests comes first: where versions are managed, to look for one takes longer than to start.
+PATH = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
 LANGUAGES = tuple(language for language in STARTERS if language in TOOLS)  # those that speak the protocol
 HERE = tuple(language for language in LANGUAGES if shutil.which(TOOLS[language]))
 
@@ -45,12 +55,28 @@ class Workshop:
         with redirect_stdout(sys.stderr):
             new(language, game=GAME, folder=self.folder / language)
         if STARTERS[language].build:
-            subprocess.run(
-                ["sh", "-c", self.commands(language)[0]],
-                cwd=self.folder / language,
-                check=True,
-                timeout=HANG,
-            )
+            folder, kept = self.folder / language, KEPT / language / self._made_of(language)
+            if not kept.exists():
+                command = ["sh", "-c", self.commands(language)[0]]
+                subprocess.run(command, cwd=folder, check=True, timeout=HANG)
+                self._keep(folder, kept)
+            shutil.copytree(kept, folder, dirs_exist_ok=True)
+
+    def _made_of(self, language: str) -> str:
+        compiler = Path(shutil.which(TOOLS[language]) or "").resolve()
+        whole = hashlib.sha256(f"{compiler} {compiler.stat().st_mtime_ns}".encode())
+        for file in sorted((self.folder / language).iterdir()):  # the README has the command
+            whole.update(f"{file.name}\n".encode() + file.read_bytes())
+        return whole.hexdigest()
+
+    def _keep(self, folder: Path, kept: Path) -> None:
+        """Whole or not at all, whoever else builds the same at this time, and in place of what was there."""
+        shutil.rmtree(kept.parent, ignore_errors=True)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=KEPT) as beside:
+            made = shutil.copytree(folder, Path(beside) / "made")
+            with suppress(OSError):  # somebody else was faster
+                made.rename(kept)
 
     def commands(self, language: str) -> list[str]:
         return re.findall(r"```sh\n(.*?)\n```", (self.folder / language / "README.md").read_text(), re.DOTALL)
@@ -61,6 +87,7 @@ class Workshop:
         """What the README says, with the game as an argument where it is not the one that was asked for."""
         run = self.commands(language)[1 if STARTERS[language].build else 0]
         environment = {
+            "PATH": PATH,
             "QUINTAIN_URL": url or f"tcp://127.0.0.1:{port}",
             "QUINTAIN_NAME": name or f"{language}-bot",
             "XDG_STATE_HOME": str(self.states),
@@ -84,4 +111,4 @@ class Workshop:
                 bot.communicate()
 
 
-__all__ = ["GAME", "GAMES", "HERE", "LANGUAGES", "Workshop", "needed"]
+__all__ = ["GAME", "GAMES", "HERE", "LANGUAGES", "PATH", "Workshop", "needed"]

@@ -239,6 +239,7 @@ def test_a_record_has_everything_that_was_said_but_for_tokens(play: Play, tmp_pa
     assert [each["at"] for each in entries] == sorted(each["at"] for each in entries)
 
 
+@pytest.mark.slow
 def test_a_record_of_what_was_said_over_http_has_no_session(tmp_path: Path) -> None:
     record, session = tmp_path / "talk.jsonl", "2fQxKd81mPzT"
     opened = WELCOME | {"token": "a-token-of-the-host", "session": session, "seq": 1}

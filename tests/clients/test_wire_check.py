@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import os
 import re
 import socket
 import subprocess
@@ -27,9 +28,10 @@ from server.programs.wire.findings import Findings, findings
 from server.programs.wire.scripted_host import ScriptedHost
 from server.programs.wire.talk import pieces
 from server.programs.wire.trials import TRIALS, Terms, Trial
-from tests.clients.starters import HERE, Workshop
+from tests.clients.starters import HERE, PATH, Workshop
 from tests.effort import IS_CAMPAIGN
 from tests.hang import HANG
+from tests.server.forked import Forked
 from tests.server.run import quintain
 from tests.server.served import ROOT
 
@@ -42,6 +44,8 @@ TERMS = Terms(CONNECT4, HANG, 0.05)
 PLAYS, IN_PIECES, UNKNOWN, REFUSED, BACK, RESTARTED, FORGETS, GIVES_WAY, WAITS, VOID, END = (
     trial.name for trial in TRIALS
 )
+# What a client does in another way over each transport: what it makes of messages is the same code.
+CARRYING = [each for each in TRIALS if IS_CAMPAIGN or each.name in (PLAYS, IN_PIECES, BACK, GIVES_WAY)]
 CLIENT = """
 import random, sys
 import quintain_bot
@@ -146,20 +150,27 @@ def test_a_sound_client_passes_every_trial_and_is_told_nothing_that_the_schema_d
 
 
 @pytest.mark.parametrize(
-    ("url", "game"),
+    ("url", "game", "trials"),
     [
-        ("tcp://{tcp}", "santorini"),
-        ("ws://{websocket}", "quoridor"),
-        ("http://{http}", "tic-tac-toe"),
+        ("tcp://{tcp}", "santorini", TRIALS),
+        ("ws://{websocket}", "quoridor", CARRYING),
+        ("http://{http}", "tic-tac-toe", CARRYING),
     ],
+    ids=["tcp", "ws", "http"],
 )
 def test_the_python_client_passes_over_every_transport(
-    url: str, game: str, doors: Doors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    url: str,
+    game: str,
+    trials: Sequence[Trial],
+    doors: Doors,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(ROOT / "clients/python"))
     terms = Terms(catalogue()[game], HANG, 0.05)
-    assert tried(doors, sys.executable, "-c", CLIENT, url, game, terms=terms).found == ()
+    command = (sys.executable, "-c", CLIENT, url, game)
+    assert tried(doors, *command, terms=terms, trials=trials).found == ()
 
 
 @pytest.mark.parametrize("language", HERE if IS_CAMPAIGN else sorted({HERE[0], HERE[-1]}))
@@ -168,6 +179,7 @@ def test_a_starter_passes(
 ) -> None:
     """Python and another of those that are here, and in `make campaign` all."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", PATH)
     workshop = Workshop(tmp_path)
     workshop.build(language)
     run = workshop.commands(language)[1 if STARTERS[language].build else 0]
@@ -228,15 +240,8 @@ def test_what_cannot_be_tried_is_said_in_a_line(words: Sequence[str], code: int,
 
 
 def test_without_a_command_the_addresses_are_printed_and_whoever_comes_is_tried() -> None:
-    check = subprocess.Popen(
-        [sys.executable, "-m", "server", "check", "--wire", "--game", "connect-4", "--slow", "0.05"],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert check.stdout is not None
-    assert check.stderr is not None
+    words = ("check", "--wire", "--game", "connect-4", "--slow", "0.05")
+    check = Forked(words, ROOT, os.environ)
     line = check.stdout.readline()
     found = re.fullmatch(r"tcp=(\S+) websocket=127\.0\.0\.1:\d+ http=127\.0\.0\.1:\d+\n", line)
     assert found is not None, line

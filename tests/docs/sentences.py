@@ -37,8 +37,9 @@ AUDIENCES: Mapping[str, tuple[str, ...]] = {
     "To a language model and its client": ("RpcError", "Unseated", "Full"),
     "On the command line": ("ConfigError", "Unfit", "Misuse", "Failure"),
 }
+SAYING = re.compile(rf"\b(?:{'|'.join(kind for kinds in AUDIENCES.values() for kind in kinds)})\(")
 
-Named = Mapping[str, list[str]]  # texts, by the name that a file has for them
+Named = Mapping[str, ast.Assign | ast.FunctionDef]  # by the name that a file has for it, what has texts
 
 
 @cache
@@ -47,11 +48,12 @@ def sentences() -> dict[str, list[str]]:
     found: dict[str, set[str]] = {audience: set() for audience in AUDIENCES}
     for layer in ("games", "tournament", "server"):
         for source in sorted((ROOT / layer).rglob("*.py")):
-            tree = _read(source)
-            named = _named(source)
             if layer == "tournament" and source.stem in WHY:
-                found[ENDINGS].update(_written(tree))
-            for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+                found[ENDINGS].update(_written(_read(source)))
+            elif not SAYING.search(source.read_text(encoding="utf-8")):
+                continue  # to look through a tree takes long
+            named = _named(source)
+            for call in (node for node in ast.walk(_read(source)) if isinstance(node, ast.Call)):
                 kind = (
                     call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
                 )
@@ -101,18 +103,24 @@ def _source(module: str | None) -> Path:
 
 @cache
 def _own(source: Path) -> Named:
-    """The texts of a file's constants, and those that its functions return."""
-    found: dict[str, list[str]] = {}
+    """A file's constants and functions."""
+    found: dict[str, ast.Assign | ast.FunctionDef] = {}
     for node in _read(source).body:
         match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                found[name] = [*_texts(value, {})]
-            case ast.FunctionDef(name=name):
-                returned = (each.value for each in ast.walk(node) if isinstance(each, ast.Return))
-                found[name] = [text for value in returned if value is not None for text in _texts(value, {})]
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.FunctionDef(name=name):
+                found[name] = node
             case _:
                 pass
     return found
+
+
+@cache
+def _had(node: ast.Assign | ast.FunctionDef) -> list[str]:
+    """The texts of a constant, or those that a function returns."""
+    if isinstance(node, ast.Assign):
+        return [*_texts(node.value, {})]
+    returned = (each.value for each in ast.walk(node) if isinstance(each, ast.Return))
+    return [text for value in returned if value is not None for text in _texts(value, {})]
 
 
 def _said(call: ast.Call, named: Named) -> Iterator[str]:
@@ -127,7 +135,7 @@ def _texts(node: ast.expr, named: Named) -> Iterator[str]:
         case ast.JoinedStr(values=parts):
             yield "".join(map(_part, parts))
         case ast.Name(id=name) | ast.Call(func=ast.Name(id=name)) if name in named:
-            yield from named[name]
+            yield from _had(named[name])
         case ast.BoolOp(values=values):
             for value in values:
                 yield from _texts(value, named)

@@ -1,6 +1,7 @@
 """The example of `docs/add-a-dialect.md` is a dialect as good as those that are there.
 
-It is installed as other people's dialects are, by entry point, in `tests/planted`.
+It is installed as other people's dialects are, by entry point, in `tests/planted`. That it is found
+there, and keeps the laws, is in `test_add_a_game.py`, with the same of the game in that folder.
 """
 
 import re
@@ -51,23 +52,6 @@ def test_every_part_of_a_dialect_is_on_the_page(part: type[msgspec.Struct]) -> N
     assert {field.name for field in msgspec.structs.fields(part)} - known <= described
 
 
-def test_the_example_is_a_dialect_where_it_is_installed_and_nowhere_else() -> None:
-    listing = ("-c", "from server.protocols.catalogue import dialects; print(*dialects())")
-    without, found = python(None, *listing).split(), python(PLANTED, *listing).split()
-    assert "plain-words" not in without
-    assert found == sorted([*without, "plain-words"])
-
-
-@pytest.mark.slow
-def test_the_example_keeps_every_law_of_dialects() -> None:
-    quiet = ("-q", "-p", "no:cacheprovider")
-    laws = [f"tests/server/protocols/test_dialect_{name}.py" for name in ("laws", "duties")]
-    said = python(PLANTED, "-m", "pytest", *quiet, *laws, "-k", "plain")
-    passed = re.search(r"(\d+) passed", said)
-    assert passed is not None
-    assert int(passed[1]) >= 20, "too few laws were put to it"
-
-
 @pytest.fixture
 def planted(serve: Callable[..., Served], monkeypatch: pytest.MonkeyPatch) -> Served:
     """A host in a process of its own that knows the example."""
@@ -80,7 +64,7 @@ def said_by(end: TextIO) -> str:
 
 
 def test_the_match_on_the_page_is_played_with_a_host_that_is_served(planted: Served) -> None:
-    """By two ends such as `nc`."""
+    """By two ends such as `nc`; and its page is a page of that host."""
     match = transcripts(PLANTED / "plain-words.md")[0]
     ends: dict[str, TextIO] = {}
     for line in match.lines:
@@ -97,8 +81,6 @@ def test_the_match_on_the_page_is_played_with_a_host_that_is_served(planted: Ser
     for end in ends.values():
         end.close()
 
-
-def test_its_page_is_a_page_of_the_host(planted: Served) -> None:
     with socket.create_connection(("127.0.0.1", planted.http), HANG) as browser:
         browser.sendall(
             b"GET /protocols/plain-words HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"

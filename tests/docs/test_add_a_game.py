@@ -16,7 +16,6 @@ import pytest
 
 from games.catalogue import catalogue
 from games.game import Game
-from tests.effort import IS_CAMPAIGN
 
 pytestmark = pytest.mark.slow
 
@@ -60,34 +59,58 @@ def test_every_field_of_a_game_is_on_the_page() -> None:
     assert {field.name for field in msgspec.structs.fields(Game)} <= described
 
 
-@pytest.mark.slow
-def test_the_example_keeps_every_law_of_games() -> None:
-    """It is found, and put to the laws."""
-    quiet = ("-q", "-p", "no:cacheprovider", "-n", "0")
-    said = python(PLANTED, "-m", "pytest", *quiet, "tests/games/test_laws.py", "-k", "nim")
-    passed = re.search(r"(\d+) passed", said)
-    assert passed is not None
-    assert int(passed[1]) >= 10, "too few laws were put to it"
+def test_the_examples_keep_every_law_of_games_and_of_dialects() -> None:
+    """They are found, and put to the laws; also the dialect of the other page: a start of pytest is dear."""
+    dialects = [f"tests/server/protocols/test_dialect_{name}.py" for name in ("laws", "duties")]
+    chosen = ("tests/games/test_laws.py", *dialects, "-k", "nim or plain")
+    said = python(PLANTED, "-m", "pytest", "-v", "-p", "no:cacheprovider", "-n", "0", *chosen)
+    assert " passed" in said
+    passed = [line for line in said.splitlines() if " PASSED " in line]
+    games = [line for line in passed if line.startswith("tests/games/") and "nim" in line]
+    assert len(games) >= 10, "too few laws were put to the game"
+    assert len([line for line in passed if "test_dialect_" in line and "plain" in line]) >= 20
 
 
-def test_the_example_is_a_game_where_it_is_installed_and_nowhere_else() -> None:
-    """Catches a game of that name that is there anyhow: the laws would be put to that one."""
-    listing = ("-c", "from games.catalogue import catalogue; print(*catalogue())")
-    without, found = python(None, *listing).split(), python(PLANTED, *listing).split()
-    assert "nim" not in without
-    assert found == sorted([*without, "nim"])
+LISTING = """
+from games.catalogue import catalogue
+from server.protocols.catalogue import dialects
+print(*catalogue())
+print(*dialects())
+"""
 
 
-@pytest.mark.parametrize("command", ["serve", "bot", "play", "match", "check", "tournament create"])
-def test_help_lists_the_games_that_there_are(command: str) -> None:
-    def listed(path: Path | None) -> str:
-        said = python(path, "-m", "server", *command.split(), "--help")
-        return " ".join(re.sub("[│]", " ", said).split())
+def test_the_examples_are_there_where_they_are_installed_and_nowhere_else() -> None:
+    """Catches a game or dialect of that name that is there anyhow: the laws would be put to that one."""
+    listings = (python(path, "-c", LISTING).splitlines() for path in (None, PLANTED))
+    for name, without, found in zip(("nim", "plain-words"), *listings, strict=True):
+        assert name not in without.split()
+        assert found.split() == sorted([*without.split(), name])
 
+
+COMMANDS = ("serve", "bot", "play", "match", "check", "tournament create")
+EVERY_HELP = """
+import sys
+from contextlib import suppress
+from server.__main__ import main
+for command in sys.argv[1:]:
+    sys.argv = ["quintain", *command.split(), "--help"]
+    with suppress(SystemExit):
+        main()
+    print("THE END")
+"""
+
+
+@pytest.mark.parametrize("path", [PLANTED, None], ids=["planted", "as it is"])
+def test_help_lists_the_games_that_there_are(path: Path | None) -> None:
+    """All commands in one process: what each would take alone is importing."""
+    *helps, rest = python(path, "-c", EVERY_HELP, *COMMANDS).split("THE END")
+    assert rest.strip() == ""
+    assert len(helps) == len(COMMANDS)
     here = [name for name in catalogue() if name != "nim"]
-    both = [(PLANTED, sorted([*here, "nim"])), (None, here)]
-    for path, names in both if command == "serve" or IS_CAMPAIGN else both[:1]:
-        assert f"{', '.join(names[:-1])} or {names[-1]}." in listed(path)
+    names = here if path is None else sorted([*here, "nim"])
+    for command, said in zip(COMMANDS, helps, strict=True):
+        listed = " ".join(re.sub("[│]", " ", said).split())
+        assert f"{', '.join(names[:-1])} or {names[-1]}." in listed, command
 
 
 @pytest.mark.parametrize("command", ["serve --help", "match --help", "bot greedy --game nim"])

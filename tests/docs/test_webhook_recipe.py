@@ -12,6 +12,7 @@ import trio
 
 from server.webhooks.posting import Undelivered, post
 from server.webhooks.told import Told
+from tests.hang import LOOK
 from tests.server.webhooks.receiver import SECRET, receiving
 
 PAGE = (Path(__file__).parents[2] / "docs/organisers.md").read_text()
@@ -35,7 +36,7 @@ async def test_the_room_is_told_who_won_and_strangers_are_sent_away(monkeypatch:
         exec(program.replace(SERVES, 'bridge = HTTPServer(("127.0.0.1", 0), Hook)'), names)  # noqa: S102 - ours
         bridge: HTTPServer = names["bridge"]
         names["Hook"].log_message = lambda *words: None
-        threading.Thread(target=bridge.serve_forever, daemon=True).start()
+        threading.Thread(target=bridge.serve_forever, args=(LOOK,), daemon=True).start()
         url = f"http://127.0.0.1:{bridge.server_port}/"
         try:
             await post(url, event(type="tournament.begun"), SECRET)

@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 
+from tests.effort import tries
 from tests.hang import HANG
 from tests.server.served import Served
 from tests.veterans.company import matches, together
@@ -14,7 +15,7 @@ from tests.veterans.restless import Restless, quit_often
 pytestmark = pytest.mark.slow
 
 NAMES = ("Alice", "Bob", "Carl", "Dora")
-HANG_UPS = 30  # for each of them
+HANG_UPS = tries(10, 30)  # for each of them; `tests/blackbox/test_c4_arena.py` has more
 
 
 def test_clients_that_talk_back_to_every_refusal_play_a_league_to_the_end(
