@@ -71,7 +71,7 @@ def test_a_fit_of_all_finds_what_the_oracle_finds(games: int, ladder: bool) -> N
 
 @pytest.mark.parametrize("ladder", [False, True])
 def test_game_by_game_it_stays_close_to_what_the_oracle_finds(ladder: bool) -> None:
-    results = played(7, 2_000 + tries(150, 400), ladder=ladder)
+    results = played(7, 2_000 + tries(80, 400), ladder=ladder)
     ratings = Ratings(results[:2_000], small=0, plain=True)
     for result in results[2_000:]:
         ratings.fit()
