@@ -50,7 +50,7 @@ LINES = {f"{table.stem}:{line.depth}": line for table in TABLES for line in line
 AFFORDABLE = {label: line for label, line in LINES.items() if line.counted <= QUICK.get(line.game, MOST)}
 
 
-# Without these a count is one ply shorter, but for the end of Tic-Tac-Toe, whose whole matches are counted below.
+# The whole matches of Tic-Tac-Toe are counted below, and of Quoridor other positions go as deep as this one.
 DEAR = {"quoridor:3", "tic-tac-toe:9", "tic-tac-toe:10"}
 
 

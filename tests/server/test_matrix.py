@@ -211,9 +211,8 @@ def play(talk: Talk, name: str, tournament: str, game: str) -> tuple[dict[str, A
 
 def choose(game: str, oracle: Any, lots: random.Random) -> str:
     moves = sorted(oracle.pawn_moves() if game == "quoridor" else oracle.moves())  # of walls there are many
-    if game == "quoridor":
-        if lots.random() < HASTE:
-            return max(moves, key=lambda move: int(move[1]) * (1 if oracle.turn == 0 else -1))
+    if game == "quoridor" and lots.random() < HASTE:
+        return max(moves, key=lambda move: int(move[1]) * (1 if oracle.turn == 0 else -1))
     return lots.choice(moves)
 
 

@@ -75,7 +75,7 @@ def test_a_copy_stays_as_it_is_whatever_is_added_or_taken_back() -> None:
 
 @pytest.mark.slow
 def test_a_match_takes_eight_bytes() -> None:
-    count = 20_000
+    count = 30_000
     tracemalloc.start()
     try:
         history = History()

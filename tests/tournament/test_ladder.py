@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from tests.effort import tries
 from tests.steps import steps_taken
 from tests.tournament.holding import Held, field, meetings, sides, toss
 from tournament.format import Entrant, Pairing, Result, Terms, formats
@@ -78,9 +77,9 @@ def test_two_who_meet_again_swap_sides(count: int, seed: int, leave: float) -> N
         assert abs(balance[pairing.names]) <= 1
 
 
-@pytest.mark.parametrize("count", [2, 3, 4, 5, 8, 12])
+@pytest.mark.parametrize("count", [2, 3, 4, 5, 8, pytest.param(12, marks=pytest.mark.campaign)])
 def test_everybody_plays_about_as_often_meets_everybody_and_has_both_sides(count: int) -> None:
-    ladder = held(count, count, steps=tries(25, 40) * count)
+    ladder = held(count, count, steps=40 * count)
     rows = sides(ladder.drawn)
     lengths = sorted(map(len, rows.values()))
     assert lengths[0] > 0.5 * lengths[-1]
