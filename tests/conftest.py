@@ -29,7 +29,7 @@ PHASES = [phase for phase in Phase if phase is not Phase.explain]  # that one tr
 BUSY = [HealthCheck.too_slow]  # a machine that has other things to do is no fault of a test
 
 # What they prepare takes long, and each worker would prepare it again: a browser, compiled programs, hundreds
-# of tournaments, wheels, a database server, hosts in processes of their own, a library, the source as trees.
+# of tournaments, wheels, a database server, hosts in processes of their own, a library, all sources as trees.
 SHARED = (
     "tests/blackbox/",
     "tests/browser/",
@@ -47,6 +47,7 @@ SHARED = (
     "tests/server/test_keeping.py",
     "tests/server/test_matrix.py",
     "tests/server/workers/test_workers.py",
+    "tests/test_structure.py",
 )
 
 # One process a host is enough for most tests, and costs half as much; those of pages beside a host ask

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -35,15 +36,23 @@ def sources(folder: str) -> list[Path]:
     return sorted((ROOT / folder).rglob("*.py"))
 
 
-def imported(source: Path) -> Iterator[str]:
+@cache
+def parsed(source: Path) -> ast.Module:
+    return ast.parse(source.read_text())
+
+
+@cache
+def imported(source: Path) -> list[str]:
     """What a file imports, wherever in the file it does; of `from a import b`, `a.b`."""
-    for node in ast.walk(ast.parse(source.read_text())):
+    found: list[str] = []
+    for node in ast.walk(parsed(source)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{source}: imports are the literal names"
             assert node.module is not None
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            found += [f"{node.module}.{alias.name}" for alias in node.names]
+    return found
 
 
 def imports(source: Path) -> Iterator[str]:
@@ -51,7 +60,13 @@ def imports(source: Path) -> Iterator[str]:
     return (name.split(".")[0] for name in imported(source))
 
 
-@pytest.mark.parametrize("layer", LAYERS)
+# The server's files are so many that to parse them is not for the daily loop.
+each_layer = pytest.mark.parametrize(
+    "layer", ["games", "tournament", pytest.param("server", marks=pytest.mark.slow)]
+)
+
+
+@each_layer
 def test_imports_only_go_down(layer: str) -> None:
     above = set(LAYERS[LAYERS.index(layer) + 1 :]) | {"tests", "clients"}
     upward = {(source.name, name) for source in sources(layer) for name in imports(source) if name in above}
@@ -100,6 +115,7 @@ def covers(permitted: str, name: str) -> bool:
     return f"{name}.".startswith(f"{permitted}.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wing", WINGS, ids=lambda wing: wing.name)
 def test_a_wing_imports_what_it_says_that_it_may_and_nothing_else(wing: Path) -> None:
     names, permitted = names_within(SERVER, wing), allowed(wing)
@@ -113,6 +129,7 @@ def test_what_dialects_have_in_common_imports_what_it_says_that_it_may() -> None
     assert {name.split(".")[0] for name in outside} == allowed(common)
 
 
+@pytest.mark.slow
 def test_no_two_boxes_of_the_server_import_each_other_not_even_by_way_of_others() -> None:
     TopologicalSorter(arrows()).prepare()  # raises CycleError, which names them
 
@@ -128,6 +145,7 @@ def dialects() -> list[Path]:
 BUILT_ON = {"mcp": {"house"}}  # what it says are the messages of the house protocol, by other requests
 
 
+@pytest.mark.slow
 def test_dialects_are_imported_neither_by_each_other_nor_by_what_carries_them() -> None:
     found = {dialect.stem for dialect in dialects()}
     assert len(found) >= 5
@@ -138,19 +156,21 @@ def test_dialects_are_imported_neither_by_each_other_nor_by_what_carries_them() 
         assert not (names & found) - BUILT_ON.get(part.stem, set()), part.stem
 
 
-def test_the_top_level_is_the_five_folders_and_what_goes_with_them() -> None:
-    listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True
-    )
+def tracked(*patterns: str) -> list[str]:
+    """What belongs to the repository, or would once it is added."""
+    command = ["git", "ls-files", "-co", "--exclude-standard", "--", *patterns]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert listed.returncode == 0, listed.stderr
-    assert {line.split("/")[0] for line in listed.stdout.splitlines()} <= TOP
+    return listed.stdout.splitlines()
 
 
-@pytest.mark.parametrize("folder", ["games", "tournament", "server"])
-def test_every_file_says_what_it_is_for(folder: str) -> None:
-    silent = [
-        str(source) for source in sources(folder) if not ast.get_docstring(ast.parse(source.read_text()))
-    ]
+def test_the_top_level_is_the_five_folders_and_what_goes_with_them() -> None:
+    assert {line.split("/")[0] for line in tracked()} <= TOP
+
+
+@each_layer
+def test_every_file_says_what_it_is_for(layer: str) -> None:
+    silent = [str(source) for source in sources(layer) if not ast.get_docstring(parsed(source))]
     assert not silent
 
 
@@ -163,9 +183,8 @@ def test_lock_files_name_no_place_of_download() -> None:
         assert not re.search(
             r"^\s*(-i|-f|--index-url|--extra-index-url|--find-links)\b", content, re.MULTILINE
         ), lock
-    for lock in ROOT.rglob("package-lock.json"):
-        if "node_modules" not in lock.parts:
-            assert '"resolved"' not in lock.read_text(), lock
+    for lock in tracked("*package-lock.json"):
+        assert '"resolved"' not in (ROOT / lock).read_text(), lock
 
 
 def test_every_locked_requirement_is_pinned_and_hashed() -> None:
@@ -189,6 +208,7 @@ def test_what_is_declared_is_locked() -> None:
             )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", ["games", "tournament"])
 def test_a_layer_loads_nothing_heavy_until_it_is_needed(package: str) -> None:
     """numpy and networkx take longer to import than the host takes to start."""

@@ -18,6 +18,8 @@ LAZY = {"map", "filter", "zip", "enumerate"}
 
 def of_unknown_size(code: str) -> Iterator[str]:
     """The calls in functions that make a tuple of what does not know its length."""
+    if "tuple(" not in code:
+        return  # to parse all takes seconds
     for function in ast.walk(ast.parse(code)):
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             for node in ast.walk(function):

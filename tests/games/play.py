@@ -45,7 +45,7 @@ each_game = pytest.mark.parametrize(
 each_variant = pytest.mark.parametrize(
     ("game", "options"),
     [
-        pytest.param(game, options, id=titled(game, options))
+        pytest.param(game, options, id=titled(game, options), marks=pytest.mark.slow if options else ())
         for game in catalogue().values()
         for options in variants(game)
     ],

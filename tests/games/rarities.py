@@ -122,7 +122,7 @@ def is_jump(oracle: Quoridor, move: str) -> bool:
 
 def seen_in_quoridor(before: Quoridor, move: str, after: Quoridor) -> set[str]:
     if len(move) == 3:
-        shut = any(before.has_room(wall) and not before.leaves_paths(wall) for wall in WALLS)
+        shut = any(map(before.has_room, {*WALLS} - before.wall_moves()))
         return {f"wall, {after.left[before.turn]} left"} | (
             {"a wall would shut somebody in"} if shut else set()
         )

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, note
+from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 from games.catalogue import catalogue
@@ -43,9 +43,9 @@ TRIED = tries(24, 8)  # plies from one position in which every try is compared t
 MATCHES = {
     "tic-tac-toe": tries(60, 100),
     "connect-4": tries(80, 240),
-    "santorini": tries(12, 36),
-    "quoridor": tries(8, 16),
-    "hexagon-dots": tries(4, 15),
+    "santorini": tries(9, 36),
+    "quoridor": tries(6, 16),
+    "hexagon-dots": tries(2, 15),
 }
 
 each_twin = pytest.mark.parametrize("name", ORACLES)
@@ -116,6 +116,7 @@ def conceivable(game: Game[Any, Any], oracle: Any) -> Iterable[str]:
 
 
 @each_twin_variant
+@settings(max_examples=tries(6, 3000))
 @given(data=st.data())
 def test_a_game_and_its_oracle_agree_wherever_a_match_leads(
     data: st.DataObject, game: Game[Any, Any], options: Options

@@ -193,6 +193,7 @@ def test_first_plays_the_first_move(game: Game[Any, Any]) -> None:
         assert first(game)(position, Patience()) == next(iter(position.moves()))
 
 
+@pytest.mark.slow
 @every_game
 def test_greedy_wins_at_once_or_else_improves_as_much_as_is_safe(game: Game[Any, Any]) -> None:
     won = 0
@@ -219,7 +220,7 @@ def test_greedy_wins_at_once_or_else_improves_as_much_as_is_safe(game: Game[Any,
 def test_alphabeta_plays_what_plain_minimax_finds_best(game: Game[Any, Any]) -> None:
     """So it forces each win that can be forced in so many plies, as soon as may be, and puts off losses."""
     forced = 0
-    for seed in range(2):
+    for seed in range(tries(1, 2)):
         for position in positions(game, seed, 2):
             seat, moves = position.turn, list(position.moves())
             deepest = max((depth for depth in range(2, 9) if len(moves) ** depth < 5000), default=2)
@@ -292,7 +293,7 @@ def test_what_is_remembered_is_bounded_and_forgetting_costs_nothing_but_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(brains, "TABLE", 20)
-    for seed in range(5):
+    for seed in range(tries(2, 5)):
         moves = list(Nim().moves())
         Random(seed).shuffle(moves)
         search = brains._Search(Nim(), moves, lambda _: 0.0, Patience())
@@ -302,6 +303,7 @@ def test_what_is_remembered_is_bounded_and_forgetting_costs_nothing_but_time(
         assert reduce(xor, Nim().play(search.choice).heaps) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("game", [NIM, AGAIN], ids=["heaps", "heaps-again"])
 def test_it_wins_as_soon_and_loses_as_late_as_can_be(game: Game[Any, Any], seed: int) -> None:
@@ -312,6 +314,7 @@ def test_it_wins_as_soon_and_loses_as_late_as_can_be(game: Game[Any, Any], seed:
             assert values[alphabeta(game, seed)(position, Patience())] == max(values.values())
 
 
+@pytest.mark.slow
 def test_connect_4_counts_places_that_complete_a_four_own_rows_twice_and_the_middle() -> None:
     lines = [
         [(column + step * right, row + step * up) for step in range(4)]
@@ -409,9 +412,20 @@ def test_worth_is_for_seat_0_and_sees_what_is_forced(moves: list[int], depth: in
 @each_game
 def test_the_brains_are_in_order_of_strength(game: Game[Any, Any]) -> None:
     random, greedy, alphabeta = (BRAINS[name](game, 1) for name in ("random", "greedy", "alphabeta"))
-    assert score(game, greedy, random, (1000, 1), openings=tries(5, 10)) > 0.7
+    assert score(game, greedy, random, (1000, 1), openings=tries(3, 10)) > 0.7
     assert score(game, alphabeta, random, (1000, 1), openings=tries(3, 5)) > 0.8
-    assert score(game, alphabeta, greedy, (2000, 1000), openings=4) > 0.5
+
+
+# Matches of Quoridor are long and close: many would be needed to tell.
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.campaign if name == "quoridor" else ()) for name in catalogue()],
+)
+def test_whoever_looks_further_is_stronger(name: str) -> None:
+    game = catalogue()[name]
+    greedy, alphabeta = (BRAINS[name](game, 1) for name in ("greedy", "alphabeta"))
+    assert score(game, alphabeta, greedy, (2000, 1000), openings=tries(3, 4)) > 0.5
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from games import hexagondots, quoridor, santorini, tictactoe
 from games.brains import alphabeta, greedy, random
 from games.estimate import DEPTH, NEAR, SLIP, Estimate, Slip, estimate, in_words
 from games.game import Game
+from tests.effort import tries
 from tests.games.play import each_game
 
 pytestmark = pytest.mark.slow
@@ -63,7 +64,7 @@ def test_it_is_what_trying_everything_says_three_plies_deep() -> None:
 
 @pytest.mark.parametrize("game", ESTIMATED, ids=lambda game: game.name)
 def test_whoever_looks_as_far_as_the_estimate_is_better_than_whoever_draws_lots(game: Any) -> None:
-    plies = 24 if game is quoridor.GAME else 60  # of a match: enough to tell
+    plies = tries(12, 24) if game is quoridor.GAME else 60  # of a match: enough to tell
     lots = estimate(game, {}, match_of(game, random, 1, plies))
     looks = estimate(game, {}, match_of(game, lambda game, seed: alphabeta(game, seed, 2), 1, plies))
     assert lots is not None
@@ -92,11 +93,12 @@ def test_a_win_that_is_not_taken_is_a_slip_if_what_is_left_is_not_good_either() 
 
 
 def test_it_costs_no_more_than_it_may_and_says_what_it_could_not_grade() -> None:
-    moves = match_of(quoridor.GAME, random, 5, 60)
-    whole, short = estimate(quoridor.GAME, {}, moves), estimate(quoridor.GAME, {}, moves, 20_000)
+    moves = match_of(quoridor.GAME, random, 5, tries(16, 60))
+    little = tries(8_000, 20_000)
+    whole, short = estimate(quoridor.GAME, {}, moves), estimate(quoridor.GAME, {}, moves, little)
     assert whole is not None
     assert short is not None
-    assert short == estimate(quoridor.GAME, {}, moves, 20_000)
+    assert short == estimate(quoridor.GAME, {}, moves, little)
     assert whole.ungraded < short.ungraded <= len(moves)
     assert sum(short.had) <= len(moves) - short.ungraded
 

@@ -25,6 +25,7 @@ from games.hexagondots import (
     players_shown,
     scores,
 )
+from tests.effort import tries
 from tests.games.play import random_match
 
 SIZES = [(3, 3), (3, 4), (3, 5), (5, 3), (5, 5), (7, 6), (9, 4), (MOST, MOST)]
@@ -243,7 +244,7 @@ def test_a_match_keeps_the_laws_of_lines_and_hexagons(rows: int, cols: int, seed
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(tries(2, 5)))
 def test_what_may_be_played_is_exactly_what_is_listed(seed: int) -> None:
     points = [(row, col) for row in range(-1, 6) for col in range(-1, 5)]
     pairs: list[Line] = list(product(points, points))

@@ -345,6 +345,7 @@ def test_pawns_are_no_obstacle_to_a_way() -> None:
     assert distance(play(lane, "a7v"), 0) == 8
 
 
+@pytest.mark.slow
 @given(positions())
 def test_a_wall_is_legal_just_where_it_clashes_with_none_and_leaves_both_a_way(before: Quoridor) -> None:
     """The search is left out for walls that cannot close a ring; the plain one never is."""

@@ -12,6 +12,7 @@ import pytest
 from games import santorini
 from games.game import BadOption, Illegal, Outcome, typed
 from games.santorini import BIT, GAME, SIZE, Move, Santorini, levels, status, workers
+from tests.effort import tries
 from tests.games.play import random_match
 
 FLAT = ("000000",) * SIZE
@@ -79,7 +80,7 @@ def test_every_match_ends_and_a_build_adds_one_floor_and_nothing_else_does(seed:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(tries(2, 5)))
 def test_what_may_be_played_is_exactly_what_is_listed(seed: int) -> None:
     everything: list[Move] = [(x, y) for x in range(-1, 7) for y in range(-1, 7)]
     everything += [(w, x, y) for w in range(4) for x, y in everything]

@@ -44,6 +44,7 @@ class Quoridor:
         }
         self.turn = 0
         self.winner: int | str | None = OPEN
+        self.legal_walls: set[str] | None = None  # once somebody has asked: to find them takes long
 
     def moves(self) -> set[str]:
         if self.winner != OPEN:
@@ -61,7 +62,9 @@ class Quoridor:
     def wall_moves(self) -> set[str]:
         if self.left[self.turn] == 0:
             return set()
-        return {wall for wall in WALLS if self.has_room(wall) and self.leaves_paths(wall)}
+        if self.legal_walls is None:
+            self.legal_walls = {wall for wall in WALLS if self.has_room(wall) and self.leaves_paths(wall)}
+        return self.legal_walls
 
     def has_room(self, wall: str) -> bool:
         """Neither crosses a wall nor overlaps one: not even by half its length."""

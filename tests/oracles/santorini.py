@@ -4,6 +4,7 @@ Every placement, every move and every build is a ply of its own.
 """
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import product
 
 from tests.oracles import OPEN
@@ -11,6 +12,7 @@ from tests.oracles import OPEN
 FIELDS = list(product(range(6), range(6)))  # (x, y)
 
 
+@cache
 def neighbours(field: tuple[int, int]) -> list[tuple[int, int]]:
     x, y = field
     around = [(x + right, y + down) for right in (-1, 0, 1) for down in (-1, 0, 1) if (right, down) != (0, 0)]

@@ -21,7 +21,7 @@ import sys, threading
 from server.allocator import give_back
 
 def use():
-    for size in range(1, 40, 3):  # each that is freed lets a library that is left alone keep a larger one
+    for size in range(1, 32, 6):  # each that is freed lets a library that is left alone keep a larger one
         block = bytearray(size << 20)
     pieces = [bytearray(100_000) for _ in range(400)]
     kept.append(bytearray(1000))  # above them
@@ -31,10 +31,9 @@ kept = []
 if sys.argv[1] == "give back":
     give_back()
 before = own()
-for _ in range(3):
-    threads = [threading.Thread(target=use) for _ in range(4)]
-    for thread in threads: thread.start()
-    for thread in threads: thread.join()
+threads = [threading.Thread(target=use) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
 print(own() - before)
 """
 

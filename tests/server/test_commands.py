@@ -44,6 +44,7 @@ def test_every_level_of_help_has_an_example_that_fits_a_terminal(
     assert not after.strip(), "the example is longer than a line"
 
 
+@pytest.mark.slow
 def test_the_list_says_of_a_command_what_its_own_help_begins_with(helped: Callable[..., str]) -> None:
     for name, (_, summary) in COMMANDS.items():
         assert helped(name).splitlines()[2] == summary
@@ -73,6 +74,7 @@ def test_every_flag_is_documented(words: tuple[str, ...], helped: Callable[..., 
     }
 
 
+@pytest.mark.slow
 def test_help_loads_nothing_that_only_a_command_needs() -> None:
     program = (
         "import sys; from server.__main__ import command_line;"
@@ -141,6 +143,7 @@ def test_the_settings_in_force_are_shown_without_passwords(store: str, shown: st
     assert found["ports"] == {"tcp": 8000, "websocket": 8001, "http": 8080}
 
 
+@pytest.mark.slow
 def test_whoever_reads_what_is_printed_may_go() -> None:
     """Catches a traceback after `quintain config | head`."""
     command = [sys.executable, "-m", "server", "config"]

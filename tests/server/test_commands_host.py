@@ -210,7 +210,7 @@ def test_check_ends_with_whether_something_broke(name: str, code: int, tmp_path:
 
 @pytest.mark.slow
 def test_the_demo_holds_a_tournament_in_every_game_and_ends_with_the_standings() -> None:
-    code, out, errors = quintain("demo", "--seconds", "3", "--json")
+    code, out, errors = quintain("demo", "--seconds", "1", "--json")
     assert code == 0, errors
     told = json.loads(out.splitlines()[-1])
     assert re.search(r"Follow it at http://127\.0\.0\.1:\d+/", errors)

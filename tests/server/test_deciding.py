@@ -58,6 +58,7 @@ def deciding(wins: int, lasting: float | None = None, pause: float = 0.0) -> Rec
     return fold(Kept("cup", 0.0, fact) for fact in facts(wins, lasting, pause))["cup"]
 
 
+@pytest.mark.slow
 def test_what_is_open_is_said_until_it_is_decided() -> None:
     early, late = deciding(2), deciding(60)
     first, last = board_of(early, 0.0), board_of(late, 0.0)
@@ -113,6 +114,7 @@ def test_a_rating_that_is_rounded_to_nothing_has_no_sign_at_the_terminal() -> No
     assert any(line.endswith(" 0 ± 190") for line in lines)
 
 
+@pytest.mark.slow
 def test_an_export_may_have_the_ratings_of_earlier_versions() -> None:
     record, random = event("round-robin"), Random(1)
     for _ in range(20):

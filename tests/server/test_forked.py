@@ -16,7 +16,15 @@ from tests.server.served import ROOT, Served
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("words", ["--version", "config --json", "serve --nonsense", "verify -"])
+@pytest.mark.parametrize(
+    "words",
+    [  # the two that are tried always have settings of the environment, a file, what is read, and a code
+        pytest.param("--version", marks=pytest.mark.campaign),
+        "config --json",
+        pytest.param("serve --nonsense", marks=pytest.mark.campaign),
+        "verify -",
+    ],
+)
 def test_a_forked_command_says_what_a_started_one_says(words: str, tmp_path: Path) -> None:
     """In the same folder, with the same environment and with the same on standard input."""
     told = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "QUINTAIN_PORTS__TCP": "1234"}

@@ -10,6 +10,7 @@ import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from itertools import product
 from typing import Any, Protocol
 
 import pytest
@@ -128,6 +129,8 @@ TRANSPORTS: dict[str, type[Tcp] | type[Websocket] | type[Http]] = {
     "http": Http,
 }
 MIXED = [("tcp", "websocket"), ("websocket", "http"), ("http", "tcp")]
+ALL = [*((name, name) for name in TRANSPORTS), *MIXED]
+PLAYED = MIXED[:2]  # of each game: all transports are among them
 
 
 @pytest.fixture(scope="module")
@@ -137,8 +140,18 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     served.kill()
 
 
-@pytest.mark.parametrize("game", ORACLES)
-@pytest.mark.parametrize("transports", [*((name, name) for name in TRANSPORTS), *MIXED], ids="-".join)
+@pytest.mark.parametrize(
+    ("transports", "game"),
+    [
+        pytest.param(
+            transports,
+            game,
+            id=f"{'-'.join(transports)}-{game}",
+            marks=() if transports in PLAYED or game == "tic-tac-toe" else pytest.mark.campaign,
+        )
+        for transports, game in product(ALL, ORACLES)
+    ],
+)
 def test_a_match_is_played_to_its_end(host: Served, game: str, transports: tuple[str, str]) -> None:
     name = f"{game}.{'.'.join(transports)}"
     open_tournament(host, name, game)
@@ -197,11 +210,9 @@ def play(talk: Talk, name: str, tournament: str, game: str) -> tuple[dict[str, A
 
 
 def choose(game: str, oracle: Any, lots: random.Random) -> str:
-    moves = sorted(oracle.moves())
-    if game == "quoridor":
-        moves = [move for move in moves if len(move) == 2]
-        if lots.random() < HASTE:
-            return max(moves, key=lambda move: int(move[1]) * (1 if oracle.turn == 0 else -1))
+    moves = sorted(oracle.pawn_moves() if game == "quoridor" else oracle.moves())  # of walls there are many
+    if game == "quoridor" and lots.random() < HASTE:
+        return max(moves, key=lambda move: int(move[1]) * (1 if oracle.turn == 0 else -1))
     return lots.choice(moves)
 
 

@@ -97,7 +97,7 @@ def play(host: Served, proxied: bool) -> None:
         connection.close()
 
 
-@pytest.mark.parametrize("show", ["0", "1"])
+@pytest.mark.parametrize("show", [pytest.param("0", marks=pytest.mark.campaign), "1"])
 def test_a_host_backs_itself_up_tells_webhooks_counts_and_knows_who_is_behind_a_proxy(
     tmp_path: Path, serve: Callable[..., Served], monkeypatch: pytest.MonkeyPatch, show: str
 ) -> None:

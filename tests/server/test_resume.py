@@ -203,6 +203,7 @@ async def test_a_token_that_was_never_seen_to_arrive_claims_nothing(
         assert (await host.arrive("ann", GAME)).player.place == "cup"
 
 
+@pytest.mark.slow
 async def test_open_tables_and_ladders_go_on(house: House, autojump_clock: MockClock) -> None:
     async with house.open() as host:
         await host.open("climb", Opened(GAME, "ladder"))
@@ -248,6 +249,7 @@ async def test_what_organisers_did_is_known_for_ever(house: House, autojump_cloc
         assert [entry.fact for entry in host.audit] == audit
 
 
+@pytest.mark.slow
 async def test_moves_of_old_matches_are_in_the_store_only(
     house: House, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

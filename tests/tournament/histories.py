@@ -44,7 +44,6 @@ def history(
 
 def _next(record: Record, random: Random, expelled: bool) -> AnyFact:
     chosen, name = random.random(), random.choice(NAMES)
-    counting = [each for each in record.matches.values() if each.score and each.match not in record.voided]
     if chosen < 0.35 and record.dealt:
         return _concluded(record, random, *random.choice([*record.dealt.items()]), random.randint(0, 9))
     if chosen < 0.4 and record.open:
@@ -54,7 +53,7 @@ def _next(record: Record, random: Random, expelled: bool) -> AnyFact:
         number = random.choice([*record.open])
         own = random.choice((None, None, {"rows": 4}))
         return Dealt(record.match_name(number), number, own, random.choice((None, ("ab", "cd"))))
-    if chosen < 0.78 and counting:
+    if chosen < 0.78 and (counting := _counting(record)):
         match = random.choice(counting)
         return Voided(match.match, "a cable", match.players, match.score)
     if chosen < 0.8:
@@ -67,6 +66,10 @@ def _next(record: Record, random: Random, expelled: bool) -> AnyFact:
     number = len(record.drawn) + 1
     pairs = [random.sample(NAMES, 2) for _ in range(random.randint(1, 3))]
     return Drew(tuple(Pairing(more, number, *pair) for more, pair in enumerate(pairs, number)))
+
+
+def _counting(record: Record) -> list[Concluded]:
+    return [each for each in record.matches.values() if each.score and each.match not in record.voided]
 
 
 def _concluded(record: Record, random: Random, match: str, number: int, plies: int) -> Concluded:

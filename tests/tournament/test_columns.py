@@ -126,7 +126,7 @@ def test_a_table_draws_its_pairings_one_after_the_other() -> None:
 @pytest.mark.parametrize("own", [None, b'{"cols":5,"rows":5}'], ids=["as the table has it", "of its own"])
 def test_a_match_takes_less_than_a_hundred_bytes(own: bytes | None) -> None:
     """Also if each is of a size of its own, as those of Hexagon Dots are: most of them are of the same."""
-    few, many = 3_000, 9_000
+    few, many = 2_000, 5_000
     record = of(Opened("tic-tac-toe", "open"), [*map(Entered, "ab")])
     taken: list[int] = []
     tracemalloc.start()

@@ -95,8 +95,26 @@ TRUTHS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pairs", [3, 10, 30, 100, 500])
-@pytest.mark.parametrize("truth", TRUTHS)
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        3,
+        pytest.param(10, marks=pytest.mark.campaign),
+        30,
+        pytest.param(100, marks=pytest.mark.campaign),
+        500,
+    ],
+)
+@pytest.mark.parametrize(
+    "truth",
+    [
+        "even",
+        pytest.param("many draws", marks=pytest.mark.campaign),
+        "openings decide",
+        pytest.param("stronger", marks=pytest.mark.campaign),
+        "much stronger",
+    ],
+)
 def test_intervals_hold_the_truth_as_often_as_they_say(truth: str, pairs: int) -> None:
     """95 times in 100, and a few times less or more while there are few pairs, which have few results."""
     runs, lots = tries(100, 2000), Random(f"{truth} {pairs}")

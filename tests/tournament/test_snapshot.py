@@ -68,6 +68,7 @@ def known(record: Record) -> dict[str, object]:
     return found
 
 
+@pytest.mark.slow
 @given(seed=seeds, steps=st.integers(0, 120), more=st.integers(0, 60), format=names)
 def test_a_record_goes_on_from_a_snapshot_as_if_there_had_been_none(
     seed: int, steps: int, more: int, format: str

@@ -126,6 +126,7 @@ def test_every_format_goes_by_criteria_that_exist_and_are_on_the_page() -> None:
     assert {criterion for order in written.values() for criterion in order} <= set(CRITERIA)
 
 
+@pytest.mark.slow
 def test_the_ratings_on_the_page_are_what_comes_out() -> None:
     block = next(block for block, (header, *_) in EXAMPLES if "sonneborn-berger" in header)
     found = strengths(Ratings(results_of(block))).of
@@ -175,6 +176,7 @@ def test_points_are_what_was_given_out_and_played_is_wins_draws_and_losses(resul
         assert row.points == row.wins + row.draws / 2 + byes
 
 
+@pytest.mark.slow
 @given(some_results)
 def test_the_order_of_the_results_decides_nothing(results: list[Result]) -> None:
     timeless = [name for name in CRITERIA if name not in ("rating", "reached")]

@@ -6,11 +6,12 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
 from games.catalogue import catalogue
+from tests.effort import tries
 from tests.tournament.test_ratings import NAMES, SCORES, game, never, often, split, tournament
 from tournament import sampling
 from tournament.circles import circles
@@ -31,6 +32,7 @@ few_games = st.lists(
     min_size=1,
     max_size=12,
 )
+few_examples = settings(max_examples=tries(4, 3000))  # strengths take a tenth of a second
 
 
 def said(results: list[Result]) -> Strengths:
@@ -74,6 +76,7 @@ def test_the_draws_are_those_that_brute_force_finds() -> None:
     assert draws.std(axis=0) == pytest.approx(deviation, rel=0.12)
 
 
+@few_examples
 @given(few_games, st.randoms(use_true_random=False))
 def test_neither_the_order_of_games_nor_another_process_changes_what_is_said(
     results: list[Result], random: Random
@@ -83,6 +86,7 @@ def test_neither_the_order_of_games_nor_another_process_changes_what_is_said(
     assert said(results) == before
 
 
+@few_examples
 @given(few_games)
 def test_chances_add_up_and_strengths_are_around_zero(results: list[Result]) -> None:
     found = said(results).of.values()

@@ -129,7 +129,7 @@ def test_what_is_to_come_is_the_same_and_so_is_what_there_was(seed: int, steps: 
 
 
 def test_what_is_forgotten_is_not_there_any_more() -> None:
-    opened, facts = history("open", Random(1), 2000)
+    opened, facts = history("open", Random(1), 800)
     with forgetful():
         record = of(opened, facts, whole=False)
     kept = [record.drawn, record.matches, record.results.came_to, record.results.counted, record.attempts]
