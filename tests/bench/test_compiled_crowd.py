@@ -79,7 +79,13 @@ def plays(kind: str, address: Address) -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=[pytest.mark.slow] * (kind in LONG)) for kind in OURS]
+    "kind",
+    [
+        pytest.param(
+            kind, marks=[pytest.mark.slow] * (kind in LONG) + [pytest.mark.campaign] * (kind == "quoridor")
+        )
+        for kind in OURS
+    ],
 )
 def test_matches_at_a_host_are_played_to_their_end_by_the_rules(host: Served, kind: str) -> None:
     game = KINDS[kind].game.name

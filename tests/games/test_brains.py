@@ -416,11 +416,14 @@ def test_the_brains_are_in_order_of_strength(game: Game[Any, Any]) -> None:
     assert score(game, alphabeta, random, (1000, 1), openings=tries(3, 5)) > 0.8
 
 
-# Matches of Quoridor are long and close: many would be needed to tell.
+LONG = ("quoridor", "santorini")
+
+
+# Matches of Quoridor are long and close: many would be needed to tell. Those of Santorini take longest.
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=pytest.mark.campaign if name == "quoridor" else ()) for name in catalogue()],
+    [pytest.param(name, marks=[pytest.mark.campaign] * (name in LONG)) for name in catalogue()],
 )
 def test_whoever_looks_further_is_stronger(name: str) -> None:
     game = catalogue()[name]
