@@ -18,7 +18,7 @@ import pytest
 import trustme
 
 from tests.effort import tries
-from tests.hang import HANG
+from tests.hang import HANG, wait_for
 from tests.server.served import Served
 from tests.server.test_certificate import issue
 from tests.server.test_serve import Bot, hello
@@ -148,7 +148,11 @@ def test_a_stuck_show_keeps_nobody_from_playing_and_no_organiser_from_organising
         assert {end["ending"] for end in ends} == {"played"}
         assert shared.head("/healthz")[0] == shared.head("/readyz")[0] == 200
         assert over(shared) == before + 1
-    assert json.loads(shared.head("/api/tournaments/stuck")[2])["state"] == "finished", "it has caught up"
+
+    def caught_up() -> bool:
+        return json.loads(shared.head("/api/tournaments/stuck")[2])["state"] == "finished"
+
+    wait_for(caught_up, "the end that was kept after the bots had theirs")
 
 
 def test_a_show_that_was_killed_is_started_again_and_until_then_whoever_looks_is_asked_to_wait(
