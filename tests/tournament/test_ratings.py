@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 NAMES = ("ada", "bob", "cyd", "dan", "eva")
 SCORES = (1.0, 0.5, 0.0)
-INTERVALS = tries(1200, 6000)  # looked at on the larger scale: chance moves what they hold by half a percent
+INTERVALS = tries(1200, 6000)  # looked at on the larger scale: chance moves what they hold by 0.6 %
 TOURNAMENTS = tries(16, 40)  # by the Swiss system, of 32 bots each
 Draws = Callable[[float], float]  # from the expected score of a game to the chance that it is drawn
 
