@@ -1,6 +1,6 @@
 # What people type. `make serve` and `make test` work in a fresh clone with nothing set up:
 # `.venv` is made and filled from the locked, hashed requirements, once, by uv where there is
-# one and by pip where there is not.
+# one and by pip where there is not. Tests need so much that uv is fetched for them: it takes a tenth of the time.
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -86,6 +86,7 @@ matrix:  ## the tests on every Python from 3.11 on that is there
 
 lock:  ## compile requirements/ anew from pyproject.toml (needs uv)
 	uv pip compile $(LOCK) pyproject.toml -o requirements/run.txt
+	uv pip compile $(LOCK) --group uv -o requirements/uv.txt
 	for group in build dev bench docs; do \
 	    uv pip compile $(LOCK) -c requirements/run.txt pyproject.toml --group $$group -o requirements/$$group.txt || exit 1; \
 	done
@@ -101,16 +102,20 @@ $(IN)python:
 	    || { echo "Quintain needs Python 3.11 or later; $(PYTHON) is $$($(PYTHON) --version 2>&1)" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-# Of what only the project's own people need, most is never imported: it is compiled when it is, see CACHED.
-$(DEV) $(VENV)/.docs: private COMPILE := --no-compile
+# Nothing is compiled before it is imported: most of what only the project's own people need never is. See KEEPING.
+PIP := $(IN)python -m pip install --quiet --disable-pip-version-check --no-compile
+WITH_UV := PATH="$$PATH:$(abspath $(IN))"; if command -v uv >/dev/null 2>&1; then uv pip install --quiet --python $(IN)python
 
 $(VENV)/.%: requirements/%.txt | $(IN)python
-	if command -v uv >/dev/null 2>&1; \
-	then uv pip install --quiet --python $(IN)python --require-hashes -r $<; \
-	else $(IN)python -m pip install --quiet --disable-pip-version-check $(COMPILE) --require-hashes -r $<; fi
+	$(WITH_UV) --require-hashes -r $<; else $(PIP) --require-hashes -r $<; fi
 	touch $@
 
-$(DEV): $(RUN)  # what this has too is compiled
+# Where there can be no uv, it takes longer and that is all.
+$(VENV)/.uv: requirements/uv.txt | $(IN)python
+	command -v uv >/dev/null 2>&1 || $(PIP) --require-hashes -r $< || echo "uv could not be fetched: pip is used" >&2
+	touch $@
+
+$(DEV): $(VENV)/.uv $(RUN)
 
 $(VENV)/.bench $(VENV)/.docs: $(DEV)
 
@@ -123,7 +128,5 @@ $(DOCS)/built: $(VENV)/.docs Makefile $(shell find docs/. clients/. -not -name _
 
 # The command `quintain`, run from this folder: what it needs, and then itself, built by what is locked too.
 $(COMMAND): $(RUN) $(VENV)/.build pyproject.toml
-	if command -v uv >/dev/null 2>&1; \
-	then uv pip install --quiet --python $(IN)python --no-deps --no-build-isolation --editable .; \
-	else $(IN)python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .; fi
+	$(WITH_UV) --no-deps --no-build-isolation --editable .; else $(PIP) --no-deps --no-build-isolation --editable .; fi
 	touch $@
