@@ -6,8 +6,10 @@ equal to what `python -m server.protocols.api.table` prints.
 """
 
 import sys
-from functools import partial
+from functools import cache, partial
 from typing import Any, NoReturn
+
+import msgspec
 
 from server.host.tournament_settings import TournamentSettings
 from server.http.head import HttpError
@@ -30,7 +32,13 @@ AFTER = {"after": {"type": "integer", "minimum": 0}}  # for clients that cannot 
 
 
 def description(call: Call) -> Response:
-    return json_response(200, openapi(ROUTES))
+    return json_response(200, document())
+
+
+@cache
+def document() -> msgspec.Raw:
+    """Written once: it takes some hundredths of a second of the loop that plays, and anybody may ask."""
+    return msgspec.Raw(msgspec.json.encode(openapi(ROUTES)))
 
 
 def no_such_order(call: Call, tournament: Tournament, asked: str, body: Order) -> NoReturn:

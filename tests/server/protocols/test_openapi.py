@@ -25,14 +25,16 @@ from server.http.routes import routed
 from server.protocols.api.door import Api
 from server.protocols.api.game_schema import common, schemas
 from server.protocols.api.openapi import openapi
-from server.protocols.api.table import ROUTES
+from server.protocols.api.table import ROUTES, document
 from tests.server.transcripts import hosting
 from tests.server.web import Server, get, serving
+from tests.steps import steps_taken
 from tests.tournament.world import first, play
 from tournament.match import Match
 from tournament.player import Seat
 
 TOKEN = "the organiser's own"
+AT_MOST = 2_000  # steps of a document that is there; to write it takes a hundred times as many
 STREAMS = "text/event-stream"
 
 
@@ -235,3 +237,12 @@ def test_what_values_have_in_common_is_what_the_schema_says() -> None:
     pair = common([["a", 1], ["b", 2]])
     assert pair["prefixItems"] == [{"type": "string"}, {"type": "integer"}]
     assert re.fullmatch("2 2", f"{pair['minItems']} {pair['maxItems']}")
+
+
+async def test_the_document_is_written_once(autojump_clock: MockClock) -> None:
+    """Catches a host whose matches wait while it is written for whoever asks, again and again."""
+    async with hosting({}, None) as (host, _), serving(routed((Api(host, TOKEN),))) as server:
+        first = await server.connect().ask(get("/openapi.json"))
+        again = await server.connect().ask(get("/openapi.json"))
+    assert first.body == again.body == msgspec.json.encode(openapi(ROUTES))
+    assert steps_taken(document) < AT_MOST < steps_taken(document.__wrapped__) / 10
