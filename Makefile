@@ -104,10 +104,12 @@ $(IN)python:
 
 # Nothing is compiled before it is imported: most of what only the project's own people need never is. See KEEPING.
 PIP := $(IN)python -m pip install --quiet --disable-pip-version-check --no-compile
-WITH_UV := PATH="$$PATH:$(abspath $(IN))"; if command -v uv >/dev/null 2>&1; then uv pip install --quiet --python $(IN)python
+UV := PATH="$$PATH:$(abspath $(IN))" uv
+# $(call install,WHAT): by uv where there is one, here or on the system
+install = if $(UV) --version >/dev/null 2>&1; then $(UV) pip install --quiet --python $(IN)python $(1); else $(PIP) $(1); fi
 
 $(VENV)/.%: requirements/%.txt | $(IN)python
-	$(WITH_UV) --require-hashes -r $<; else $(PIP) --require-hashes -r $<; fi
+	$(call install,--require-hashes -r $<)
 	touch $@
 
 # Where there can be no uv, it takes longer and that is all.
@@ -128,5 +130,5 @@ $(DOCS)/built: $(VENV)/.docs Makefile $(shell find docs/. clients/. -not -name _
 
 # The command `quintain`, run from this folder: what it needs, and then itself, built by what is locked too.
 $(COMMAND): $(RUN) $(VENV)/.build pyproject.toml
-	$(WITH_UV) --no-deps --no-build-isolation --editable .; else $(PIP) --no-deps --no-build-isolation --editable .; fi
+	$(call install,--no-deps --no-build-isolation --editable .)
 	touch $@

@@ -20,6 +20,7 @@ from server.host.opening import OPEN
 from server.host.view import Held, View
 from server.http.exchange import Exchange
 from server.http.head import RETRY_SOON
+from server.http.sharing import READS
 from server.http.wire import JSON, Response
 from server.pages import (
     bot,
@@ -52,7 +53,6 @@ FIRST = frozenset(
     {"tournaments", "matches", "bots", "embed", "static", "live", "protocols", "wall", "groups"}
 )
 ROOT = frozenset({"", "favicon.ico", "robots.txt", "for-assistants.md"})
-READS = ("GET", "HEAD")
 
 
 class Pages:
@@ -88,7 +88,7 @@ class Pages:
         if request.method not in READS:
             what = "This page can only be read."
             page = self.site.page("missing.html", exchange, 405, what=what)
-            exchange.respond(structs.replace(page, own=(("Allow", ", ".join(READS)),)))
+            exchange.respond(structs.replace(page, own=(("Allow", ", ".join(sorted(READS))),)))
             return None
         match request.path.split("/")[1:]:
             case [""]:

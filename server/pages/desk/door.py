@@ -15,6 +15,7 @@ from server.host.host import Host
 from server.http.exchange import Exchange
 from server.http.head import form
 from server.http.origins import NO_ORIGINS, Origins
+from server.http.sharing import READS
 from server.net.addresses import is_loopback
 from server.pages.desk.cookies import cookie
 from server.pages.desk.inside import Inside, give, go
@@ -31,7 +32,6 @@ TOO_MANY = "Too many logins were tried from your address: wait for a minute."
 FORGED = "This form does not belong to your session: reload the page that it is on, and send it again."
 STRAY = "The desk is read with GET, and orders are sent with its forms."
 AGAIN = ("Retry-After", f"{LOGINS.seconds / LOGINS.credits:.0f}")
-READS = ("GET", "HEAD")
 
 
 def has_desk(bind: str, *, tls: bool, anywhere: bool) -> bool:
