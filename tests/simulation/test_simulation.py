@@ -32,7 +32,7 @@ from tests.simulation.world import simulate
 pytestmark = pytest.mark.slow
 
 CHUNK = 25
-SEEDS = tries(50, 1000)
+SEEDS = tries(200, 1000)
 CHUNKS = [range(first, first + CHUNK) for first in range(1, SEEDS, CHUNK)]  # so that workers share the work
 SAME = range(1, 5)  # seeds that are played again in another process …
 ANOTHER = range(5, 6)  # … and one that comes to something else

@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.effort import tries
 from tests.simulation.cluster.plan import KINDS, draw
 from tests.simulation.cluster.planted import BUGS, seeds_until_found
 from tests.simulation.cluster.world import simulate
@@ -16,7 +15,7 @@ from tests.simulation.planted import Patches
 pytestmark = pytest.mark.slow
 
 CHUNK = 25
-SEEDS = tries(50, 200)
+SEEDS = 200
 CHUNKS = [range(first, first + CHUNK) for first in range(1, SEEDS, CHUNK)]  # so that workers share the work
 ENOUGH = range(1, 601)  # seeds in which a planted bug has to show …
 LATE = {  # … and where to begin with those that are known to show late: the seeds before are in vain
