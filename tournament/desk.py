@@ -110,14 +110,17 @@ class Desk:
             await self._keep("void", f"{match}: {why}", await self.voiding(match, why))
 
     async def enter(self, name: str, about: About = NOTHING) -> None:
-        """Take in somebody who comes late, if the format allows it."""
+        """Take in a name: late, if the format allows it, or before the start, where that is by invitation.
+
+        It belongs to whichever bot comes first under it.
+        """
         async with self._tournament.deciding:
             record = self._tournament.record
-            if record.state is State.REGISTERING:
+            if record.state is State.REGISTERING and not record.opened.by_invitation:
                 raise Refusal(f"{record.name} has not begun: whoever comes enters; invite whoever is to come")
             if name in record.entrants and name not in record.no_shows:
                 raise Refusal(f"{name} is an entrant of {record.name} already")
-            expect_room(record, late=True)
+            expect_room(record, let_in=True)
             entered = Admitted(name) if name in record.no_shows else Entered(name)
             await self._keep("enter", name, [entered, *self._described(name, about)])
 
@@ -150,7 +153,7 @@ class Desk:
             if record.format.endless:
                 raise Refusal(f"{record.name} has no end: whoever comes takes part, and nobody is invited")
             if name not in record.entrants:
-                expect_room(record, late=True)
+                expect_room(record, let_in=True)
             elif record.state is State.FINISHED:
                 raise Refusal(f"{record.name} is over")
             else:

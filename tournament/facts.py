@@ -54,6 +54,7 @@ class Opened(Fact, frozen=True, tag="opened"):
     rounds_at: tuple[float, ...] | UnsetType = UNSET  # wall times before which rounds do not begin
     round_every: float | UnsetType = UNSET  # seconds from the beginning of one round to that of the next
     check_in: float | UnsetType = UNSET  # seconds before its start from which entrants check in
+    by_invitation: bool | UnsetType = UNSET  # True: it takes only bots that an organiser lets in
 
     @property
     def settles(self) -> bool:

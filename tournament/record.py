@@ -111,6 +111,7 @@ class Record:
         self.endings: list[str] | Endings = []
         self.results = Results(self.format, forgets=self.format.endless and not whole)
         self.last_drawn = 0  # the number of the latest pairing
+        self.byes = 0  # that were drawn: each has a number and a result, and is no match
         self._columns: Columns[Remembered] | None = None  # that hold much of this, where it is too much
         if whole and self.format.endless:
             self._remember_in(Columns[Remembered](name, Abridged))
@@ -234,7 +235,9 @@ class Record:
         self.drawn[pairing.number] = pairing
         self.last_drawn = pairing.number
         self.results.draw(pairing)
-        if pairing.second is not None:
+        if pairing.second is None:
+            self.byes += 1
+        else:
             self.open.add(pairing)
 
     def _conclude(self, fact: Concluded) -> None:
@@ -352,13 +355,13 @@ class Record:
 
     @property
     def pairings(self) -> int:
-        """How many were drawn."""
-        return len(self.results.history) + len(self.drawn)
+        """How many were drawn, of two who are to meet."""
+        return len(self.results.history) + len(self.drawn) - self.byes
 
     @property
     def decided(self) -> int:
         """How many of these are decided."""
-        return len(self.results.history) + len(self.results.came_to)
+        return len(self.results.history) + len(self.results.came_to) - self.byes
 
     @property
     def version(self) -> int:

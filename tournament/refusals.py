@@ -14,19 +14,29 @@ class NotNow(Refusal):
 
 def takes_entrants(record: Record) -> bool:
     """Whether somebody new may enter by coming."""
-    return record.format.endless or (record.state is State.REGISTERING and not _full(record))
+    if record.format.endless:
+        return True
+    return record.state is State.REGISTERING and not record.opened.by_invitation and not _full(record)
 
 
-def expect_room(record: Record, *, late: bool) -> None:
-    """Raise `Refusal` where nobody new is taken in. `late`: an organiser lets it come after the start."""
+def expect_room(record: Record, *, let_in: bool) -> None:
+    """Raise `Refusal` where nobody new is taken in.
+
+    `let_in`: an organiser has somebody enter who could not by coming, as nobody can after the start.
+    """
     if record.state is State.FINISHED:
         raise Refusal(f"{record.name} is over")
     if record.state is State.REGISTERING:
+        if record.opened.by_invitation and not let_in:
+            raise Refusal(
+                f"{record.name} is by invitation: its organiser can let you in,"
+                f" with quintain tournament enter {record.name} NAME"
+            )
         if _full(record):
             raise Refusal(f"{record.name} is full: it takes {record.opened.entrants}")
     elif not record.format.endless and not record.format.late:
         raise Refusal(f"{record.name} has begun, and a {record.format.name} takes no more entrants")
-    elif not record.format.endless and not late:
+    elif not record.format.endless and not let_in:
         raise Refusal(
             f"{record.name} has begun: its organiser can still let you in,"
             f" with quintain tournament enter {record.name} NAME"

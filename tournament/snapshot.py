@@ -196,6 +196,7 @@ def restored(snapshot: Snapshot) -> Record:
     if not record.format.endless:
         known.decisions = [each for each in known.came_to.values() if known.counts(each)]
     record.missed_pairings, record.last_drawn = snapshot.missed, snapshot.last_drawn
+    record.byes = sum(second == NONE for _, _, _, second in snapshot.drawn)  # none where there are columns
     known.history = History.unpacked(*snapshot.history)
     known.tallies = Tallies(snapshot.tallies, snapshot.tallied)
     if known.latest is not None:

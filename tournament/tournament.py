@@ -148,13 +148,18 @@ class Tournament:
 
     @property
     def awaits_the_invited(self) -> bool:
-        """Whether somebody was invited who is not here: it does not begin by itself without them."""
-        return not self._presence.absent.isdisjoint(self.record.invited - self.record.out)
+        """Whether somebody was invited who is not here: it does not begin by itself without them.
+
+        Where it is by invitation, that is everybody: a name is entered before its bot has come.
+        """
+        record = self.record
+        invited = record.entrants.keys() if record.opened.by_invitation else record.invited
+        return not self._presence.absent.isdisjoint(invited - record.out)
 
     async def enter(
-        self, name: str, rating: float | None = None, *, late: bool = False, seated: Seated | None = None
+        self, name: str, rating: float | None = None, *, let_in: bool = False, seated: Seated | None = None
     ) -> None:
-        """Take somebody in. `late` is an organiser's leave to come after it has begun.
+        """Take somebody in. `let_in` is an organiser's leave to enter where nobody can by coming.
 
         A tournament that has an end keeps, together with that, to whom the name belongs, if it is `seated`.
         In a running tournament without an end the record has no such entrant before the first match that is
@@ -164,12 +169,12 @@ class Tournament:
             await self._seat(seated)
             return  # and stays one: whoever comes again need not wait for what is being decided
         if self.record.format.endless and self.record.state is not State.REGISTERING:
-            expect_room(self.record, late=late)
+            expect_room(self.record, let_in=let_in)
             self._newcomers[name] = Entrant(name, rating)
             return
         async with self.deciding:
             if name not in self.record.entrants:
-                expect_room(self.record, late=late)
+                expect_room(self.record, let_in=let_in)
                 seats = () if seated is None or self.record.format.endless else (seated,)
                 await self.keep(Entered(name, rating), *seats)
 

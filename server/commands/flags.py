@@ -47,6 +47,13 @@ CheckIn = Annotated[
         " drawn."
     ),
 ]
+ByInvitation = Annotated[
+    bool,
+    Parameter(
+        negative="",
+        help="Only bots that you invite, or enter by name, take part: quintain tournament invite, enter.",
+    ),
+]
 Group = Annotated[str | None, Parameter(help="A name that it shares with tournaments that belong with it.")]
 Confidence = Annotated[
     float | None,

@@ -10,6 +10,7 @@ from cyclopts.validators import Number
 from server import without_rich as without_rich  # before whatever logs
 from server.commands.flags import (
     Absent,
+    ByInvitation,
     CheckIn,
     Confidence,
     Count,
@@ -54,6 +55,7 @@ def serve(
     rounds_at: RoundsAt = (),
     round_every: RoundEvery = None,
     check_in: CheckIn = None,
+    by_invitation: ByInvitation = False,
     group: Group = None,
     confidence: Confidence = None,
     places: Places = None,
@@ -142,7 +144,7 @@ def serve(
     if (tournament is None) != (game is None):
         raise ConfigError("--tournament and --game go together: a name, and what is played")
     about = {"format": format, "entrants": entrants, "rounds": rounds}
-    about |= {"absent": absent, "start_at": start_at, "group": group}
+    about |= {"absent": absent, "start_at": start_at, "group": group, "by_invitation": by_invitation or None}
     about |= {"rounds_at": list(rounds_at) or None, "round_every": round_every, "check_in": check_in}
     about |= {"confidence": confidence, "places": places, "within": within, "games": games}
     if tournament is None and _given(about):

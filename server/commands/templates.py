@@ -55,10 +55,9 @@ pace = { bank = 60.0, gain = 0.5 }
 
 _CUP = """\
 # A cup in one evening: a Swiss tournament of seven rounds, and a knockout of the best eight.
-# Tell the best eight to come back with --tournament final. Other bots may come there by themselves:
-# take out whoever is not among the eight, and begin when they are there.
-#     quintain tournament withdraw final NAME
-#     quintain tournament start final
+# Enter the best eight in the final, and tell them to come back with --tournament final. It begins when all
+# of them are there; nobody else can come.
+#     quintain tournament enter final NAME NAME …
 
 bind = "0.0.0.0"          # bots come from other machines
 
@@ -76,6 +75,8 @@ pace = { bank = 120.0, gain = 1.0 }
 name = "final"
 game = "quoridor"
 format = "knockout"
+entrants = 8
+by_invitation = true      # nobody plays here who is not entered
 group = "cup"
 pace = { bank = 300.0, gain = 2.0 }
 """

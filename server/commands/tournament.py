@@ -12,6 +12,7 @@ from cyclopts.validators import Number
 from server.commands import tournament_entrants
 from server.commands.flags import (
     Absent,
+    ByInvitation,
     CheckIn,
     Confidence,
     Count,
@@ -136,6 +137,7 @@ def create(
     rounds_at: RoundsAt = (),
     round_every: RoundEvery = None,
     check_in: CheckIn = None,
+    by_invitation: ByInvitation = False,
     group: Group = None,
     confidence: Confidence = None,
     places: Places = None,
@@ -174,7 +176,7 @@ def create(
     """
     wanted: dict[str, Any] = {"name": name, "game": game, "format": format}
     given = {"entrants": entrants, "rounds": rounds, "seed": seed}
-    given |= {"absent": absent, "start_at": start_at, "group": group}
+    given |= {"absent": absent, "start_at": start_at, "group": group, "by_invitation": by_invitation or None}
     given |= {"rounds_at": list(rounds_at) or None, "round_every": round_every, "check_in": check_in}
     given |= {"confidence": confidence, "places": places, "within": within, "games": games}
     wanted |= {key: value for key, value in given.items() if value is not None}

@@ -46,6 +46,8 @@ def shown(found: dict[str, Any]) -> str:
         lines += deciding.get("said", ())
     if found["group"] is not None:
         lines.append(f"group: {found['group']}")
+    if found["by_invitation"]:
+        lines.append("by invitation: only bots that are invited, or entered by name, take part")
     if found["start_at"] is not None and found["state"] == "registering":
         lines.append(f"starts by itself at {found['start_at']}")
     if (next_round := found["next_round"]) is not None:

@@ -27,7 +27,9 @@ def enter(
     desk: Desk | None = None,
     json: Flag = False,
 ) -> int:
-    """Enter bots that come late, where the format takes them; or invite all on a list.
+    """Enter bots: late, where the format takes them, or before the start of a tournament by invitation.
+
+    Whoever comes first under such a name has it. Or invite all on a list.
 
     Example: everybody who has signed up, with an invitation to send to each:
 

@@ -224,6 +224,7 @@ def tournament_summed(
         "options": opened.options,
         "pace": opened.pace or catalogue()[opened.game].pace,
         **choices_shown(record),
+        "by_invitation": bool(opened.by_invitation),
         **times_shown(record),
         **clock_shown(record),
         "played": record.decided,

@@ -47,6 +47,7 @@ class TournamentLine(Struct, frozen=True, tag="tournament"):
     rounds_at: tuple[datetime, ...] | None = None
     round_every: float | None = None
     check_in: float | None = None
+    by_invitation: bool = False
 
 
 class EntrantLine(Struct, frozen=True, tag="entrant"):

@@ -102,6 +102,7 @@ def facts_of(section: Section) -> list[tuple[int, AnyFact]]:
         tuple([seconds(each) for each in first.rounds_at]) if first.rounds_at else UNSET,
         first.round_every or UNSET,
         first.check_in or UNSET,
+        first.by_invitation or UNSET,
     )
     facts: list[tuple[int, AnyFact]] = [(section.opening.number, opened)]
     gone: list[tuple[int, AnyFact]] = []

@@ -60,6 +60,7 @@ def before_matches(record: Record, *, everything: bool = False) -> Iterator[dict
         }
         | choices_shown(record)
         | {key: value for key, value in times_shown(record).items() if value is not None}
+        | ({"by_invitation": True} if opened.by_invitation else {})
         | ({} if record.kept_as == record.name else {"kept_as": record.kept_as})
     )
     for entrant in record.entrants.values():

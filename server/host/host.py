@@ -305,6 +305,7 @@ class Host:
         version: str | None = None,
         practises: bool = False,
         person: bool = False,
+        goes_on: bool = False,
     ) -> Visit:
         """Let a bot in and give it a place to play; raises `Unwelcome` with the reason for its author.
 
@@ -314,6 +315,10 @@ class Host:
         match that a restart of the host has interrupted. A name that comes without a token belongs to its
         `door` and the address of its `peer` until the tournament that it enters is over.
 
+        Whoever has the token of somebody who is here takes over from it, but not to play elsewhere than in
+        its tournament: a name plays a game in one place at a time. Where it `goes_on`, the same bot has
+        asked before, and may choose another place while it waits for a match.
+
         It is dealt so many `matches`, with the one that it comes back to, and says what its `version` is. If
         it `practises`, `against` may be one of the host's own opponents, who comes as well. A `person` plays
         by hand.
@@ -321,7 +326,14 @@ class Host:
         if self.draining:
             raise Unwelcome(STOPPING)
         visit = self.reception.arrive(
-            name, game, token=token, keeps=keeps, shared=shared, door=door, peer=peer
+            name,
+            game,
+            token=token,
+            keeps=keeps,
+            shared=shared,
+            door=door,
+            peer=peer,
+            may_take_over=lambda player: self.placing.expect_same_place(player, tournament, goes_on=goes_on),
         )
         visit.player.against = against
         visit.player.version = version

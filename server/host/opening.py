@@ -54,6 +54,8 @@ def check(name: str, opened: Opened) -> None:
     expect_bounded(opened)
     if formats()[opened.format].endless and opened.absent is not UNSET:
         raise Refusal(f"a {opened.format} has no end and waits for nobody, so leave absent out")
+    if formats()[opened.format].endless and opened.by_invitation:
+        raise Refusal(f"a {opened.format} has no end: whoever comes takes part, so leave by_invitation out")
     if why := aim_objection(opened.format, opened.entrants, opened.terms.aim):
         raise Refusal(why)
     if why := clock_objection(opened):

@@ -5,7 +5,7 @@ from heapq import nsmallest
 
 from server.host.holding import Holding
 from server.host.opening import OPEN
-from server.host.reception import taken
+from server.host.reception import Unwelcome, taken
 from server.host.roll import Roll
 from server.host.view import Here
 from tournament.facts import Seated
@@ -67,6 +67,24 @@ class Placing:
             if takes_entrants(each.record) and not each.record.name.startswith(OPEN):
                 return each
         return None
+
+    def expect_same_place(self, player: Player, wanted: str | None, *, goes_on: bool) -> None:
+        """Raise `Unwelcome` if whoever takes over from somebody would take it out of its tournament.
+
+        It may if it `goes_on`, as the same bot, and is not playing. Tables and ladders have no end, and can
+        be left at any time.
+        """
+        if goes_on and player.seat is None:
+            return
+        here = self._holding.current(player.game).get(player.place or "")
+        if wanted in (None, player.place) or here is None or here.record.format.endless:
+            return
+        if player.name not in here.record.out:
+            name, place = player.name, here.record.name
+            raise Unwelcome(
+                f"{name} plays in {place} over another connection, and a name plays a game in one place at a"
+                f" time: come under another name, or when {place} is over"
+            )
 
     def expect_alone(self, player: Player) -> None:
         """Raise `Refusal` if somebody else plays there under the same name."""

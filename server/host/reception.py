@@ -113,10 +113,12 @@ class Reception:
         shared: bool = False,
         door: str = "",
         peer: str = "",
+        may_take_over: Callable[[Player], None] = lambda player: None,
     ) -> Visit:
         """Let a bot in, or back in. `keeps` gives it a token to come back with.
 
-        Bots that come `shared` may have the same name, but only if all of them do.
+        Bots that come `shared` may have the same name, but only if all of them do. Before a player goes over
+        to whoever has its token, `may_take_over` may raise a reason why not.
         """
         try:
             name = checked(name)
@@ -128,6 +130,8 @@ class Reception:
         where = (game, key(name))
         claim, here = self._claims.get(where), self._visits.get(where, [])
         if claim is not None and token is not None and hmac.compare_digest(claim.digest, token_digest(token)):
+            if here and claim.player is not None:
+                may_take_over(claim.player)
             return self._back(where, claim, token, peer)
         if claim is not None and (claim.acknowledged or here):
             self.failed(peer, token)

@@ -37,6 +37,7 @@ class TournamentSettings(Struct, frozen=True, forbid_unknown_fields=True):
     rounds_at: Sequence[datetime] | None = None  # when its rounds begin, at the earliest …
     round_every: Duration | None = None  # … or how long after one another they do
     check_in: Duration | None = None  # before it starts by itself: whoever is not here by then is not drawn
+    by_invitation: bool = False  # only bots that an organiser invites or enters take part
     # Of a tournament that ends when it is decided: `tournament.format.Aim`
     confidence: Annotated[float, Meta(ge=0.5, lt=1)] | None = None
     places: Annotated[int, Meta(ge=0)] | None = None
@@ -63,6 +64,7 @@ class TournamentSettings(Struct, frozen=True, forbid_unknown_fields=True):
             UNSET if self.rounds_at is None else tuple([_moment(each) for each in self.rounds_at]),
             _seconds(self.round_every, "round_every"),
             _seconds(self.check_in, "check_in"),
+            self.by_invitation or UNSET,
         )
 
     def _aim(self, format: Format | None) -> Aim | UnsetType:

@@ -40,6 +40,7 @@ class Summary(Struct, frozen=True):
     eta: float | None
     latest: float | None  # when the latest match ended, by the wall clock
     start: float | None  # when it begins by itself, while it takes entrants
+    by_invitation: bool
     winners: tuple[str, ...]  # once it is over
 
 
@@ -142,6 +143,7 @@ class HomeLook:
             tournament.eta(),
             tables.latest(record),
             record.opened.start if record.state is State.REGISTERING else None,
+            bool(record.opened.by_invitation),
             self._won(record) if record.state is State.FINISHED else (),
         )
 

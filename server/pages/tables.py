@@ -187,7 +187,7 @@ def around_now(record: Record) -> dict[str, Any]:
         start = max(1, min(first - BEFORE, last - WINDOW + 1))
         numbers = range(start, start + WINDOW)
     shown = meetings(record, _drawn(record, numbers))
-    return {"record": record, "meetings": shown, "more": record.pairings - len(shown)}
+    return {"record": record, "meetings": shown, "more": record.last_drawn - len(shown)}
 
 
 def schedule(record: Record, page: int) -> dict[str, Any]:

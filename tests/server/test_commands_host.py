@@ -263,6 +263,20 @@ def test_a_tournament_is_shown_without_a_host_and_deleted_and_late_comers_are_en
 
 
 @pytest.mark.slow
+def test_names_are_entered_in_a_tournament_by_invitation_before_it_begins_by_a_command(
+    host: Served, desk: Callable[..., tuple[int, str, str]]
+) -> None:
+    assert desk("tournament", "create", "closed", "--game", "santorini", "--by-invitation")[0] == 0
+    assert desk("tournament", "enter", "closed", "ann", "bob")[0] == 0
+    told = desk("tournament", "show", "closed")[1]
+    assert "entrants: ann, bob\n" in told
+    assert "by invitation: only bots that are invited, or entered by name, take part\n" in told
+    assert "missing: ann, since" in told
+    assert "by invitation" in quintain("tournament", "show", "closed", "--data", str(host.data))[1]
+    assert desk("tournament", "delete", "closed")[0] == 0
+
+
+@pytest.mark.slow
 def test_a_name_that_came_without_a_token_is_released_or_bound_by_a_command(
     host: Served, desk: Callable[..., tuple[int, str, str]]
 ) -> None:

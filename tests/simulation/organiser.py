@@ -56,7 +56,7 @@ class Organiser:
         self._world.changed()
 
     async def _enter(self, name: str, rating: float | None = None) -> None:
-        await self._ask(lambda tournament: tournament.enter(name, rating, late=name in self._contest.late))
+        await self._ask(lambda tournament: tournament.enter(name, rating, let_in=name in self._contest.late))
 
     async def _open(self) -> None:
         world, contest = self._world, self._contest

@@ -21,6 +21,7 @@ from tournament.facts import (
 from tournament.folding import fold
 from tournament.format import Pairing, Result, moves_digest
 from tournament.record import Record
+from tournament.snapshot import restored, taken
 
 PAIRINGS = (Pairing(1, 1, "ann", "bob"), Pairing(2, 1, "cas", "dee"), Pairing(3, 2, "ann", "cas"))
 
@@ -98,6 +99,18 @@ def test_a_bye_counts_when_it_is_drawn() -> None:
         known.add(fact)
     assert points(known) == {"ann": 1.0}
     assert known.open == {}
+
+
+def test_a_bye_is_no_match_neither_drawn_nor_decided() -> None:
+    known = Record("cup", Opened("tic-tac-toe", "swiss", 3), whole=False)
+    drawn = Drew((Pairing(1, 1, "ann", "bob"), Pairing(2, 1, "cas", None)))
+    for fact in (Entered("ann"), Entered("bob"), Entered("cas"), drawn):
+        known.add(fact)
+    assert (known.pairings, known.decided) == (1, 0)
+    known.add(concluded("cup-1", 1))
+    for each in (known, known.after(), restored(taken(known))):
+        assert (each.pairings, each.decided) == (1, 1)
+        assert sum(row.points for row in each.standings()) == 2.0, "it counts in the standings"
 
 
 def test_a_match_is_concluded_once() -> None:

@@ -409,10 +409,10 @@ async def test_late_is_only_who_an_organiser_lets_in_and_only_where_the_format_c
                 await here.tournament.enter("cas")
             nursery.start_soon(play, here.come("cas"), first)
             if late:
-                await here.tournament.enter("cas", late=True)
+                await here.tournament.enter("cas", let_in=True)
             else:
                 with pytest.raises(Refusal, match="takes no more"):
-                    await here.tournament.enter("cas", late=True)
+                    await here.tournament.enter("cas", let_in=True)
             await trio.sleep(200.0)
             assert here.tournament.record.state is State.FINISHED
             nursery.cancel_scope.cancel()

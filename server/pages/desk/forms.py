@@ -28,6 +28,7 @@ EMPTY: Mapping[str, str] = {
     "rounds_at": "",
     "round_every": "",
     "check_in": "",
+    "by_invitation": "",
     "confidence": "",
     "places": "",
     "within": "",
@@ -52,6 +53,7 @@ def wanted(fields: Mapping[str, str]) -> TournamentSettings:
         [_moment(each, "rounds_at") for each in fields["rounds_at"].split()] or None,
         fields["round_every"] or None,
         fields["check_in"] or None,
+        _yes(fields, "by_invitation"),
         _number(fields, "confidence", 0.5),
         _whole(fields, "places", 0),
         _number(fields, "within", 1),
@@ -67,6 +69,12 @@ def _absent(fields: Mapping[str, str]) -> Absent | None:
             return given
         case _:
             raise Refusal(f"absent: expected wait or settle, not {given[:40]!r}")
+
+
+def _yes(fields: Mapping[str, str], name: str) -> bool:
+    if fields[name] not in ("", "yes"):
+        raise Refusal(f"{name}: expected yes or nothing, not {fields[name][:40]!r}")
+    return bool(fields[name])
 
 
 def _moment(given: str, name: str) -> datetime:

@@ -122,7 +122,7 @@ class Inside:
             "next_round": coming(record),
             "deletes": not record.format.endless and record.state is not State.RUNNING,
             "invites": not record.format.endless and record.state is not State.FINISHED,
-            "late": record.format.late and record.state in (State.RUNNING, State.PAUSED),
+            "enters": enters(record),
             "live": list(tournament.matches.values()),
             "over": [
                 each
@@ -309,6 +309,13 @@ def possible(record: Record) -> list[str]:
         enough = record.format.endless or record.contestants >= record.format.entrants
         return ["start"] if enough else []
     return {State.RUNNING: ["pause"], State.PAUSED: ["resume"]}.get(record.state, [])
+
+
+def enters(record: Record) -> bool:
+    """Whether an organiser can enter somebody by name alone."""
+    if record.state is State.REGISTERING:
+        return bool(record.opened.by_invitation)
+    return record.format.late and record.state is not State.FINISHED
 
 
 def voidable(record: Record, match: str) -> bool:

@@ -94,6 +94,7 @@ class Course(Head, frozen=True, kw_only=True):
     absent: Literal["wait", "settle"] | None
     start_at: str | None
     group: str | None
+    by_invitation: bool  # only bots that an organiser invites or enters take part
     rounds_at: list[str] | None
     round_every: float | None
     check_in: float | None

@@ -206,7 +206,7 @@ ROUTES: tuple[Route, ...] = (
         orders.release,
         otherwise={201: {JSON: answers.Invited}},  # with `bind`
     ),
-    order(f"{ONE}/enter", "Take a bot in that comes late, where the format does that.", orders.enter),
+    order(f"{ONE}/enter", "Take a bot in, late or before the start by invitation.", orders.enter),
     order(
         f"{ONE}/describe",
         "Say whose an entrant is (affiliation), and how to reach them (contact).",

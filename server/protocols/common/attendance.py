@@ -216,7 +216,7 @@ class Attendance:
             return visit
         succeeds._successor = self
         try:
-            visit = await self._decided(name, game, wishes)
+            visit = await self._decided(name, game, wishes, goes_on=True)
         finally:
             if succeeds._successor is self:
                 succeeds._successor = None
@@ -225,9 +225,9 @@ class Attendance:
             succeeds._let_go(for_good=False)
         return visit
 
-    async def _decided(self, name: str, game: str, wishes: Wishes) -> Visit | None:
+    async def _decided(self, name: str, game: str, wishes: Wishes, *, goes_on: bool = False) -> Visit | None:
         try:
-            visit = await self._host.arrive(name, game, peer=self.peer, **wishes)
+            visit = await self._host.arrive(name, game, peer=self.peer, goes_on=goes_on, **wishes)
             if not visit.current:  # somebody with the same token came meanwhile
                 raise Unwelcome(REPLACED)
         except Unwelcome:

@@ -100,11 +100,13 @@ async def tournaments(call: Call, asked: Nothing) -> Told:
         record = held.record
         if record.state is not State.FINISHED and not record.name.startswith(OPEN):
             shown = {"name": record.name, "game": record.opened.game, "format": record.opened.format}
-            listed.append(shown | {"state": record.state, "entrants": len(record.entrants)})
+            shown |= {"state": record.state, "entrants": len(record.entrants)}
+            listed.append(shown | {"by_invitation": bool(record.opened.by_invitation)})
     listed = listed[-LISTED:]
     lines = [
         f"{each['name']}: {each['game']}, {each['format']}, {each['state']}, "
         f"{each['entrants']} {'entrant' if each['entrants'] == 1 else 'entrants'}"
+        f"{', by invitation' if each['by_invitation'] else ''}"
         for each in listed
     ]
     lines.append("There is also an open table for every game: join without a tournament.")

@@ -414,6 +414,47 @@ async def test_who_comes_late_is_let_in_where_the_format_does_that(autojump_cloc
         assert (told["status"], "takes no more entrants" in told["error"]) == (409, True)
 
 
+async def test_progress_is_in_matches_and_a_bye_is_none(autojump_clock: MockClock) -> None:
+    """On the pages, at the desk and over the API; standings count the bye."""
+    async with sitting() as here:
+        await here.hold(entrants=3, format="swiss")
+        await here.come("ann", "bob", "cas", behave=silent)
+        await trio.testing.wait_all_tasks_blocked()
+        browser = await here.log_in()
+        assert "0 of 1 match over; 1 being played" in await browser.read("/admin/tournaments/cup")
+        assert '<td class="figure">0 of 1</td>' in await browser.read("/admin")
+        assert "0 of 1 matches are over, 1 on" in await browser.read("/tournaments/cup")
+        assert "0 / 1</small>" in await browser.read("/")
+        assert "0 of 1 matches are over" in await browser.read("/wall/cup")
+        cup = await here.api("GET", "/api/tournaments/cup")
+        assert (cup["played"], len(cup["playing"]), cup["open"]) == (0, 1, 0)
+        rows = (await here.api("GET", "/api/tournaments/cup/standings"))["rows"]
+        assert [(row["points"], row["played"]) for row in rows] == [(1.0, 0), (0.0, 0), (0.0, 0)]
+
+
+async def test_a_tournament_by_invitation_is_opened_filled_and_shown_as_that(
+    autojump_clock: MockClock,
+) -> None:
+    async with sitting() as here:
+        browser = await here.log_in()
+        form = await browser.read("/admin/create")
+        typed = {"name": "cup", "game": "tic-tac-toe", "format": "swiss", "entrants": "2"}
+        wrong = await browser.send(form, "/admin/create", 400, **typed, by_invitation="perhaps")
+        assert b"by_invitation: expected yes or nothing" in wrong.body
+        page = (await browser.send(form, "/admin/create", **typed, by_invitation="yes")).body.decode()
+        assert "By invitation." in page
+        page = (await browser.send(page, "/admin/tournaments/cup/enter", name="ann")).body.decode()
+        await browser.send(page, "/admin/tournaments/cup/invite", 200, name="bob")
+        assert list(here.host.tournaments["cup"].record.entrants) == ["ann", "bob"]
+        public = await browser.read("/tournaments/cup")
+        assert "By invitation: only bots that the organiser invites or enters take part." in public
+        assert "it starts by itself when 2 have entered and all of them are here" in public
+        assert "<small>by invitation</small>" in await browser.read("/")
+        await browser.send(form, "/admin/create", **typed | {"name": "fair"})
+        assert "/enter" not in await browser.read("/admin/tournaments/fair")
+        assert "nvitation:" not in await browser.read("/tournaments/fair")
+
+
 async def test_the_audit_knows_what_was_ordered_by_the_api_as_well(autojump_clock: MockClock) -> None:
     async with sitting() as here:
         await here.hold()

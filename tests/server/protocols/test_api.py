@@ -120,6 +120,38 @@ async def test_a_tournament_from_its_opening_to_its_standings(autojump_clock: Mo
     assert all("moves" not in match and match["ending"] == "played" for match in matches)
 
 
+async def test_a_tournament_by_invitation_takes_whom_the_organiser_enters_and_its_export_says_so(
+    autojump_clock: MockClock,
+) -> None:
+    async with office() as here:
+        wanted = {"game": GAME, "entrants": 2}
+        assert (await here.tell("/api/tournaments", 201, name="fair", **wanted))["by_invitation"] is False
+        told = await here.tell("/api/tournaments/fair/enter", 409, name="ann")
+        assert "fair has not begun" in told["error"]
+        await here.tell("/api/tournaments/fair/delete")
+        opened = await here.tell("/api/tournaments", 201, name="cup", by_invitation=True, **wanted)
+        assert opened["by_invitation"] is True
+        for name in ("ann", "bob"):
+            await here.tell("/api/tournaments/cup/enter", name=name)
+        assert "cup is full" in (await here.tell("/api/tournaments/cup/enter", 409, name="cas"))["error"]
+        await here.come("ann", "cas")
+        await trio.sleep(100.0)
+        assert (await here.read("/api/tournaments/cup"))["state"] == "registering"
+        await here.come("bob")
+        await trio.sleep(100.0)
+        assert (await here.read("/api/tournaments/cup"))["state"] == "finished"
+        _, lines = await here.text("/api/tournaments/cup/export")
+        told = await here.tell(
+            "/api/tournaments", 400, name="x", game=GAME, format="ladder", by_invitation=True
+        )
+        assert "leave by_invitation out" in told["error"]
+    written = lines.encode().splitlines()
+    assert msgspec.json.decode(written[0])["by_invitation"] is True
+    assert verify(written).findings == []
+    plain = [line for line in written if b'"type":"fact"' not in line and b'"type":"withheld"' not in line]
+    assert verify([line for line in plain if b'"type":"head"' not in line]).findings == []
+
+
 async def test_a_match_is_there_with_moves_and_times_while_it_goes_on_and_after(
     autojump_clock: MockClock,
 ) -> None:

@@ -337,6 +337,22 @@ async def test_whoever_is_in_no_tournament_plays_on_the_board_that_it_came_for(
             assert drawn(said(await bot.turn())) == SIDES[:1]
 
 
+async def test_where_a_tournament_is_by_invitation_the_others_play_on_the_board_that_they_came_for(
+    autojump_clock: MockClock,
+) -> None:
+    async with table() as here:
+        cup = await here.host.open("cup", Opened("hexagon-dots", "round-robin", 2, by_invitation=True))
+        for name in ("ann", "bob"):
+            await Desk(cup).enter(name)
+        game = await here.made(3, 3)
+        ann, bob, cas, dan = (here.bot(name) for name in ("ann", "bob", "cas", "dan"))
+        for bot in (cas, dan, ann, bob):
+            await bot.join(game)
+        assert said(await ann.turn())["rows"] == 5
+        assert said(await cas.turn())["rows"] == 3
+        assert (playing(here, "ann").names, playing(here, "cas").names) == (("ann", "bob"), ("cas", "dan"))
+
+
 async def test_who_waits_for_a_match_that_will_not_be_is_told(autojump_clock: MockClock) -> None:
     async with table(CUP | {"entrants": "3"}) as here:
         ann = here.bot("ann")

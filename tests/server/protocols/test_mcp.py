@@ -32,6 +32,7 @@ from tests.server.doors import memory
 from tests.server.ends import Connect, End
 from tests.server.transcripts import hosting
 from tournament.desk import Desk
+from tournament.facts import Opened
 
 NEW, OLD = "2026-07-28", "2025-11-25"
 META = {
@@ -538,6 +539,8 @@ async def test_the_games_the_tournaments_and_standings_are_told_to_anybody(autoj
         assert "registering, 0 entrants\n" in (await client.call("tournaments")).text
         await client.call("join", **ANN)
         assert "registering, 1 entrant\n" in (await client.call("tournaments")).text
+        await host.open("club", Opened("connect-4", "swiss", by_invitation=True))
+        assert "registering, 0 entrants, by invitation\n" in (await client.call("tournaments")).text
         standings = await client.call("standings", tournament="cup")
         assert (standings.told["type"], standings.told["final"]) == ("standings", False)
         assert [row["name"] for row in standings.told["rows"]] == ["ann"]

@@ -10,7 +10,7 @@ from server.host.histogram import Histogram
 from server.workers.directory import OWN, Directory
 from server.workers.figures import added
 from tests.server.workers.records import record
-from tournament.facts import Dealt, Drew, Entered, State, Turned, Withdrew
+from tournament.facts import Dealt, Drew, Entered, Opened, State, Turned, Withdrew
 from tournament.format import Pairing
 from tournament.record import Record
 from tournament.store import Memory
@@ -71,6 +71,17 @@ def test_a_bot_that_names_none_goes_where_it_is_awaited_else_where_it_may_enter_
     assert where(held, "ann") == held.worker("one")
     assert where(held, "bob") == held.worker("two")
     assert where(held, "bob", game="santorini") == held.table("santorini")
+
+
+def test_a_bot_that_is_not_let_in_is_led_past_a_tournament_by_invitation_unless_it_names_that() -> None:
+    held, closed = directory(), Record("one", Opened(GAME, "round-robin", by_invitation=True))
+    closed.add(Entered("ann"))
+    held.place(closed)
+    assert held.place_of(Wanted("ann", GAME, None)) == "one"
+    assert held.place_of(Wanted("eve", GAME, None)) == ""
+    assert held.place_of(Wanted("eve", GAME, "one")) == "one", "whoever holds it refuses"
+    held.place(record("two"))
+    assert held.place_of(Wanted("eve", GAME, None)) == "two"
 
 
 def test_whoever_is_out_is_awaited_there_no_more() -> None:

@@ -1,0 +1,120 @@
+"""Tournaments by invitation, seen from the host: who is led past them, and whose an entered name is."""
+
+import pytest
+import trio
+from msgspec.structs import replace
+from trio.testing import MockClock
+
+from server.host.host import Host
+from server.host.opening import check
+from server.host.reception import Unwelcome
+from tests.server.doors import Page, memory, pages
+from tests.server.host.test_host import GAME, come, running
+from tests.server.transcripts import Transcript, opened_as, staged
+from tournament.desk import Desk
+from tournament.facts import Claimed, Opened, Seated, State
+from tournament.refusals import Refusal
+from tournament.store import Memory
+from tournament.tournament import Tournament
+
+TOKEN = "a token of sixteen and more"
+
+
+async def closed(host: Host, *names: str, entrants: int | None = None) -> Tournament:
+    cup = await host.open("cup", Opened(GAME, "round-robin", entrants, by_invitation=True))
+    for name in names:
+        await Desk(cup).enter(name)
+    return cup
+
+
+async def test_whoever_names_it_and_is_not_let_in_is_told_so(autojump_clock: MockClock) -> None:
+    async with running() as (host, _):
+        await closed(host)
+        with pytest.raises(Unwelcome, match="cup is by invitation: its organiser can let you in, with"):
+            await host.arrive("eve", GAME, tournament="cup", token=TOKEN)
+        assert host.lobby.find("eve", GAME) is None
+
+
+async def test_whoever_names_the_game_alone_is_led_past_it(autojump_clock: MockClock) -> None:
+    async with running() as (host, nursery):
+        await closed(host, "ann")
+        assert (await come(host, nursery, "eve")).player.place == f"open-{GAME}"
+        await host.open("other", Opened(GAME, "round-robin", 3))
+        assert (await come(host, nursery, "fay")).player.place == "other"
+        assert (await come(host, nursery, "ann")).player.place == "cup"
+
+
+async def test_an_entered_name_belongs_to_whoever_comes_first_under_it(autojump_clock: MockClock) -> None:
+    store = Memory()
+    async with running(store) as (host, _):
+        await closed(host, "ann", "bob")
+        ours = {"keeps": False, "door": "santorini", "peer": "192.0.2.1"}
+        assert (await host.arrive("ann", GAME, **ours)).player.place == "cup"
+        (await host.arrive("bob", GAME, token=TOKEN)).acknowledge()
+        await trio.sleep(1.0)
+    kept = [each.fact for each in store.kept() if isinstance(each.fact, Seated | Claimed)]
+    assert [type(fact) for fact in kept] == [Seated, Claimed]
+    async with running(store) as (host, _):
+        for name in ("ann", "bob"):
+            with pytest.raises(Unwelcome, match="is taken"):
+                await host.arrive(name, GAME, door="santorini", peer="192.0.2.2")
+        assert (await host.arrive("ann", GAME, **ours)).player.place == "cup"
+        assert (await host.arrive("bob", GAME, token=TOKEN)).player.place == "cup"
+
+
+async def test_invited_and_entered_bots_play_it_together(autojump_clock: MockClock) -> None:
+    async with running() as (host, nursery):
+        cup = await closed(host, "ann", entrants=2)
+        token = await host.claims.invite(cup, "bob", "the organiser")
+        await come(host, nursery, "ann", keeps=False, door="santorini")
+        await trio.sleep(60.0)
+        assert cup.record.state is State.REGISTERING
+        await come(host, nursery, "bob", token=token)
+        await trio.sleep(60.0)
+        assert cup.record.state is State.FINISHED
+
+
+async def test_whoever_practises_is_at_the_open_table(autojump_clock: MockClock) -> None:
+    async with running() as (host, _):
+        await closed(host)
+        visit = await host.arrive("eve", GAME, against="random", practises=True)
+        assert visit.player.place == f"open-{GAME}"
+
+
+@pytest.mark.parametrize("format", ["ladder"])
+def test_what_has_no_end_is_for_all(format: str) -> None:
+    check("cup", Opened(GAME, format))
+    with pytest.raises(Refusal, match=f"a {format} has no end: whoever comes takes part, so leave by_inv"):
+        check("cup", Opened(GAME, format, by_invitation=True))
+
+
+async def names_of(page: Page, transcript: Transcript) -> list[str]:
+    """The entrants of its tournament, in their order, when everything was said."""
+    async with staged(transcript, memory, over=page.over) as (host, stage):
+        for line in transcript.lines:
+            await stage.perform(line)
+        return [*host.tournaments[transcript.settings["tournament"]].record.entrants]
+
+
+@pytest.mark.parametrize(
+    ("page", "transcript"),
+    [
+        pytest.param(page, each, id=each.name)
+        for page in pages()
+        for each in page.transcripts()
+        if "tournament" in each.settings
+    ],
+)
+async def test_bots_of_every_dialect_play_under_names_that_were_entered(
+    page: Page, transcript: Transcript, autojump_clock: MockClock
+) -> None:
+    """Each transcript of a tournament goes word by word as if the tournament were for all."""
+    names, name = await names_of(page, transcript), transcript.settings["tournament"]
+    without = {key: value for key, value in transcript.settings.items() if key != "tournament"}
+    async with staged(replace(transcript, settings=without), memory, over=page.over) as (host, stage):
+        cup = await host.open(name, replace(opened_as(transcript.settings), by_invitation=True))
+        for each in names:
+            await Desk(cup).enter(each)
+        for line in transcript.lines:
+            await stage.perform(line)
+        await stage.expect_silence("the end")
