@@ -201,10 +201,34 @@ def read(sent: Any, position: HexagonDots) -> Line:
             type(row) is type(col) is type(other_row) is type(other_col) is int
         ):
             pass
+        case [one, other]:
+            wrong = other if _is_point(one) else one
+            raise Illegal(f"expected {EXPECTED}, and one end came as {_end_quoted(wrong)}")
         case _:
             raise Illegal(f"expected {EXPECTED}, not {quoted(sent)}")
     one, other = (row, col), (other_row, other_col)
     return (one, other) if one <= other else (other, one)
+
+
+def _is_point(end: Any) -> bool:
+    match end:
+        case {"row": row, "col": col}:
+            return type(row) is type(col) is int
+        case _:
+            return False
+
+
+def _end_quoted(end: Any) -> str:
+    """What came as an end, with its numbers: that it is an object says nothing, since it is to be one."""
+    match end:
+        case {"row": row, "col": col}:
+            return f"row {quoted(row)}, col {quoted(col)}"
+        case {"row": row}:
+            return f"row {quoted(row)} without a col"
+        case {"col": col}:
+            return f"col {quoted(col)} without a row"
+        case _:
+            return quoted(end)
 
 
 @lru_cache(WRITTEN)

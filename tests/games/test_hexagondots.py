@@ -320,6 +320,24 @@ def test_what_is_no_line_is_refused_with_what_is_expected(sent: object) -> None:
     assert len(str(refused.value)) < 250
 
 
+@pytest.mark.parametrize(
+    ("sent", "came"),
+    [
+        ([ZERO, {"row": 0}], "one end came as row 0 without a col"),
+        ([{"col": 1}, ZERO], "one end came as col 1 without a row"),
+        ([ZERO, {"row": 0, "col": 1.0}], "one end came as row 0, col 1.0"),
+        ([{"row": "0", "col": 1}, ZERO], 'one end came as row "0", col 1'),
+        ([ZERO, "0,1"], 'one end came as "0,1"'),
+        ([ZERO, {}], "one end came as an object of 0"),
+    ],
+    ids=repr,
+)
+def test_of_two_ends_the_one_that_is_no_point_is_named(sent: object, came: str) -> None:
+    with pytest.raises(Illegal) as refused:
+        GAME.read(sent, GAME.start())
+    assert str(refused.value).endswith(", and " + came)
+
+
 def test_a_number_that_is_no_row_or_column_is_read_but_not_played() -> None:
     for number in (10**4000, -(10**4000), 10**5000, 2**63, 31, -1):
         for far in ({"row": number, "col": 0}, {"row": 0, "col": number}):
