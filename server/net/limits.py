@@ -96,14 +96,14 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     # Hexagon Dots and the house protocol over HTTP, where a bot has no connection of its own.
     games: Count = 256  # of Hexagon Dots, where nobody plays or waits any more: the largest takes 200 kB
     sessions: Count = 4096  # of the house protocol: what a thousand bots have, and some that came back
-    session_seconds: Seconds = 60.0  # that a bot may be silent and not listening: it may think as long as that
+    session_seconds: Seconds = 60.0  # that a bot may be silent and not listening: it may think that long
     session_begin_seconds: Seconds = 10.0  # from the welcome to the first request, or it was never got
     poll_seconds: Seconds = 25.0  # that a long poll is held: some proxies cut at 30
     model_seconds: Seconds = 600.0  # that a language model may be silent: slow ones think for minutes
     heartbeat_seconds: Seconds = 15.0  # of silence on an event stream before a sign of life, for proxies too
 
     # Several workers.
-    worker_seconds: Seconds = 10.0  # without a sign of life, and it is replaced: no step of play takes so long
+    worker_seconds: Seconds = 10.0  # without a sign of life, and it is replaced: no step of play takes that
 
     # What is written.
     outbox_messages: Count = 256  # kept for a peer that does not read
