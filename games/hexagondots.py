@@ -201,6 +201,9 @@ def read(sent: Any, position: HexagonDots) -> Line:
             type(row) is type(col) is type(other_row) is type(other_col) is int
         ):
             pass
+        case [{"row": row, "col": col}, {"row": other_row, "col": other_col}]:
+            odd = next(each for each in (row, col, other_row, other_col) if type(each) is not int)
+            raise Illegal(f"expected {EXPECTED}, with whole numbers, not {quoted(odd)}")
         case _:
             raise Illegal(f"expected {EXPECTED}, not {quoted(sent)}")
     one, other = (row, col), (other_row, other_col)

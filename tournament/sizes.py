@@ -30,7 +30,7 @@ EARLIEST, LATEST = (datetime(year, 1, 1, tzinfo=UTC).timestamp() for year in (YE
 
 
 def expect_bounded(opened: Opened) -> None:
-    """Raise `Refusal` for a tournament with a number or time out of bounds, or no clock; its format is known."""
+    """Raise `Refusal` if a number or a time is out of bounds, or there is no clock; the format is known."""
     format, terms, pace = formats()[opened.format], opened.terms, opened.pace
     if terms.rounds is not None and terms.rounds > ROUNDS:
         raise Refusal(f"rounds: expected a whole number of {ROUNDS} or less, not {quoted(terms.rounds)}")
