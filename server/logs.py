@@ -8,6 +8,7 @@ import json
 import logging
 import os
 import sys
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Literal, TextIO
 
@@ -41,18 +42,21 @@ class Output:
         self._begun += text
         if self._begun.endswith("\n"):
             line, self._begun = self._begun, ""
-            self._stream.write(f"{CLEAR}{line}{self._status}" if self._status else line)
+            with best_effort():
+                self._stream.write(f"{CLEAR}{line}{self._status}" if self._status else line)
         return len(text)
 
     def flush(self) -> None:
-        self._stream.flush()
+        with best_effort():
+            self._stream.flush()
 
     def show(self, status: str) -> None:
         """Draw this as the last line of a terminal; "" takes it away."""
         if self.live and (status or self._status):
             self._status = safe(status, cut=len(status))[: self._width() - 1]
-            self._stream.write(f"{CLEAR}{self._status}")
-            self._stream.flush()
+            with best_effort():
+                self._stream.write(f"{CLEAR}{self._status}")
+                self._stream.flush()
 
     async def tell_the_rest(self) -> None:
         """Say from time to time, until cancelled, how many lines were left out."""
@@ -106,7 +110,16 @@ def announce(form: Format | None, sentence: str, **values: str) -> None:
     if form == "json":
         at = datetime.now(UTC).isoformat().replace("+00:00", "Z")
         sentence = json.dumps({**values, "event": sentence, "level": "info", "timestamp": at})
-    print(sentence, file=sys.stderr, flush=True)  # noqa: T201
+    with best_effort():
+        print(sentence, file=sys.stderr, flush=True)  # noqa: T201
+
+
+def best_effort() -> suppress[OSError]:
+    """Go on if what is written to standard error cannot be: no match ends for want of somebody to tell.
+
+    Its disk may be full, or whoever read it may have gone.
+    """
+    return suppress(OSError)
 
 
 def _safe(logger: Any, method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:

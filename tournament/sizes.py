@@ -6,6 +6,8 @@ here bounds open tables, which draw one match after another for as many names as
 """
 
 from bisect import bisect_left
+from collections.abc import Iterator
+from datetime import UTC, datetime
 
 from msgspec import UNSET
 
@@ -21,10 +23,14 @@ MATCHES = 1_000_000  # of a tournament that stops when it is decided
 SEED = 2**53 - 1  # either way: any program can read such a number from JSON
 DAYS = 366
 SECONDS = DAYS * 86_400.0  # of a clock
+# The wall time of a start or of a round. A thousand rounds a year apart still end before the year 9999, after
+# which there are no dates to show.
+YEARS = (1970, 2999)
+EARLIEST, LATEST = (datetime(year, 1, 1, tzinfo=UTC).timestamp() for year in (YEARS[0], YEARS[1] + 1))
 
 
 def expect_bounded(opened: Opened) -> None:
-    """Raise `Refusal` for a tournament with a number that is too large, or no clock; its format is known."""
+    """Raise `Refusal` if a number or a time is out of bounds, or there is no clock; the format is known."""
     format, terms, pace = formats()[opened.format], opened.terms, opened.pace
     if terms.rounds is not None and terms.rounds > ROUNDS:
         raise Refusal(f"rounds: expected a whole number of {ROUNDS} or less, not {quoted(terms.rounds)}")
@@ -42,6 +48,12 @@ def expect_bounded(opened: Opened) -> None:
         if terms.aim.games is not None and terms.aim.games > MATCHES:
             raise Refusal(
                 f"games: expected a whole number of {MATCHES} or less, not {quoted(terms.aim.games)}"
+            )
+    for key, when in _times(opened):
+        if not EARLIEST <= when < LATEST:
+            side = "before" if when < EARLIEST else "after"
+            raise Refusal(
+                f"{key}: expected a time in the years {YEARS[0]} to {YEARS[1]}, and this is {side} them"
             )
     if pace is not None:
         if pace.bank is None and pace.turn is None:
@@ -62,3 +74,10 @@ def largest(format: Format, terms: Terms) -> int:
     return bisect_left(
         range(ENTRANTS), True, key=lambda count: rounds(count + 1, terms) * (count + 1) > AT_ONCE
     )
+
+
+def _times(opened: Opened) -> Iterator[tuple[str, float]]:
+    """The wall times that were written down for it, and where."""
+    if opened.start_at is not UNSET:
+        yield "start_at", opened.start_at
+    yield from (("rounds_at", each) for each in opened.rounds_at or ())

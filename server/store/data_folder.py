@@ -22,6 +22,7 @@ except ImportError:  # not a Unix
 JOURNAL = "quintain.sqlite"
 RESERVE = "reserve"  # disk space kept back: the content means nothing
 LOCK = "lock"
+PROBE_BYTES = 65536  # that have to fit: a database is not opened in less, and a full disk takes empty files
 TOKEN = "organiser-token"  # noqa: S105 - the name of the file
 VARIABLE = "QUINTAIN_TOKEN"
 NO_HOST = (
@@ -36,8 +37,10 @@ def prepared(folder: str) -> Path:
     try:
         private.make_folder(path)
         probe = path / ".writable"
-        probe.touch()
-        probe.unlink()
+        try:
+            probe.write_bytes(bytes(PROBE_BYTES))
+        finally:
+            probe.unlink(missing_ok=True)
     except OSError as error:
         raise ConfigError(f"{path}: nothing can be kept in this folder: {error.strerror}") from None
     return path

@@ -168,6 +168,12 @@ def test_what_bots_are_told_in_the_environment_is_nothing_to_a_host(file: Path) 
         ('grace = "soon"', r"grace: expected seconds"),
         ('[limits]\nhello_seconds = "soon"', r"limits\.hello_seconds: expected seconds, or "),
         ('[limits]\nheaders = "10m"', r"limits\.headers: expected a whole number"),
+        ("[limits]\nline_bytes = -1", r"limits\.line_bytes: expected a whole number of 0 or more, not -1$"),
+        ("[limits]\nidle_seconds = 0", r"limits\.idle_seconds: expected a number of more than 0, not 0$"),
+        ("[limits]\nidle_seconds = nan", r"limits\.idle_seconds: expected a number of more than 0, not NaN$"),
+        ("[limits]\nidle_seconds = inf", r"limits\.idle_seconds: expected a number of 31622400 or less"),
+        ("[limits]\ncall_pause_seconds = -0.5", r"call_pause_seconds: expected a number of 0 or more"),
+        ("[limits]\njunk = { credits = 5, seconds = 0 }", r"junk\.seconds: expected a number of more than 0"),
         (
             '[[tournament]]\nname = "cup"\ngame = "quoridor"\npace = { turn = "soon" }',
             r"tournament\[0\]\.pace\.turn: expected seconds, or ",

@@ -1,6 +1,7 @@
 """`quintain export`, `import`, `backup`, `restore` and `doctor`, as their users meet them."""
 
 import json
+import resource
 import sqlite3
 import subprocess
 from contextlib import closing
@@ -304,3 +305,18 @@ def test_the_doctor_speaks_in_lines_or_json_and_ends_with_one_where_something_is
     spoilt = command(tmp_path, "doctor")
     assert spoilt.returncode == 1
     assert spoilt.stdout.startswith("fault    configuration: quintain.toml: prot is not known")
+
+
+def test_a_folder_on_a_full_disk_is_refused_in_one_line(tmp_path: Path) -> None:
+    """An empty file still fits on such a disk, and then the database is said to be at fault."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(
+        resource.RLIMIT_FSIZE, (4096, hard)
+    )  # bytes a file: the nearest to it that anybody may set
+    try:
+        with pytest.raises(ConfigError, match=r"friday: nothing can be kept in this folder: File too large$"):
+            prepared(str(tmp_path / "friday"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert list((tmp_path / "friday").iterdir()) == []
+    assert prepared(str(tmp_path / "friday")) == tmp_path / "friday"

@@ -14,7 +14,7 @@ import structlog
 import trio
 from trio.testing import MockClock
 
-from server.logs import CLEAR, Output, set_up
+from server.logs import CLEAR, Output, announce, set_up
 from server.net.limits import Rate
 from server.net.log_budget import LogBudget
 
@@ -108,6 +108,20 @@ def test_what_strangers_are_called_moves_no_cursor_and_a_long_line_does_not_wrap
     drawn = screen.getvalue().removeprefix(CLEAR)
     assert "\x1b" not in drawn
     assert len(drawn) <= 128
+
+
+def test_nobody_has_to_read_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever read it has gone, or its disk is full: that ends no host."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb", buffering=0) as unread:
+        stream = io.TextIOWrapper(unread, write_through=True)
+        monkeypatch.setattr("sys.stderr", stream)
+        output = set_up("info", "text")
+        output.live = True  # it was a terminal
+        logger().info("came", player="ann")
+        output.show("1 match")
+        announce("text", "the desk opens once")
 
 
 def test_one_address_fills_no_log() -> None:

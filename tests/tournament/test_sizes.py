@@ -43,6 +43,14 @@ GAME = "tic-tac-toe"
             Opened(GAME, "swiss", pace=Pace(turn=inf)),
             "pace.turn: expected at most 31622400 seconds, 366 days, not inf",
         ),
+        (
+            Opened(GAME, "swiss", start_at=-1.0),
+            "start_at: expected a time in the years 1970 to 2999, and this is before them",
+        ),
+        (
+            Opened(GAME, "swiss", rounds_at=(2e9, 32_503_680_000.0)),
+            "rounds_at: expected a time in the years 1970 to 2999, and this is after them",
+        ),
         *(
             (
                 Opened(GAME, "swiss", pace=pace),

@@ -559,6 +559,10 @@ async def test_a_tournament_says_what_was_chosen_for_it_and_who_is_missing(autoj
         assert "has no end" in (await here.tell("/api/tournaments", 400, **ladder))["error"]
         for wrong in ({"absent": "never"}, {"start_at": "tomorrow"}, {"group": ""}, {"group": " a"}):
             assert (await here.tell("/api/tournaments", 400, **wanted | {"name": "x"} | wrong))["error"]
+        for ever in ("0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"):  # years 0 and 10000 in UTC
+            far = await here.tell("/api/tournaments", 400, **wanted | {"name": "x", "start_at": ever})
+            assert "start_at: expected a time in the years 1970 to 2999" in far["error"]
+        assert await here.read("/api/tournaments")  # which one of them would have spoilt
 
 
 async def test_a_deleted_tournament_is_gone_and_its_name_free_but_not_while_it_runs(
