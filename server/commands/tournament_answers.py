@@ -62,10 +62,15 @@ def shown(found: dict[str, Any]) -> str:
         lines.append("to take somebody out who is missing:")
         tournament = found["tournament"]
         lines += (
-            f"    quintain tournament withdraw {tournament} {quote(each['name'])}"
+            f"    quintain tournament withdraw {tournament} {_argument(each['name'])}"
             for each in found["missing"]
         )
     return "\n".join(lines)
+
+
+def _argument(name: str) -> str:
+    """As it has to be typed in a shell: what begins with - would be an option."""
+    return f"{'-- ' if name.startswith('-') else ''}{quote(name)}"
 
 
 def _entrant(found: dict[str, Any]) -> str:
