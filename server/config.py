@@ -7,6 +7,7 @@ wrong with it.
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast, get_args
 from urllib.parse import urlsplit
@@ -20,12 +21,14 @@ from server.host.misfits import misfit
 from server.host.opening import check
 from server.host.tournament_settings import TournamentSettings
 from server.http.origins import Origins
+from server.net.addresses import callable_networks
 from server.net.hosts import Hosts
 from server.net.limits import Limits
 from server.net.proxies import Proxies
 from tournament.refusals import Refusal
 
 FILE = "quintain.toml"
+WEBSOCKET = re.compile(r"wss?://[A-Za-z0-9.-]+(:[0-9]{1,5})?")
 SCHEMES = ("postgresql://", "postgres://")  # of a database
 PREFIX = "QUINTAIN_"
 # Read where they are used: the organiser's token, which is a secret, and what bots of this shell are told.
@@ -105,7 +108,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     proxies: tuple[str, ...] = ()  # as CIDR: whose `X-Forwarded-For` is believed
     hosts: tuple[str, ...] = ()  # names for this host, beside its own, while it listens on loopback only
     # "wss://…": where browsers reach the websocket port; "": at the page's own name, on that port
-    websocket_url: Annotated[str, Meta(pattern=r"^(wss?://[A-Za-z0-9.-]+(:[0-9]{1,5})?)?$")] = ""
+    websocket_url: str = ""
     origins: tuple[str, ...] = ()  # "https://…": sites whose pages may order what pages of the host may
     admin_anywhere: bool = False  # the desk also where its cookies cross a network in the clear
     evaluation: Evaluation = Evaluation()
@@ -217,6 +220,7 @@ def _checked(values: Mapping[str, Any], origin: str) -> Settings:
         ("proxies", found.proxies, Proxies),
         ("hosts", found.hosts, Hosts),
         ("origins", found.origins, Origins),
+        ("evaluation.networks", found.evaluation.networks, partial(callable_networks, bind=found.bind)),
     ):
         try:
             reads(listed)
@@ -251,6 +255,9 @@ def _check_addresses(found: Settings, origin: str) -> None:
             raise ConfigError(f"{origin}: {key}: expected ADDRESS:PORT, not {address[:100]!r}")
     if found.advertise and not int(found.advertise.rpartition(":")[2]):
         raise ConfigError(f"{origin}: advertise: nobody can be reached at port 0")
+    if found.websocket_url and not WEBSOCKET.fullmatch(found.websocket_url):
+        wanted = "expected ws:// or wss://, a host, and perhaps a port, without a path"
+        raise ConfigError(f"{origin}: websocket_url: {wanted}, not {found.websocket_url[:100]!r}")
     if found.store and not found.store.startswith(SCHEMES):
         scheme = found.store.partition("://")[0] if "://" in found.store else "no address"
         raise ConfigError(f"{origin}: store: expected postgresql://…, or nothing for a file, not {scheme}")

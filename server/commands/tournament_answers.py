@@ -51,7 +51,8 @@ def shown(found: dict[str, Any]) -> str:
     if found["start_at"] is not None and found["state"] == "registering":
         lines.append(f"starts by itself at {found['start_at']}")
     if (next_round := found["next_round"]) is not None:
-        lines.append(f"round {next_round['round']} begins at {next_round['at']}, if the one before is over")
+        after = ", if the one before is over" if next_round["round"] > 1 else ""
+        lines.append(f"round {next_round['round']} begins at {next_round['at']}{after}")
     if (checking_in := found["checking_in"]) is not None:
         waited = ", ".join(checking_in["missing"])
         lines.append(f"entrants check in from {checking_in['from']}; still to come: {waited or 'nobody'}")
@@ -63,10 +64,15 @@ def shown(found: dict[str, Any]) -> str:
         lines.append("to take somebody out who is missing:")
         tournament = found["tournament"]
         lines += (
-            f"    quintain tournament withdraw {tournament} {quote(each['name'])}"
+            f"    quintain tournament withdraw {tournament} {_argument(each['name'])}"
             for each in found["missing"]
         )
     return "\n".join(lines)
+
+
+def _argument(name: str) -> str:
+    """As it has to be typed in a shell: what begins with - would be an option."""
+    return f"{'-- ' if name.startswith('-') else ''}{quote(name)}"
 
 
 def _entrant(found: dict[str, Any]) -> str:

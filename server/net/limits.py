@@ -18,7 +18,7 @@ Pause = Annotated[float, Meta(ge=0, le=YEAR)]  # seconds that may be none at all
 class Rate(Struct, frozen=True, forbid_unknown_fields=True):
     """So many credits in so many seconds; they can also be spent all at once."""
 
-    credits: Count
+    credits: Annotated[int, Meta(ge=1)]  # with none nobody could do anything once
     seconds: Seconds
 
 

@@ -95,9 +95,10 @@ class HomeLook:
         self._looked = -REFRESH
         self._lately = Lately()
         host.on_fact.append(self._told)
-        for tournament in host.tournaments.values():
-            for concluded in latest(tournament.record):
-                self._told(tournament, concluded)
+        before = [(each, over) for each in host.tournaments.values() for over in latest(each.record)]
+        before.sort(key=lambda told: told[1].ended or 0.0)  # it is not known of very old ones
+        for tournament, concluded in before:
+            self._told(tournament, concluded)
 
     async def prepare(self) -> None:
         pass
@@ -128,13 +129,14 @@ class HomeLook:
 
     def _summary(self, tournament: Held) -> Summary:
         record = tournament.record
+        over = record.state is State.FINISHED and record.frozen is None
         return Summary(
             record.name,
             record.opened.game,
             catalogue()[record.opened.game].title,
             record.format.title,
             record.state,
-            len(record.entrants),
+            record.contestants if record.state is State.REGISTERING else len(record.entrants),
             record.opened.entrants,
             record.decided,
             record.pairings,
@@ -144,13 +146,8 @@ class HomeLook:
             tables.latest(record),
             record.opened.start if record.state is State.REGISTERING else None,
             bool(record.opened.by_invitation),
-            self._won(record) if record.state is State.FINISHED else (),
+            tuple(tables.winners(record, self._host.boards.latest(record.public))) if over else (),
         )
-
-    def _won(self, record: Record) -> tuple[str, ...]:
-        """Who is first, as soon as that is computed."""
-        board = None if record.frozen is not None else self._host.boards.latest(record)
-        return () if board is None else tuple(tables.winners(board))
 
     def _tables(self) -> list[Table]:
         found: list[Table] = []

@@ -82,14 +82,13 @@ class ProjectorLook:
     def _group(self, tournament: Held, lines: int, pairings: int) -> Group:
         record = tournament.record
         board = self._host.boards.latest(record.public)
-        over = record.state is State.FINISHED and record.frozen is None
         rows = () if board is None else board.rows[:lines]
         said = record.public.affiliations
         return Group(
             record.name,
             catalogue()[record.opened.game].title,
             record.state,
-            len(record.entrants),
+            record.contestants,
             record.opened.entrants,
             record.opened.start,
             record.decided,
@@ -97,7 +96,7 @@ class ProjectorLook:
             record.format.endless,
             tournament.eta(),
             rows,
-            tables.winners(board) if over and board is not None else [],
+            tables.winners(record, board),
             coming(tournament, pairings),
             rounds.coming(record) if record.state is State.RUNNING else None,
             {row.name: said[row.name] for row in rows if row.name in said},

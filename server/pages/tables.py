@@ -224,7 +224,6 @@ def _meeting(record: Record, pairing: Pairing, live: str | None) -> Meeting:
 def progress(record: Record, board: Board, playing: int, eta: float | None) -> dict[str, Any]:
     """How far the tournament has come."""
     last = record.drawn.get(record.last_drawn)
-    over = record.state is State.FINISHED and record.frozen is None
     return {
         "record": record,
         "title": catalogue()[record.opened.game].title,
@@ -236,9 +235,19 @@ def progress(record: Record, board: Board, playing: int, eta: float | None) -> d
         "playing": playing,
         "eta": eta if board.decision is None else decision_views.eta_of_all(record, board.decision),
         "more": None if board.decision is None else decision_views.more(record, board.decision),
-        "winners": winners(board) if over else [],
+        "winners": winners(record, board),
     }
 
 
-def winners(board: Board) -> list[str]:
-    return [row.name for row in takewhile(lambda row: row.rank == 1, board.rows)]
+def winners(record: Record, board: Board | None) -> list[str]:
+    """Who has won, once that is sure.
+
+    A board of before the end may have somebody else first. Nobody has won who has not scored, nor where
+    the first place was to be settled and is open.
+    """
+    over = record.state is State.FINISHED and record.frozen is None
+    if not over or board is None or board.version < record.version:
+        return []
+    if board.decision is not None and not board.decision.settled:
+        return []
+    return [row.name for row in takewhile(lambda row: row.rank == 1, board.rows) if row.points > 0]

@@ -1,5 +1,6 @@
 """The pages in a real browser, while real bots play through real doors."""
 
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from itertools import product
@@ -306,6 +307,18 @@ def test_a_projector_shows_a_single_board_as_large_as_it_can(browser: Browser, a
         boxes: list[FloatRect] = []  # there is none in the moment in which a move replaces the board
         wait_for(lambda: boxes.extend(filter(None, [board.bounding_box()])) or boxes)
         assert boxes[0]["height"] > 0.6 * LOOKS["light"]["viewport"]["height"]
+
+
+def test_a_projector_is_no_wider_than_its_screen_whoever_has_won(browser: Browser, serve: Any) -> None:
+    served = serve(*QUIET, "--tournament", "cup", "--game", "tic-tac-toe", "--entrants", "2")
+    for letter in "MW":  # the widest there are
+        Bot(served.tcp, letter * 32, "tic-tac-toe")
+    wait_for(lambda: served.get("/api/tournaments/cup")[1]["state"] == "finished")
+    with visitor(browser, served.http) as spectator:
+        page = spectator.open("/wall/cup")
+        page.set_viewport_size({"width": 1280, "height": 720})
+        expect(page.locator(".winner")).to_contain_text(re.compile("M{32}|W{32}"))
+        assert page.evaluate("document.documentElement.scrollWidth") <= 1280
 
 
 def test_no_name_and_no_reason_runs_a_script(browser: Browser, hostile: int) -> None:

@@ -245,11 +245,13 @@ def test_a_demo_that_is_interrupted_leaves_nothing_behind(tmp_path: Path) -> Non
 def test_a_tournament_is_shown_without_a_host_and_deleted_and_late_comers_are_entered(
     host: Served, desk: Callable[..., tuple[int, str, str]]
 ) -> None:
-    more = ("--absent", "wait", "--group", "spring", "--start-at", "2099-03-01T18:00:00Z")
+    at = "2099-03-01T18:00:00Z"
+    more = ("--absent", "wait", "--group", "spring", "--start-at", at, "--rounds-at", at)
     assert desk("tournament", "create", "late", "--game", "santorini", *more)[0] == 0
     told = desk("tournament", "show", "late")[1]
     assert "group: spring" in told
     assert "starts by itself at 2099-03-01T18:00:00.000Z" in told
+    assert "round 1 begins at 2099-03-01T18:00:00.000Z\n" in told, "there is no round before it"
     kept = quintain("tournament", "show", "late", "--data", str(host.data))
     assert kept == (0, told, ""), "what a data folder has is shown in the same way"
     done, _, why = desk("tournament", "enter", "late", "ann", "bob")

@@ -99,6 +99,16 @@ def test_the_organisers_token_is_no_setting(file: Path) -> None:
         ("workers = 2\nshow = 0", "quintain.toml: workers: several of them need the process that shows"),
         ("store = 'mysql://ann:secret@here'", "quintain.toml: store: expected postgresql://.*, not mysql$"),
         ("log_level = 'loud'", 'quintain.toml: log_level: expected one of .*, not "loud"'),
+        (
+            "[evaluation]\nnetworks = ['10.1.0.0/33']",
+            "quintain.toml: evaluation.networks: '10.1.0.0/33' does not appear to be",
+        ),
+        ("[evaluation]\nnetworks = ['everybody']", "quintain.toml: evaluation.networks: .*everybody"),
+        ("websocket_url = 'http://x'", "websocket_url: expected ws:// or wss://, a host, .*, not 'http://x'"),
+        (
+            "[limits]\nmessages = { credits = 0, seconds = 1.0 }",
+            "limits.messages.credits: expected a whole number of 1 or more, not 0",
+        ),
         ("bind = ''", "quintain.toml: bind: expected a text of 1 or more characters"),
         ("data = ''", "quintain.toml: data: expected a text of 1 or more characters"),
         (

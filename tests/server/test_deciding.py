@@ -96,6 +96,14 @@ def test_a_tournament_is_shown_while_it_is_worked_out_what_is_decided() -> None:
     assert "cup" in shown(held | unknown | lists)
 
 
+@pytest.mark.parametrize(("name", "typed"), [("ann", "ann"), ("b b", "'b b'"), ("-x", "-- -x")])
+def test_the_command_to_take_out_whoever_is_missing_can_be_typed(name: str, typed: str) -> None:
+    held = {"tournament": "cup", "game": GAME, "format": "swiss", "state": "running", "played": 0, "open": 3}
+    unknown = dict.fromkeys(("wanted", "eta", "group", "start_at", "next_round", "checking_in"))
+    lists: dict[str, Any] = {"entrants": [], "playing": [], "missing": [{"name": name, "since": "now"}]}
+    assert shown(held | unknown | lists).endswith(f"\n    quintain tournament withdraw cup {typed}")
+
+
 def test_the_terminal_says_what_is_decided_under_the_table() -> None:
     told = report_shown(deciding(60))
     assert told["decided"] is True

@@ -14,7 +14,6 @@ from typing import TypeVar, Unpack
 import msgspec
 
 from server.config import Evaluation
-from server.exits import ConfigError
 from server.host.abroad import Wanted
 from server.host.host import STOPPING, Host
 from server.host.returning import Awaited
@@ -64,10 +63,7 @@ class Arena:
         self.old_paths = old_paths(self._games)
         self._host = host
         self._origins = origins
-        try:
-            from_here = callable_networks(settings.networks, bind)
-        except ValueError as error:
-            raise ConfigError(f"evaluation: networks: {error}") from None
+        from_here = callable_networks(settings.networks, bind)
         listed = from_here if settings.networks else ()
         invitations = Invitations(caller or Outbound(host.limits, listed, from_here=from_here))
         self._guests = Guests(host, invitations, self._enrol)

@@ -18,10 +18,11 @@ from tests.effort import tries
 from tests.server.pages.gallery import Gallery, gallery
 from tests.steps import steps_taken
 from tests.tournament.test_score_sheet import event, happened, play, play_and_keep
-from tournament.facts import Dealt, Drew, Entered, Froze, Voided
+from tournament.events import Ending
+from tournament.facts import Concluded, Dealt, Drew, Entered, Froze, State, Turned, Voided
 from tournament.format import Pairing
 from tournament.record import Record
-from tournament.score_sheet import ALL_CROSSED, ScoreSheet
+from tournament.score_sheet import ALL_CROSSED, ScoreSheet, board_of
 
 pytestmark = pytest.mark.slow
 
@@ -46,6 +47,57 @@ async def held(here: Gallery, field: int, matches: int = 100) -> Record:
     for _ in range(matches):
         await play_and_keep(tournament, here.host.store, random, *random.sample(names, 2))
     return tournament.record
+
+
+def finished(kind: str, *scores: tuple[float, float]) -> Record:
+    """Ann and Bob met so often, with sides changed each time; the scores are Ann's and Bob's."""
+    record = event(kind, ("ann", "bob"))
+    for number, score in enumerate(scores, 1):
+        pair, came = (("ann", "bob"), score) if number % 2 else (("bob", "ann"), score[::-1])
+        winner = None if score[0] == score[1] else came.index(max(came))
+        record.add(Drew((Pairing(number, number, *pair),)))
+        moves = (number, "a", "b")
+        record.add(Concluded(f"cup-{number}", number, pair, winner, Ending.PLAYED, "so", came, moves))
+    record.add(Turned(State.FINISHED))
+    return record
+
+
+def test_nobody_has_won_by_a_board_of_before_the_end() -> None:
+    """Where nobody has looked since, it is the latest that there is."""
+    record = event("round-robin", ("ann", "bob"))
+    before = board_of(record, 0.0)
+    assert tables.winners(record, before) == []
+    record = finished("round-robin", (0.0, 1.0))
+    assert tables.winners(record, before) == []
+    assert tables.winners(record, None) == []
+    assert tables.winners(record, board_of(record, 0.0)) == ["bob"]
+    record.add(Froze(True))
+    assert tables.winners(record, board_of(record, 0.0)) == []
+
+
+def test_whoever_shares_the_first_place_has_won_but_nobody_without_a_point() -> None:
+    shared, lost = finished("round-robin", (0.5, 0.5)), finished("round-robin", (0.0, 0.0))
+    assert tables.winners(shared, board_of(shared, 0.0)) == ["ann", "bob"]
+    assert tables.winners(lost, board_of(lost, 0.0)) == []
+
+
+@pytest.mark.parametrize(("many", "others"), [(4, "1 other<"), (5, "2 others<")])
+def test_three_of_those_who_share_the_first_place_are_named_and_the_others_counted(
+    many: int, others: str
+) -> None:
+    record = finished("round-robin", (0.5, 0.5))
+    seen = tables.progress(record, board_of(record, 0.0), 0, None)
+    said = part("progress", seen | {"winners": [f"bot {number}" for number in range(many)]})
+    assert "bot 2" in said
+    assert "bot 3" not in said
+    assert f" and {others}" in said
+
+
+def test_where_the_winner_was_to_be_settled_and_is_not_nobody_has_won() -> None:
+    open_still, settled = finished("decide", *[(0.5, 0.5)] * 2), finished("decide", *[(1.0, 0.0)] * 40)
+    assert board_of(open_still, 0.0).rows[0].rank == 1
+    assert tables.winners(open_still, board_of(open_still, 0.0)) == []
+    assert tables.winners(settled, board_of(settled, 0.0)) == ["ann"]
 
 
 async def test_the_pages_of_the_standings_are_the_standings(autojump_clock: MockClock) -> None:

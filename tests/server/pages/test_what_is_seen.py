@@ -6,11 +6,13 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from server.pages import formatting, home
+from server.pages import formatting, home, tables
 from server.pages.rendering import part
 from tests.server.pages.gallery import GAME, Gallery, gallery
+from tournament.desk import Desk
 from tournament.events import Ending
-from tournament.facts import Concluded
+from tournament.facts import Concluded, State, Turned
+from tournament.score_sheet import board_of
 from tournament.skill import in_elo
 
 TIME = re.compile(r'<time datetime="(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)" data-local="\w+">[^<]+</time>')
@@ -103,6 +105,59 @@ def test_two_that_keep_meeting_have_one_line_of_what_has_just_ended() -> None:
     for number in range(home.LATELY + 3):
         lately.add("cup", "Nim", ended(f"cup-{number}", (f"bot {number}", "ann"), 1400.0))
     assert len(lately.lines()) == home.LATELY
+
+
+async def test_what_has_just_ended_is_in_the_order_of_its_ends_whichever_tournament_is_the_older(
+    autojump_clock: MockClock,
+) -> None:
+    """Those who look see first what ended before anybody looked."""
+    async with gallery() as here:
+        await here.hold("older", entrants=2)
+        await here.hold("newer", entrants=2, game="connect-4")
+        await here.come("cas", "dan", game="connect-4")
+        await trio.sleep(300.0)
+        await here.come("ann", "bob")
+        await trio.sleep(300.0)
+        page = await here.read("/")
+    assert re.findall(r'<li><a href="/matches/([^"]+)"', page)[:2] == ["older-1", "newer-1"]
+
+
+async def test_there_is_a_blank_between_all_sentences_under_the_name_of_a_tournament(
+    autojump_clock: MockClock,
+) -> None:
+    async with gallery() as here:
+        await here.hold(absent="settle")
+        page = await here.read("/tournaments/cup")
+    said = re.sub("<[^>]+>", "", page.partition('class="subtitle"')[2].partition("</p>")[0])
+    assert "not waited for. Lots" in said
+    assert re.findall(r"[a-z]\.[A-Z]\w*", said) == []
+
+
+async def test_a_tournament_waits_for_others_in_the_place_of_those_who_were_taken_out(
+    autojump_clock: MockClock,
+) -> None:
+    async with gallery() as here:
+        tournament = await here.hold(entrants=4)
+        await here.come("ann", "bob", "cas")
+        await trio.sleep(1.0)
+        await Desk(tournament).withdraw("cas")
+        home_page, page, wall = [await here.read(path) for path in ("/", "/tournaments/cup", "/wall")]
+    assert '<td class="figure">2 of 4</td>' in home_page
+    assert "waits for 2 bots" in home_page
+    assert "<span>2 entrants; it starts by itself when 4 have entered</span>" in page
+    assert "2 entrants; begins with 4" in wall
+
+
+async def test_the_first_round_by_the_clock_does_not_wait_for_one_before(autojump_clock: MockClock) -> None:
+    async with gallery() as here:
+        await here.hold(rounds_at=(1e10, 2e10))
+        record = here.host.tournaments["cup"].record
+        record.add(Turned(State.RUNNING))
+        seen = tables.progress(record, board_of(record, 0.0), 0, None)
+    first, second = [part("progress", seen | {"next_round": (number, 1e10)}) for number in (1, 2)]
+    assert "round 1 begins at" in first
+    assert "the one before" not in first
+    assert "if the one before is over" in second
 
 
 def ended(match: str, players: tuple[str, str], at: float) -> Concluded:

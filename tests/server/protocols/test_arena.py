@@ -21,10 +21,6 @@ from games.brains import alphabeta
 from games.catalogue import catalogue
 from games.connect4 import GAME as CONNECT_4
 from games.game import Game, Illegal
-from server.config import Evaluation
-from server.exits import ConfigError
-from server.host.host import Host
-from server.protocols.arena.door import Arena
 from server.protocols.arena.messages import FLIP, expressible, games
 from tests.hang import HANG
 from tests.server.protocols.knight import runner
@@ -86,11 +82,6 @@ def test_no_body_is_a_fault_of_the_hosts(body: bytes, action: str) -> None:
             assert await ann.told() == ([] if told else [put("O", "C")])
 
     on_virtual_time(ask)
-
-
-def test_networks_that_are_none_are_the_organisers_fault() -> None:
-    with pytest.raises(ConfigError, match=r"evaluation: networks: .*everybody"):
-        Arena(Host(), Evaluation(("everybody",)), "127.0.0.1")
 
 
 # Games
