@@ -23,7 +23,7 @@ from server.http.sharing import NOTHING, READS, TRUSTED, Sharing, preflight
 from server.http.spelling import Spelling
 from server.http.wire import Request, Response, refused, takes_only
 
-# Where a bot is named, whose name may hold a slash, as no other name may: by a part of the path, or by `?name=`.
+# Where a bot is named, by a part of the path or by `?name=`: no other name may hold a slash.
 SLASHED = frozenset({"/bots", "/api/bots"})
 IN_PATHS = "/:@!$&'()*+,;="  # what a path may hold as it is, beside letters, digits and -._~
 NOBODY: tuple[None, Sharing] = (None, NOTHING)
