@@ -137,6 +137,7 @@ class Dealt(Fact, frozen=True, tag="dealt"):
     # How their dialects find both again, in the dialects' words. "" here is a player that comes back by its
     # key alone, and "" there one that comes back in this way alone.
     ways_back: tuple[str, str] | UnsetType = UNSET
+    at: float | UnsetType = UNSET  # wall time
 
 
 class Concluded(Fact, frozen=True, tag="concluded", omit_defaults=True):
@@ -157,7 +158,7 @@ class Concluded(Fact, frozen=True, tag="concluded", omit_defaults=True):
     times: tuple[int | float, ...] = field(default_factory=lambda: ())  # seconds spent on each
     # Of the game; None: the tournament's own.
     options: Mapping[str, Any] | None = field(default_factory=lambda: None)
-    began: float | None = None  # wall time, as all of these; None: before the host was started, or not known
+    began: float | None = None  # wall time, as all of these: when it was dealt; None: not known
     ended: float | None = None
     fault: Fault | None = None  # whose fault it is that it was not played; None: nobody's, or not known
     cause: tuple[Cause, ...] = ()  # what led to the end, oldest first

@@ -76,6 +76,7 @@ class InPlay:
             (players[0].name not in missed, players[1].name not in missed),
             self._early_grace if record.format.endless else inf,
             self.epoch(),
+            None if dealt.at is UNSET else dealt.at,
         )
         lent = None if kept is not None else self._lend(beginning, players, self.decided)
         match = lent or begun(self._game, beginning, trio.current_time(), self.decided, kept)
@@ -155,14 +156,14 @@ class InPlay:
         return self._wall() - trio.current_time()
 
 
-def dealt(match: str, pairing: int, options: Mapping[str, Any] | None, players: Both) -> Dealt:
+def dealt(match: str, pairing: int, options: Mapping[str, Any] | None, players: Both, at: float) -> Dealt:
     """What is kept of a match before it begins: with what both come back by after a restart, if both can."""
     if not all(player.key or player.way_back for player in players):
-        return Dealt(match, pairing, options)
+        return Dealt(match, pairing, options, at=at)
     first, second = players
     ways_back = first.way_back, second.way_back
     keys = _key(first), _key(second)
-    return Dealt(match, pairing, options, keys, ways_back if any(ways_back) else UNSET)
+    return Dealt(match, pairing, options, keys, ways_back if any(ways_back) else UNSET, at)
 
 
 def _key(player: Player) -> str:

@@ -6,12 +6,11 @@ import structlog
 import trio
 
 from games.game import Illegal
-from tournament.facts import Dealt
 from tournament.in_play import InPlay
 from tournament.lobby import Lobby
 from tournament.player import Player, Seat
 from tournament.record import Record
-from tournament.settling import both
+from tournament.settling import as_dealt, both
 from tournament.store import Story
 
 Awaited = Callable[[Seat, Player, str], None]  # a seat, whose it is, and how its dialect finds the way back
@@ -65,9 +64,8 @@ class Resuming:
         return player
 
     def _goes_on(self, match: str, players: tuple[Player, Player], story: Story) -> bool:
-        number, options = self._record.dealt[match], self._record.own_options.get(match)
         try:
-            self._play.begin(Dealt(match, number, options), players, story)
+            self._play.begin(as_dealt(self._record, match), players, story)
         except Illegal as illegal:
             log.error("what was kept of a match is no match", match=match, why=str(illegal))
             return False
