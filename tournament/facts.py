@@ -135,7 +135,7 @@ class Dealt(Fact, frozen=True, tag="dealt"):
     options: Mapping[str, Any] | None = None  # of the game; None: the tournament's own
     keys: tuple[str, str] | None = None  # digests of what both come back with; None: somebody cannot
     # How their dialects find both again, in the dialects' words. "" here is a player that comes back by its
-    # key alone, and "" there one that comes back in this way alone.
+    # key alone, and "" there one that comes back in this way alone. "?" is before a key that it may not have.
     ways_back: tuple[str, str] | UnsetType = UNSET
     at: float | UnsetType = UNSET  # wall time
 

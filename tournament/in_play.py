@@ -18,7 +18,7 @@ from tournament.facts import Dealt
 from tournament.kinds import with_the_house
 from tournament.lent import Beginning, Course, Decided, Lent, begun
 from tournament.match import Match
-from tournament.player import UNSEEN, Player, Seat
+from tournament.player import Player, Seat
 from tournament.record import Record
 from tournament.store import Store, Story
 from tournament.timekeeper import Timekeeper
@@ -162,11 +162,5 @@ def dealt(match: str, pairing: int, options: Mapping[str, Any] | None, players: 
         return Dealt(match, pairing, options, at=at)
     first, second = players
     ways_back = first.way_back, second.way_back
-    keys = _key(first), _key(second)
+    keys = first.key or "", second.key or ""
     return Dealt(match, pairing, options, keys, ways_back if any(ways_back) else UNSET, at)
-
-
-def _key(player: Player) -> str:
-    """One that may not have its token comes back in another way, if there is one."""
-    key = player.key or ""
-    return "" if player.way_back and key.startswith(UNSEEN) else key

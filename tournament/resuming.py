@@ -8,7 +8,7 @@ import trio
 from games.game import Illegal
 from tournament.in_play import InPlay
 from tournament.lobby import Lobby
-from tournament.player import Player, Seat
+from tournament.player import UNSEEN, Player, Seat
 from tournament.record import Record
 from tournament.settling import as_dealt, both
 from tournament.store import Story
@@ -54,10 +54,17 @@ class Resuming:
         return begun
 
     def _returning(self, name: str, key: str, way_back: str) -> Player | None:
-        """Whoever is to go on with a match: by its key the lobby has it, else it comes for that match."""
-        if key or name in self._record.claims or not way_back:
-            found = self._lobby.find(name, self._game, self._record.name)
-            return None if found is None or found.seat is not None else found
+        """Whoever is to go on with a match: by its key the lobby has it, else it comes for that match.
+
+        One that may not have its token comes for that match as well, unless it comes with the token.
+        """
+        by_key = name in self._record.claims or (bool(key) and not key.startswith(UNSEEN))
+        found = self._lobby.find(name, self._game, self._record.name) if by_key or key else None
+        if found is not None and found.seat is None:
+            found.for_one_match = not by_key and bool(way_back)
+            return found
+        if by_key or not way_back:
+            return None
         player = self._lobby.enter(name, self._game)
         player.place, player.for_one_match = self._record.name, True
         player.away()

@@ -844,8 +844,10 @@ async def test_a_battle_goes_on_after_a_restart(
     async with lists(settings, store=store) as here:
         fighters = {name: Fighter(here, "") for name in TOKENS}
         clients = {name: await here.join(name, **_brought(token)) for name, token in tokens.items()}
+        given: dict[str, str] = {}
         for name, fighter in fighters.items():
-            fighter.battle = await answered(clients[name])
+            _, answer = await said(clients[name])
+            fighter.battle, given[name] = answer["battleId"], answer["token"]
             await fighter.start()
         first, second = sorted(fighters, key=lambda name: fighters[name].side)
         await fighters[first].put("C")
@@ -858,8 +860,8 @@ async def test_a_battle_goes_on_after_a_restart(
             early = await here.says(f"/tic-tac-toe/play/{battles[second]}", {"action": "putSymbol"})
             assert early == (409, {"error": "battle not started"})
             for name, battle in battles.items():
-                if joins and tokens[name] is not None:
-                    assert await answered(await here.join(name, **_brought(tokens[name]))) == battle
+                if joins:
+                    assert await answered(await here.join(name, token=given[name])) == battle
                 fighter = fighters[name] = Fighter(here, battle)
                 assert await fighter.start() == [put("O", "C")]
         left = Late(left)
@@ -880,6 +882,40 @@ async def test_a_battle_goes_on_after_a_restart(
 
 def _brought(token: str | None) -> dict[str, str]:
     return {} if token is None else {"token": token}
+
+
+@pytest.mark.parametrize("settings", [CUP, {}], ids=["a tournament", "an open table"])
+async def test_who_had_not_opened_its_stream_before_a_restart_is_led_to_its_battle_by_its_token(
+    settings: dict[str, str], autojump_clock: MockClock
+) -> None:
+    """Catches a bot that waits until its match is void, because it had not been heard of since its answer."""
+    store = Memory()
+    async with lists(settings, store=store) as here:
+        clients = {name: await here.join(name) for name in TOKENS}
+        answers = {name: (await said(client))[1] for name, client in clients.items()}
+    for again in (False, True):
+        async with lists(settings, store=Late(store)) as here:
+            for name, answer in answers.items():
+                if again:
+                    await Fighter(here, answer["battleId"]).start()
+                    assert (await here.says("/tic-tac-toe/join", {"name": name}))[0] == 409, "it is heard of"
+                assert (await said(await here.join(name, token=answer["token"])))[1] == answer
+            assert not endings(here, settings.get("tournament", "open-tic-tac-toe"))
+
+
+async def test_who_never_got_its_answer_before_a_restart_may_come_anew_and_others_to_their_battles(
+    autojump_clock: MockClock,
+) -> None:
+    """Whoever comes first has a name whose token may not have arrived; a battle is its bot's."""
+    store = Memory()
+    async with lists(CUP, store=store) as here:
+        clients = {name: await here.join(name) for name in TOKENS}
+        answers = {name: (await said(client))[1] for name, client in clients.items()}
+    async with lists(CUP, store=Late(store)) as here:
+        anew = await here.join("ann")
+        assert await here.waits(anew)
+        assert await Fighter(here, answers["ann"]["battleId"]).start() == []
+        assert (await said(await here.join("bob", token=answers["bob"]["token"])))[1] == answers["bob"]
 
 
 async def test_a_battle_that_is_played_over_another_protocol_is_not_found(autojump_clock: MockClock) -> None:
