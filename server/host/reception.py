@@ -41,6 +41,10 @@ class TooManyNames(Unwelcome):
     """Too many new names came from an address: over HTTP, the status of the answer is 429."""
 
 
+class Out(Unwelcome):
+    """An organiser has taken it out of its tournament: over HTTP, the status of the answer is 410."""
+
+
 class Visit:
     """One connection's hold on a player. The player may outlive it, and then belong to another visit."""
 

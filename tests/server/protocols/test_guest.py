@@ -9,7 +9,9 @@ import trio
 from trio.testing import MockClock
 
 from server.net.limits import Limits
+from server.protocols.arena.guest import Join
 from server.protocols.arena.messages import FLIP
+from server.protocols.arena.untold import LATE
 from tests.server.protocols.interrupted import Late
 from tests.server.protocols.knight import Knight
 from tests.server.protocols.lists import (
@@ -901,6 +903,75 @@ async def test_who_had_not_opened_its_stream_before_a_restart_is_led_to_its_batt
                     assert (await here.says("/tic-tac-toe/join", {"name": name}))[0] == 409, "it is heard of"
                 assert (await said(await here.join(name, token=answer["token"])))[1] == answer
             assert not endings(here, settings.get("tournament", "open-tic-tac-toe"))
+
+
+async def over_and_stopped(store: Memory) -> None:
+    """A host that stopped when a tournament was over, and neither bot had heard of that."""
+    async with lists(CUP, store=store) as here:
+        clients = {name: await here.join(name, token=token) for name, token in TOKENS.items()}
+        fighters = [Fighter(here, await answered(client)) for client in clients.values()]
+        for fighter in fighters:
+            await fighter.start()
+        for fighter in sorted(fighters, key=lambda each: each.side):
+            await fighter.flip()
+        await trio.sleep(1.0)
+        assert here.host.tournaments["cup"].record.state is State.FINISHED
+
+
+async def test_who_is_away_over_the_end_and_a_restart_hears_of_the_end_once(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a bot that joins again for its next match and waits at an open table for ever."""
+    store = Memory()
+    await over_and_stopped(store)
+    async with lists(CUP, store=Late(store)) as here:
+        ann, bob = [{"name": name, "token": token} for name, token in TOKENS.items()]
+        assert here.arena._guests.has_news_for("tic-tac-toe", msgspec.convert(ann, Join))
+        assert await here.says("/tic-tac-toe/join", ann) == (410, {"error": "cup is over"})
+        assert await here.waits(await here.join(**ann)), "now it waits at the open table"
+        assert await here.says("/tic-tac-toe/join", bob) == (410, {"error": "cup is over"})
+
+
+async def test_who_comes_long_after_the_end_or_has_played_since_comes_for_something_else(
+    autojump_clock: MockClock,
+) -> None:
+    store = Memory()
+    await over_and_stopped(store)
+    async with lists(CUP, store=Late(store)) as here:
+        await trio.sleep(LATE + 1.0)
+        assert await here.waits(await here.join("ann", token=TOKENS["ann"]))
+    store = Memory()
+    await over_and_stopped(store)
+    left = Late(store)
+    async with lists(CUP, store=left) as here:
+        for name, token in TOKENS.items():
+            assert (await here.says("/tic-tac-toe/join", {"name": name, "token": token}))[0] == 410
+        clients = [await here.join(name, token=token) for name, token in TOKENS.items()]
+        ann, bob = [Fighter(here, await answered(client)) for client in clients]
+        for fighter in (ann, bob):
+            await fighter.start()
+        first, second = sorted((ann, bob), key=lambda each: each.side)
+        await first.put("C")
+        await second.put("N")
+        await first.flip()
+        await second.flip()
+        await trio.sleep(1.0)
+        assert endings(here)
+    async with lists(CUP, store=Late(left)) as here:
+        clients = [await here.join(name, token=token) for name, token in TOKENS.items()]
+        assert [await answered(client) for client in clients], "they are dealt the next match"
+
+
+async def test_who_was_taken_out_hears_of_it_after_a_restart(autojump_clock: MockClock) -> None:
+    store = Memory()
+    async with lists({**CUP, "entrants": "3"}, store=store) as here:
+        for name in ("ann", "bob"):
+            await here.join(name, token=OWN + name)
+        await trio.sleep(1.0)
+        await Desk(here.host.tournaments["cup"]).withdraw("ann")
+    async with lists(CUP, store=Late(store)) as here:
+        out = {"error": "ann was withdrawn from cup: ask its organiser why"}
+        assert await here.says("/tic-tac-toe/join", {"name": "ann", "token": OWN + "ann"}) == (410, out)
 
 
 async def test_who_never_got_its_answer_before_a_restart_may_come_anew_and_others_to_their_battles(
