@@ -65,8 +65,9 @@ class Dealing:
             known, _ = self._record.past()
             rounds = ([(first.name, second.name)] for first, second, _ in taken)
             drawn = numbered(known, rounds, last_round(known) + 1)
+            at = self._now()
             facts = [
-                dealt(self._record.match_name(pairing.number), pairing.number, options, (first, second))
+                dealt(self._record.match_name(pairing.number), pairing.number, options, (first, second), at)
                 for pairing, (first, second, options) in zip(drawn, taken, strict=True)
             ]
             await self._keep(as_drawn(self._record, drawn), *facts)
@@ -100,7 +101,7 @@ class Dealing:
                 meetings.append((pairing, players))
             else:
                 stale.append(pairing)  # drawn for somebody who has gone away since
-        nobody = Ended(round(self._wall(), 3), None, Ending.VOID, NOBODY)
+        nobody = Ended(self._now(), None, Ending.VOID, NOBODY)
         void = [unplayed(self._record, pairing, nobody, None) for pairing in stale]
         await self._begin_all([as_drawn(self._record, drawn)] if drawn else [], meetings, void)
 
@@ -111,11 +112,16 @@ class Dealing:
         void: Sequence[Concluded] = (),
     ) -> None:
         deals: list[tuple[Dealt, Both]] = []
+        at = self._now()
         for pairing, players in meetings:
             players[0].reserved = players[1].reserved = True
             options = players[0].options or players[1].options
             name = self._record.match_name(pairing.number)
-            deals.append((dealt(name, pairing.number, options, players), players))
+            deals.append((dealt(name, pairing.number, options, players, at), players))
         await self._keep(*drew, *(fact for fact, _ in deals), *void)
         for fact, players in deals:
             self._play.begin(fact, players)
+
+    def _now(self) -> float:
+        """By the wall clock, as facts have it."""
+        return round(self._wall(), 3)

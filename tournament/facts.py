@@ -136,8 +136,9 @@ class Dealt(Fact, frozen=True, tag="dealt"):
     options: Mapping[str, Any] | None = None  # of the game; None: the tournament's own
     keys: tuple[str, str] | None = None  # digests of what both come back with; None: somebody cannot
     # How their dialects find both again, in the dialects' words. "" here is a player that comes back by its
-    # key alone, and "" there one that comes back in this way alone.
+    # key alone, and "" there one that comes back in this way alone. "?" is before a key that it may not have.
     ways_back: tuple[str, str] | UnsetType = UNSET
+    at: float | UnsetType = UNSET  # wall time
 
 
 class Concluded(Fact, frozen=True, tag="concluded", omit_defaults=True):
@@ -158,7 +159,7 @@ class Concluded(Fact, frozen=True, tag="concluded", omit_defaults=True):
     times: tuple[int | float, ...] = field(default_factory=lambda: ())  # seconds spent on each
     # Of the game; None: the tournament's own.
     options: Mapping[str, Any] | None = field(default_factory=lambda: None)
-    began: float | None = None  # wall time, as all of these; None: before the host was started, or not known
+    began: float | None = None  # wall time, as all of these: when it was dealt; None: not known
     ended: float | None = None
     fault: Fault | None = None  # whose fault it is that it was not played; None: nobody's, or not known
     cause: tuple[Cause, ...] = ()  # what led to the end, oldest first

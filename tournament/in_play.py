@@ -18,7 +18,7 @@ from tournament.facts import Dealt
 from tournament.kinds import with_the_house
 from tournament.lent import Beginning, Course, Decided, Lent, begun
 from tournament.match import Match
-from tournament.player import UNSEEN, Player, Seat
+from tournament.player import Player, Seat
 from tournament.record import Record
 from tournament.store import Store, Story
 from tournament.timekeeper import Timekeeper
@@ -76,6 +76,7 @@ class InPlay:
             (players[0].name not in missed, players[1].name not in missed),
             self._early_grace if record.format.endless else inf,
             self.epoch(),
+            None if dealt.at is UNSET else dealt.at,
         )
         lent = None if kept is not None else self._lend(beginning, players, self.decided)
         match = lent or begun(self._game, beginning, trio.current_time(), self.decided, kept)
@@ -155,17 +156,11 @@ class InPlay:
         return self._wall() - trio.current_time()
 
 
-def dealt(match: str, pairing: int, options: Mapping[str, Any] | None, players: Both) -> Dealt:
+def dealt(match: str, pairing: int, options: Mapping[str, Any] | None, players: Both, at: float) -> Dealt:
     """What is kept of a match before it begins: with what both come back by after a restart, if both can."""
     if not all(player.key or player.way_back for player in players):
-        return Dealt(match, pairing, options)
+        return Dealt(match, pairing, options, at=at)
     first, second = players
     ways_back = first.way_back, second.way_back
-    keys = _key(first), _key(second)
-    return Dealt(match, pairing, options, keys, ways_back if any(ways_back) else UNSET)
-
-
-def _key(player: Player) -> str:
-    """One that may not have its token comes back in another way, if there is one."""
-    key = player.key or ""
-    return "" if player.way_back and key.startswith(UNSEEN) else key
+    keys = first.key or "", second.key or ""
+    return Dealt(match, pairing, options, keys, ways_back if any(ways_back) else UNSET, at)

@@ -35,6 +35,7 @@ class Beginning(Struct, frozen=True, array_like=True):
     excused: tuple[bool, bool]
     early_grace: float
     epoch: float
+    dealt_at: float | None  # wall time
 
 
 class Course(Struct, frozen=True, array_like=True):
@@ -285,6 +286,7 @@ def _arguments(beginning: Beginning, at: float, decided: Decided) -> dict[str, A
         "excused": beginning.excused,
         "early_grace": beginning.early_grace,
         "epoch": beginning.epoch,
+        "dealt_at": beginning.dealt_at,
         "decided": decided,
     }
 

@@ -70,6 +70,7 @@ class Match:
         early_grace: float = inf,
         kept: tuple[Sequence[Any], Sequence[float]] | None = None,
         epoch: float = 0.0,
+        dealt_at: float | None = None,
         decided: Callable[["Match", Ended], None] | None = None,
     ) -> None:
         """Constructing a match begins it. Without `decided`, its end is announced at once.
@@ -82,7 +83,8 @@ class Match:
         spent on them; raises `Illegal` if these are no match that goes on. Both seats are to be held: whoever
         does not come back loses nothing by that, because the match is void.
 
-        `epoch` is the wall clock's time, in seconds, when the event loop's was 0.
+        `epoch` is the wall clock's time, in seconds, when the event loop's was 0, and `dealt_at` that when it
+        was dealt; None: nobody knows.
         """
         self.game = game
         self.names = names
@@ -113,6 +115,8 @@ class Match:
         self._paused: float | None = None
         self._last: tuple[AnyEvent, Any] | None = None  # the move that decided, kept back with the verdict
         self.interrupted = kept is not None
+        self._dealt_at = dealt_at
+        self._played_before = 0.0 if kept is None else sum(kept[1])  # seconds
         self.log.append(Began(at, names))
         if kept is not None:
             self._gone = [Gone(seat, at, inf, returns=True) for seat in (0, 1)]
@@ -192,8 +196,14 @@ class Match:
 
     @property
     def began(self) -> float | None:
-        """When it began, by the wall clock; None if that was before the host was started."""
-        return None if self.interrupted else round(self.wall(self.log.events[0].at), 3)
+        """When it was dealt, by the wall clock; None if nobody knows.
+
+        A wall clock may have been put back since: it never says that less time has passed than was played.
+        """
+        latest = round(self.wall(self.log.events[0].at) - self._played_before, 3)
+        if self._dealt_at is None:
+            return None if self.interrupted else latest
+        return min(self._dealt_at, latest)
 
     def thinking(self) -> tuple[Seconds, Seconds]:
         """Seconds that each bot says it has spent, and those that its moves took longer than that."""

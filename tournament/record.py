@@ -93,6 +93,7 @@ class Record:
         self.invited: set[str] = set()
         self.frozen: Record | None = None  # what the public is shown instead; None: nothing is
         self.dealt: dict[str, int] = {}  # matches that have begun and not ended …
+        self.dealt_at: dict[str, float] = {}  # … when that was, by the wall clock, if it is known …
         self.own_options: dict[str, Mapping[str, Any]] = {}  # … and options that are one match's own …
         self.keys: dict[str, tuple[str, str]] = {}  # … and by what the players of one are known again …
         self.ways_back: dict[str, tuple[str, str]] = {}  # … and how their dialects find them
@@ -155,8 +156,10 @@ class Record:
                 self.arrivals += 1
             case Turned(state=state):
                 self.state = state
-            case Dealt(match=match, pairing=number, options=options, keys=keys, ways_back=ways_back):
+            case Dealt(match=match, pairing=number, options=options, keys=keys, ways_back=ways_back, at=at):
                 self.dealt[match] = number
+                if at is not UNSET:
+                    self.dealt_at[match] = at
                 if options is not None:
                     self.own_options[match] = options
                 if keys is not None:
@@ -254,6 +257,7 @@ class Record:
             gone = frozenset(name for name in fact.players if fact.why in (NOBODY, *absences(name)))
             if gone:
                 self.missed_pairings[fact.pairing] = self.missed(fact.pairing) | gone
+        self.dealt_at.pop(fact.match, None)
         self.own_options.pop(fact.match, None)
         self.keys.pop(fact.match, None)
         self.ways_back.pop(fact.match, None)

@@ -12,6 +12,10 @@ class NotNow(Refusal):
     """It cannot be done just now, which is no fault of whoever asked: the same may be done later."""
 
 
+class TakenOut(Refusal):
+    """An organiser has taken somebody out, who comes again."""
+
+
 def takes_entrants(record: Record) -> bool:
     """Whether somebody new may enter by coming."""
     if record.format.endless:
@@ -52,12 +56,12 @@ def expect_not_out(record: Record, name: str) -> None:
         raise why
 
 
-def taken_out(record: Record, name: str) -> Refusal | None:
+def taken_out(record: Record, name: str) -> TakenOut | None:
     """Why nothing is dealt there any more to somebody whom the organiser has taken out, if that was done."""
     if name in record.disqualified:
-        return Refusal(f"{name} was disqualified from {record.name}: ask its organiser why")
+        return TakenOut(f"{name} was disqualified from {record.name}: ask its organiser why")
     if has_withdrawn(record, name):
-        return Refusal(f"{name} was withdrawn from {record.name}: ask its organiser why")
+        return TakenOut(f"{name} was withdrawn from {record.name}: ask its organiser why")
     return None
 
 

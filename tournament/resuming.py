@@ -6,12 +6,11 @@ import structlog
 import trio
 
 from games.game import Illegal
-from tournament.facts import Dealt
 from tournament.in_play import InPlay
 from tournament.lobby import Lobby
-from tournament.player import Player, Seat
+from tournament.player import UNSEEN, Player, Seat
 from tournament.record import Record
-from tournament.settling import both
+from tournament.settling import as_dealt, both
 from tournament.store import Story
 
 Awaited = Callable[[Seat, Player, str], None]  # a seat, whose it is, and how its dialect finds the way back
@@ -55,19 +54,25 @@ class Resuming:
         return begun
 
     def _returning(self, name: str, key: str, way_back: str) -> Player | None:
-        """Whoever is to go on with a match: by its key the lobby has it, else it comes for that match."""
-        if key or name in self._record.claims or not way_back:
-            found = self._lobby.find(name, self._game, self._record.name)
-            return None if found is None or found.seat is not None else found
+        """Whoever is to go on with a match: by its key the lobby has it, else it comes for that match.
+
+        One that may not have its token comes for that match as well, unless it comes with the token.
+        """
+        by_key = name in self._record.claims or (bool(key) and not key.startswith(UNSEEN))
+        found = self._lobby.find(name, self._game, self._record.name) if by_key or key else None
+        if found is not None and found.seat is None:
+            found.for_one_match = not by_key and bool(way_back)
+            return found
+        if by_key or not way_back:
+            return None
         player = self._lobby.enter(name, self._game)
         player.place, player.for_one_match = self._record.name, True
         player.away()
         return player
 
     def _goes_on(self, match: str, players: tuple[Player, Player], story: Story) -> bool:
-        number, options = self._record.dealt[match], self._record.own_options.get(match)
         try:
-            self._play.begin(Dealt(match, number, options), players, story)
+            self._play.begin(as_dealt(self._record, match), players, story)
         except Illegal as illegal:
             log.error("what was kept of a match is no match", match=match, why=str(illegal))
             return False

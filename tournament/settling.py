@@ -7,10 +7,12 @@ and when the facts are kept.
 
 from collections.abc import Iterable, Mapping, Set
 
+from msgspec import UNSET
+
 from tournament.causes import Absent
 from tournament.entries import MICRO
 from tournament.events import CUT_SHORT, NOBODY, Ended, Ending, Fault
-from tournament.facts import Concluded
+from tournament.facts import Concluded, Dealt
 from tournament.format import Pairing, Score
 from tournament.record import Record
 from tournament.store import Story
@@ -75,6 +77,12 @@ def unplayed(record: Record, pairing: Pairing, ended: Ended, points: Score | Non
     )
 
 
+def as_dealt(record: Record, match: str) -> Dealt:
+    """What a match that has been dealt goes on by."""
+    options, at = record.own_options.get(match), record.dealt_at.get(match, UNSET)
+    return Dealt(match, record.dealt[match], options, at=at)
+
+
 def cut_short(record: Record, matches: Iterable[str], stories: Mapping[str, Story]) -> list[Concluded]:
     """Matches that had begun when the host stopped, with what is known of each. They are played again."""
     return [
@@ -88,6 +96,7 @@ def cut_short(record: Record, matches: Iterable[str], stories: Mapping[str, Stor
             None,
             *stories.get(match, ((), ())),
             options=record.own_options.get(match),
+            began=record.dealt_at.get(match),
             fault=Fault.HOST,
         )
         for match in matches

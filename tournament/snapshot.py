@@ -26,7 +26,7 @@ from tournament.remembered import Abridged, Remembered
 from tournament.tally import Tallies, Tally
 from tournament.waiting import Waiting
 
-VERSION = 5  # of what follows: to be raised whenever that changes, or what facts come to
+VERSION = 6  # of what follows: to be raised whenever that changes, or what facts come to
 NONE = -1  # in place of a second
 
 Met = tuple[int, int, int, int]  # number, round, and the places of both names
@@ -55,6 +55,7 @@ class Snapshot(Struct, frozen=True, array_like=True):
     seats: list[Seated]
     invited: set[str]
     dealt: dict[str, int]
+    dealt_at: dict[str, float]
     own_options: dict[str, Mapping[str, Any]]
     keys: dict[str, tuple[str, str]]
     ways_back: dict[str, tuple[str, str]]
@@ -118,6 +119,7 @@ def taken(record: Record) -> Snapshot:
         seats=list(record.seats.values()),
         invited=set(record.invited),
         dealt=dict(record.dealt),
+        dealt_at=dict(record.dealt_at),
         own_options=dict(record.own_options),
         keys=dict(record.keys),
         ways_back=dict(record.ways_back),
@@ -182,7 +184,8 @@ def restored(snapshot: Snapshot) -> Record:
     record.ended, record.voided = snapshot.ended, snapshot.voided
     record.claims, record.invited = snapshot.claims, snapshot.invited
     record.seats = {seated.name: seated for seated in snapshot.seats}
-    record.dealt, record.own_options = snapshot.dealt, snapshot.own_options
+    record.dealt, record.dealt_at = snapshot.dealt, snapshot.dealt_at
+    record.own_options = snapshot.own_options
     record.keys, record.ways_back = snapshot.keys, snapshot.ways_back
     begun = inf if snapshot.round is None else snapshot.round
     record.open = Waiting((record.drawn[number] for number in snapshot.open), begun=begun)

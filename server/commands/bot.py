@@ -4,10 +4,10 @@ import random
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from games.brains import BRAINS
-from server.commands.flags import Count, Flag, Seconds
+from server.commands.flags import Count, Flag, Seconds, Whole
 from server.commands.games import GameName, game_named
 from server.commands.playing import played
 from server.exits import Misuse
@@ -26,7 +26,7 @@ def bot(
     tournament: str | None = None,
     matches: Count = None,
     think: Seconds = 0.5,
-    seed: int = 0,
+    seed: Annotated[int, Whole] = 0,
     base_url: str | None = None,
     model: str | None = None,
     prompt: Path | None = None,

@@ -10,7 +10,7 @@ from cyclopts.validators import Number
 
 from games.brains import BRAINS
 from games.catalogue import catalogue
-from server.commands.flags import Flag
+from server.commands.flags import Flag, Whole
 from server.exits import DONE, FAILED
 from server.net.escaping import json_line
 from server.programs.child import ChildHost, child_host, ended, started
@@ -24,7 +24,7 @@ SLACK = 4  # something is wrong if a demo takes so many times as long as it shou
 
 def demo(
     *,
-    http: Annotated[int, Parameter(validator=Number(gte=0, lte=65535))] = 0,
+    http: Annotated[int, Whole, Parameter(validator=Number(gte=0, lte=65535))] = 0,
     seconds: Annotated[float, Parameter(validator=Number(gte=1))] = 30.0,
     json: Flag = False,
 ) -> int:

@@ -3,15 +3,29 @@
 Every help page imports this, so it imports only what parses the command line.
 """
 
-from typing import Annotated, Literal
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, cast
 
-from cyclopts import Parameter
+from cyclopts import Parameter, Token, convert
 from cyclopts.validators import Number
 
+
+def _whole(kind: Any, tokens: Sequence[Token]) -> object:
+    """The parser's own way rounds: 1.5 would be 2, and 0.4 would be 0."""
+    written = tokens[0].value
+    try:
+        int(written)
+    except ValueError:
+        raise ValueError(f"expected a whole number, not {written[:100]!r}") from None
+    return cast("object", convert(kind, tokens))
+
+
+Whole = Parameter(converter=_whole)  # for every flag that takes a whole number
 Flag = Annotated[bool, Parameter(negative="")]  # there or not: there is no --no-json
 File = Annotated[str, Parameter(allow_leading_hyphen=True)]  # - is standard input or output
-Count = Annotated[int | None, Parameter(validator=Number(gte=1))]
-Entrants = Annotated[int | None, Parameter(validator=Number(gte=2))]
+Count = Annotated[int | None, Whole, Parameter(validator=Number(gte=1))]
+Entrants = Annotated[int | None, Whole, Parameter(validator=Number(gte=2))]
+Seed = Annotated[int | None, Whole]
 Seconds = Annotated[float, Parameter(validator=Number(gte=0))]
 
 # What a tournament can be opened with, in a command that opens one or in one that opens the host with one.
@@ -64,6 +78,7 @@ Confidence = Annotated[
 ]
 Places = Annotated[
     int | None,
+    Whole,
     Parameter(
         validator=Number(gte=0),
         help="Of decide: how many places are to be settled, 1 unless set; 0 for the whole order.",
@@ -77,6 +92,7 @@ Within = Annotated[
 ]
 Most = Annotated[
     int | None,
+    Whole,
     Parameter(
         validator=Number(gte=1),
         help="Of decide: how many matches there are at the most, 200 for each entrant unless set.",

@@ -13,7 +13,7 @@ from cyclopts.validators import Number
 from msgspec import structs
 
 from games.game import Game, Pace, quoted
-from server.commands.flags import Count, Flag
+from server.commands.flags import Count, Flag, Seed, Whole
 from server.commands.games import GameName, game_named
 from server.exits import DONE, INTERRUPTED, Misuse
 from server.net.escaping import json_line
@@ -40,15 +40,15 @@ def match(
     *,
     game: GameName,
     games: Count = None,
-    concurrency: Annotated[int, Parameter(validator=Number(gte=1))] = 1,
-    plies: Annotated[int | None, Parameter(validator=Number(gte=0))] = None,
+    concurrency: Annotated[int, Whole, Parameter(validator=Number(gte=1))] = 1,
+    plies: Annotated[int | None, Whole, Parameter(validator=Number(gte=0))] = None,
     openings: str | None = None,
     sprt: str | None = None,
     turn: Seconds = None,
     bank: Seconds = None,
     gain: Seconds = None,
     think: Seconds = None,
-    seed: int | None = None,
+    seed: Seed = None,
     save: str | None = None,
     resume: str | None = None,
     json: Flag = False,

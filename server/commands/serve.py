@@ -22,6 +22,7 @@ from server.commands.flags import (
     RoundEvery,
     RoundsAt,
     StartAt,
+    Whole,
     Within,
 )
 from server.commands.games import GameName
@@ -31,9 +32,9 @@ from server.logs import set_up
 from server.show.child import started_early
 from server.show.conduit import POSSIBLE
 
-Workers = Annotated[int | None, Parameter(validator=Number(gte=1, lte=64))]
-Spread = Annotated[int | None, Parameter(validator=Number(gte=2))]
-Port = Annotated[int | None, Parameter(validator=Number(gte=0, lte=65535))]
+Workers = Annotated[int | None, Whole, Parameter(validator=Number(gte=1, lte=64))]
+Spread = Annotated[int | None, Whole, Parameter(validator=Number(gte=2))]
+Port = Annotated[int | None, Whole, Parameter(validator=Number(gte=0, lte=65535))]
 
 
 def serve(
@@ -67,7 +68,7 @@ def serve(
     spread: Spread = None,
     peers: str | None = None,
     advertise: str | None = None,
-    show: Literal[0, 1] | None = None,
+    show: Annotated[Literal[0, 1] | None, Whole] = None,
     log_level: Literal["debug", "info", "warning", "error"] | None = None,
     log_format: Literal["text", "json"] | None = None,
 ) -> int:

@@ -23,6 +23,7 @@ from server.commands.flags import (
     Places,
     RoundEvery,
     RoundsAt,
+    Seed,
     StartAt,
     Within,
 )
@@ -127,7 +128,7 @@ def create(
     format: str = "round-robin",
     entrants: Entrants = None,
     rounds: Count = None,
-    seed: int | None = None,
+    seed: Seed = None,
     turn: Positive = None,
     bank: Positive = None,
     gain: Annotated[float, Parameter(validator=Number(gte=0))] = 0.0,

@@ -6,7 +6,7 @@ its bots play. What is known is remembered, within limits.
 """
 
 from collections.abc import Awaitable, Callable
-from itertools import takewhile
+from itertools import islice, takewhile
 from weakref import WeakKeyDictionary
 
 import structlog
@@ -26,6 +26,8 @@ WAIT = 2.0  # seconds that somebody waits for the grades of a match
 LONGEST = 60.0  # seconds for one match: six times what it takes on a slow machine without a book
 KNOWN = 1_000  # matches whose grades are remembered: less than a MiB; others are graded again
 LATEST = 1_000  # matches of a tournament, the latest, that its bots' accuracy is taken from
+TRIES = 10  # gradings of a match that fail: a child may not be had for a while, or die of that very match …
+SOON, LATER = 10.0, 3600.0  # … and seconds until the next one, which is twice as long each time, at the most
 ESTIMATED = 200  # the same where it is an estimate, which takes longer
 
 Key = tuple[str, str]  # a tournament as it is kept, and a match
@@ -63,6 +65,20 @@ class Counted(Struct, frozen=True):
     of: tuple[Kept, Kept]
 
 
+class Failing(Struct):
+    """A match that is not in a summary because its grading failed."""
+
+    at: float  # when it is graded again, on the event loop's clock
+    times: int = 0
+
+
+class Asked(Struct):
+    """A grading in the making."""
+
+    done: trio.Event
+    failed: bool = False
+
+
 class Summary:
     """The latest matches of one tournament, added up."""
 
@@ -73,6 +89,7 @@ class Summary:
         self.read = 0  # of the record's endings
         self.reading = False
         self._counted: dict[str, Counted] = {}  # in the order of their ends
+        self._failing: dict[int, Failing] = {}  # by the numbers of their ends
 
     @property
     def matches(self) -> int:
@@ -81,10 +98,27 @@ class Summary:
     def add(self, number: int, over: Concluded, grades: Judgement) -> None:
         if over.score is None or len(over.moves) <= grades.ungraded:
             return  # it counts for nothing, or has no move that is graded
+        late = any(each.number > number for each in islice(reversed(self._counted.values()), 1))
         of = (Kept(grades.kept[0], grades.had[0]), Kept(grades.kept[1], grades.had[1]))
         self._counted[over.match] = Counted(number, over.players, of)
         for name, kept in zip(over.players, of, strict=True):
             self.of.setdefault(name, Kept()).add(kept)
+        if late:
+            self._counted = dict(sorted(self._counted.items(), key=lambda item: item[1].number))
+
+    def failed(self, number: int, now: float) -> None:
+        """The grading of a match has failed, and is tried again later: for whoever asks then."""
+        failing = self._failing.setdefault(number, Failing(now))
+        failing.at, failing.times = now + min(SOON * 2**failing.times, LATER), failing.times + 1
+        if failing.times == TRIES:
+            del self._failing[number]
+
+    def succeeded(self, number: int) -> None:
+        self._failing.pop(number, None)
+
+    def due(self, now: float) -> list[int]:
+        """The matches that are to be graded again by now."""
+        return [number for number, failing in self._failing.items() if failing.at <= now]
 
     def clear(self, record: Record) -> None:
         """Take out what has been voided since, and what is one of the latest no more.
@@ -92,6 +126,8 @@ class Summary:
         So it says what it would say if all of it were added up again, as after a restart.
         """
         oldest = len(record.endings) - self.latest
+        for number in [number for number in self._failing if number < oldest]:
+            del self._failing[number]
         old = takewhile(lambda item: item[1].number < oldest, self._counted.items())
         for match in [*(match for match, _ in old), *(self._counted.keys() & record.voided)]:
             if (counted := self._counted.pop(match, None)) is not None:
@@ -117,7 +153,7 @@ class Grader:
         self._thinker = Thinker(children=1, command=(*COMMAND, LAST))
         self.grade = self._thinker.grade  # where it holds up nobody
         self._known: dict[Key, Judgement] = {}  # the latest that was asked for last
-        self._asked: dict[Key, trio.Event] = {}  # those in the making; set when one is done
+        self._asked: dict[Key, Asked] = {}
         self._summaries: WeakKeyDictionary[Record, Summary] = WeakKeyDictionary()
 
     async def run(self) -> None:
@@ -130,9 +166,9 @@ class Grader:
             return None
         key = (record.kept_as, over.match)
         if key not in self._known:
-            done = self._ask(key, record, over)
+            asked = self._ask(key, record, over)
             with trio.move_on_after(wait):
-                await done.wait()
+                await asked.done.wait()
         return self._latest(key)
 
     def knows(self, record: Record, match: str) -> bool:
@@ -145,7 +181,8 @@ class Grader:
             return None
         summary = self._summaries.setdefault(record, Summary(estimate=estimated(record)))
         summary.clear(record)
-        if summary.read < len(record.endings) and not summary.reading:
+        behind = summary.read < len(record.endings) or summary.due(trio.current_time())
+        if behind and not summary.reading:
             summary.reading = True
             self._guard().start_soon(self._sum_up, record, fetch, summary)
         return summary
@@ -156,10 +193,9 @@ class Grader:
             self._known[key] = grades
         return grades
 
-    def _ask(self, key: Key, record: Record, over: Concluded) -> trio.Event:
-        """Set when that is done, or has failed."""
+    def _ask(self, key: Key, record: Record, over: Concluded) -> Asked:
         if key not in self._asked:
-            self._asked[key] = trio.Event()
+            self._asked[key] = Asked(trio.Event())
             self._guard().start_soon(self._grade, key, record, over)
         return self._asked[key]
 
@@ -172,26 +208,37 @@ class Grader:
                 if len(self._known) > KNOWN:
                     del self._known[next(iter(self._known))]
         except (Busy, Failed) as error:
+            self._asked[key].failed = True
             log.warning("a match is not graded", match=over.match, why=str(error))
         finally:
-            self._asked.pop(key).set()
+            self._asked.pop(key).done.set()
 
     async def _sum_up(self, record: Record, fetch: Fetch, summary: Summary) -> None:
-        """Up to what is over now; what is over later is for whoever asks next."""
+        """Up to what is over now, and what had failed; what is over later is for whoever asks next."""
         try:
             end = len(record.endings)
             for number in range(max(summary.read, end - summary.latest), end):
-                name = record.endings[number]
-                if name not in record.voided:
-                    over = await fetch(name)
-                    key = (record.kept_as, name)
-                    if key not in self._known:
-                        await self._ask(key, record, over).wait()
-                    if (grades := self._latest(key)) is not None:
-                        summary.add(number, over, grades)
+                await self._count(record, fetch, summary, number)
                 summary.read = number + 1
+            for number in summary.due(trio.current_time()):
+                await self._count(record, fetch, summary, number)
         finally:
             summary.reading = False
+
+    async def _count(self, record: Record, fetch: Fetch, summary: Summary, number: int) -> None:
+        name = record.endings[number]
+        key = (record.kept_as, name)
+        if name not in record.voided:
+            over = await fetch(name)
+            if key not in self._known:
+                asked = self._ask(key, record, over)
+                await asked.done.wait()
+                if asked.failed:
+                    summary.failed(number, trio.current_time())
+                    return
+            if (grades := self._latest(key)) is not None:
+                summary.add(number, over, grades)
+        summary.succeeded(number)
 
 
 def graded(record: Record) -> bool:

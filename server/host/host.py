@@ -30,7 +30,7 @@ from server.host.house_players import HousePlayers
 from server.host.measures import Measures, time_move
 from server.host.opening import OPEN, Opening, check, taken
 from server.host.placing import Placing
-from server.host.reception import Reception, Unwelcome, Visit, is_token
+from server.host.reception import Out, Reception, Unwelcome, Visit, is_token
 from server.host.returning import Returning
 from server.host.roll import Roll
 from server.host.thinker import Thinker
@@ -52,7 +52,7 @@ from tournament.lobby import Lobby
 from tournament.match import Match
 from tournament.player import NOWHERE
 from tournament.record import Record
-from tournament.refusals import NotNow, Refusal
+from tournament.refusals import NotNow, Refusal, TakenOut
 from tournament.store import Memory, Store
 from tournament.timekeeper import Timekeeper
 from tournament.tournament import Tournament
@@ -355,7 +355,7 @@ class Host:
                 self.house_players.ask(visit.player, against, peer)
         except (Refusal, Unwelcome) as refusal:
             visit.leave(for_good=not visit.returned)  # a bot that came back keeps its seat
-            raise Unwelcome(str(refusal)) from None
+            raise (Out if isinstance(refusal, TakenOut) else Unwelcome)(str(refusal)) from None
         self.measures.came[door, game] += 1
         return visit
 

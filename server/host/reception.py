@@ -41,6 +41,10 @@ class TooManyNames(Unwelcome):
     """Too many new names came from an address: over HTTP, the status of the answer is 429."""
 
 
+class Out(Unwelcome):
+    """An organiser has taken it out of its tournament: over HTTP, the status of the answer is 410."""
+
+
 class Visit:
     """One connection's hold on a player. The player may outlive it, and then belong to another visit."""
 
@@ -201,9 +205,10 @@ class Reception:
             claim.player.away()
             self._claims[where], self._gone[where] = claim, trio.current_time()
 
-    def trust(self, name: str, game: str) -> None:
-        """Whoever had the name has said something since it was told its token."""
-        if (claim := self._claims.get((game, key(name)))) is not None:
+    def trust(self, name: str, game: str, player: Player | None = None) -> None:
+        """Whoever had the name, if that is this `player`, has said something since it was told its token."""
+        claim = self._claims.get((game, key(name)))
+        if claim is not None and player in (None, claim.player):
             claim.acknowledged = True
 
     def invite(self, name: str, game: str, place: str) -> str:
@@ -276,7 +281,7 @@ class Reception:
     def _forget(self, where: Key) -> None:
         claim = self._claims.pop(where)
         self._gone.pop(where, None)
-        if claim.player is not None:
+        if claim.player is not None and not claim.player.for_one_match:  # else its bot may come to that
             claim.player.retire()
 
     def _back(self, where: Key, claim: Claim, token: str, peer: str) -> Visit:
@@ -289,6 +294,7 @@ class Reception:
         self._gone.pop(where, None)
         if claim.player is None or claim.player.retired:
             claim.player = self._lobby.enter(claim.name, where[0], NOWHERE)
+        claim.player.for_one_match = False
         claim.player.back()
         visit = self._visit(where, claim.player, token, peer)
         visit.returned = True

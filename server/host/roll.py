@@ -52,11 +52,11 @@ class Roll:
 
     def knows(self, name: str, game: str) -> bool:
         """Whether somebody of that name is an entrant anywhere."""
-        return any(name in record.entrants for record in self._of(name, game))
+        return any(name in record.entrants for record in self.of(name, game))
 
     def awaiting(self, name: str, game: str) -> Iterator[Record]:
         """The tournaments that have an end, are not over and have that entrant, the oldest first."""
-        for record in sorted(self._of(name, game), key=lambda record: self._ages[record.name]):
+        for record in sorted(self.of(name, game), key=lambda record: self._ages[record.name]):
             if not record.format.endless and record.state is not State.FINISHED and name in record.entrants:
                 yield record
 
@@ -74,7 +74,8 @@ class Roll:
         found = self._seats.get((game, key(name)), {})
         return [seated for record, seated in found.values() if record.state is not State.FINISHED]
 
-    def _of(self, name: str, game: str) -> list[Record]:
+    def of(self, name: str, game: str) -> list[Record]:
+        """The tournaments, over or not, that have an entrant of that name."""
         return [*self._records.get((game, name), {}).values()]
 
     def _enter(self, record: Record, name: str) -> None:

@@ -29,6 +29,7 @@ RequestLine = tuple[str, bytes, bool]  # method, target, and whether it is HTTP/
 RETRY_SOON = ("Retry-After", "1")  # seconds
 RETRY_LATER = ("Retry-After", "5")  # in which a host starts again
 KNOWN = 1024  # lines of each kind that are remembered: a bot sends most of them with every move of a match
+ESCAPED_SLASH = "\x1f"  # in a path, where it parts nothing; no path holds this otherwise
 PLAIN = 1024  # bytes of a head that is put together from its lines, each of which may be remembered
 
 _TOKEN = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}"
@@ -38,7 +39,8 @@ _LINE_BESIDE_TARGET = 50  # bytes: a method, the version and blanks
 _HOST = re.compile(r"[0-9A-Za-z._~!$&'()*+,;=:%\[\]-]*")
 _ABSOLUTE = re.compile(rb"https?://[^/?]+", re.IGNORECASE)
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
-_NOT_IN_PATHS = re.compile(rb"%(?:[01][0-9a-f]|7f|2f)", re.IGNORECASE)
+_NOT_IN_PATHS = re.compile(rb"%(?:[01][0-9a-f]|7f)", re.IGNORECASE)
+_SLASH = re.compile(rb"%2f", re.IGNORECASE)
 _ONCE = ("host", "content-length", "transfer-encoding")
 _PLAIN_HEADER = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+:[ -~]*")
 _NEVER = re.compile(r"(?!)")
@@ -269,8 +271,8 @@ def _address(target: bytes) -> Address:
         raise HttpError(400, "an address is a path that begins with /, and a query after a ?")
     path, _, query = target.partition(b"?")
     if b"%" in path and _NOT_IN_PATHS.search(path):
-        raise HttpError(400, "a path holds neither control characters nor an escaped slash")
-    return _unescaped(path), form(query), query.decode()
+        raise HttpError(400, "a path holds no control characters")
+    return _unescaped(_SLASH.sub(ESCAPED_SLASH.encode(), path)), form(query), query.decode()
 
 
 def _unescaped(text: bytes) -> str:

@@ -4,6 +4,7 @@ A door for HTTP is an object with `paths`, the first parts that it serves, and
 `answer`, an application. Pages are for reading, some of them at first parts that also
 belong to a door; if a door has the root as well, only browsers get the page there.
 A path that nobody serves is 404, in words, and for a browser as a page.
+So is one with an escaped slash, unless it is where a name may hold one (`SLASHED`).
 
 Two things that doors declare are handled here for all of them: other spellings of
 old paths (`spelling.py`), and what pages of other sites may do (`sharing.py`).
@@ -13,12 +14,17 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Protocol, runtime_checkable
 from urllib.parse import quote
 
+from msgspec.structs import replace
+
 from server.http.exchange import App, Exchange
+from server.http.head import ESCAPED_SLASH
 from server.http.origins import NO_ORIGINS, Origins
 from server.http.sharing import NOTHING, READS, TRUSTED, Sharing, preflight
 from server.http.spelling import Spelling
 from server.http.wire import Request, Response, refused, takes_only
 
+# Where a bot is named, by a part of the path or by `?name=`: no other name may hold a slash.
+SLASHED = frozenset({"/bots", "/api/bots"})
 IN_PATHS = "/:@!$&'()*+,;="  # what a path may hold as it is, beside letters, digits and -._~
 NOBODY: tuple[None, Sharing] = (None, NOTHING)
 
@@ -77,6 +83,11 @@ def routed(doors: Iterable[HttpDoor], pages: Shows | None = None, origins: Origi
         request = exchange.request
         method, path = request.method, request.path
         reads = method in READS
+        if ESCAPED_SLASH in path:
+            request = exchange.request = _with_slash(request)
+            if (path := request.path) not in SLASHED:
+                _miss(exchange, pages if reads else None)
+                return None
         if reads and pages is not None and is_page(request, pages.shows, door_at_root=door_at_root):
             return pages.answer(exchange)
         asked, request = request, spelling.rightly(request)
@@ -121,6 +132,14 @@ def _shared(door: HttpDoor) -> Sharing:
 def _asks_for_page(request: Request) -> bool:
     """Whether a browser asks; a client that takes anything (`*/*`) is a program."""
     return "text/html" in request.headers.get("accept", "").lower()
+
+
+def _with_slash(request: Request) -> Request:
+    """One with an escaped slash in its path: by `?name=`, if that is in a name; else as it was written."""
+    first, _, name = request.path.rpartition("/")
+    if first in SLASHED:
+        return replace(request, path=first, query={**request.query, "name": name.replace(ESCAPED_SLASH, "/")})
+    return replace(request, path=request.path.replace(ESCAPED_SLASH, "%2F"))
 
 
 def _finds(door: HttpDoor, path: str) -> bool:

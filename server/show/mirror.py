@@ -14,6 +14,7 @@ from typing import Any
 
 import structlog
 import trio
+from msgspec import UNSET
 
 from games.catalogue import catalogue
 from games.game import Game
@@ -36,7 +37,7 @@ from tournament.format import Pairing
 from tournament.presence import Missing
 from tournament.record import Record
 from tournament.score_sheet import Board
-from tournament.settling import both
+from tournament.settling import as_dealt, both
 
 AT_ONCE = 2_000  # entries that are read and decoded in a thread at a time …
 STEP = 50  # … and of those, taken in before others have their turn
@@ -89,6 +90,7 @@ class Held:
             pace=record.opened.pace,
             options=record.options(fact),
             epoch=time.time() - trio.current_time(),
+            dealt_at=None if fact.at is UNSET else fact.at,
         )
         match.put_aside()
         self.replicas[fact.match] = match
@@ -175,8 +177,8 @@ class Mirror:
             if record.state is State.DELETED:
                 continue
             held = self._add(record)
-            for match, pairing in record.dealt.items():
-                held.begin(Dealt(match, pairing, record.own_options.get(match)))
+            for match in record.dealt:
+                held.begin(as_dealt(record, match))
 
     async def warm(self) -> None:
         """Have long tables worked out before anybody looks: from then on, only what is new is added.

@@ -5,8 +5,12 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import reduce
+from operator import getitem
+from typing import get_args
 
 import pytest
+from cyclopts import CoercionError, Token
 
 from server.__main__ import command_line
 from server.commands import COMMANDS
@@ -110,6 +114,7 @@ def test_help_loads_nothing_that_only_a_command_needs() -> None:
         (("tournament", "create", "x", "--game", "quoridor", "--option", "walls"), 2, "NAME=VALUE"),
         (("config", "--config", "is-not-there.toml"), 2, "is-not-there.toml: cannot be read"),
         (("demolish",), 2, "demolish"),
+        (("serve", "--workers", "1.5"), 2, "value for --workers: expected a whole number, not '1.5'"),
         (("tournament", "create", "x", *DECIDE, "--confidence", "1.0"), 2, "--confidence: it has to be < 1"),
         (("tournament", "create", "x", *DECIDE, "--places", "5"), 2, "places can be settled, not 5"),
         (("serve", "--tournament", "x", *DECIDE, "--places", "5"), 2, "places can be settled, not 5"),
@@ -122,6 +127,23 @@ def test_what_cannot_be_done_is_said_in_a_line(words: tuple[str, ...], code: int
     assert reason in said
     assert "Traceback" not in said
     assert code == 1 or said.count("\n") == 1, "wrong usage is one line and nothing else"
+
+
+@pytest.mark.parametrize("written", ["1.5", "2.0", "0.4", "1e3", "2,5", ""])
+def test_what_is_no_whole_number_is_refused_by_every_flag_that_takes_one(written: str) -> None:
+    """Catches a flag of a command to come, too: the parser's own way rounds."""
+    reason, asked = f"expected a whole number, not {written!r}", list[str]()
+    for words in PAGES:
+        command = reduce(getitem, words, command_line(words))
+        for flag in command.assemble_argument_collection() if command.default_command else ():
+            kinds = (flag.hint, *get_args(flag.hint))
+            values = [value for kind in kinds for value in get_args(kind)]  # of a Literal
+            if int in kinds or any(type(value) is int for value in values):
+                asked.append(flag.name)
+                flag.append(Token(keyword=flag.name, value=written))
+                with pytest.raises(CoercionError, match=re.escape(f"{flag.name}: {reason}")):
+                    flag.convert()  # pyright: ignore[reportUnknownMemberType]
+    assert {"--workers", "--tcp", "--show", "--entrants", "--seed", "--games", "--plies"} <= {*asked}
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,15 @@ from typing import Any
 
 import pytest
 import trio
-from msgspec import json
+from msgspec import json, structs
 from trio.testing import MockClock
 
 from games.catalogue import catalogue
 from games.game import Game, Illegal, Pace
 from tests.tournament.world import World, first, play, silent
+from tournament import entries
 from tournament.events import CUT_SHORT, Began, Ending, Moved
-from tournament.facts import Opened, State, Turned
+from tournament.facts import Dealt, Kept, Opened, State, Turned
 from tournament.match import Match
 from tournament.player import Player
 from tournament.store import Memory
@@ -126,6 +127,14 @@ def test_what_is_no_match_that_goes_on_is_refused(moves: tuple[str, ...]) -> Non
         interrupted((list(moves), [1.0] * len(moves)))
 
 
+def test_a_match_has_lasted_as_long_as_was_played_though_the_wall_clock_was_put_back() -> None:
+    """Catches an export in which a match ends before it began."""
+    match = Match(catalogue()["tic-tac-toe"], NAMES, 100.0, kept=KEPT, epoch=1000.0, dealt_at=1090.0)
+    assert match.began == 1090.0
+    match.epoch = 900.0
+    assert match.began == 1000.0 - sum(KEPT[1])
+
+
 # In a tournament
 
 
@@ -179,6 +188,46 @@ async def test_a_tournament_goes_on_with_the_match_that_was_in_play(
     end = here.concluded()[0]
     assert (end.match, end.ending, end.score) == ("cup-1", Ending.PLAYED, (1.0, 0.0))
     assert len(end.moves) == 7
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["", "as by an older host"])
+async def test_when_a_match_began_is_known_after_a_restart_if_it_was_kept(
+    known: bool, autojump_clock: MockClock
+) -> None:
+    await trio.sleep(7.0)
+    left = await left_behind()
+    store = left if known else Memory([_without_a_time(entry) for entry in left.kept()])
+    began = 7.0 if known else None
+    here = World(opened("round-robin"), store)
+    async with trio.open_nursery() as nursery:
+        for player in [awaited(here, name) for name in NAMES]:
+            nursery.start_soon(play, player, silent)
+            player.back()
+        nursery.start_soon(here.tournament.run)
+        await trio.sleep(1.0)
+        (match,) = here.tournament.matches.values()
+        assert match.began == began
+        nursery.cancel_scope.cancel()
+    strange = World(opened("round-robin"), store)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(strange.tournament.run)
+        await trio.sleep(1.0)
+        nursery.cancel_scope.cancel()
+    (end,) = strange.concluded()
+    assert (end.why, end.began) == (CUT_SHORT, began)
+    assert not strange.tournament.record.dealt_at, "of what is over nothing is remembered twice"
+
+
+def _without_a_time(entry: Kept) -> Kept:
+    """As it was kept before there were times in this fact; it is still kept in the same letters."""
+    if not isinstance(entry.fact, Dealt):
+        return entry
+    old = Dealt(*structs.astuple(entry.fact)[:-1])
+    text = '{"type":"dealt","match":"cup-1","pairing":1,"options":null,"keys":['
+    assert entries.body(old).startswith(text)
+    assert entries.body(old).endswith("]}")
+    assert entries.fact(entries.body(old)) == old
+    return structs.replace(entry, fact=old)
 
 
 async def test_what_goes_on_is_kept_as_it_goes_on(autojump_clock: MockClock) -> None:

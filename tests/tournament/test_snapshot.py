@@ -95,7 +95,7 @@ def test_a_snapshot_knows_every_field_of_a_record(format: str) -> None:
     bye = () if formats()[format].endless else (Pairing(number + 1, 1, "e", None),)
     facts += [
         Drew((Pairing(number, 1, "c", "d"), *bye)),
-        Dealt(f"cup-{number}", number, {"rows": 4}, ("ab", ""), ("", "dots /g/1")),
+        Dealt(f"cup-{number}", number, {"rows": 4}, ("ab", ""), ("", "dots /g/1"), 4.5),
     ]
     facts += [Disqualified("a", "?"), Withdrew("b", annulled=True), Claimed("c", "cd", True)]
     facts += [RoundBegan(1000, 5.0), CheckedIn("c"), NoShow("d"), Described("e", "ETH", "e@example")]

@@ -9,6 +9,7 @@ evaluated in `cases.py`.
 
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
 from typing import TypeVar, Unpack
 
 import msgspec
@@ -138,8 +139,14 @@ class Arena:
     def _await_return(self, awaited: Awaited) -> None:
         """Have a battle that the host's stop has interrupted found by its name."""
         seat, player = awaited.seat, awaited.player
-        battle = self._enrol(seat, name=awaited.words, opened=player.back, ended=player.away)
+        opened = partial(self._came_back, player)
+        battle = self._enrol(seat, name=awaited.words, opened=opened, ended=player.away)
         self._awaited[seat] = battle, player
+
+    def _came_back(self, player: Player) -> None:
+        """Its bot has got the name of its battle, and its token with it."""
+        player.back()
+        self._host.reception.trust(player.name, player.game, player)
 
     def _enrol(self, seat: Seat, **extras: Unpack[Extras]) -> Battle:
         """The battle of whoever has that seat: a new one, unless it is awaited there after a restart."""

@@ -10,7 +10,6 @@ that is held and the last battle.
 """
 
 import hmac
-from collections import OrderedDict
 from functools import partial
 
 import trio
@@ -19,7 +18,7 @@ from msgspec import Struct
 from server.host.host import Host
 from server.host.names import BadName, checked, key
 from server.host.opening import OPEN
-from server.host.reception import REPLACED, Key, TooManyNames, Unwelcome, Visit
+from server.host.reception import REPLACED, Key, Out, TooManyNames, Unwelcome, Visit
 from server.host.returning import way_back
 from server.host.secrets import uuid
 from server.http.exchange import Exchange
@@ -30,13 +29,13 @@ from server.net.addresses import Url
 from server.protocols.arena.battle import Battle, Enrol
 from server.protocols.arena.invitations import Invitations
 from server.protocols.arena.messages import PRIVATE
+from server.protocols.arena.untold import Untold
 from server.protocols.common.attendance import Attendance
 from server.protocols.common.states import State as Attending
 from tournament.facts import State
 from tournament.player import GRACE, Seat
 
 DOOR = "arena"
-UNTOLD = 1000  # bots that are away and have yet to hear that their tournament is over
 
 
 class Join(Struct, frozen=True):
@@ -56,7 +55,7 @@ class Guests:
         self.invitations = invitations
         self.enrol = enrol
         self._guests: dict[Key, Guest] = {}
-        self._untold: OrderedDict[Key, tuple[str, str]] = OrderedDict()  # the token, and why nothing is left
+        self.untold = Untold(host)
         self._waiting = False  # for the hour of somebody who is called
 
     async def join(self, exchange: Exchange, game: str, asked: Join) -> None:
@@ -95,23 +94,13 @@ class Guests:
         if self._guests.get(guest.where) is guest:
             del self._guests[guest.where]
 
-    def tell_later(self, where: Key, token: str, why: str) -> None:
-        """Somebody is away and has not heard that, and why, nothing is left for it to play."""
-        self._untold[where] = token, why
-        while len(self._untold) > UNTOLD:
-            self._untold.popitem(last=False)
-        self.host.on_key(token)
-
     def has_news_for(self, game: str, asked: Join) -> bool:
         """Whether somebody joins again here who has not heard that nothing is left for it to play."""
         try:
-            token, _ = self._untold.get((game, key(checked(asked.name))), ("", ""))
+            where = (game, key(checked(asked.name)))
         except BadName:
             return False
-        return bool(token) and _same(token, asked.token)
-
-    def has_been_told(self, where: Key) -> None:
-        self._untold.pop(where, None)
+        return bool(self.untold.why(where, asked.name, asked.token, asked.tournament))
 
     def _expect_one_name(self, where: Key, url: Url) -> None:
         invited = [guest for guest in self._guests.values() if guest.url is not None and guest.where != where]
@@ -126,9 +115,8 @@ class Guests:
         wanted = self.host.tournaments.get(asked.tournament or "")
         if wanted is not None and wanted.record.state is State.FINISHED:
             raise HttpError(410, f"{wanted.record.name} is over")
-        token, why = self._untold.get(where, ("", ""))
-        if token and _same(token, asked.token):
-            self.has_been_told(where)
+        if why := self.untold.why(where, asked.name, asked.token, asked.tournament):
+            self.untold.has_been_told(where)
             raise HttpError(410, why)
 
 
@@ -184,17 +172,28 @@ class Guest:
         except Unwelcome as refusal:
             if before is self.attendance and not (before.current or before.succeeded):
                 self._go()
-            status = 503 if self._host.draining else 429 if isinstance(refusal, TooManyNames) else 409
-            raise HttpError(status, str(refusal)) from None
+            raise HttpError(self._status(refusal), str(refusal)) from None
         if visit is None:
             raise HttpError(409, REPLACED)
         self.attendance = here
         place = visit.player.place or ""
         if self._host.tournaments[place].record.state is State.FINISHED:  # since it began to arrive
-            self._guests.has_been_told(self.where)
+            self._guests.untold.has_been_told(self.where)
             self._go(for_good=True)
             raise HttpError(410, f"{place} is over")
         return visit
+
+    def _status(self, refusal: Unwelcome) -> int:
+        """Of the answer to somebody who may not come in."""
+        match refusal:
+            case _ if self._host.draining:
+                return 503
+            case TooManyNames():
+                return 429
+            case Out():
+                return 410
+            case _:
+                return 409
 
     def enter(self, visit: Visit, exchange: Exchange, url: Url | None) -> None:
         player, self.url = visit.player, url
@@ -337,7 +336,7 @@ class Guest:
         if self._held is not None:
             self._answer(refused(410, why))
         elif self.url is None and visit is not None and visit.token is not None:
-            self._guests.tell_later(self.where, visit.token, why)
+            self._guests.untold.tell_later(self.where, visit.token, why)
         self._go(for_good=True)
 
     def _go(self, *, for_good: bool = False) -> None:

@@ -4,6 +4,7 @@ import json
 import tracemalloc
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -20,7 +21,7 @@ from games.perfect import Grades, grades
 from games.santorini import GAME as SANTORINI
 from games.tictactoe import GAME
 from server.commands.results import listed
-from server.host.grading import KNOWN, WAIT, Grader, Summary
+from server.host.grading import KNOWN, LATER, SOON, TRIES, WAIT, Grader, Summary
 from server.host.thinker import Failed, Thinker
 from server.net.guard import Guard
 from tests.hang import HANG
@@ -234,6 +235,49 @@ async def test_only_the_latest_matches_count_without_a_restart_too(
     async with grading(Worker()) as again:
         assert grown == figures(await added_up(again, record))
     assert grown[0] == 4
+
+
+async def test_a_match_whose_grading_failed_is_graded_again_a_while_later_and_counts_where_it_ended(
+    autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("server.host.grading.LATEST", 4)
+    worker, record = Worker(), event(2)
+    worker.broken = True
+    async with grading(worker) as here:
+        here.summary(record, fetch)
+        await trio.testing.wait_all_tasks_blocked()
+        assert worker.begun == 2
+        worker.broken = False
+        record.add(Drew((Pairing(3, 3, "ann", "bob"),)))
+        record.add(over(3))
+        here.summary(record, fetch)
+        await trio.sleep(SOON / 2)
+        assert figures(here.summary(record, fetch))[0] == 1, "no other is tried again at once"
+        await trio.sleep(SOON / 2)
+        assert (await added_up(here, record)).matches == 3
+        for number in (4, 5, 6):
+            record.add(Drew((Pairing(number, number, "ann", "bob"),)))
+            record.add(over(number))
+        grown = figures(await added_up(here, record))
+    async with grading(Worker()) as again:
+        assert grown == figures(await added_up(again, record)), "it leaves when its time has come"
+
+
+async def test_a_match_that_cannot_be_graded_is_tried_ever_more_seldom_and_then_no_more(
+    autojump_clock: MockClock,
+) -> None:
+    worker, record, tried = Worker(), event(1), list[float]()
+    worker.broken = True
+    async with grading(worker) as here:
+        for second in range(0, 4 * int(LATER), 5):
+            before = worker.begun
+            here.summary(record, fetch)
+            await trio.sleep(5.0)
+            tried += [float(second)] * (worker.begun - before)
+    between = [later - earlier for earlier, later in pairwise(tried)]
+    assert len(tried) == TRIES
+    for last, (wait, longer) in enumerate(pairwise(between), 1):
+        assert wait < longer <= LATER + 5.0, last
 
 
 async def test_a_match_without_a_move_or_without_a_result_is_no_graded_match(

@@ -111,7 +111,9 @@ async def test_a_bot_is_asked_about_and_its_ratings_are_made_once_for_all(autoju
         assert (career["rating"], career["interval"]) == (version["rating"], version["interval"])
         slashed = await here.read("/api/bots?name=c/d")
         assert slashed["games"][0]["versions"][0]["version"] is None
+        assert await here.read("/api/bots/c%2Fd") == slashed
         assert here.host.versions.made == 1
         assert "expected ?name=" in (await here.read("/api/bots", 400))["error"]
         assert "nobody named" in (await here.read("/api/bots/eve", 404))["error"]
+        assert "nobody named 'e/f'" in (await here.read("/api/bots/e%2Ff", 404))["error"]
         assert msgspec.json.encode(found)

@@ -1,5 +1,6 @@
 """Old paths in other spellings, through the doors: who is sent on, who is served, who is told of nothing."""
 
+import html
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
@@ -194,6 +195,36 @@ async def test_a_method_that_an_address_does_not_take_is_told_those_that_it_does
 async def test_where_nothing_is_nothing_is_found(method: str, path: str, autojump_clock: MockClock) -> None:
     async with whole() as ask:
         assert (await ask(method, path)).status == 404
+
+
+@pytest.mark.parametrize("browser", [False, True])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/tournaments/c%2Fd",
+        "/api/tournaments/rr%2Fstandings",
+        "/api/matches/rr%2F1",
+        "/api/groups/c%2Fd",
+        "/api/games/c%2Fd",
+        "/tournaments/c%2Fd",
+        "/matches/c%2Fd",
+        "/bots/c%2Fd/e",
+        "/nothing%2Fwhatever",
+        "/%2e%2Fapi/games",
+    ],
+)
+async def test_of_all_names_only_that_of_a_bot_may_hold_a_slash(
+    path: str, browser: bool, autojump_clock: MockClock
+) -> None:
+    async with whole() as ask:
+        for written in (path, path.replace("F", "f")):
+            answer = await ask("GET", written + browser * " HTTP/1.1\r\nAccept: text/html\r\nX: a")
+            assert answer.status == 404
+            assert f"here is nothing at {path.replace('%2e', '.')}".encode() in answer.body
+        for path in ("/api/bots/c%2Fd", "/bots/c%2fd"):
+            answer = await ask("GET", path)
+            assert answer.status == 404
+            assert "obody named 'c/d'" in html.unescape(answer.body.decode()), "which somebody may be"
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from tests.chaos.bots import connect_4
@@ -34,14 +35,24 @@ def url(server: Server) -> str:
 
 
 @pytest.fixture(scope="module")
-def hosts(url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Served]]:
-    """Two for all tests, of which the last has the database forget one of them."""
-    with ExitStack() as stack:
-        found: list[Served] = []
+def begun(url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Served]]:
+    """Two hosts for all tests, by what the database said of who takes over when each was ready.
+
+    The last test has the database forget one of them.
+    """
+    with ExitStack() as stack, closing(psycopg.connect(url, autocommit=True)) as session:
+        found: dict[str, Served] = {}
         for name in ("one", "other"):
-            found.append(Served(tmp_path_factory.mktemp(name), *SHARED, url))
-            stack.callback(found[-1].kill)
+            host = Served(tmp_path_factory.mktemp(name), *SHARED, url)
+            said = session.execute("SELECT id, NOT draining FROM hosts ORDER BY id").fetchall()
+            stack.callback(host.kill)
+            found[str(said)] = host
         yield found
+
+
+@pytest.fixture(scope="module")
+def hosts(begun: dict[str, Served]) -> list[Served]:
+    return [*begun.values()]
 
 
 class Roaming:
@@ -188,6 +199,11 @@ def order(host: Served, tournament: str, what: str) -> int:
         f"POST /api/tournaments/{tournament}/{what} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
         f"Authorization: Bearer {token}\r\nContent-Length: 2\r\n\r\n{{}}"
     )[0]
+
+
+def test_a_host_is_ready_when_the_others_know_that_it_takes_over(begun: dict[str, Served]) -> None:
+    """Catches a host that does not say so, and that others hear of with a later heartbeat."""
+    assert [*begun] == ["[(1, True)]", "[(1, True), (2, True)]"]
 
 
 def test_bots_of_all_protocols_play_and_orders_are_taken_whichever_host_they_come_to(

@@ -9,7 +9,9 @@ import trio
 from trio.testing import MockClock
 
 from server.net.limits import Limits
+from server.protocols.arena.guest import Join
 from server.protocols.arena.messages import FLIP
+from server.protocols.arena.untold import LATE
 from tests.server.protocols.interrupted import Late
 from tests.server.protocols.knight import Knight
 from tests.server.protocols.lists import (
@@ -844,8 +846,10 @@ async def test_a_battle_goes_on_after_a_restart(
     async with lists(settings, store=store) as here:
         fighters = {name: Fighter(here, "") for name in TOKENS}
         clients = {name: await here.join(name, **_brought(token)) for name, token in tokens.items()}
+        given: dict[str, str] = {}
         for name, fighter in fighters.items():
-            fighter.battle = await answered(clients[name])
+            _, answer = await said(clients[name])
+            fighter.battle, given[name] = answer["battleId"], answer["token"]
             await fighter.start()
         first, second = sorted(fighters, key=lambda name: fighters[name].side)
         await fighters[first].put("C")
@@ -858,8 +862,8 @@ async def test_a_battle_goes_on_after_a_restart(
             early = await here.says(f"/tic-tac-toe/play/{battles[second]}", {"action": "putSymbol"})
             assert early == (409, {"error": "battle not started"})
             for name, battle in battles.items():
-                if joins and tokens[name] is not None:
-                    assert await answered(await here.join(name, **_brought(tokens[name]))) == battle
+                if joins:
+                    assert await answered(await here.join(name, token=given[name])) == battle
                 fighter = fighters[name] = Fighter(here, battle)
                 assert await fighter.start() == [put("O", "C")]
         left = Late(left)
@@ -880,6 +884,109 @@ async def test_a_battle_goes_on_after_a_restart(
 
 def _brought(token: str | None) -> dict[str, str]:
     return {} if token is None else {"token": token}
+
+
+@pytest.mark.parametrize("settings", [CUP, {}], ids=["a tournament", "an open table"])
+async def test_who_had_not_opened_its_stream_before_a_restart_is_led_to_its_battle_by_its_token(
+    settings: dict[str, str], autojump_clock: MockClock
+) -> None:
+    """Catches a bot that waits until its match is void, because it had not been heard of since its answer."""
+    store = Memory()
+    async with lists(settings, store=store) as here:
+        clients = {name: await here.join(name) for name in TOKENS}
+        answers = {name: (await said(client))[1] for name, client in clients.items()}
+    for again in (False, True):
+        async with lists(settings, store=Late(store)) as here:
+            for name, answer in answers.items():
+                if again:
+                    await Fighter(here, answer["battleId"]).start()
+                    assert (await here.says("/tic-tac-toe/join", {"name": name}))[0] == 409, "it is heard of"
+                assert (await said(await here.join(name, token=answer["token"])))[1] == answer
+            assert not endings(here, settings.get("tournament", "open-tic-tac-toe"))
+
+
+async def over_and_stopped(store: Memory) -> None:
+    """A host that stopped when a tournament was over, and neither bot had heard of that."""
+    async with lists(CUP, store=store) as here:
+        clients = {name: await here.join(name, token=token) for name, token in TOKENS.items()}
+        fighters = [Fighter(here, await answered(client)) for client in clients.values()]
+        for fighter in fighters:
+            await fighter.start()
+        for fighter in sorted(fighters, key=lambda each: each.side):
+            await fighter.flip()
+        await trio.sleep(1.0)
+        assert here.host.tournaments["cup"].record.state is State.FINISHED
+
+
+async def test_who_is_away_over_the_end_and_a_restart_hears_of_the_end_once(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches a bot that joins again for its next match and waits at an open table for ever."""
+    store = Memory()
+    await over_and_stopped(store)
+    async with lists(CUP, store=Late(store)) as here:
+        ann, bob = [{"name": name, "token": token} for name, token in TOKENS.items()]
+        assert here.arena._guests.has_news_for("tic-tac-toe", msgspec.convert(ann, Join))
+        assert await here.says("/tic-tac-toe/join", ann) == (410, {"error": "cup is over"})
+        assert await here.waits(await here.join(**ann)), "now it waits at the open table"
+        assert await here.says("/tic-tac-toe/join", bob) == (410, {"error": "cup is over"})
+
+
+async def test_who_comes_long_after_the_end_or_has_played_since_comes_for_something_else(
+    autojump_clock: MockClock,
+) -> None:
+    store = Memory()
+    await over_and_stopped(store)
+    async with lists(CUP, store=Late(store)) as here:
+        await trio.sleep(LATE + 1.0)
+        assert await here.waits(await here.join("ann", token=TOKENS["ann"]))
+    store = Memory()
+    await over_and_stopped(store)
+    left = Late(store)
+    async with lists(CUP, store=left) as here:
+        for name, token in TOKENS.items():
+            assert (await here.says("/tic-tac-toe/join", {"name": name, "token": token}))[0] == 410
+        clients = [await here.join(name, token=token) for name, token in TOKENS.items()]
+        ann, bob = [Fighter(here, await answered(client)) for client in clients]
+        for fighter in (ann, bob):
+            await fighter.start()
+        first, second = sorted((ann, bob), key=lambda each: each.side)
+        await first.put("C")
+        await second.put("N")
+        await first.flip()
+        await second.flip()
+        await trio.sleep(1.0)
+        assert endings(here)
+    async with lists(CUP, store=Late(left)) as here:
+        clients = [await here.join(name, token=token) for name, token in TOKENS.items()]
+        assert [await answered(client) for client in clients], "they are dealt the next match"
+
+
+async def test_who_was_taken_out_hears_of_it_after_a_restart(autojump_clock: MockClock) -> None:
+    store = Memory()
+    async with lists({**CUP, "entrants": "3"}, store=store) as here:
+        for name in ("ann", "bob"):
+            await here.join(name, token=OWN + name)
+        await trio.sleep(1.0)
+        await Desk(here.host.tournaments["cup"]).withdraw("ann")
+    async with lists(CUP, store=Late(store)) as here:
+        out = {"error": "ann was withdrawn from cup: ask its organiser why"}
+        assert await here.says("/tic-tac-toe/join", {"name": "ann", "token": OWN + "ann"}) == (410, out)
+
+
+async def test_who_never_got_its_answer_before_a_restart_may_come_anew_and_others_to_their_battles(
+    autojump_clock: MockClock,
+) -> None:
+    """Whoever comes first has a name whose token may not have arrived; a battle is its bot's."""
+    store = Memory()
+    async with lists(CUP, store=store) as here:
+        clients = {name: await here.join(name) for name in TOKENS}
+        answers = {name: (await said(client))[1] for name, client in clients.items()}
+    async with lists(CUP, store=Late(store)) as here:
+        anew = await here.join("ann")
+        assert await here.waits(anew)
+        assert await Fighter(here, answers["ann"]["battleId"]).start() == []
+        assert (await said(await here.join("bob", token=answers["bob"]["token"])))[1] == answers["bob"]
 
 
 async def test_a_battle_that_is_played_over_another_protocol_is_not_found(autojump_clock: MockClock) -> None:

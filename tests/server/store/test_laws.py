@@ -60,6 +60,7 @@ EVERY_KIND: list[AnyFact] = [
     Turned(State.PAUSED),
     Drew((Pairing(1, 1, "ann", "bob"), Pairing(2, 1, "cas", None))),
     Dealt("cup-1", 1, {"rows": 3}),
+    Dealt("cup-3", 1, at=1700000000.125),
     PLAYED,
     Withdrew("ann", annulled=True),
     Disqualified("bob", "two bots in one"),

@@ -1,0 +1,100 @@
+"""Bots that are away and have yet to hear that nothing is left for them to play, and why.
+
+Each hears it once, when it joins again. While a tournament is held here, its bots say what they have not
+heard on their way out. Of one that was over when the host was started, its record says whose a name was;
+nobody knows any more who has heard, so what is said of it is bounded by time, and by what was played since.
+"""
+
+import hmac
+from collections import OrderedDict
+from typing import Any
+
+from msgspec import Struct
+
+from server.host.host import Host
+from server.host.names import checked
+from server.host.reception import Key
+from server.host.secrets import token_digest
+from tournament.facts import AnyFact, State, Turned
+from tournament.record import Record
+from tournament.settling import both
+
+UNTOLD = 1000  # bots of whom that is remembered, and as many that have heard
+LATE = 3600.0  # seconds after the end of a tournament: whoever comes later has come for something else
+
+
+class News(Struct, frozen=True):
+    digest: str  # of the token of whoever is to hear it
+    why: str
+
+
+class Untold:
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._news: OrderedDict[Key, News] = OrderedDict()
+        self._told: OrderedDict[Key, None] = OrderedDict()
+        self._ended_here: set[str] = set()  # tournaments, as they are kept, whose bots are told or in `_news`
+        host.on_fact.append(self._hear)
+
+    def tell_later(self, where: Key, token: str, why: str) -> None:
+        """Somebody is away and has not heard that, and why, nothing is left for it to play."""
+        self._news[where] = News(token_digest(token).hex(), why)
+        _bound(self._news)
+        self._host.on_key(token)
+
+    def why(self, where: Key, name: str, token: str | None, tournament: str | None) -> str:
+        """Why nothing is left for whoever joins like that, if it has not heard; "" if something may be."""
+        if token is None:
+            return ""
+        digest = token_digest(token).hex()
+        news = self._news.get(where)
+        if news is not None and hmac.compare_digest(news.digest, digest):
+            return news.why
+        if where in self._told or tournament is not None:
+            return ""
+        return self._from_before(name, where[0], digest)
+
+    def has_been_told(self, where: Key) -> None:
+        self._news.pop(where, None)
+        self._told[where] = None
+        _bound(self._told)
+
+    def _from_before(self, name: str, game: str, digest: str) -> str:
+        """The same of the tournament that ended last of those that were over when the host was started."""
+        name = checked(name)
+        records = self._host.roll.of(name, game)
+        over = [record for record in records if self._was_of(record, name, digest)]
+        if not over:
+            return ""
+        last = max(over, key=_ended)
+        ended = _ended(last)
+        recent = 0 <= self._host.wall() - ended <= LATE
+        been_since = any(_plays_since(each, name, ended) for each in records)
+        return f"{last.name} is over" if recent and not been_since else ""
+
+    def _was_of(self, record: Record, name: str, digest: str) -> bool:
+        """Whether a name was its token's in a tournament of which nobody here saw the end."""
+        over = record.state is State.FINISHED and record.kept_as not in self._ended_here
+        return over and hmac.compare_digest(record.claims.get(name, ""), digest)
+
+    def _hear(self, tournament: Any, fact: AnyFact) -> None:
+        if isinstance(fact, Turned) and fact.state is State.FINISHED:
+            self._ended_here.add(tournament.record.kept_as)
+
+
+def _ended(record: Record) -> float:
+    """When its last match ended, by the wall clock; 0 if that is not known."""
+    return next((at for match in reversed(record.recent) if (at := record.matches[match].ended)), 0.0)
+
+
+def _plays_since(record: Record, name: str, when: float) -> bool:
+    """Whether somebody plays there, or has since then: it has joined again, and so it has heard."""
+    if any(name in both(record.drawn[number]) for number in record.dealt.values()):
+        return True
+    latest = (record.matches[match] for match in record.recent)
+    return any(name in match.players and (match.ended or 0.0) > when for match in latest)
+
+
+def _bound(known: OrderedDict[Key, Any]) -> None:
+    while len(known) > UNTOLD:
+        known.popitem(last=False)
