@@ -114,7 +114,7 @@ def announce(form: Format | None, sentence: str, **values: str) -> None:
         print(sentence, file=sys.stderr, flush=True)  # noqa: T201
 
 
-def best_effort() -> suppress[OSError]:
+def best_effort() -> suppress:
     """Go on if what is written to standard error cannot be: no match ends for want of somebody to tell.
 
     Its disk may be full, or whoever read it may have gone.
