@@ -22,17 +22,15 @@ from tournament.facts import (
     State,
     Turned,
 )
-from tournament.in_play import InPlay
 from tournament.player import Seat
 from tournament.store import Memory
 
 EPOCH = 1_760_000_000.0
 
 
-@pytest.fixture
-def a_wall_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Has tournaments believe that it is 2025, and not the beginning of 1970."""
-    monkeypatch.setattr(InPlay, "epoch", lambda play: EPOCH)
+def in_2025() -> float:
+    """A wall clock that does not stand at the beginning of 1970."""
+    return EPOCH + trio.current_time()
 
 
 async def refused_and_silent(seat: Seat) -> None:
@@ -43,10 +41,8 @@ async def refused_and_silent(seat: Seat) -> None:
                 seat.play("e99")
 
 
-async def test_a_result_has_its_times_and_causes_by_the_wall_clock(
-    autojump_clock: MockClock, a_wall_clock: None
-) -> None:
-    async with table("connect-4") as (here, nursery):
+async def test_a_result_has_its_times_and_causes_by_the_wall_clock(autojump_clock: MockClock) -> None:
+    async with table("connect-4", wall=in_2025) as (here, nursery):
         for name, behave in (("ann", refused_and_silent), ("bob", silent)):
             player = here.come(name)
             await here.tournament.enter(name)

@@ -27,7 +27,13 @@ Behaviour = Callable[[Seat], Awaitable[None]]
 class World:
     """One tournament of Tic-Tac-Toe, unless told otherwise, and everything that it needs."""
 
-    def __init__(self, opened: Opened, store: Memory | None = None, **options: Any) -> None:
+    def __init__(
+        self,
+        opened: Opened,
+        store: Memory | None = None,
+        wall: Callable[[], float] = trio.current_time,
+        **options: Any,
+    ) -> None:
         self.lobby = Lobby()
         self.store = store or Memory()
         self.timekeeper = Timekeeper(inf)
@@ -41,7 +47,7 @@ class World:
             self.store,
             self.timekeeper,
             told=self.told.append,
-            wall=trio.current_time,
+            wall=wall,
             **options,
         )
         self.desk = Desk(self.tournament)
