@@ -164,5 +164,6 @@ def _ending(match: dict[str, Any]) -> str:
     if match["ending"] == "void":
         return f"It counts for nothing: {match['why']}.{whose}{when}"
     winner = match["winner"]
-    result = "A draw" if winner is None else f"{match['players'][winner]} has won"
+    nobody = "A draw" if match["ending"] == "played" else "Both have lost"
+    result = nobody if winner is None else f"{match['players'][winner]} has won"
     return f"{result}: {match['why']} ({match['ending']}).{whose}{when}"

@@ -5,6 +5,6 @@ requests. A dialect is a value (`dialect.py`) that is found by being here
 (`catalogue.py`): one file, or one folder with a module `dialect`. `api` is for
 scripts, not for bots.
 
-May import: `net`, `http`, `host`, `export`, `config` and `exits`. No dialect
+May import: `net`, `http`, `host`, `export` and `config`. No dialect
 imports another.
 """

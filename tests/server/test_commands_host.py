@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from server.commands.results import listed
 from server.programs.child import started
 from server.store.data_folder import TOKEN
 from tests.hang import HANG, wait_for
@@ -297,3 +298,12 @@ def test_a_name_that_came_without_a_token_is_released_or_bound_by_a_command(
         assert (done, json.loads(told)["name"]) == (0, "ann")
         done, token, _ = desk("tournament", "release", "seats", "ann", "--bind")
         assert (done, len(token.strip()) >= 16) == (0, True)
+
+
+@pytest.mark.parametrize(("ending", "said"), [("played", "A draw: so"), ("left", "Both have lost: so")])
+def test_what_nobody_has_won_is_a_draw_only_where_it_was_played(ending: str, said: str) -> None:
+    nothing: dict[str, Any] = {"moves": [], "times": [], "notes": [], "cause": [], "fault": None, "plies": 0}
+    how = {"winner": None, "ending": ending, "why": "so", "began": None, "ended": None, "options": {}}
+    unknown = dict.fromkeys(("mistakes", "accuracy", "ungraded", "estimate"))
+    match = {"match": "cup-1", "game": "santorini", "players": ["ann", "bob"]} | nothing | how | unknown
+    assert f"{said} ({ending})." in listed(match)
