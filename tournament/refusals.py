@@ -1,4 +1,4 @@
-"""What cannot be asked of a tournament, in words for whoever asked: here, for whoever wants to take part."""
+"""Refusing what cannot be asked of a tournament, in words for whoever asked; here, to take part in it."""
 
 from tournament.facts import State
 from tournament.record import Record
@@ -13,12 +13,12 @@ class NotNow(Refusal):
 
 
 def takes_entrants(record: Record) -> bool:
-    """Whether somebody new may enter by coming."""
+    """Whether a new bot may enter by coming."""
     return record.format.endless or (record.state is State.REGISTERING and not _full(record))
 
 
 def expect_room(record: Record, *, late: bool) -> None:
-    """Raise `Refusal` where nobody new is taken in. `late`: an organiser lets it come after the start."""
+    """Raise `Refusal` where nobody new is taken in. `late`: an organiser lets a bot come after the start."""
     if record.state is State.FINISHED:
         raise Refusal(f"{record.name} is over")
     if record.state is State.REGISTERING:
@@ -34,7 +34,7 @@ def expect_room(record: Record, *, late: bool) -> None:
 
 
 def expect_not_out(record: Record, name: str) -> None:
-    """Raise `Refusal` where somebody was taken out of a tournament, and comes again."""
+    """Raise `Refusal` where a bot comes again that was taken out of the tournament."""
     if name in record.no_shows:
         why = f"{name} had not checked in to {record.name} when that began, and is not drawn"
         raise Refusal(f"{why}: its organiser can still let you in" if record.format.late else why)
@@ -43,7 +43,7 @@ def expect_not_out(record: Record, name: str) -> None:
 
 
 def taken_out(record: Record, name: str) -> Refusal | None:
-    """Why nothing is dealt there any more to somebody whom the organiser has taken out, if that was done."""
+    """Why an entrant is dealt nothing any more, if an organiser has taken it out; else None."""
     if name in record.disqualified:
         return Refusal(f"{name} was disqualified from {record.name}: ask its organiser why")
     if has_withdrawn(record, name):
@@ -52,7 +52,7 @@ def taken_out(record: Record, name: str) -> Refusal | None:
 
 
 def has_withdrawn(record: Record, name: str) -> bool:
-    """Whether an entrant was withdrawn, and no more than that."""
+    """Whether an entrant was withdrawn, and not disqualified."""
     return name in record.out and name not in record.no_shows and name not in record.disqualified
 
 

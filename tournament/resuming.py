@@ -14,7 +14,7 @@ from tournament.record import Record
 from tournament.settling import both
 from tournament.store import Story
 
-Awaited = Callable[[Seat, Player, str], None]  # a seat, whose it is, and how its dialect finds the way back
+Awaited = Callable[[Seat, Player, str], None]  # a seat, its player, and how its dialect finds the way back
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -29,7 +29,7 @@ class Resuming:
         self._awaited = awaited
 
     async def go_on(self, stories: Mapping[str, Story]) -> list[str]:
-        """Go on with all that can be gone on with, by what was kept of each; returns the other matches."""
+        """Go on with every match that can go on from what was kept of it; returns the other matches."""
         void: list[str] = []
         for match in [each for each in self._record.dealt if each not in self._play.matches]:
             if not self._resume(match, stories.get(match, ((), ()))):
@@ -55,7 +55,7 @@ class Resuming:
         return begun
 
     def _returning(self, name: str, key: str, way_back: str) -> Player | None:
-        """Whoever is to go on with a match: by its key the lobby has it, else it comes for that match."""
+        """The player that goes on with a match: the lobby has it by its key, or it comes for that match."""
         if key or name in self._record.claims or not way_back:
             found = self._lobby.find(name, self._game, self._record.name)
             return None if found is None or found.seat is not None else found
