@@ -121,7 +121,7 @@ class Host:
         # The addresses of the hosts that hold tournaments, by name, and what is known of each host.
         self.say_holders: Callable[[], Mapping[str, str]] = dict
         self.say_hosts: Callable[[], list[dict[str, Any]]] = list
-        self.say_health: Callable[[], Any] = lambda: None  # of all of them; None: there is this one alone
+        self.say_health: Callable[[], Any] = lambda: None  # the health of all; None: there is only this host
         # Called with each secret by which requests find what this process has: a session, or a place.
         self.on_key: Callable[[str], None] = lambda key: None
         # Whether something is such a secret of another process, which led a request here.
@@ -352,7 +352,7 @@ class Host:
         return self.placing.here(tournament)
 
     async def drain(self) -> None:
-        """Let nobody in, begin nothing, and wait for what no restart can resume, while it can be kept."""
+        """Let nobody in, begin nothing, and wait for what no restart can resume, while facts can be kept."""
         self.draining = True
         for tournament in self.tournaments.values():
             tournament.halt()

@@ -25,7 +25,7 @@ LAST = 0.5  # seconds before the end of its time at which a slow player moves
 ONE_IN = 4  # one in so many turns, a careless player tries an illegal move first
 MIDDLE = 2  # the turn, of its own, at which an unreliable player hangs up or flips
 ABSENCE = 2.0  # seconds for which a player that comes back is gone
-JUNK: Sequence[object] = ("*flips the table*", {"board": "upside down"}, [], None, -1)  # moves in no game
+JUNK: Sequence[object] = ("*flips the table*", {"board": "upside down"}, [], None, -1)  # moves of no game
 
 QUICK = 0.05  # seconds for a brain that needs next to none
 STRONG = 0.5

@@ -1,8 +1,8 @@
-"""What strangers may use up: every limit a door has, its unit, and why it is what it is.
+"""What strangers may use up: every limit of a door, its unit, and the reason for it.
 
-Data, and the bucket that counts credits. Each limit is enforced elsewhere, by
-whatever it limits. The organiser may set each of them; the defaults are meant to be
-wide enough for every honest bot and too narrow for abuse.
+Data, and the bucket that counts credits. Each limit is enforced elsewhere, in the
+code that it limits. The organiser may set each of them; the defaults are meant to
+be wide enough for every honest bot and too narrow for abuse.
 """
 
 from msgspec import Struct
@@ -20,9 +20,9 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     # Who may come in.
     connections_per_address: int = 64  # an organiser's lab or a university's gateway is one address
-    unauthenticated: int = 256  # connections that have not shown who they are; past it the oldest goes
+    unauthenticated: int = 256  # connections that have not shown who they are; beyond, the oldest goes
     spare_files: int = 128  # of RLIMIT_NOFILE: kept back for the store, logs and house bots
-    trust_loopback: bool = True  # 127.0.0.0/8 and ::1 count only as open files: tests and own labs live there
+    trust_loopback: bool = True  # 127.0.0.0/8 and ::1 count only as open files: tests and labs use them
     backlog: int = 1024  # connections that wait in the kernel: a whole tournament may connect at once
 
     # What is read.
@@ -30,28 +30,28 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     json_line_bytes: int = 4096  # a house message with everything in it is below 1 KiB
     message_bytes: int = 65536  # a websocket message
     frames_per_message: int = 64  # the library bounds neither empty nor tiny fragments
-    echo_bytes: int = 256  # how much of what was sent an `ignored` repeats: the host is no amplifier
+    echo_bytes: int = 256  # of what was sent, repeated in an `ignored`: the host is no amplifier
     hello_seconds: float = 5.0  # until a TCP bot has said its name
     handshake_seconds: float = 5.0  # TLS or websocket; half a handshake is held no longer than this
 
     # How often.
     messages: Rate = Rate(100, 20.0)  # anything a bot says, except for the one answer to each question
-    junk: Rate = Rate(20, 10.0)  # what cannot be read or comes out of turn; past it the connection ends
+    junk: Rate = Rate(20, 10.0)  # what cannot be read or comes out of turn; beyond, the connection ends
     early_messages: int = 16  # between a house hello and its welcome, which takes a few milliseconds
     junk_total: int = 50  # the same, over the life of a connection
     control_frames: Rate = Rate(20, 10.0)  # websocket pings and pongs
-    late_answers: int = 8  # that wait for one c4-arena bot; what comes out of step beyond them gets none
+    late_answers: int = 8  # answers that wait for one c4-arena bot; further messages out of step get none
     flood_pause_seconds: float = 0.2  # between two reads of 4 KiB from a websocket that floods
 
-    takeovers: Rate = Rate(5, 60.0)  # of one name: two clients with one token would take turns forever
+    takeovers: Rate = Rate(5, 60.0)  # of one name: two clients with the same token would take turns forever
     new_names: Rate = Rate(2000, 100.0)  # from one address: an organiser's thousand bots, and as many again
     wrong_tokens: Rate = Rate(10, 60.0)  # from one address
-    log_lines: Rate = Rate(200, 60.0)  # that one address may cause; the log says how many more there were
+    log_lines: Rate = Rate(200, 60.0)  # for one address; the log says how many more there were
 
     # After a restart.
-    resume_seconds: float = 30.0  # that a match which was in play waits for its players; then it is void
+    resume_seconds: float = 30.0  # that a match in play waits for its players; then it is void
 
-    # Opponents of the host's own, for bots that ask for one by name.
+    # House players, for bots that ask for one by name.
     practice: int = 32  # at once: each may think half a second for every move, in one of two processes
     practice_per_address: int = 8  # of these, for the bots of one address
 
@@ -68,45 +68,45 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     body_seconds: float = 10.0  # from the end of the headers to the end of the body
     idle_seconds: float = 75.0  # between an answer and the next request; nginx has the same
     lent_waiting: int = 256  # connections on their way to the process that shows pages; beyond, 503
-    linger_seconds: float = 2.0  # for the client to take the last answer in before the connection goes
+    linger_seconds: float = 2.0  # for the client to take in the last answer before the connection goes
 
     # The Arena.
     start_seconds: float = 300.0  # until a bot opens the stream of its battle: it may have to wake up
     flip_seconds: float = 10.0  # to flip the table at an opponent's fault; the opponent's next match waits
-    battles_kept: int = 1000  # that are over, to be told again; some 10 KB each at most
-    called_bots: int = 1000  # that are present without a connection, because they gave an address
-    table_seconds: float = 3600.0  # that a bot is called from an open table before it has to join again
+    battles_kept: int = 1000  # battles that are over, kept to be told again; some 10 KB each at most
+    called_bots: int = 1000  # present without a connection, because they gave an address
+    table_seconds: float = 3600.0  # for which a bot is called at an open table before it has to join again
     evaluations: int = 8  # at once
-    evaluations_kept: int = 200  # that are over
+    evaluations_kept: int = 200  # evaluations that are over
 
     # Calling bots.
     calls_at_once: int = 8  # each may last `call_seconds`
     call_pause_seconds: float = 1.0  # between two calls of one server: the host floods nobody
-    connect_seconds: float = 3.0  # the look-up of a name included
-    call_seconds: float = 5.0  # in all: bots that answer only after the match are hung up on
+    connect_seconds: float = 3.0  # including the look-up of a name
+    call_seconds: float = 5.0  # in all: the host hangs up on bots that answer only after the match
     call_answer_bytes: int = 1024  # read of an answer, and dropped
 
     # Hexagon Dots and the house protocol over HTTP, where a bot has no connection of its own.
-    games: int = 256  # of Hexagon Dots, where nobody plays or waits any more: the largest takes 200 kB
-    sessions: int = 4096  # of the house protocol: what a thousand bots have, and some that came back
-    session_seconds: float = 60.0  # that a bot may be silent and not listening: it may think as long as that
-    session_begin_seconds: float = 10.0  # from the welcome to the first request, or it was never got
+    games: int = 256  # of Hexagon Dots, in which nobody plays or waits any more: the largest takes 200 kB
+    sessions: int = 4096  # of the house protocol: enough for a thousand bots, and some that came back
+    session_seconds: float = 60.0  # that a bot may be silent and not listening: it may think for as long
+    session_begin_seconds: float = 10.0  # from the welcome to the first request; else it never arrived
     poll_seconds: float = 25.0  # that a long poll is held: some proxies cut at 30
     model_seconds: float = 600.0  # that a language model may be silent: slow ones think for minutes
     heartbeat_seconds: float = 15.0  # of silence on an event stream before a sign of life, for proxies too
 
     # Several workers.
-    worker_seconds: float = 10.0  # without a sign of life, and it is replaced: no step of play takes so long
+    worker_seconds: float = 10.0  # without a sign of life until it is replaced: no step of play is so long
 
     # What is written.
     outbox_messages: int = 256  # kept for a peer that does not read
     outbox_bytes: int = 1 << 20  # the same in bytes: 100 deaf peers cost 100 MiB at the very worst
-    outbox_seconds: float = 10.0  # without a byte taken, and the peer is cut
+    outbox_seconds: float = 10.0  # without a byte taken before the peer is cut off
 
     # What was said in the latest matches, kept for the bots' authors.
-    wire_log_bytes: int = 32 << 20  # in all; past it the oldest match is forgotten
-    wire_log_seat_bytes: int = 65536  # of one bot in one match: some 200 messages; past it the oldest go
-    wire_log_message_bytes: int = 4096  # of one message: what is longer is cut
+    wire_log_bytes: int = 32 << 20  # in all; beyond, the oldest match is forgotten
+    wire_log_seat_bytes: int = 65536  # of one bot in one match: some 200 messages; beyond, the oldest go
+    wire_log_message_bytes: int = 4096  # of one message: longer ones are cut
 
 
 class Bucket:
@@ -120,7 +120,7 @@ class Bucket:
         self._credits = float(rate.credits)
 
     def take(self, now: float, cost: float = 1.0) -> bool:
-        """Spend `cost` credits if there are so many; else spend nothing and say False."""
+        """Spend `cost` credits if there are so many; else spend nothing and return False."""
         most, seconds = self._rate.credits, self._rate.seconds
         self._credits = min(most, self._credits + (now - self._at) * most / seconds)
         self._at = now
