@@ -44,7 +44,7 @@ class LogBudget:
         return event
 
     def rest(self) -> dict[str, int]:
-        """How many lines were left out that no line has told of; from now on they are told."""
+        """How many lines were left out and not mentioned yet; from now on they count as mentioned."""
         left_out, self._left_out = self._left_out, Counter()
         return left_out
 

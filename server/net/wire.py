@@ -91,7 +91,7 @@ class Wire(Protocol):
         return True, True
 
     def take_back(self) -> bytes:
-        """Read and write again; return what the peer sent and they have not read, if it was taken from it."""
+        """Read and write again; returns bytes of the peer's that the other process has not read, if any."""
         return b""
 
 
