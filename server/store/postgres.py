@@ -154,7 +154,7 @@ class Postgres(PostgresReader):
     """Reads and writes. The host that opens this has the database to itself."""
 
     def __init__(self, url: str, copies: Path | None = None) -> None:
-        """Open it; raises `ConfigError` if it cannot be used. Copies before an upgrade go to `copies`."""
+        """Open the database; raises `ConfigError` if that fails. Copies before an upgrade go to `copies`."""
         self._asked = 0  # the highest number of an entry that may have been written
         self._writer: Connection | None = None
         self._copies = copies
