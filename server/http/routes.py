@@ -1,9 +1,9 @@
-"""Which door an HTTP request goes to, by the first part of its path.
+"""Routing: the door to which an HTTP request goes, by the first part of its path.
 
 A door for HTTP is an object with `paths`, the first parts that it serves, and
 `answer`, an application. Pages are for reading, some of them at first parts that also
 belong to a door; if a door has the root as well, only browsers get the page there.
-A path that nobody serves is 404, in words, and for a browser as a page.
+A path that no door serves gets a 404, in words, or for a browser as a page.
 
 Two things that doors declare are handled here for all of them: other spellings of
 old paths (`spelling.py`), and what pages of other sites may do (`sharing.py`).
@@ -19,7 +19,7 @@ from server.http.sharing import NOTHING, READS, TRUSTED, Sharing, preflight
 from server.http.spelling import Spelling
 from server.http.wire import Request, Response, refused, takes_only
 
-IN_PATHS = "/:@!$&'()*+,;="  # what a path may hold as it is, beside letters, digits and -._~
+IN_PATHS = "/:@!$&'()*+,;="  # what a path may contain unescaped, beside letters, digits and -._~
 NOBODY: tuple[None, Sharing] = (None, NOTHING)
 
 
@@ -66,7 +66,7 @@ class Shows(Protocol):
 
 
 def routed(doors: Iterable[HttpDoor], pages: Shows | None = None, origins: Origins = NO_ORIGINS) -> App:
-    """One application made of several doors. Pages of `origins` may use all of what pages may use at all."""
+    """One application made of several doors. Pages of `origins` may use all that any page may use."""
     doors = tuple(doors)
     by_path = {path: (door, _shared(door)) for door in doors for path in door.paths}
     door_at_root = "" in by_path
@@ -109,7 +109,7 @@ def spelling_of(doors: Iterable[HttpDoor]) -> Spelling:
 
 
 def is_page(request: Request, shows: Callable[[str], bool], *, door_at_root: bool) -> bool:
-    """Whether a request that reads is for a page; at the root, if a door has it too, only a browser's is."""
+    """Whether a reading request is for a page; at the root, if a door has it too, only a browser's is."""
     path = request.path
     return shows(path) and (path != "/" or not door_at_root or _asks_for_page(request))
 
@@ -119,7 +119,7 @@ def _shared(door: HttpDoor) -> Sharing:
 
 
 def _asks_for_page(request: Request) -> bool:
-    """Whether a browser asks; a client that takes anything (`*/*`) is a program."""
+    """Whether the client is a browser; one that accepts anything (`*/*`) is a program."""
     return "text/html" in request.headers.get("accept", "").lower()
 
 

@@ -401,7 +401,7 @@ class Peers:
         moved.set()
 
     async def _record(self, name: str, known: Away | None) -> tuple[Record | None, float]:
-        """Of a tournament that this host holds now, so that nobody else writes it; and when that was last."""
+        """A tournament's record, and the time of its latest fact; this host holds it, so no other writes."""
         if known is not None and self._directory.held.get(name) is known:
             return known.record, self._latest[known.record.kept_as]
         about = self._directory.knows(name)  # it was opened just now: held here before it was followed

@@ -123,7 +123,7 @@ class Keeping:
             return epoch is not None
 
     async def release(self, tournament: str) -> None:
-        """Let another host have it; nothing more may be written of it here. Raises `Unavailable`."""
+        """Let another host have a tournament; it may not be written here any more. Raises `Unavailable`."""
         async with self._asking:
             self.leases.gone(tournament)
             release = partial(self._registry.release, self.leases.host, tournament)

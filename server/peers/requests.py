@@ -152,7 +152,7 @@ class Relayed:
             await pending
 
     async def _holder(self, tournament: str) -> Link | None:
-        """The link to the host that holds it; None where this one does, or there is none of that name."""
+        """The link to the host that holds a tournament; None if this one does, or it does not exist."""
         patience, looked = trio.current_time() + PATIENCE, False
         while (link := self._peers.link(tournament)) is None:
             if await self._peers.claimed(tournament):
