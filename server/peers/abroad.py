@@ -154,7 +154,7 @@ class Peers:
         host.on_fact += [self._directory.told, self._told]
 
     async def run(self) -> None:
-        """Follow the others and take over from them, until cancelled; raises `Stale` if they did from us."""
+        """Follow the others and take over from them, until cancelled; raises `Stale` if they took ours."""
         while True:
             self._news = trio.Event()
             self._keeping.willing = self._takes_over()
