@@ -24,7 +24,7 @@ class Clerk:
         self._ledger = ledger
         self._say = say
         self._safe = safe
-        self._send, self._receive = trio.open_memory_channel[tuple[Keep, Call]](inf)  # each is waited for
+        self._send, self._receive = trio.open_memory_channel[tuple[Keep, Call]](inf)  # all are waited for
         self._playing: dict[str, tuple[list[Any], list[float]]] = {}  # the lists at which the ledger looks
 
     def keep(self, asked: Keep) -> None:

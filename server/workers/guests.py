@@ -134,7 +134,7 @@ class Guests:
         host = self._host
         connected = socket.socket(
             socket.AF_INET, socket.SOCK_STREAM, 0, descriptor
-        )  # the kernel may not say
+        )  # said here, because the kernel need not say it
         wire = SocketWire(connected, sit.peer, readiness(), options=())
         wire.secure = sit.secure
         if sit.door == "tcp":
