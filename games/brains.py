@@ -33,8 +33,8 @@ SURE = WIN / 2  # a value above it is a forced win, one below its negative a for
 DEEPEST = 200  # plies; each is a call within a call, and Python allows 1000 of those
 ENDLESS = 2 * DEEPEST  # the depth of what has been searched to the end of the game
 WHOLE = 2  # plies: down to here a search leaves nothing out, however many moves there are
-WIDE = 40  # a position with more moves than this is searched deeper than that by some of them only:
-WIDTH = 12  # by as many as this, those that look best
+WIDE = 40  # beyond that depth, in a position with more moves than this, only some are searched:
+WIDTH = 12  # so many, those that look best
 TABLE = 80_000  # positions that are remembered, beside as many older ones: some 60 MB
 
 
@@ -106,7 +106,7 @@ def worth(game: Game[Any, Any], position: Any, depth: int) -> float:
 
 
 def worth_in_time(game: Game[Any, Any], position: Any, depth: int, stop: Stop) -> float | None:
-    """The same; None if the time is up before it is known."""
+    """`worth`, or None if the time is up before it is known."""
     search = _Search(position, list(position.moves()), game.evaluate or _even, stop)
     search.narrow = depth > WHOLE
     try:
@@ -123,7 +123,7 @@ class _Stopped(Exception):
 class _Search:
     """One choice by alpha-beta: one ply deep, then two, and so on.
 
-    A value is for the seat to move, and is turned round only where another seat moves next. Each depth
+    A value is for the seat to move, and its sign changes only where the other seat moves next. Each depth
     leaves its best moves in the table for the next one to begin with, so that `choice` is never worse for
     having been stopped half-way.
     """
@@ -223,7 +223,7 @@ class _Search:
 
 
 def _nearer(value: float, plies: int) -> float:
-    """A value as it is seen from so many plies further on: a forced end is that much nearer."""
+    """A value as seen from so many plies further on: a forced end is that much nearer."""
     return value + plies if value > SURE else value - plies if value < -SURE else value
 
 

@@ -39,7 +39,7 @@ def catalogue() -> Mapping[str, Game[Any, Any]]:
 
 
 def by_name(kind: type[T], declared: Iterable[tuple[str, object]]) -> Mapping[str, T]:
-    """What was declared, by `name`; `declared` also says where. Raises `BadCatalogue`."""
+    """The declared values by their names; `declared` also says where each was. Raises `BadCatalogue`."""
     found: dict[str, T] = {}
     origin: dict[str, str] = {}
     for where, each in declared:

@@ -20,7 +20,7 @@ BOTTOM = sum(1 << 7 * column for column in range(COLUMNS))
 BOARD = sum(COLUMN)
 FULL = BOTTOM << ROWS  # `next` when every column is full
 OWN_ROWS = (0b010101 * BOTTOM, 0b101010 * BOTTOM)  # those a seat gets when the columns are filled up in turn
-MIDDLE = tuple(sum(COLUMN[3 - far : 4 + far]) for far in range(3))  # the one column, three, five
+MIDDLE = tuple(sum(COLUMN[3 - far : 4 + far]) for far in range(3))  # the middle one, three and five columns
 APART = 80  # bits from one seat's discs to the other's in one number: no shift below brings them together
 SHOWN = {  # a column as shown, from the bottom, by the discs of seat 0 and, further up, of seat 1
     sum(1 << row + ROWS * (disc - 1) for row, disc in enumerate(column) if disc): column

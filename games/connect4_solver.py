@@ -1,15 +1,15 @@
 """Connect-4 played perfectly: what a position is worth, for certain.
 
-Alpha-beta over the two bitboards of `games/connect4.py`, as far as a win, a draw and a
-loss go, and not how far off they are. What keeps it small: a move that leaves the other
-seat a four is never tried, moves that make most places for a four come first, positions
-are remembered, and where the seat that is not to move may always reply in the same
-column, what it gets by that is looked at without a search.
+Alpha-beta over the two bitboards of `games/connect4.py`: it tells a win, a draw and a loss
+apart, but not how far off they are. What keeps it small: a move that leaves the other seat
+a four is never tried, moves that make the most places for a four come first, and positions
+are remembered. Where the seat that is not to move may always reply in the same column,
+what it gets by that is worked out without a search.
 
-It counts the positions that it looks at, and stops at a number and not at a time, so it
-knows the same about the same match on every machine. That number is too small for the
-first seven to eleven plies of most matches. Where the package `bitbully` is installed
-(the extra `analysis`), that is asked instead: it has a book and knows every position.
+It stops after a number of positions and not after a time, so it knows the same about the
+same match on every machine. That number is too small for the first seven to eleven plies
+of most matches. Where the package `bitbully` is installed (the extra `analysis`), it is
+asked instead: it has a book and knows every position.
 """
 
 from functools import cache
@@ -29,7 +29,7 @@ BOOK = "12-ply"  # of bitbully's books: 7 MB, read once in a process
 
 
 def solver() -> Worth[Connect4]:
-    """Begin with the last position of a match: what is found out about it helps with those before."""
+    """Perfect play for one match. Ask about its last position first: what is found helps with the others."""
     return _bitbully() or Solver().worth
 
 
@@ -50,7 +50,7 @@ class Solver:
             return None
 
     def _search(self, mine: int, theirs: int, low: int, high: int) -> int:
-        """What it is worth to `mine`, to move and without a four in one; exact between `low` and `high`."""
+        """The worth to `mine`, to move and without a four in one; exact between `low` and `high`."""
         self.left -= 1
         if self.left < 0:
             raise _Spent
@@ -59,7 +59,7 @@ class Solver:
         threats = fours(theirs) & empty
         forced = threats & free
         if forced & forced - 1:
-            return -1  # two fours to be kept from at once
+            return -1  # two fours to prevent at once
         moves = (forced or free) & ~(threats >> 1)  # never right below a four of theirs
         if not moves:
             return -1 if free else 0
@@ -99,7 +99,7 @@ class _Spent(Exception):
 
 
 def _promising(mine: int, moves: int, empty: int) -> list[int]:
-    """The moves, those that make most places for a four first."""
+    """The moves, those that make the most places for a four first."""
     if not moves & moves - 1:
         return [moves]
     discs = [disc for column in ORDER if (disc := moves & column)]
@@ -116,7 +116,7 @@ def _four(discs: int) -> bool:
 
 
 def _known(position: Connect4, at_least: int) -> int:
-    """What needs no search: a game that is over, or worth as much as can be."""
+    """A worth that needs no search: the game is over, or the position is known to be a win."""
     outcome = position.outcome
     if outcome is None:
         return at_least

@@ -20,7 +20,7 @@ MOST = 400_000  # positions looked at for one match: some four seconds
 NEAR = (
     0.1  # of what an evaluation may come to, from −1 to 1: a move that loses no more is as good as the best
 )
-SLIP = 0.5  # a move that loses as much as that is named
+SLIP = 0.5  # a move that loses this much or more is named
 
 
 class Slip(Struct, frozen=True):
@@ -32,13 +32,13 @@ class Slip(Struct, frozen=True):
 
 
 class Estimate(Struct, frozen=True):
-    """Of one match; what is by seat is in the order of the seats."""
+    """The estimate of one match; pairs are in the order of the seats."""
 
     depth: int
     slips: tuple[Slip, ...]
     kept: tuple[int, int]  # moves that were about as good as the best that the brain sees …
-    had: tuple[int, int]  # … of so many: not of those after which all is lost anyway
-    ungraded: int  # moves of which it takes too long to tell
+    had: tuple[int, int]  # … out of so many: those made when all was lost already are not counted
+    ungraded: int  # moves that would take too long to grade
 
     @property
     def accuracy(self) -> tuple[float | None, float | None]:
@@ -48,10 +48,10 @@ class Estimate(Struct, frozen=True):
 def estimate(
     game: Game[Any, Any], options: Mapping[str, object], moves: Sequence[Any], most: int = MOST
 ) -> Estimate | None:
-    """Of the moves as the game writes them; None where perfect play is known, or where nothing can be told.
+    """Grades moves as the game writes them; None where perfect play is known, or where nothing can be told.
 
-    Each move may cost its part of `most`, and what those before it have left, so the same match has the
-    same estimate on every machine.
+    Each move may use its share of `most` and what the moves before it left over, so the same match has
+    the same estimate on every machine.
     """
     if game.solver is not None or game.evaluate is None:
         return None
@@ -89,7 +89,7 @@ def in_words(slip: Slip, player: str) -> str:
 
 
 def _worth(game: Game[Any, Any], position: Any, depth: int, seat: int, stop: Stop) -> float | None:
-    """To a seat, from −1 to 1."""
+    """What a position is worth to a seat, from −1 to 1."""
     if position.outcome is not None:
         winner = position.outcome.winner
         return 0.0 if winner is None else 1.0 if winner == seat else -1.0

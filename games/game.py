@@ -35,7 +35,7 @@ class Illegal(ValueError):
 
 
 class BadOption(ValueError):
-    """An option of a game that cannot be had. The message is for whoever opened the match."""
+    """An option that the game does not offer. The message is for whoever opened the match."""
 
 
 class Outcome(Struct, frozen=True):
@@ -60,9 +60,9 @@ class Pace(Struct, frozen=True, forbid_unknown_fields=True):
 class Opponent(Struct, frozen=True):
     """A house player: a bot may ask for it by name at the open table, and nobody else may have that name."""
 
-    name: str  # in small letters, for names that differ in case alone are one
+    name: str  # in lower case: names that differ only in case are the same name
     brain: str  # one of `games/brains.py`
-    seconds: float = 0.0  # that it may think about a move; with 0 it moves at once
+    seconds: float = 0.0  # thinking time for each move; with 0 it moves at once
 
 
 class Position(Protocol[M]):
@@ -70,7 +70,7 @@ class Position(Protocol[M]):
 
     @property
     def turn(self) -> int:
-        """The seat to move; may be the one that moved last. Of a finished game, any seat."""
+        """The seat to move; may be the one that moved last. In a finished game, any seat."""
         ...
 
     @property

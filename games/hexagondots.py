@@ -33,11 +33,11 @@ FEWEST, MOST = 3, 31  # rows and columns; the seed has no upper end, but an answ
 WRITTEN = 4096  # lines whose JSON is kept, once for all matches: a board has fewer than 3,000
 SIZES = 8  # boards kept ready for the next match; the largest takes about 3 MB
 SEATS = ("first", "second")
-ENDS = ("lines", "hexagons")  # what there is no more of when a game is over
+ENDS = ("lines", "hexagons")  # what has run out when a game is over
 SHORT = re.compile(" ".join([",".join(["(0|[1-9][0-9]?)"] * 2)] * 2))
 EXPECTED = 'the two ends of a line, [{"row":0,"col":0},{"row":0,"col":1}] or "0,0 0,1"'
 LABELS = ("1st", "2nd")  # in a captured hexagon, short enough to stand clear of its spokes
-DASHES = (None, "11 5")  # of the lines of seat 0 and of seat 1
+DASHES = (None, "11 5")  # for the lines of seat 0 and of seat 1
 
 
 class Hexagon(Struct, frozen=True):
@@ -63,7 +63,7 @@ class Board:
     lines: Mapping[Line, tuple[int, tuple[Hexagon, ...]]] = field(compare=False, repr=False)
     hexagons: Mapping[Point, Hexagon] = field(compare=False, repr=False)
     every_line: int = field(compare=False, repr=False)
-    over: int = field(compare=False, repr=False)  # what `closed` is, or more, when the game is over
+    over: int = field(compare=False, repr=False)  # the game is over when `closed` is at least this
 
 
 class HexagonDots(Struct, frozen=True, gc=False):
@@ -154,7 +154,8 @@ def board(rows: int, cols: int, end: str = "lines") -> Board:
     """The board of that size for games with that end.
 
     The bits of hexagons are above those of lines, so `closed >= over` can mean that all hexagons are closed,
-    or everything. Where every line is, every hexagon is: its sides are drawn, or touch a captured centre.
+    or everything. If every line is closed, every hexagon is: its sides are drawn, or touch a captured
+    centre.
     """
     if end == "hexagons":
         same = board(rows, cols, "lines")
@@ -281,7 +282,7 @@ def hexagons_shown(since: HexagonDots, position: HexagonDots, owners: Sequence[o
 
 
 def _fresh(since: HexagonDots, position: HexagonDots) -> int:
-    """What has got an owner between two positions."""
+    """The bits of what was drawn or captured between two positions."""
     return (position.first | position.second) & ~(since.first | since.second)
 
 
@@ -330,7 +331,7 @@ def _stroke(line: Line, colour: str, width: float, **attributes: object) -> str:
 
 
 def spot(move: Line, position: HexagonDots) -> str:
-    """A rhombus about the line, so that those which meet at a dot are not one above the other."""
+    """A rhombus around the line: those of lines that meet at a dot do not overlap."""
     (x, y), (to_x, to_y) = map(_place, move)
     middle_x, middle_y, across_x, across_y = (x + to_x) / 2, (y + to_y) / 2, (y - to_y) / 5, (to_x - x) / 5
     one, other = (middle_x + across_x, middle_y + across_y), (middle_x - across_x, middle_y - across_y)
@@ -338,7 +339,7 @@ def spot(move: Line, position: HexagonDots) -> str:
 
 
 def _area(centre: Point, position: HexagonDots) -> str:
-    """A captured hexagon, with its seat between the two upper spokes."""
+    """A captured hexagon, with the label of its seat between the two upper spokes."""
     if (seat := owner(position, position.board.hexagons[centre].bit)) is None:
         return ""
     top_left, top_right, left, right, low_left, low_right = map(_place, neighbours(centre))

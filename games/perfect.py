@@ -24,12 +24,12 @@ class Mistake(Struct, frozen=True):
 
 
 class Grades(Struct, frozen=True):
-    """Of one match, or of several added up; what is by seat is in the order of the seats."""
+    """The grades of one match, or of several added up; pairs are in the order of the seats."""
 
     mistakes: tuple[Mistake, ...]
     kept: tuple[int, int]  # moves that kept what there was to lose …
-    had: tuple[int, int]  # … of so many
-    ungraded: int  # moves of which it takes too long to tell
+    had: tuple[int, int]  # … out of so many
+    ungraded: int  # moves that would take too long to grade
 
     @property
     def accuracy(self) -> tuple[float | None, float | None]:
@@ -42,7 +42,7 @@ def share(kept: int, had: int) -> float | None:
 
 
 def grades(game: Game[Any, Any], options: Mapping[str, object], moves: Sequence[Any]) -> Grades | None:
-    """Of the moves as the game writes them; None where nobody knows perfect play."""
+    """The grades of moves as the game writes them; None where nobody knows perfect play."""
     if game.solver is None:
         return None
     worth, positions = game.solver(), [game.opening(options)]
@@ -72,7 +72,7 @@ def in_words(mistake: Mistake, player: str) -> str:
 
 
 def trying_everything() -> Worth[Any]:
-    """Perfect play of a game so small that every position can be looked at."""
+    """Perfect play for a game so small that every position can be looked at."""
     known: dict[Any, int] = {}
 
     def exact(position: Any) -> int:

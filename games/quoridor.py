@@ -37,14 +37,14 @@ BOARD = (1 << UPRIGHT) - 1
 LOWER = BOARD >> SIDE  # the squares with a neighbour to the north
 LEFT = sum(0b11111111 << SIDE * row for row in range(SIDE))  # those with a neighbour to the east
 GOALS = (0b111111111 << 8 * SIDE, 0b111111111)  # row 9 for seat 0, row 1 for seat 1
-FAR = len(SQUARES)  # more steps than any way has; means that there is none
+FAR = len(SQUARES)  # more steps than any way has; means that there is no way
 SUPPLY = 10  # walls of each seat at the start
 SEATS = ("first", "second")
 WON = (Outcome(0, "first has reached row 9"), Outcome(1, "second has reached row 1"))
 
 A_SQUARE = 'a square from "a1" to "i9"'
 A_WALL = 'a wall such as "e3h" or "e3v", from "a1h" to "h8v"'
-WALL_WORTH = 0.5  # steps: what the evaluation takes a wall in hand for
+WALL_WORTH = 0.5  # steps: what a wall in hand counts for in the evaluation
 PITCH, GROOVE = 56, 10  # of the drawing: from one square to the next, and what lies between
 
 
@@ -55,15 +55,15 @@ class Wall(Struct, frozen=True):
     upright: bool
     bit: int
     clashes: int  # those that it would overlap or cross; itself too
-    touches: tuple[int, int, int]  # those that reach its one end, its middle, its other end
+    touches: tuple[int, int, int]  # those that reach one end of it, its middle, its other end
 
 
 class Step(Struct, frozen=True):
     """A way for a pawn to go while the other pawn stays where it is, and masks of walls."""
 
     squares: tuple[int, ...]  # its own, the other pawn's where that is jumped, and the last
-    free: int  # none of these may be there
-    shut: int  # one of these has to be there, if there is any: those behind a pawn that is passed sideways
+    free: int  # walls of which none may be there
+    shut: int  # walls of which one must be there, if there is any: those behind a pawn passed sideways
 
 
 def _wall(square: int, upright: bool) -> Wall:
@@ -117,7 +117,7 @@ WALLS = {
     for row in "12345678"
     for way in "hv"
 }
-STEPS = [  # [here][there]; where the other pawn is not near, as if there were none
+STEPS = [  # [here][there]; where the other pawn is not near, as if it were not there
     [_steps(here, there if there in _neighbours(here) else here) for there in range(len(SQUARES))]
     for here in range(len(SQUARES))
 ]
@@ -284,7 +284,7 @@ def draw(position: Quoridor, last: str | None = None) -> str:
         size + 56,
         size + 136,
         _title(position),
-        svg.rect(_x(0), _y(80) - 10, size - GROOVE, 4, svg.SEATS[0], rx=2),  # the row that first is to reach
+        svg.rect(_x(0), _y(80) - 10, size - GROOVE, 4, svg.SEATS[0], rx=2),  # the row for seat 0 to reach
         svg.rect(_x(0), bottom - 4, size - GROOVE, 4, svg.SEATS[1], rx=2),
         *(
             svg.rect(_x(at), _y(at), PITCH - GROOVE, PITCH - GROOVE, svg.FIELD, rx=4)
@@ -327,7 +327,7 @@ def _pawn(position: Quoridor, seat: int, last: str | None) -> Iterator[str]:
 
 
 def spot(move: str, position: Quoridor) -> str:
-    """A square; of a wall the half that is beside the square it is named by, so no two are in one place."""
+    """A square; for a wall, the half beside the square it is named by, so that no two share a place."""
     if (wall := WALLS.get(move)) is None:
         at = SQUARE[move]
         return svg.rect(_x(at), _y(at), PITCH - GROOVE, PITCH - GROOVE, svg.MARK, **svg.TOUCH)
@@ -338,7 +338,7 @@ def spot(move: str, position: Quoridor) -> str:
 
 
 def _supply(position: Quoridor, seat: int, y: float) -> Iterator[str]:
-    """The name of a seat, bold where it is to move, and its walls, those that are put already as shadows."""
+    """The name of a seat, bold where it is to move, and its walls, with those already put as shadows."""
     weight = "bold" if position.turn == seat and position.outcome is None else None
     yield svg.text(_x(0), y, SEATS[seat], 18, fill=svg.SEATS[seat], text_anchor="start", font_weight=weight)
     for at in range(SUPPLY):

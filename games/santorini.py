@@ -50,7 +50,7 @@ STANDING = {  # of the workers of a seat, in their order: where they stand, as s
 }
 GROUND = json([[0] * SIZE] * SIZE)
 LENGTH = len(GROUND)
-RISE = {bit: 1 << 8 * (2 + 14 * y + 2 * x) for (x, y), bit in BIT.items()}  # one more at a field's digit
+RISE = {bit: 1 << 8 * (2 + 14 * y + 2 * x) for (x, y), bit in BIT.items()}  # one floor at a field's digit
 FLAT = Floors(0, 0, 0, 0, int.from_bytes(GROUND, "little"))
 SEATS = ("first", "second")
 
@@ -194,7 +194,7 @@ def status(position: Santorini) -> str:
 
 
 def start(stuck: str = "loses") -> Santorini:
-    if stuck not in tuple(STUCK):  # compared, not looked up: it may be anything, a list too
+    if stuck not in tuple(STUCK):  # compared, not looked up: it may be anything, even a list
         raise BadOption(f'stuck has to be "loses" or "draws", not {quoted(stuck)}')
     return Santorini(stuck=stuck)
 
@@ -277,7 +277,7 @@ def draw(position: Santorini, last: Move | None = None) -> str:
 
 
 def spot(move: Move, position: Santorini) -> str:
-    """A field; of a move to it, the half and the number of the worker: both may be able to go there."""
+    """A field; for a move to it, the worker's half and number: both workers may be able to go there."""
     *worker, x, y = move
     left, top = 34 + 70 * x, 34 + 70 * y
     if not worker:

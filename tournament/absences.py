@@ -1,13 +1,13 @@
 """How long a tournament that settles waits for each of the absent, and which of their pairings are over.
 
 Somebody absent who has something to play is waited for: 30 s at first, then 10 s. After two matches
-in a row for which it did not come, nobody waits for it: it loses one match after another, about as
-fast as it would have played them, and only to an opponent who has nothing else to play just now. So
-whoever is a minute late has most of its matches to play, and the others finish as if it were there.
-When nothing is being played and nobody is waited for, what is left of such pairings is over at once.
+in a row for which it did not come, nobody waits for it: it loses one match after another, about as fast
+as it would have played them, and only to opponents who have nothing else to play just now. So whoever is
+a minute late has most of its matches to play, and the others finish as if it were there. When nothing is
+being played and nobody is waited for, all such pairings that are left are over at once.
 
-Who is here is for `tournament/presence.py` to know, and to close a pairing for the tournament. Times are
-by a clock that stands still whenever the host does.
+`tournament/presence.py` knows who is here, and the tournament closes pairings. Times are by a clock that
+stands still whenever the host does.
 """
 
 from collections.abc import Collection, Container
@@ -21,14 +21,14 @@ from tournament.format import Pairing
 from tournament.waiting import START, Sought, Waiting
 
 AGAIN = 10.0  # seconds: once it has missed a match, the others need not wait for long to know that it is gone
-MISSES = 2  # matches in a row that somebody may miss before it is waited for no more
-SLOWER = 2  # matches that others play for each that somebody loses by being absent
-ROUNDING = 1e-6  # seconds: more than is lost where times of two clocks are added and taken away
-AT_A_TIME = 50  # pairings that are over, before others get their turn
+MISSES = 2  # matches in a row that an entrant may miss before nobody waits for it any more
+SLOWER = 2  # matches that others play for each that an absent entrant loses
+ROUNDING = 1e-6  # seconds: more than is lost to rounding where times of two clocks are added and subtracted
+AT_A_TIME = 50  # pairings that are settled before other tasks get their turn
 
 
 class Absence(Struct):
-    """Of one entrant, from its going to its coming back."""
+    """One entrant's absence, from its going to its coming back."""
 
     misses: int = 0  # matches for which it did not come
     until: float = inf  # when its next pairing may be settled; inf: it has nothing to play
@@ -37,20 +37,20 @@ class Absence(Struct):
 
 class Absences:
     def __init__(self, grace: float) -> None:
-        """`grace` is how long somebody is waited for the first time."""
+        """`grace` is how long an entrant is waited for the first time."""
         self._grace = grace
         self._absent: dict[str, Absence] = {}
-        self._queue: list[tuple[float, str]] = []  # whose wait ends when; what is out of date is passed over
-        self._over: set[str] = set()  # whose wait has ended, and whose next pairing is still to be settled
-        self._sought: Sought = {}  # of these and of the free, for whom there may be a pairing to settle
+        self._queue: list[tuple[float, str]] = []  # when each wait ends; entries out of date are skipped
+        self._over: set[str] = set()  # those whose wait has ended, with the next pairing still to be settled
+        self._sought: Sought = {}  # those of these, and of the free, with perhaps a pairing to settle
 
     def came(self, name: str) -> None:
-        """Somebody is here: the next time that it goes it is waited for anew."""
+        """An entrant is here: when it next goes, it is waited for anew."""
         self._absent.pop(name, None)
         self._over.discard(name)
 
     def went(self, name: str, *, plays: bool, now: float) -> None:
-        """Somebody is not here, and may now have something to play, or nothing any more."""
+        """An entrant is not here, and may now have something to play, or nothing any more."""
         absence = self._absent.setdefault(name, Absence())
         if not plays:
             absence.until = inf
@@ -61,7 +61,7 @@ class Absences:
             self._wait(name, absence, max(now + self._seconds(absence), absence.after))
 
     def free(self, name: str) -> None:
-        """Somebody has become free, or has something else to play."""
+        """An entrant has become free, or has something else to play."""
         self._sought[name] = START
 
     def forget(self) -> None:
@@ -108,11 +108,11 @@ class Absences:
 
     @property
     def waits(self) -> bool:
-        """Whether somebody is waited for."""
+        """Whether an entrant is waited for."""
         return any(each.misses < MISSES and each.until < inf for each in self._absent.values())
 
     def wait_left(self, name: str, pairings: int, now: float) -> float:
-        """Seconds until the last of somebody's pairings, if it stays away, no longer holds up the others."""
+        """Seconds until an entrant that stays away no longer holds up the others with any of its pairings."""
         absence = self._absent.get(name, Absence())
         waits = max(0, min(MISSES - absence.misses, pairings))
         if not waits:
@@ -137,7 +137,7 @@ class Absences:
             self._sought[name] = START
 
     def _miss(self, name: str, now: float, length: float) -> None:
-        """It did not come for a match that is settled now."""
+        """An entrant did not come for a match that is settled now."""
         absence = self._absent[name]
         absence.misses += 1
         absence.after = now + (AGAIN if absence.misses < MISSES else SLOWER * length)

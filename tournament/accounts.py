@@ -1,7 +1,7 @@
 """Accounts: what every entrant has done, entered result by result.
 
-What standings are computed from. Not here: who is before whom (`standings.py`), and accounts that
-remember only sums, for formats without an end (`tally.py`).
+Standings are computed from these. Not here: who is before whom (`standings.py`), and accounts
+that remember only sums, for formats without an end (`tally.py`).
 """
 
 from array import array
@@ -29,7 +29,7 @@ class Entry(Struct, frozen=True):
 
 
 class Account:
-    """What one entrant has done; of its results only where they are among all."""
+    """What one entrant has done; its results only by their places among all results."""
 
     __slots__ = ("draws", "losses", "points", "results", "skill", "wins", "wins_as_second")
 
@@ -54,9 +54,9 @@ class Accounts:
         self.entrants: dict[str, Entrant] = {}
         self.results: list[Result] | History = History() if compact else []
         self.of: dict[str, Account] = {}
-        self.rounds = 0  # of which there are results
-        self._skilled = 0  # results that the skills know
-        self._won = 0, Counter[str]()  # rounds of a knockout, after so many results
+        self.rounds = 0  # that have results
+        self._skilled = 0  # results that the skills include
+        self._won = 0, Counter[str]()  # results counted, and rounds of a knockout won by then
         for entrant in entrants:
             self.admit(entrant)
         for result in results:
@@ -88,12 +88,12 @@ class Accounts:
                 account.draws += 1
 
     def entries(self, name: str, latest: int | None = None) -> list[Entry]:
-        """The results of an entrant, as it sees them, in their order: all, or so many."""
+        """The results of an entrant, as it sees them, in their order: all, or the `latest` of them."""
         results = self.of[name].results
         return [_entry(self.results[index], name) for index in (results[-latest:] if latest else results)]
 
     def names(self, latest: int | None) -> list[str]:
-        """Everybody, in the order of entry; of those who have played, only so many, who played last."""
+        """Everybody, in the order of entry; of those who have played, only the `latest` to do so."""
         played = [name for name, account in self.of.items() if account.results]
         if latest is None or len(played) <= latest:
             return list(self.of)
@@ -103,7 +103,7 @@ class Accounts:
 
     @property
     def rounds_won(self) -> Counter[str]:
-        """Of a knockout, by the format's own rule; if both have lost and left, nobody wins."""
+        """Rounds of a knockout, by the format's own rule; if both have lost and left, nobody wins."""
         known, won = self._won
         if known != len(self.results):
             won = self._rounds_won()
@@ -154,7 +154,7 @@ def _entry(result: Result, name: str) -> Entry:
 def crosstable(
     accounts: Accounts, names: Sequence[str], latest: int | None = None
 ) -> dict[str, dict[str, list[Entry]]]:
-    """What each of these (row) scored against each other of them (column), in order of the results.
+    """What each of the names (row) scored against each other one (column), in the order of the results.
 
     Only the `latest` results of each are looked at, if a number is given; byes have no column.
     """

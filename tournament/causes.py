@@ -1,7 +1,8 @@
 """What led to the end of a match, oldest first: moves refused, connections lost, clocks that ran out.
 
-A referee collects it from the match's log, by the event loop's time. With a result it is kept
-by the wall clock. The sentence that goes with it is made in `tournament/verdicts.py`.
+A referee collects these causes from the match's log, by the event loop's time. With a result
+they are kept by the wall clock. The sentence that goes with them is made in
+`tournament/verdicts.py`.
 """
 
 import json
@@ -18,7 +19,7 @@ SENT = 100  # characters of what a bot sent that are kept
 
 
 class Moment(Struct, frozen=True, gc=False, tag_field="kind", tag=str.lower):
-    """`at` is the event loop's time within a match, and seconds since the epoch in what is kept."""
+    """`at` is the event loop's time within a match, and seconds since the epoch in the store."""
 
     at: float
 
@@ -37,11 +38,11 @@ class Disconnected(Moment, frozen=True, gc=False, omit_defaults=True):
 
     seat: int
     ply: int
-    why: str = ""  # the host hung up: what the bot had done
+    why: str = ""  # where the host hung up: what the bot had done
 
 
 class Returned(Moment, frozen=True, gc=False):
-    """It came back."""
+    """A seat came back."""
 
     seat: int
     ply: int
@@ -64,10 +65,10 @@ class Late(Moment, frozen=True, gc=False):
 
 
 class Absent(Moment, frozen=True, gc=False):
-    """Somebody did not come, or did not come back."""
+    """A player did not come, or did not come back."""
 
     seat: int
-    seconds: float  # for which it was waited for
+    seconds: float  # that the match waited
 
 
 Cause = Refused | Disconnected | Returned | Credited | Late | Absent
@@ -81,12 +82,12 @@ def bounded(causes: Sequence[Cause]) -> tuple[Cause, ...]:
 
 
 def moved_by(causes: Iterable[Cause], seconds: float) -> tuple[Cause, ...]:
-    """The same by another clock, which is so many seconds ahead; to the millisecond."""
+    """The causes by another clock, which is so many seconds ahead; to the millisecond."""
     return tuple([structs.replace(cause, at=round(cause.at + seconds, 3)) for cause in causes])
 
 
 def as_text(sent: Any) -> str:
-    """What a bot sent as people may be shown it: words as they are, anything else as JSON; never an error."""
+    """What a bot sent, as people may see it: words as they are, anything else as JSON; never raises."""
     match sent:
         case Quoted():
             text = sent.removeprefix('"').removesuffix('"')

@@ -4,9 +4,9 @@ Each fact has a *leaf*, the SHA-256 of its line in the journal, and a *head*, th
 before it and its leaf. Whoever holds one head holds a receipt for that fact and all before it. Where a
 line stands in the journal is no part of its leaf: a tournament that moves to another host keeps its heads.
 
-Of a fact that is not all public, the leaf is made of what everybody may know and of a *seal*, the
-SHA-256 of a salt and the whole fact. So the chain can be computed anew by whoever may not know the rest,
-and what kind of fact it is cannot be hidden.
+If part of a fact is not public, its leaf is made of what everybody may know and of a *seal*, the SHA-256
+of a salt and the whole fact. So whoever may not know the rest can still compute the chain, and the kind of
+a fact cannot be hidden.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -20,7 +20,7 @@ NONE: Mapping[str, bytes] = MappingProxyType({})
 
 
 def leaf(row: Entry) -> bytes:
-    """Of what is kept, exactly as it is written."""
+    """The leaf of a fact, made of its line exactly as it is written."""
     if not row.salt:
         return shown_leaf(row, row.body, "")
     part = public(fact(row.body))
@@ -28,12 +28,12 @@ def leaf(row: Entry) -> bytes:
 
 
 def seal(row: Entry) -> str:
-    """Stands for what is not public of a fact; "" where all of it is."""
+    """The seal in place of what is not public of a fact; "" where all of it is public."""
     return sha256(f"{row.salt}\0{row.body}".encode()).hexdigest() if row.salt else ""
 
 
 def shown_leaf(row: Entry, shown: str, seal: str) -> bytes:
-    """The same, given what everybody may know of the fact."""
+    """The leaf of a fact, made of what everybody may know of it and of its seal."""
     written = f"{row.tournament}\0{float(row.when)!r}\0{row.kind}\0{row.key or ''}\0{shown}\0{seal}"
     return sha256(written.encode()).digest()
 
@@ -52,7 +52,7 @@ def heads(rows: Iterable[Entry], known: dict[str, bytes]) -> list[bytes]:
 
 
 class Heads(dict[str, bytes]):
-    """The latest head of each tournament; of those that are not `known`, as they are looked up."""
+    """The latest head of each tournament: those that are not `known` are looked up when asked for."""
 
     def __init__(self, look_up: Callable[[str], bytes], known: Mapping[str, bytes] = NONE) -> None:
         super().__init__(known)

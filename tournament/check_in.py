@@ -1,7 +1,8 @@
-"""Checking in: who has shown, before a tournament starts by itself, that it will play.
+"""Checking in: which entrants have shown, before a tournament starts by itself, that they will play.
 
 Entrants check in by being here, or by an organiser's word, for some time before the start. Whoever has
-not is not drawn. A tournament that its organiser starts by hand takes everybody who has entered.
+not checked in is not drawn. A tournament that its organiser starts by hand takes everybody who has
+entered.
 """
 
 from msgspec import UNSET
@@ -25,5 +26,5 @@ def unchecked(record: Record) -> list[str]:
 
 
 def no_shows(record: Record) -> list[NoShow]:
-    """What has to be kept when it starts by itself: who is not drawn."""
+    """The facts to keep when a tournament starts by itself: who is not drawn."""
     return [NoShow(name) for name in unchecked(record)]

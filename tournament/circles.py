@@ -1,8 +1,8 @@
 """Circles: a beats b, b beats c and c beats a, more often than chance allows.
 
-Where strength is one number, somebody in a circle is not really better than the next. So the
-three results of a circle would all have to be luck, and each would have to be so unlikely among
-equals that it is to be expected once in twenty whole fields. What moving first is worth is taken off.
+If strength is one number, a circle is luck. So one is shown only where each of its three results is
+so unlikely among equals that it is to be expected once in twenty whole fields. What moving first is
+worth is taken off.
 """
 
 from math import erfc, sqrt
@@ -21,7 +21,7 @@ Circle = tuple[str, str, str]
 
 
 def circles(model: Model) -> list[Circle]:
-    """Each begins with the name that is first in the alphabet; who is named beats the next."""
+    """The circles. Each begins with the name that is first in the alphabet; each name beats the next."""
     import numpy as np
 
     beaten = surprise(model)
@@ -40,8 +40,7 @@ def circles(model: Model) -> list[Circle]:
 def surprise(model: Model) -> "NDArray[np.float64]":
     """How far the row's score against the column is above that of equals, in standard deviations.
 
-    As many wins as would be worth a standard deviation are not certain to be luck in few games: so one
-    more game is counted, and drawn.
+    Standard deviations mean little in few games, so one more game is counted, as a draw.
     """
     import numpy as np
 
@@ -54,7 +53,7 @@ def surprise(model: Model) -> "NDArray[np.float64]":
 
 
 def unlikely(chance: float) -> float:
-    """The number of standard deviations that is exceeded as seldom as that."""
+    """The number of standard deviations that is exceeded with that chance."""
     low, high = 0.0, 40.0
     for _ in range(60):
         middle = (low + high) / 2

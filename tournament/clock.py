@@ -12,7 +12,7 @@ from games.game import Pace
 
 
 class ClockState(Struct, frozen=True):
-    """What a clock is at, to be told to another process."""
+    """The state of a clock, to be told to another process."""
 
     bank: tuple[float, float]
     running: int | None
@@ -46,7 +46,7 @@ class Clock:
         self.deadline = at + most if self._paused is None else inf
 
     def stop(self, at: float) -> float:
-        """The running seat moved in time: take off what it spent, which is returned, and add its gain."""
+        """The running seat moved in time: take off what it spent, add its gain, and return what it spent."""
         seat = self.running
         spent = self.halt(at)
         if seat is not None and self.pace.gain:
@@ -54,7 +54,7 @@ class Clock:
         return spent
 
     def charge(self, seat: int, spent: float) -> None:
-        """The same for a move that was made before this clock was there."""
+        """Take off the time of a move that was made before this clock existed, and add the gain."""
         left = self._bank[seat] - spent
         self._bank[seat] = (left if left > 0.0 else 0.0) + self.pace.gain
 
@@ -96,7 +96,7 @@ class Clock:
         return given
 
     def extend(self, until: float) -> None:
-        """Give the running seat until then at least."""
+        """Give the running seat at least until then."""
         if self.deadline < until:
             self._run_since(self.since + until - self.deadline)
 
@@ -117,7 +117,7 @@ class Clock:
         return ClockState((one, other), self.running, self._most, self.since, self._paused)
 
     def show(self, state: ClockState) -> None:
-        """Be as another clock of the same pace is."""
+        """Take over the state of another clock of the same pace."""
         self._bank = [*state.bank]
         self.running, self._most, self._paused = state.running, state.most, state.paused
         self._run_since(state.since)

@@ -3,9 +3,9 @@
 Whoever shows a table (`server/show`) needs every match that was ever played at it, and a table
 lives for months. A Python object for each would take fifty times as much. Here each pairing has a
 row, by its number: a table draws its pairings one after the other and has none played twice. What led
-to the ends of the latest matches is here as well; of the others it is with the store.
+to the ends of the latest matches is here as well; for the others, the store has it.
 
-A record reads and writes this as the mappings and lists that it has otherwise.
+A record reads and writes this through the same mappings and lists as any other record has.
 """
 
 from array import array
@@ -30,7 +30,7 @@ WINNERS = (None, 0, 1)
 NEVER = -inf  # in place of a time that is not known
 DIGEST = 16  # bytes
 NO_DIGEST = bytes(DIGEST)
-NOBODY = 0xFFFFFFFF  # in place of the number of a second, of a version, or of options
+NOBODY = 0xFFFFFFFF  # in place of the number of a second player, of a version, or of options
 BYE, NOTHING = (1.0, 0.0), (0.0, 0.0)
 
 T = TypeVar("T")
@@ -73,10 +73,10 @@ M = TypeVar("M", bound=Over)
 
 
 class Columns(Generic[M]):
-    """The rows, by the numbers of their pairings; and the orders in which something happened to them."""
+    """The rows, by the numbers of their pairings; and the orders in which these ended and were decided."""
 
     def __init__(self, tournament: str, abridged: Callable[..., M]) -> None:
-        """`abridged` makes a match of its name, pairing and players, and of what else is known of its end."""
+        """`abridged` makes a match from its name, pairing and players, and what else is known of its end."""
         self.tournament = tournament
         self.abridged = abridged
         self.texts = Texts()
@@ -89,7 +89,7 @@ class Columns(Generic[M]):
         self.byes: list[int] = []
         self.latest: dict[str, M] = {}  # matches with what led to their ends
         self.ended = array("I")  # numbers, in the order of the ends
-        self.decided = array("i")  # the same in the order of the decisions; what is taken back is negative
+        self.decided = array("i")  # numbers, in the order of the decisions; one taken back is negative
         self.counted = 0
 
     def __copy__(self) -> "Columns[M]":
@@ -102,7 +102,7 @@ class Columns(Generic[M]):
         return f"{self.tournament}-{number}"
 
     def number(self, match: str) -> int | None:
-        """Of the pairing whose match has that name and is over."""
+        """The number of the pairing whose match has that name and is over."""
         _, _, number = match.rpartition("-")
         if number.isdecimal() and 0 < int(number) <= len(self.flags) and match == self.named(int(number)):
             return int(number) if self.flags[int(number) - 1] & ENDED else None
@@ -185,7 +185,7 @@ class Columns(Generic[M]):
         return None if number == NOBODY else decode(self.texts[number])
 
     def decide(self, result: Result) -> None:
-        """Note what came of a pairing; of one whose match counts no more, what that came to stays."""
+        """Note what came of a pairing; if its match counts no more, what the match came to stays."""
         row = result.pairing.number - 1
         self.flags[row] |= DECIDED
         if self.flags[row] & COUNTS:
@@ -285,7 +285,7 @@ class Counted(MutableMapping[int, str]):
 
 
 class CameTo(MutableMapping[int, Result]):
-    """What came of each pairing that is over: in the order of the ends, and byes after them."""
+    """What came of each pairing that is over: in the order of the ends, with byes after them."""
 
     def __init__(self, columns: Columns[Any]) -> None:
         self._columns = columns
@@ -330,14 +330,14 @@ class Listed(Sequence[T]):
 
 
 class Endings(Listed[str]):
-    """The matches that are over, in that order."""
+    """The matches that are over, in the order of their ends."""
 
     def __init__(self, columns: Columns[Any]) -> None:
         super().__init__(columns.ended, columns.named)
 
 
 class Decisions(Listed[Result | int]):
-    """What counts, in that order; a number takes back what its pairing came to."""
+    """What counts, in the order of the decisions; a number takes back what its pairing came to."""
 
     def __init__(self, columns: Columns[Any]) -> None:
         super().__init__(columns.decided, lambda number: columns.decision(number) if number > 0 else -number)

@@ -1,4 +1,4 @@
-"""What comes of the matches that are decided: facts, which the store has before an end is announced.
+"""Concluding matches that are decided, with facts that the store has before an end is announced.
 
 Verdicts that come together are kept together.
 """
@@ -29,15 +29,16 @@ class Concluding:
     ) -> None:
         """`safe` is called with each match whose result is safe, just before that is announced.
 
-        Whoever is one of the `newcomers` enters with its first match that counts, and is none any more.
+        Each of the `newcomers` enters with its first match that counts, and is then no newcomer any
+        more.
         """
-        self.nursery: trio.Nursery | None = None  # None: what is decided now is cut short
+        self.nursery: trio.Nursery | None = None  # None: matches decided now are cut short
         self._record = record
         self._play = play
         self._newcomers = newcomers
         self._keep = keep
         self._safe = safe
-        self._entering: set[str] = set()  # whose first match is being kept
+        self._entering: set[str] = set()  # those whose first match is being kept
         self._verdicts: dict[Match, Ended] = {}  # that are about to be kept
 
     def decided(self, match: Match, verdict: Ended) -> None:
@@ -83,7 +84,7 @@ class Concluding:
         thought, network = match.thinking()
         first, second = self._play.players(match)
         counts = all(map(self._takes_part, match.names)) and not self._play.with_the_house(match)
-        match.epoch = self._play.epoch()  # once: whoever is told of the end is told the times that are kept
+        match.epoch = self._play.epoch()  # once: all who are told of the end are told the times that are kept
         return Concluded(
             match.name,
             self._record.dealt[match.name],

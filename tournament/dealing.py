@@ -1,4 +1,4 @@
-"""Dealing: which matches begin now, and between whom. What is dealt is kept before it begins.
+"""Dealing: which matches begin now, and between whom. A match is kept before it begins.
 
 Nobody plays two matches at once, and there are never more in play than the host allows.
 """
@@ -20,7 +20,7 @@ from tournament.presence import Presence, whoever_came_for
 from tournament.record import Record
 from tournament.settling import both, unplayed
 
-AT_A_TIME = 50  # matches that begin, or pairings that are settled, before others get their turn
+AT_A_TIME = 50  # matches that begin, or pairings that are settled, before other tasks get their turn
 
 
 class Dealing:
@@ -48,18 +48,18 @@ class Dealing:
         return self._at_once - len(self._play.matches)
 
     def challenge(self, first: Player, second: Player, options: Mapping[str, Any] | None) -> None:
-        """Have two meet who have agreed to, `first` in seat 0, and nobody else meanwhile."""
+        """Have two players meet who have agreed to, `first` in seat 0, and nobody else meanwhile."""
         first.reserved = second.reserved = True
         self._challenges.append((first, second, options))
 
     def drop_challenges(self) -> None:
-        """Nothing comes of these any more."""
+        """Drop the matches that players agreed on and that have not begun."""
         while self._challenges:
             for player in self._challenges.popleft()[:2]:
                 player.free()
 
     async def take_up(self) -> None:
-        """Begin the matches that players agreed on, in that order."""
+        """Begin the matches that players agreed on, in the order in which they did."""
         taken = [self._challenges.popleft() for _ in range(int(min(len(self._challenges), self.room)))]
         if taken:
             known, _ = self._record.past()
@@ -75,12 +75,12 @@ class Dealing:
                 self._play.begin(fact, (first, second))
 
     async def deal(self) -> None:
-        """Begin the matches that both players are free for, in the order of drawing: the first of them."""
+        """Begin the first of the matches that both players are free for, in the order of drawing."""
         room = int(min(max(self.room, 0), AT_A_TIME))
         await self._begin_all([], islice(self._presence.meetings(), room))
 
     async def deal_at_once(self, drawn: Sequence[Pairing]) -> None:
-        """Begin what a format without an end has drawn: of that nothing is put off.
+        """Begin what a format without an end has drawn, all of it.
 
         New pairings are kept together with the matches dealt from them, which halves the store's work.
         """

@@ -1,13 +1,13 @@
-"""When it is decided who is the best, or who stands where; and which games would decide it soonest.
+"""Deciding who is the best, or who stands where; and which games would decide it soonest.
 
 A claim is that one entrant is at most so many points of Elo (`within`) weaker than another. The
 evidence for it is that of a sequential test: how much likelier the results are if the difference is
 drawn from a normal distribution above that than if it is exactly there. Such evidence may be looked at
-after every game, for what is false reaches a factor of f only once in f events. All claims that could be
+after every game, for a false claim reaches a factor of f only once in f events. All claims that could be
 false share the risk that the `confidence` leaves.
 
 That holds for a test of one difference with known variance. Here the difference comes from a fit of all
-games, nearly without a prior, and the variance from the same fit; how often the whole is wrong was
+games, nearly without a prior, and the variance from the same fit. How often the whole is wrong was
 therefore simulated (`docs/standings.md`).
 """
 
@@ -31,24 +31,24 @@ FLAT = 1000.0  # Elo: a spread of strengths that pulls hardly anybody towards th
 LIKELY = 70.0  # Elo: how far beyond `within` a difference is expected to be
 APART = 200.0  # Elo: so far ahead, a normal distribution is no good approximation
 STEPS, CLOSE = 50, 1e-4  # of Newton's method; units of the logistic curve
-FAR = 1e6  # times as many games as there were: further ahead nobody looks
-DIGITS = 6  # of what is compared: machines differ in the last, and all have to draw the same
+FAR = 1e6  # times as many games as there were: nobody looks further ahead
+DIGITS = 6  # of figures that are compared: machines differ in the last ones, and all have to draw the same
 EACH = 200  # matches for each entrant, where no number is given: no event goes on for ever
 
 
 class Claim(Struct, frozen=True):
-    """That one is better than the other, or weaker by no more than the terms say."""
+    """The claim that one is better than the other, or weaker by no more than the terms say."""
 
     better: str
     worse: str
     evidence: float  # a logarithm
     needed: float
-    ahead: float  # Elo, with those that count as equal
-    variance: float  # of that
+    ahead: float  # Elo, including those that count as equal
+    variance: float  # of `ahead`
 
     @property
     def times(self) -> float:
-        """How many times as many games it takes, if they go on as they went."""
+        """How many times as many games the claim takes, if they go on as they went."""
         low, high = 1.0, FAR
         while high / low > 1.01:
             middle = sqrt(low * high)
@@ -61,9 +61,9 @@ class Decision(Struct, frozen=True):
     """What is known after some games."""
 
     order: tuple[str, ...]  # the best first, of those who can still have a place
-    places: int  # that are to be settled
-    settled: int  # of these, from the first on
-    open: tuple[Claim, ...]  # that cannot be made yet, the one with the least evidence first
+    places: int  # to be settled
+    settled: int  # places settled, from the first on
+    open: tuple[Claim, ...]  # claims that cannot be made yet, the one with the least evidence first
 
     @property
     def decided(self) -> bool:
@@ -95,16 +95,16 @@ class Outlook:
         return float(self.strength[self.place[one]] - self.strength[self.place[other]])
 
     def variance(self, one: str, other: str) -> float:
-        """Of the estimated difference between two."""
+        """The variance of the estimated difference between two."""
         of, i, j = self._covariance, self.place[one], self.place[other]
         return float(of[i, i] + of[j, j] - 2 * of[i, j])
 
     def variance_beyond(self, one: str, other: str, within: float) -> float:
-        """The variance by which it is judged whether one is weaker than the other by so much, or less.
+        """The variance for judging whether one is weaker than the other by no more than `within`.
 
-        Whoever wins every game is far ahead, nobody knows how far, and each further win says less about
-        that. It says as much as ever against the two being equal: so there the variance is taken
-        from how much likelier the results are than if they were.
+        An entrant that wins every game is far ahead, nobody knows how far, and each further win says
+        less about that. It says as much as ever against the two being equal: so there the variance is
+        taken from how much likelier the results are than if the two were equal.
         """
         key = one, other, within
         if key not in self._narrower:
@@ -114,7 +114,7 @@ class Outlook:
         return self.variance(one, other) * self._narrower[key]
 
     def _likelier(self, i: int, j: int, within: float) -> float:
-        """How much likelier the results are, as a logarithm, than if i were weaker than j by just that."""
+        """How much likelier the results are (a logarithm) than if i were weaker than j by just `within`."""
         import numpy as np
 
         model, spread = self._model, FLAT / ELO
@@ -134,7 +134,7 @@ class Outlook:
         return here - there
 
     def play(self, one: str, other: str) -> None:
-        """Be as sure as after two more games of these, with sides swapped."""
+        """Become as sure as after two more games between these, with sides swapped."""
         import numpy as np
 
         i, j, advantage = self.place[one], self.place[other], self._point[-1]
@@ -148,7 +148,7 @@ class Outlook:
             )
 
     def draws(self, names: Sequence[str], count: int, random: "np.random.Generator") -> "Floats":
-        """What may be true of these, a row each."""
+        """Strengths that these may have: random draws, a row each."""
         import numpy as np
 
         chosen = [self.place[name] for name in names]
@@ -180,21 +180,21 @@ def decision(outlook: Outlook, names: Collection[str], aim: Aim) -> Decision:
 
 
 def wanted(entrants: int, aim: Aim) -> int:
-    """How many places are to be settled: the last follows from the others."""
+    """How many places have to be settled: the last follows from the others."""
     return max(0, min(aim.places or entrants, entrants - 1))
 
 
 def claims(entrants: int, places: int) -> int:
     """How many claims could be false and be made.
 
-    If somebody who is too weak is put first, then also before the best: as many claims as there are
-    others. The second place may go wrong before the best of those that are left, and so on.
+    An entrant wrongly put first is put before the best, too: so there are as many claims as others.
+    The second place may go wrong before the best of those that are left, and so on.
     """
     return sum(entrants - place for place in range(1, places + 1))
 
 
 def evidence(ahead: float, variance: float) -> float:
-    """How much likelier such an estimate is if it is true that somebody is ahead: a logarithm."""
+    """How much likelier such an estimate is if one really is ahead: a logarithm."""
     z = ahead * LIKELY / sqrt(variance * (variance + LIKELY**2))
     above = log(max(erfc(-z / sqrt(2)), 1e-300))  # twice the share of the normal distribution below z
     return log(variance / (variance + LIKELY**2)) / 2 + z**2 / 2 + above

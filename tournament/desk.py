@@ -34,11 +34,11 @@ from tournament.tournament import Tournament
 from tournament.verdicts import voided
 
 AFFILIATION = 64  # characters: it stands beside a name in tables
-CONTACT = 200  # characters: an address, and perhaps a telephone number
+CONTACT = 200  # characters: an address and perhaps a telephone number
 
 
 class About(Struct, frozen=True):
-    """Whose an entrant is, and how to reach them; None: nothing else than was said before."""
+    """To whom an entrant belongs, and how to reach them; None: as it was said before."""
 
     affiliation: str | None = None
     contact: str | None = None
@@ -62,7 +62,7 @@ class Desk:
             await self._keep("start", "", [Turned(State.RUNNING)])
 
     async def delete(self) -> None:
-        """Have it be there no more. What it came to stays in the journal, and its name is free again."""
+        """Delete the tournament. What it came to stays in the journal, and its name is free again."""
         async with self._tournament.deciding:
             record = self._tournament.record
             if record.opened.format == OPEN:
@@ -95,8 +95,8 @@ class Desk:
     async def void(self, match: str, why: str) -> None:
         """Have a match count for nothing and be played again, whether it is over or still in play.
 
-        If it is in play, `why` is told to everybody. Else its players have been told how it ended, and
-        only organisers see `why`.
+        If it is in play, everybody is told `why`. Otherwise its players have been told how it ended,
+        and only organisers see `why`.
         """
         live = self._tournament.matches.get(match)
         if live is not None and live.verdict is None:
@@ -137,16 +137,17 @@ class Desk:
             await self._keep("check-in", name, [CheckedIn(name)])
 
     async def describe(self, name: str, about: About) -> None:
-        """Say whose an entrant is, and how to reach them."""
+        """Say to whom an entrant belongs, and how to reach them."""
         async with self._tournament.deciding:
             known = name in self._tournament.record.entrants
             entered = [] if known else self._expect_entrant(name)
             await self._keep("describe", name, [*entered, *self._described(name, about)])
 
     async def invite(self, name: str, claim: Callable[[], str], about: About = NOTHING) -> None:
-        """Take in somebody who will come with a token.
+        """Take in an entrant that will come with a token.
 
-        `claim` gives the name to a new token and returns the token's digest. An earlier one is void.
+        `claim` gives the name to a new token and returns the token's digest. An earlier token is
+        void.
         """
         async with self._tournament.deciding:
             record = self._tournament.record
@@ -199,14 +200,14 @@ class Desk:
         return record.standings(), record.after(*changes).standings()
 
     def withdrawal(self, name: str) -> list[AnyFact]:
-        """Its results are annulled if the format does that before half is played; else the rest is lost."""
+        """Annul the results, if the format does that before half is played; else have the rest lost."""
         record, entered = self._tournament.record, self._expect_entrant(name)
         if record.state is State.FINISHED:
             raise Refusal(f"{record.name} is over, so there is nothing left to withdraw from")
         return [*entered, Withdrew(name, annulled(record, name))]
 
     def disqualification(self, name: str, why: str) -> list[AnyFact]:
-        """All its matches are lost, also if it was withdrawn before."""
+        """Have all matches of an entrant lost, even if it was withdrawn before."""
         withdrawn = has_withdrawn(self._tournament.record, name)
         entered = [] if withdrawn else self._expect_entrant(name)
         return [*entered, Disqualified(name, why)]
@@ -228,7 +229,7 @@ class Desk:
     # Within
 
     def _expect_last(self, match: str, pairing: Pairing) -> None:
-        """Raise `Refusal` where somebody has gone on by a match: the other might, if it were played again."""
+        """Raise `Refusal` where a player went through by a match: played again, the other might."""
         record = self._tournament.record
         for each in record.drawn.values():
             if each.round > pairing.round and (
@@ -269,7 +270,7 @@ class Desk:
         return record
 
     def _expect_entrant(self, name: str) -> list[Entered]:
-        """What has to be kept before anything else can be kept of it: that a newcomer is here."""
+        """The fact that has to be kept of a newcomer before any other: that it has entered."""
         record = self._tournament.record
         if self._tournament.is_newcomer(name):
             return [Entered(name)]

@@ -1,4 +1,4 @@
-"""What a format adds to a tournament. It is asked only when its answer can have changed."""
+"""What a format adds to a tournament. The format is asked only when its answer can have changed."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
@@ -10,7 +10,7 @@ from tournament.record import Record
 
 Elsewhere = Callable[[Record, Callable[[], Sequence[Pairing]]], Awaitable[Sequence[Pairing]]]
 
-FEW = 30  # entrants: a draw of so many is over at once
+FEW = 30  # entrants: a draw for so many is quick
 
 
 async def draw_here(record: Record, draw: Callable[[], Sequence[Pairing]]) -> Sequence[Pairing]:
@@ -19,21 +19,21 @@ async def draw_here(record: Record, draw: Callable[[], Sequence[Pairing]]) -> Se
 
 
 def as_drawn(record: Record, pairings: Iterable[Pairing]) -> Drew:
-    """The fact that the format's rules, as they are now, have added these."""
+    """The fact that the format's present rules have added these pairings."""
     return Drew(tuple(pairings), record.format.rules)
 
 
 class Draws:
     def __init__(self, record: Record, presence: Presence, elsewhere: Elsewhere) -> None:
-        """What takes a format long is drawn `elsewhere`, where it holds up nobody."""
+        """Draws that take long are made `elsewhere`, where they hold up nobody."""
         self._record = record
         self._presence = presence
         self._elsewhere = elsewhere
-        self._asked: tuple[int, int] | None = None  # what there was when it was last asked: arrivals, matches
-        self._put_off: Sequence[Pairing] = ()  # what it then said, of a round that is not to begin yet
+        self._asked: tuple[int, int] | None = None  # arrivals and matches when the format was last asked
+        self._put_off: Sequence[Pairing] = ()  # what it returned then, for a round that may not begin yet
 
     def put_off(self, drawn: Sequence[Pairing]) -> None:
-        """Draw this again as long as nothing changes: it is not kept before its round begins."""
+        """Return the same draw as long as nothing changes: it is not kept before its round begins."""
         self._put_off = drawn
 
     async def drawn(self) -> Sequence[Pairing]:

@@ -1,7 +1,8 @@
 """How a fact is written down: a line of the journal, the same in every store.
 
-Equal facts are equal letter by letter. Of some facts not everybody may know everything: `public` says
-which. The line of such a fact has a salt, for its hash is public, and an address could be guessed by it.
+Equal facts are equal letter by letter. Some facts are not wholly public: `public` says which. The line
+of such a fact has a salt, for its hash is public, and without a salt an address could be guessed from
+it.
 """
 
 import secrets
@@ -33,7 +34,7 @@ from tournament.record import PIECE
 MICRO = 1_000_000  # microseconds in a second
 PAGE = 2_000  # entries that are read at a time
 SALT = 16  # bytes that nobody guesses
-PRIVATE = (Claimed, Seated, Released, Ordered, Chose)  # facts that are nobody's but the organiser's
+PRIVATE = (Claimed, Seated, Released, Ordered, Chose)  # facts that only the organiser may see
 
 
 class Entry(Struct, frozen=True, omit_defaults=True):
@@ -43,10 +44,10 @@ class Entry(Struct, frozen=True, omit_defaults=True):
     tournament: str
     when: float  # wall time
     kind: str  # of fact: its tag
-    key: str | None  # of a fact of which the tournament has only one; None: there may be any number
-    body: str  # the fact as JSON: equal facts are equal letter by letter
-    salt: str = ""  # hexadecimal; of a fact that is not all public
-    epoch: int = 0  # of the lease under which the writer holds the tournament; 0: it shares with nobody
+    key: str | None  # where a tournament has only one such fact; None: there may be any number
+    body: str  # the fact as JSON
+    salt: str = ""  # hexadecimal; where part of the fact is not public
+    epoch: int = 0  # of the lease under which the writer holds the tournament; 0: the store is not shared
 
 
 _encoder = msgspec.json.Encoder(order="deterministic")
@@ -58,7 +59,7 @@ def entry(number: int, tournament: str, when: float, fact: AnyFact, epoch: int =
 
 
 def salted(row: Entry) -> Entry:
-    """A line that was written before there were salts."""
+    """Add a salt, if one is needed, to a line that was written before there were salts."""
     return structs.replace(row, salt=_salt(fact(row.body)))
 
 
@@ -72,7 +73,7 @@ def kind(fact: AnyFact | type[AnyFact]) -> str:
 
 
 def body(fact: AnyFact) -> str:
-    """As JSON. What takes long is done in pieces, because no other thread gets a turn during one of them."""
+    """A fact as JSON. Long ones are encoded in pieces, because no other thread gets a turn during one."""
     if isinstance(fact, Concluded) and (micros := _in_micros(fact.times)):
         return _encoder.encode(structs.replace(fact, times=micros)).decode()
     if not isinstance(fact, Drew) or len(fact.pairings) <= PIECE:
@@ -94,16 +95,16 @@ def fact(body: str) -> AnyFact:
 
 
 def _in_micros(times: Sequence[float]) -> tuple[int, ...]:
-    """The same as whole microseconds, a third of the letters; nothing where they are not whole.
+    """The times as whole microseconds, a third of the letters; nothing where they are not whole.
 
-    Seconds are written with a point, as all times once were: so they are told apart.
+    Seconds are written with a point, as all times once were: that tells the two apart.
     """
     micros = [round(seconds * MICRO) for seconds in times]
     return tuple(micros) if [each / MICRO for each in micros] == [*times] else ()
 
 
 def public(fact: AnyFact) -> AnyFact | None:
-    """What everybody may know of a fact: all of it, which is the usual, or less of it, or nothing."""
+    """What everybody may know of a fact: usually all of it, sometimes less, or nothing."""
     match fact:
         case _ if isinstance(fact, PRIVATE):
             return None
@@ -118,7 +119,7 @@ def public(fact: AnyFact) -> AnyFact | None:
 
 
 def unique(fact: AnyFact) -> str:
-    """A key for a fact of which a tournament has only one; "" for any other fact."""
+    """A key, where a tournament has only one such fact; "" for any other fact."""
     match fact:
         case Opened():
             return "opened"
@@ -133,5 +134,5 @@ def unique(fact: AnyFact) -> str:
 
 
 def concluded_key(match: str) -> str:
-    """`unique` of a match's end."""
+    """The key of a match's end, as `unique` returns it."""
     return f"concluded {match}"

@@ -1,4 +1,4 @@
-"""The equations of a large field, one for each entrant: what it scored is what is expected of it.
+"""The equations of a large field, one for each entrant: its score equals its expected score.
 
 Nothing here has a cell for each two entrants, only for each two that have met. Newton's method finds the
 strengths, each step by conjugate gradients.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # numpy is slow to import, and much of what imports this file
 
 ROUNDS = 50  # of Newton's method; some five are enough unless the results are absurd
 CLOSE = 0.1 / ELO  # a step as small as this is the last
-STEP, SAMPLE = 0.05, 0.005  # how much of what is looked for a solution may miss
+STEP, SAMPLE = 0.05, 0.005  # the share of the result by which a solution may be off
 SOLVING = 500  # steps of a solution; some ten are enough
 SAMPLES = (16, 200)  # as many as can be had for …
 WORK = 8_000_000  # … so many looks at a pair, which take some seconds
@@ -40,13 +40,13 @@ class System:
         self.lower: Numbers = np.array(meetings.lower, dtype=np.intp)
         self.higher: Numbers = np.array(meetings.higher, dtype=np.intp)
         self.count, self.won, self.draws = figures(meetings)
-        self._room = np.empty(len(self.count))  # for what is needed for a moment: new memory takes time
+        self._room = np.empty(len(self.count))  # scratch space: new memory takes time
 
     def likeliest(self, strength: "Floats", prior: float) -> "Floats":
-        """Maximise the likelihood with the prior from there.
+        """Maximise the likelihood with the prior, starting from these strengths.
 
-        A whole step that ends before the top of its way cannot have gone too far. Any other is shortened:
-        `fit_exact.py` says why that goes uphill.
+        A whole step that ends before the highest point on its line cannot have gone too far. Any other is
+        shortened: `fit_exact.py` says why that goes uphill.
         """
         import numpy as np
 
@@ -66,7 +66,7 @@ class System:
         return strength
 
     def equations(self, strength: "Floats", prior: float) -> tuple["Floats", "Floats", "Floats"]:
-        """What each scored beyond what is expected, by how much that falls, and what of it is each pair's."""
+        """What each scored beyond the expected, how fast that falls, and the part of each pair in that."""
         import numpy as np
 
         expected = 0.5 + np.tanh((strength[self.lower] - strength[self.higher]) / 2) / 2
@@ -100,7 +100,7 @@ class System:
         return found
 
     def calm(self, strength: "Floats") -> float:
-        """How much less scores vary than if nothing were drawn: of all together, as in `fit_exact.py`."""
+        """How much less scores vary than if nothing were drawn: for all together, as in `fit_exact.py`."""
         import numpy as np
 
         between = self.equations(strength, PRIOR)[2]
@@ -109,10 +109,10 @@ class System:
         return (max(decisive - 2 * float(self.draws.sum()) / 4, 0) + prior) / (decisive + prior)
 
     def variances(self, strength: "Floats", between: "Floats", curve: "Floats", prior: float) -> "Floats":
-        """Of each strength relative to their mean.
+        """The variance of each strength relative to their mean.
 
-        As if there were no draws, and then less by as much as samples with the noise that draws leave
-        vary less than samples with the same noise and no draws.
+        It is worked out as if there were no draws, and then reduced in the ratio in which samples
+        with the noise that draws leave vary less than samples with the noise of no draws.
         """
         import numpy as np
 
@@ -121,8 +121,8 @@ class System:
         root, own_root = np.sqrt(between), np.sqrt(prior * against)
         calm = self._calm_of_each(curve - prior * against, PRIOR * against) ** 0.25
         calm_pairs = calm[self.lower] * calm[self.higher]
-        part = 1 - 1 / self.size  # of a strength that is left when the mean is taken off
-        others, loud, quiet = (np.zeros(self.size) for _ in range(3))  # what opponents' errors add; all of it
+        part = 1 - 1 / self.size  # of a strength, left when the mean is taken off
+        others, loud, quiet = (np.zeros(self.size) for _ in range(3))  # what opponents' errors add; the whole
         least, most = SAMPLES
         samples = min(max(least, WORK // len(between)), most)
         for _ in range(samples):
@@ -138,18 +138,18 @@ class System:
         return (part**2 / curve + others / samples) * quiet / loud
 
     def _noise(self, of_pairs: "Floats", of_prior: "Floats") -> "Floats":
-        """What one gains by chance from another, the other loses."""
+        """The noise of each score: what one gains by chance from another, the other loses."""
         return of_prior + self._to(self.lower, of_pairs) - self._to(self.higher, of_pairs)
 
     def _calm_of_each(self, decisive: "Floats", prior: "Floats") -> "Floats":
-        """How much less the scores of each vary than if nothing were drawn."""
+        """How much less each entrant's scores vary than if nothing were drawn."""
         import numpy as np
 
         drawn = self._to(self.lower, self.draws) + self._to(self.higher, self.draws)
         return (np.maximum(decisive - drawn / 4, 0) + prior) / (decisive + prior)
 
     def _spread(self, values: "Floats", between: "Floats") -> "Floats":
-        """What everybody has of its opponents' values, by what is between them."""
+        """The sum of each entrant's opponents' values, weighted by `between`."""
         import numpy as np
 
         there = np.take(values, self.higher, out=self._room, mode="clip")

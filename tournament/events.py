@@ -16,7 +16,7 @@ class Ending(StrEnum):
     """Why a match stopped, which is not the same as how the rules of its game ended it."""
 
     PLAYED = "played"  # to its end by the rules, or to the limit of plies
-    ILLEGAL = "illegal"  # an illegal move, where that costs the match; or one refusal too many
+    ILLEGAL = "illegal"  # by an illegal move, where that costs the match; or by one refusal too many
     TIME = "time"  # a clock ran out
     LEFT = "left"  # a player was gone too long, or never came
     RESIGNED = "resigned"
@@ -31,13 +31,13 @@ class Fault(StrEnum):
     HOST = "host"  # our own: such a match is void, and never lost
 
 
-CUT_SHORT = "the host stopped while it was being played"  # why a match is void that could not go on
-HOST_FAILED = "a fault of the host"  # why a match is void in which something of ours failed
-NOBODY = "neither player was there"  # why a match is void; each pairing is forgiven this once
+CUT_SHORT = "the host stopped while it was being played"  # why a match that could not go on is void
+HOST_FAILED = "a fault of the host"  # why a match in which something of ours failed is void
+NOBODY = "neither player was there"  # why a match is void: each pairing is forgiven this once
 
 
 def absences(name: str) -> tuple[str, str]:
-    """Why a match is void in which somebody was gone before both had moved: it left, or it never came."""
+    """Why a match is void: a player was gone before both had moved. It left, or it never came."""
     return f"{name} left before both had moved", f"{name} did not come"
 
 
@@ -75,7 +75,7 @@ class Refused(Event, frozen=True, gc=False, tag="refused"):
 
 
 class Incident(Event, frozen=True, gc=False):
-    """What befell a match. It is kept and shown, and no protocol tells the players of it."""
+    """An incident of a match. It is kept and shown, and no protocol tells the players of it."""
 
     ply: int  # moves that had been played
 
@@ -84,11 +84,11 @@ class Disconnected(Incident, frozen=True, gc=False, kw_only=True, omit_defaults=
     """A seat lost its connection; it may come back."""
 
     seat: int
-    why: str = ""  # the host hung up: what the bot had done
+    why: str = ""  # where the host hung up: what the bot had done
 
 
 class Returned(Incident, frozen=True, gc=False, kw_only=True, tag="returned"):
-    """It has come back."""
+    """A seat has come back."""
 
     seat: int
 
@@ -111,7 +111,7 @@ class Ended(Event, frozen=True, gc=False, tag="ended"):
 
     @property
     def decided_by(self) -> str:
-        """The sentence as protocols have it that are older than causes."""
+        """The sentence for protocols that are older than causes."""
         return self.brief or self.why
 
 

@@ -23,7 +23,7 @@ class State(StrEnum):
     RUNNING = "running"
     PAUSED = "paused"
     FINISHED = "finished"
-    DELETED = "deleted"  # by its organiser, and shown to nobody: its name is free again
+    DELETED = "deleted"  # by an organiser, and shown to nobody: its name is free again
 
 
 Sides = tuple[float | None, float | None]  # of both seats; None: not known
@@ -42,7 +42,7 @@ class Opened(Fact, frozen=True, tag="opened"):
     game: str
     format: str
     entrants: int | None = (
-        None  # it starts by itself with so many, and takes no more; None: somebody starts it
+        None  # it starts by itself with so many, and takes no more; None: an organiser starts it
     )
     terms: Terms = Terms()
     options: Mapping[str, Any] = {}  # of the game
@@ -52,18 +52,18 @@ class Opened(Fact, frozen=True, tag="opened"):
     start_at: float | UnsetType = UNSET  # wall time at which it starts by itself
     group: str | UnsetType = UNSET  # the name that it shares with others that belong together
     rounds_at: tuple[float, ...] | UnsetType = UNSET  # wall times before which rounds do not begin
-    round_every: float | UnsetType = UNSET  # seconds from the beginning of one round to that of the next
+    round_every: float | UnsetType = UNSET  # seconds from the start of one round to that of the next
     check_in: float | UnsetType = UNSET  # seconds before its start from which entrants check in
     by_invitation: bool | UnsetType = UNSET  # True: it takes only bots that an organiser lets in
 
     @property
     def settles(self) -> bool:
-        """Whether somebody who stays away loses its matches without being waited for each time."""
+        """Whether an entrant that stays away loses its matches without being waited for each time."""
         return self.absent == "settle"
 
     @property
     def start(self) -> float | None:
-        """The wall time at which it starts by itself; unless it is said, that of the first round."""
+        """The wall time at which it starts by itself; where none is given, that of the first round."""
         if self.start_at is not UNSET:
             return self.start_at
         return self.rounds_at[0] if self.rounds_at else None
@@ -85,7 +85,7 @@ class Entered(Fact, frozen=True, tag="entered"):
 
 
 class Turned(Fact, frozen=True, tag="turned"):
-    """The tournament went into another state."""
+    """The tournament changed its state."""
 
     state: State
 
@@ -121,7 +121,7 @@ class Admitted(Fact, frozen=True, tag="admitted"):
 
 
 class Described(Fact, frozen=True, tag="described"):
-    """Whose an entrant is, as its organiser says. The last such fact counts."""
+    """To whom an entrant belongs, as an organiser says. The last such fact counts."""
 
     name: str
     affiliation: str = ""  # for everybody to see
@@ -129,12 +129,12 @@ class Described(Fact, frozen=True, tag="described"):
 
 
 class Dealt(Fact, frozen=True, tag="dealt"):
-    """A match is about to begin. Without a `Concluded` of that name it goes on, or it was cut short."""
+    """A match is about to begin. Without a `Concluded` of that name, it goes on or was cut short."""
 
     match: str
     pairing: int
     options: Mapping[str, Any] | None = None  # of the game; None: the tournament's own
-    keys: tuple[str, str] | None = None  # digests of what both come back with; None: somebody cannot
+    keys: tuple[str, str] | None = None  # digests of what both come back with; None: at least one cannot
     # How their dialects find both again, in the dialects' words. "" here is a player that comes back by its
     # key alone, and "" there one that comes back in this way alone. "?" is before a key that it may not have.
     ways_back: tuple[str, str] | UnsetType = UNSET
@@ -142,10 +142,10 @@ class Dealt(Fact, frozen=True, tag="dealt"):
 
 
 class Concluded(Fact, frozen=True, tag="concluded", omit_defaults=True):
-    """A match is over. There is one of each name, and it never changes.
+    """A match is over. There is one such fact for each name, and it never changes.
 
-    Fields with a factory are always written, the others only where they say something: so a fact has
-    the same letters as before there were the latter.
+    Fields with a factory are always written, the others only where they say something. So older
+    facts keep the letters that they had before the latter fields existed.
     """
 
     match: str
@@ -163,11 +163,11 @@ class Concluded(Fact, frozen=True, tag="concluded", omit_defaults=True):
     ended: float | None = None
     fault: Fault | None = None  # whose fault it is that it was not played; None: nobody's, or not known
     cause: tuple[Cause, ...] = ()  # what led to the end, oldest first
-    thought: Sides = UNKNOWN  # seconds that the bots say they have spent …
-    network: Sides = UNKNOWN  # … and those that their moves took longer than that
+    thought: Sides = UNKNOWN  # seconds that the bots say they spent …
+    network: Sides = UNKNOWN  # … and by how much longer their moves took
     versions: tuple[str | None, str | None] = UNSAID  # of the bots, if they say so
     kinds: Kinds = BOTS  # of the players
-    notes: Notes = ()  # that they have made of their moves
+    notes: Notes = ()  # that the bots made of their moves
 
     @property
     def plies(self) -> int:
@@ -176,7 +176,7 @@ class Concluded(Fact, frozen=True, tag="concluded", omit_defaults=True):
 
 class Withdrew(Fact, frozen=True, tag="withdrew"):
     name: str
-    annulled: bool  # what it has played counts no more
+    annulled: bool  # what it has played no longer counts
 
 
 class Disqualified(Fact, frozen=True, tag="disqualified"):
@@ -185,12 +185,12 @@ class Disqualified(Fact, frozen=True, tag="disqualified"):
 
 
 class Voided(Fact, frozen=True, tag="voided", omit_defaults=True):
-    """A match that was played counts no more and is played again."""
+    """A match that was played no longer counts and is played again."""
 
     match: str
     why: str
     players: tuple[str, str] | None = None  # whose it was …
-    score: Score | None = None  # … and what it counted, for a record that has forgotten it
+    score: Score | None = None  # … and its score, for a record that has forgotten it
 
 
 class Claimed(Fact, frozen=True, tag="claimed"):
@@ -202,7 +202,7 @@ class Claimed(Fact, frozen=True, tag="claimed"):
 
 
 class Seated(Fact, frozen=True, tag="seated"):
-    """Until the tournament is over, a name belongs to the bot that comes by this door from this address.
+    """Until the tournament is over, a name belongs to the bot that came by this door from this address.
 
     It came without a token. The last such fact counts. Nobody but the organiser is shown the address.
     """
@@ -213,19 +213,19 @@ class Seated(Fact, frozen=True, tag="seated"):
 
 
 class Released(Fact, frozen=True, tag="released"):
-    """An organiser gave a seat up: the name belongs to whichever bot comes next under it."""
+    """An organiser released a name: it belongs to whichever bot comes next under it."""
 
     name: str
 
 
 class Froze(Fact, frozen=True, tag="froze"):
-    """From now on the public is shown the standings as they are now; or, if not `on`, as they change."""
+    """From now on the public sees the standings as they are now; or, if not `on`, as they change."""
 
     on: bool
 
 
 class Ordered(Fact, frozen=True, tag="ordered"):
-    """An organiser did something: kept together with the facts that came of it."""
+    """An organiser ordered something; this is kept together with the facts that came of it."""
 
     by: str
     action: str
@@ -235,7 +235,7 @@ class Ordered(Fact, frozen=True, tag="ordered"):
 class Sealed(Fact, frozen=True, tag="sealed"):
     """The host has chosen a seed for the drawing of lots, and says only this of it until the draw."""
 
-    commitment: str  # SHA-256 of the seed, a blank and a salt, in hexadecimal
+    commitment: str  # SHA-256 of the seed, a space and a salt, in hexadecimal
 
 
 class Chose(Fact, frozen=True, tag="chose"):
@@ -284,13 +284,13 @@ SmallFact = (
     | Described
 )
 AnyFact = SmallFact | Drew
-HOST = ""  # in place of a tournament's name: what was ordered of the host itself
+HOST = ""  # in place of a tournament's name, for orders to the host itself
 
 
 def played_out(fact: Concluded) -> bool:
-    """Whether a match says anything of strength: nobody lost it on time or by staying away before moving.
+    """Whether a match says anything about strength: nobody lost it on time or by absence before moving.
 
-    In every game the second is to move after one move.
+    In every game, the second seat is to move after one move.
     """
     unmoved = fact.winner == 0 and fact.plies < 2 and fact.ending in (Ending.TIME, Ending.LEFT)
     return fact.plies > 0 and not unmoved

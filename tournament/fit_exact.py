@@ -14,13 +14,13 @@ if TYPE_CHECKING:  # numpy is slow to import, and much of what imports this file
     Floats = NDArray[np.float64]
 
 ELO = 173.71779276130073  # 400 / ln 10: Elo points to a unit of the logistic curve
-PRIOR = 1.0  # drawn games against somebody average, given to each: chosen by the coverage of intervals
+PRIOR = 1.0  # drawn games against an average opponent, given to each: chosen by the coverage of intervals
 ROUNDS = 200  # of Newton's method; some ten are enough unless the results are absurd
 CLOSE = 1e-9  # units of the logistic curve: a step as small as this is the last
 
 
 def fitted(meetings: Meetings) -> tuple["Floats", "Floats", float]:
-    """The strengths, the covariance of strengths less their mean, and the prior."""
+    """The strengths, the covariance of the strengths minus their mean, and the prior."""
     import numpy as np
 
     size = len(meetings.against)
@@ -37,7 +37,7 @@ def fitted(meetings: Meetings) -> tuple["Floats", "Floats", float]:
 
 
 def figures(meetings: Meetings) -> tuple["Floats", "Floats", "Floats"]:
-    """Of each pair: what it weighs, what the lower won of that, and what was drawn."""
+    """For each pair: its weight, what the lower won of that, and what was drawn."""
     import numpy as np
 
     played, different, drawn = (
@@ -71,7 +71,7 @@ def _strengths(start: "Floats", won: "Floats", count: "Floats", prior: float) ->
 
 
 def _calm(strength: "Floats", count: "Floats", draws: "Floats", axis: int | None) -> "Floats":
-    """How much less scores vary than if nothing were drawn: of each (axis 1), or of all together (None).
+    """How much less scores vary than if nothing were drawn: for each (axis 1), or for all together (None).
 
     A game's score varies by p (1 − p), less a quarter of the chance of a draw.
     A game of the prior counts as one that was not drawn: nothing is certain.
@@ -86,9 +86,9 @@ def _calm(strength: "Floats", count: "Floats", draws: "Floats", axis: int | None
 def _covariance(strength: "Floats", count: "Floats", draws: "Floats", calm: float) -> "Floats":
     """The covariance of the strengths minus their mean.
 
-    It is the inverse of the information, corrected for draws: they are worth
-    half a win in the estimate, and vary less. How much less is taken from each
-    entrant's own draws, for some may be drawish and some not.
+    It is the inverse of the information, corrected for draws: they are worth half a win in the
+    estimate, and vary less. How much less is taken from each entrant's own draws, for some entrants
+    may be drawish and some not.
     """
     import numpy as np
 
@@ -108,7 +108,7 @@ def _expected(strength: "Floats") -> "Floats":
 
 
 def _variances(strength: "Floats", count: "Floats") -> tuple["Floats", "Floats"]:
-    """Of each pair's scores, and of each entrant's in one game of the prior, as if there were no draws."""
+    """Variances of each pair's scores, and of each entrant's in one game of the prior, ignoring draws."""
     import numpy as np
 
     expected = _expected(strength)

@@ -1,12 +1,12 @@
 """The fit of a large field, kept up to date game by game.
 
-Nothing here has a cell for each two entrants, only for each two that have met. A game concerns two
-entrants at first: their strengths are moved until everybody's is within a fifth of a point of what its
-own games say, which is a few steps (`settle`). What that leaves over adds up, so now and then all of it is
-fitted anew from where it stands (`refit`, by `equations.py`).
+Nothing here has a cell for each two entrants, only for each two that have met. A game concerns two entrants
+at first: strengths are moved until everybody's is within a fifth of a point of what its own games say, which
+takes a few steps (`settle`). The remaining errors add up, so now and then the whole field is fitted anew from
+where it stands (`refit`, by `equations.py`).
 
-Unless the fit is to be plain, what is believed beforehand is inferred with it: the closer a field seems to be
-together, the more drawn games against somebody average everybody is given.
+Unless the fit is to be plain, the prior is inferred with it: the closer together a field seems to be, the
+more drawn games against an average opponent everybody is given.
 """
 
 from collections import deque
@@ -24,12 +24,12 @@ if TYPE_CHECKING:  # numpy is slow to import, and much of what imports this file
 
     Floats = NDArray[np.float64]
 
-NEAR = 0.2 / ELO  # units of the logistic curve: what a strength may differ from what its own games say
-MOST = 10_000  # steps after one game: where these do not do, all is fitted anew
-SHARE, LEAST = 0.02, 100  # after so many more games, as a share of them or at the least, too
+NEAR = 0.2 / ELO  # units of the logistic curve: how far a strength may be from what its own games say
+MOST = 10_000  # steps after one game: where these are not enough, all is fitted anew
+SHARE, LEAST = 0.02, 100  # the same after so many more games: a share of them, and the least number
 STRONGEST = 8.0  # drawn games given at most: too many are inferred where moving first is worth a lot
-SETTLED, TRIES = 0.02, 30  # the share by which these still change when they are known; the steps to that
-CONTENDERS = 100  # of whom it is worked out how likely they are the strongest
+SETTLED, TRIES = 0.02, 30  # the share by which `_given` still changes when it is settled; the steps allowed
+CONTENDERS = 100  # entrants whose chances to be the strongest are worked out
 
 
 class Sparse:
@@ -41,16 +41,16 @@ class Sparse:
         self.variance: list[float] = []  # of each strength, relative to the mean
         self._meetings = meetings
         self._plain = plain
-        self._given = PRIOR  # drawn games, before it is considered how much is drawn
-        self._added = 0.0  # times the variance that its own games leave, everybody's is; 0: not known yet
+        self._given = PRIOR  # drawn games given to each, before draws are considered
+        self._added = 0.0  # every variance, in terms of what its own games leave; 0: not known yet
         self._most = most
-        self._slope: list[float] = []  # what each scored beyond what is expected of it
+        self._slope: list[float] = []  # what each scored beyond its expected score
         self._curve: list[float] = []  # by how much that falls with its strength
-        self._fitted = 0  # games that the latest fit of all knew
-        self._lost = True  # whether there has to be one
+        self._fitted = 0  # games in the latest fit of all
+        self._lost = True  # whether all has to be fitted anew
 
     def update(self, games: Iterable[Game]) -> None:
-        """Take in games that were added since."""
+        """Take in games that were added since the last update."""
         known = self._meetings.games
         if self._lost or known > self._fitted + max(LEAST, SHARE * self._fitted):
             self.refit()
@@ -88,7 +88,7 @@ class Sparse:
         self._lost = True
 
     def _move(self, player: int) -> list[int]:
-        """Move a strength to where its own games have it; returns who is to be looked at for that."""
+        """Move a strength to where its own games put it; returns the opponents to look at because of that."""
         meetings, before = self._meetings, self.strength[player]
         step = self._slope[player] / self._curve[player]
         after = self.strength[player] = before + step * log1p(abs(step)) / abs(step)
@@ -131,11 +131,11 @@ class Sparse:
         self._fitted, self._lost = self._meetings.games, False
 
     def _infer(self, system: "System", strength: "Floats", calm: float) -> "Floats":
-        """Find out how far apart the field is, and with it what is given beforehand; a fit with that.
+        """Infer the spread of the field, and from it the drawn games to give; returns a fit with these.
 
-        The variance of the field is that of the strengths and, on average, that of each. That is looked for
-        step by step (it is the EM algorithm, whose steps are made twice as long). What samples add to
-        the variances hardly depends on it, and is taken from the latest that there are.
+        The variance of the field is the variance of the strengths plus the average variance of each. It is
+        found step by step, by the EM algorithm with steps twice as long. What samples add to the variances
+        hardly depends on it, and is taken from the latest samples.
         """
         for _ in range(TRIES):
             prior = self._given * calm
@@ -151,7 +151,7 @@ class Sparse:
         return strength
 
     def contention(self, contenders: list[int]) -> "Floats":
-        """How the errors of a few are correlated, as far as their own games do that: a covariance.
+        """The covariance of the errors of a few entrants, as far as it comes from games between them.
 
         Everybody else is taken to be as strong as estimated. Variances are those of the whole field.
         """
@@ -176,6 +176,6 @@ def _ratio(variance: "Floats", curve: "Floats") -> float:
 
 
 def _variance(ahead: float) -> float:
-    """Of the score of one game."""
+    """The variance of the score of one game."""
     expected = 0.5 + tanh(ahead / 2) / 2
     return expected * (1 - expected)

@@ -8,21 +8,21 @@ from collections.abc import Iterable
 from tournament.facts import HOST, Kept, Opened, State
 from tournament.record import Record
 
-ANEW = "~"  # between a name that was used before and a number, in a store; no name has it
+ANEW = "~"  # in a store, between a name that was used before and a number; no name contains it
 
 
 def kept_as(name: str, earlier: int) -> str:
-    """The name under which a store has a tournament, of as many `earlier` ones of that name."""
+    """The name under which a store has a tournament, after so many `earlier` ones of its name."""
     return f"{name}{ANEW}{earlier + 1}" if earlier else name
 
 
 def called(kept_as: str) -> str:
-    """The name of a tournament that a store has under that."""
+    """The name of the tournament that a store keeps as `kept_as`."""
     return kept_as.partition(ANEW)[0]
 
 
 def _husk(deleted: Record) -> Record:
-    """All that needs to be known of it: that its name in the store is taken."""
+    """All that needs to be known of a deleted tournament: that its name in the store is taken."""
     husk = Record(deleted.name, deleted.opened, whole=deleted.whole, kept_as=deleted.kept_as)
     husk.state = State.DELETED
     return husk

@@ -1,9 +1,10 @@
-"""How long a tournament will still take, by how long its matches have taken so far.
+"""How much longer a tournament will take, by how long its matches have taken so far.
 
-Nobody plays two matches at once, so it lasts as long as the longest chain of one bot's matches; and no
-more can be played at once than there are pairs, so it lasts as long as all matches take, divided by
-these. Pairings of the absent take no time but that for which they are waited for. Rounds that are not
-begun yet last as long as the longest match that a round of that size usually has, and begin when they may.
+Nobody plays two matches at once, so it lasts at least as long as the longest chain of one bot's matches.
+No more matches can be played at once than there are pairs of bots, so it lasts at least as long as all
+matches take, divided by the number of pairs. Pairings of the absent take only the time for which they are
+waited for. Rounds that have not begun last as long as the longest match that a round of that size usually
+has, and begin when they may.
 
 A forecast looks at every entrant and at a bounded number of pairings.
 """
@@ -16,12 +17,12 @@ from tournament.match import Match
 from tournament.record import Record
 
 RECENT = 200  # matches whose length says how long the next ones will take
-LOOKS = 5_000  # pairings that are looked at, whether both can play; of more, the likely share is taken
-ONGOING = 0.25  # of what it has lasted, for a match that has lasted longer than was expected
+LOOKS = 5_000  # pairings in which it is looked up whether both can play; of more, the likely share is taken
+ONGOING = 0.25  # of the time so far: what a match that lasts longer than expected still takes
 
-Waits = Callable[[str, int], float]  # of somebody absent: seconds that so many of its pairings hold others up
+Waits = Callable[[str, int], float]  # seconds for which so many pairings of an absent entrant hold up others
 
-Begins = Callable[[int], float]  # in how many seconds a round may begin, at the earliest
+Begins = Callable[[int], float]  # seconds until a round may begin, at the earliest
 
 
 def at_any_time(round: int) -> float:
@@ -36,7 +37,7 @@ class Forecast:
         self._total: dict[str, tuple[float, int]] = {}  # of each bot: seconds, and matches
 
     def note(self, names: Iterable[str], seconds: float) -> None:
-        """A match between these has lasted so long."""
+        """Note how long a match between these bots has lasted."""
         self._lasted.append(seconds)
         for name in names:
             total, count = self._total.get(name, (0.0, 0))
@@ -58,7 +59,7 @@ class Forecast:
     ) -> float | None:
         """Seconds until the end; None while nothing is known. `absent` are awaited and not here."""
         lasted = {match: now - match.log.events[0].at for match in matches}
-        # While no match has ended, as much is to be expected again as the longest has lasted.
+        # While no match has ended, the longest is expected to last as long again.
         length = self.length or 2 * max(lasted.values(), default=0.0)
         to_play = list(self._to_play(absent, length))
         if not length and (not absent or any(count for _, count in to_play)):
@@ -68,7 +69,7 @@ class Forecast:
         for match, seconds in lasted.items():
             expected = sum(self._length_of(name, length) for name in match.names) - length
             left = max(expected - seconds, ONGOING * seconds if seconds > expected else 0.0)
-            left = max(left, match.given_up_at - now)  # whoever is gone from it is waited for
+            left = max(left, match.given_up_at - now)  # whoever has left the match is waited for
             work += left
             chains |= dict.fromkeys(match.names, left)
         for name, count in to_play:
@@ -110,7 +111,7 @@ class Forecast:
         for ahead, (round, matches) in enumerate(self._later(), 1):
             longest = self._longest(matches, length) * max(1.0, matches / at_once)
             waiting = 0.0
-            if 2 * matches >= everybody - 1:  # all play, so the absent do
+            if 2 * matches >= everybody - 1:  # all play, so the absent do too
                 waiting = max(
                     (_one_more(waits, name, record.open.count(name) + ahead) for name in absent), default=0.0
                 )
@@ -132,7 +133,7 @@ class Forecast:
         return lasted[len(lasted) * matches // (matches + 1)] if lasted else length
 
     def _length_of(self, name: str, length: float) -> float:
-        """How long a match of somebody takes: its own matches say more, the more there are."""
+        """How long a bot's matches take: its own matches say more, the more there are."""
         total, count = self._total.get(name, (0.0, 0))
         return (total + length) / (count + 1)
 

@@ -1,7 +1,7 @@
 """The contract between a format and a tournament.
 
-A format is a pure function: entrants, what has been drawn so far and what came
-of it go in; what may be drawn now comes out. It never asks who is free, what
+A format is a pure function: it takes the entrants, what has been drawn so far and
+what came of it, and returns what may be drawn now. It never asks who is free, what
 time it is or what it returned last time. So continuing after a crash means calling it
 again with what the store holds, and starting means continuing from nothing.
 
@@ -26,13 +26,13 @@ class Entrant(Struct, frozen=True, gc=False):
 
     name: str
     rating: float | None = None  # known beforehand, for seeding; None comes after all others
-    gone: bool = False  # withdrawn or disqualified: is drawn no more
-    # Only formats without an end use what follows. They are given the entrants that are free, in the order of
-    # arrival, and at most one that is here and busy: it shows that others may become free.
+    gone: bool = False  # withdrawn or disqualified: no longer drawn
+    # Only formats without an end use the rest. They are given the entrants that are free, in the order of
+    # arrival, and at most one that is here and busy, which shows that others may become free.
     present: bool = True  # is here, playing or not
     free: bool = True  # has nothing to play just now
     against: str | None = None  # came for this opponent and no other
-    last: bool = False  # has bound opponents for nothing lately, so all others come before it
+    last: bool = False  # has lately wasted its opponents' time, so all others come before it
 
 
 class Pairing(Struct, frozen=True, gc=False):
@@ -60,8 +60,8 @@ class Result(Struct, frozen=True, gc=False):
 class Aim(Struct, frozen=True):
     """When a tournament that stops by itself has found out enough."""
 
-    confidence: float = 0.95  # how likely what it says is right
-    places: int = 1  # that are to be settled, from the first on; 0: all
+    confidence: float = 0.95  # the probability that what it says is right
+    places: int = 1  # to be settled, from the first on; 0: all
     within: float = 20.0  # Elo that count as equal
     games: int | None = None  # matches at the most; None: the format's own number
 
@@ -70,9 +70,9 @@ class Terms(Struct, frozen=True):
     """What an organiser chose for a tournament, as far as a format cares."""
 
     rounds: int | None = None  # None: the format's own number
-    seed: int | None = 0  # decides what is otherwise equal; None: the host chooses it, see `sealing.py`
+    seed: int | None = 0  # separates what is otherwise equal; None: the host chooses it, see `sealing.py`
     lots: bool = False  # sides by lot, where the format leaves that open
-    aim: Aim | UnsetType = UNSET  # only one format has it: unset, it is not written
+    aim: Aim | UnsetType = UNSET  # for one format only; where unset, it is not written
 
 
 def moves_digest(moves: Sequence[object]) -> bytes:
@@ -97,16 +97,16 @@ class Format(Struct, frozen=True, kw_only=True):
     rules: int = 1  # the version of these: one more when anything is drawn otherwise than it was
     order: tuple[str, ...]  # of the standings, most important first: names of `tournament.standings.CRITERIA`
     endless: bool = False  # never over by itself; pairs whoever is present, and has no match played again
-    latest: int | None = None  # of those who have played, so many are in the table: who played last
-    midway: bool = False  # may draw more while something is to be played, though nobody has come or gone
+    latest: int | None = None  # the table has so many of those who have played: the ones who played last
+    midway: bool = False  # may draw more while something is to be played, even if nobody has come or gone
     late: bool = True  # takes entrants after it has begun
-    decides: bool = False  # stops by itself when it is decided who is where: see `deciding.py`
-    eliminates: bool = False  # whoever loses is out, so each round is what the ones before have left
+    decides: bool = False  # stops by itself when the places are decided: see `deciding.py`
+    eliminates: bool = False  # whoever loses is out, so each round depends on the ones before
     annuls: bool = False  # the results of whoever withdraws before half of its matches are annulled
-    entrants: int = 2  # the fewest it can be held with
-    # Where not all is drawn at the start: for so many entrants, how many matches each round has.
+    entrants: int = 2  # the fewest that it can be held with
+    # Where not all is drawn at the start: how many matches each round has for so many entrants.
     plan: Callable[[int, Terms], Sequence[int]] | None = None
-    # Where all is drawn at the start: how many rounds that is for so many entrants.
+    # Where all is drawn at the start: how many rounds there are for so many entrants.
     rounds: Callable[[int, Terms], int] | None = None
 
 
@@ -124,5 +124,5 @@ def formats() -> dict[str, Format]:
 
 
 def offered() -> dict[str, Format]:
-    """Those that an organiser is offered: all but that of open tables, which are there without anybody."""
+    """The formats that an organiser is offered: all but that of open tables, which are always there."""
     return {name: found for name, found in formats().items() if name != OPEN}

@@ -1,12 +1,13 @@
-"""What there was at a table without an end, match by match, in eight bytes each.
+"""The history of a table without an end, match by match, in eight bytes each.
 
 A record forgets matches that are long over (`record.py`) and keeps what they add up to
-(`tally.py`). If somebody is disqualified, or one of them is voided, that has to be
-added up anew: for this, who met whom and how it went is known of all of them.
+(`tally.py`). If an entrant is disqualified or a match is voided, the sums have to be
+worked out anew. That is why the history knows of every match who met whom and how it
+went.
 
 A match is one number: both names by their numbers, what the match came to, and how far
 the number of its pairing is from its place here. Matches end nearly in the order in
-which they were drawn, so that is little; where it is not, it is kept apart.
+which they were drawn, so that distance is small; where it is not, it is kept apart.
 """
 
 from array import array
@@ -19,7 +20,7 @@ NAME = 24  # bits for the number of a name: 16 million
 KIND = 3  # bits for what it came to
 SHIFT = 64 - 2 * NAME - KIND  # bits for how far a pairing's number is from its place
 FAR = 1 << SHIFT - 1
-STRAY = 0  # in place of how far: further than there are bits for
+STRAY = 0  # in place of the distance: it is too large for these bits
 PIECE = 4096  # matches that are kept together: what is full never changes, and is shared by copies
 
 NAMES, KINDS, SHIFTS = (1 << NAME) - 1, (1 << KIND) - 1, (1 << SHIFT) - 1
@@ -42,7 +43,7 @@ class History:
 
     def __init__(self) -> None:
         self.names: list[str] = []  # by number
-        self.taken_back: set[int] = set()  # places of matches that count no more
+        self.taken_back: set[int] = set()  # places of matches that no longer count
         self.strays: dict[int, int] = {}  # by place: numbers of pairings that are far from it
         self._numbers: dict[str, int] = {}  # by name
         self._full: list[array[int]] = []
@@ -52,7 +53,7 @@ class History:
         return PIECE * len(self._full) + len(self._latest)
 
     def __copy__(self) -> "History":
-        """It costs little: pieces that are full are shared."""
+        """A cheap copy: pieces that are full are shared."""
         other = History()
         other.names, other._numbers = self.names.copy(), self._numbers.copy()
         other.taken_back, other.strays = self.taken_back.copy(), self.strays.copy()
@@ -63,7 +64,7 @@ class History:
         return isinstance(other, History) and self._known == other._known
 
     def __contains__(self, name: str) -> bool:
-        """Whether somebody of that name has played one of these matches."""
+        """Whether anybody of that name has played one of these matches."""
         return name in self._numbers
 
     def add(self, result: Result, *, counts: bool) -> None:
@@ -73,8 +74,8 @@ class History:
         if not STRAY < shift <= SHIFTS:
             self.strays[place] = number
             shift = STRAY
-        names = [self._number(name) for name in result.pairing.names]  # of a bye, the same as second
-        played = result.played and result.score != (0, 0)  # then it says nothing about strength either way
+        names = [self._number(name) for name in result.pairing.names]  # for a bye, the same name twice
+        played = result.played and result.score != (0, 0)  # 0–0 says nothing about strength either way
         kind = KIND_OF[result.score, played] if counts else 0
         self._latest.append(((names[0] << NAME | names[-1]) << KIND | kind) << SHIFT | shift)
         if len(self._latest) == PIECE:
@@ -82,7 +83,7 @@ class History:
             self._latest = array("Q")
 
     def take_back(self, number: int) -> bool:
-        """Have the match of that pairing count no more; False if it did not anyway."""
+        """Make the match of that pairing no longer count; False if it did not count anyway."""
         place = self._place(number)
         if place is None or place in self.taken_back or not self._at(place) >> SHIFT & KINDS:
             return False
@@ -90,11 +91,11 @@ class History:
         return True
 
     def append(self, result: Result) -> None:
-        """Add what counts."""
+        """Add a result that counts."""
         self.add(result, counts=True)
 
     def __getitem__(self, place: int) -> Result:
-        """What came of that match, without its round and digest; of one that counts for nobody, 0–0."""
+        """The result of that match, without its round and digest; 0–0 if it counts for nobody."""
         packed = self._at(place)
         shift, names = packed & SHIFTS, packed >> SHIFT + KIND
         number = self.strays[place] if shift == STRAY else place + shift - FAR
@@ -106,7 +107,7 @@ class History:
         return (self[place] for place in range(len(self)))
 
     def read(self, start: int, end: int) -> Iterator[Result]:
-        """What counts of the matches between these places."""
+        """The results that count, of the matches between these places."""
         for place in range(start, min(end, len(self))):
             if place not in self.taken_back and self._at(place) >> SHIFT & KINDS:
                 yield self[place]

@@ -1,7 +1,7 @@
 """The matches of a tournament that are being played, and who plays them.
 
 Here a match begins with what its tournament says of it, or goes on from what was kept of it.
-How it ends is for the referee (`match.py`), and what comes of that for `concluding.py`.
+The referee (`match.py`) decides how it ends, and `concluding.py` what comes of that.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,7 +24,7 @@ from tournament.store import Store, Story
 from tournament.timekeeper import Timekeeper
 
 Both = tuple[Player, Player]
-Lend = Callable[[Any, Beginning, Both, Decided], Lent | None]  # has another process play, for a tournament
+Lend = Callable[[Any, Beginning, Both, Decided], Lent | None]  # has another process play a tournament's match
 Together = Callable[[], AbstractContextManager[None]]  # what is said within goes out at its end
 
 
@@ -47,7 +47,7 @@ class InPlay:
         lend: Callable[[Beginning, Both, Decided], Lent | None],
         together: Together,
     ) -> None:
-        """`begun` is called with every match that is played here. The others are those of `Tournament`."""
+        """`begun` is called with every match that is played here. `Tournament` describes the others."""
         self.matches: dict[str, Match] = {}
         self.decided: Callable[[Match, Ended], None] = lambda match, verdict: None  # called by every match
         self._players: dict[str, Both] = {}
@@ -63,7 +63,7 @@ class InPlay:
         self._together = together
 
     def begin(self, dealt: Dealt, players: Both, kept: Story | None = None) -> None:
-        """Begin a match, or go on with it from what was kept of it; raises `Illegal` if it cannot be."""
+        """Begin a match, or go on with it from what was kept of it; raises `Illegal` if that cannot be."""
         record = self._record
         missed = record.missed(dealt.pairing)
         beginning = Beginning(
@@ -121,11 +121,11 @@ class InPlay:
         return seats
 
     def is_lent(self, lent: Lent) -> bool:
-        """Whether another process plays that match, and nobody knows how it ends."""
+        """Whether another process plays that match, and it has no verdict yet."""
         return self.matches.get(lent.name) is lent and lent.verdict is None
 
     def lose(self, lent: Lent) -> tuple[Both, Story]:
-        """The process that played a match is gone: whose it was, and what was heard of it."""
+        """Give up a match whose process is gone; returns its players, and what was heard of it."""
         del self.matches[lent.name]
         self._timekeeper.forget(lent)
         players = self._players.pop(lent.name)
@@ -134,7 +134,7 @@ class InPlay:
         return players, (tuple(lent.moves), tuple(lent.times))
 
     def expel(self, name: str) -> None:
-        """Have whoever is out of the tournament leave the match that it plays here."""
+        """Have an entrant that is out of the tournament leave the match that it plays here."""
         for player in [player for players in self._players.values() for player in players]:
             if player.name == name and player.seat is not None:
                 player.seat.leave(out=True)
@@ -148,7 +148,7 @@ class InPlay:
 
     @property
     def ending(self) -> bool:
-        """Whether a match has its verdict, and nobody knows yet."""
+        """Whether a match has a verdict that was not announced yet."""
         return any(match.verdict is not None for match in self.matches.values())
 
     def epoch(self) -> float:

@@ -15,7 +15,7 @@ Keep = Callable[..., Awaitable[Sequence[str]]]  # called with facts; returns the
 
 
 class Keeper:
-    """Has the store keep what is decided in one tournament, and reads there what its record has forgotten."""
+    """Has the store keep a tournament's facts, and reads from it what the record has forgotten."""
 
     def __init__(
         self, record: Record, store: Store, wall: Callable[[], float], added: Callable[[AnyFact], None]
@@ -26,7 +26,7 @@ class Keeper:
         self._wall = wall
         self._added = added
         self._tickets = count()
-        self._asked: dict[int, tuple[AnyFact, ...]] = {}  # of the store, and not yet confirmed
+        self._asked: dict[int, tuple[AnyFact, ...]] = {}  # asked of the store, and not yet confirmed
         self._kept: deque[AnyFact] = deque()  # confirmed, not yet added to the record
         self._adding = trio.Lock()
 
@@ -54,7 +54,7 @@ class Keeper:
         return receipts
 
     async def _add_what_is_kept(self) -> None:
-        """At once, but others get their turn during a large draw; what they keep is added after it."""
+        """Add facts at once. During a large draw other tasks get their turn; their facts come after it."""
         try:
             self._adding.acquire_nowait()
         except trio.WouldBlock:
@@ -81,5 +81,5 @@ class Keeper:
         return await self._store.receipt(self._record.kept_as, match)
 
     async def entries(self, after: int = 0) -> Sequence[Entry]:
-        """A page of the facts as they are kept: those with a greater number."""
+        """A page of the facts as they are kept: those with numbers greater than `after`."""
         return await self._store.entries(self._record.kept_as, after)

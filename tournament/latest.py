@@ -23,7 +23,7 @@ class Latest(Sequence[Pairing]):
     def __init__(self, drawn: Iterable[Pairing] = (), results: Iterable[Result] = ()) -> None:
         self.results: list[Result] = []  # in the order of drawing
         self.times = Times()
-        self.playing = Times()  # of these, those that have no result
+        self.playing = Times()  # the same for pairings that have no result yet
         self._drawn: list[Pairing] = []
         for pairing in drawn:
             self.draw(pairing)

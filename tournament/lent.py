@@ -1,8 +1,8 @@
 """A match that another process plays: how it began, how it stands, and what stands in its place here.
 
-Whoever holds the tournament lends a match while nothing disturbs it. Whatever an organiser orders of it, or
-a bot does that comes or goes, has it come home first, as it stands, and is done here. The processes share a
-clock, so times mean the same in all of them.
+The process that holds the tournament lends a match while nothing disturbs it. When an organiser gives an
+order about it, or a bot comes or goes, the match first comes home as it stands, and that is done here. The
+processes share a clock, so times mean the same in all of them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -39,10 +39,10 @@ class Beginning(Struct, frozen=True, array_like=True):
 
 
 class Course(Struct, frozen=True, array_like=True):
-    """How a match stands that is not over."""
+    """How a match that is not over stands."""
 
     events: tuple[AnyEvent, ...]
-    quoted: tuple[int, ...]  # of these, by their numbers: they refuse what no message can hold
+    quoted: tuple[int, ...]  # numbers of the events that refuse something that no message can hold
     clock: ClockState
     refusals: tuple[int, int]
     gone: tuple[Gone | None, Gone | None]
@@ -58,7 +58,7 @@ class Report(Struct, frozen=True, array_like=True):
     verdict: Ended
     moves: tuple[Any, ...]
     times: tuple[float, ...]
-    moved: tuple[bool, bool]  # which seats have
+    moved: tuple[bool, bool]  # whether each seat has moved
     thinking: tuple[Seconds, Seconds]
     notes: Notes
 
@@ -80,12 +80,12 @@ class Travelling(Match):
     def __init__(self, beginning: Beginning, at: float, decided: Decided) -> None:
         super().__init__(catalogue()[beginning.game], **_arguments(beginning, at, decided))
         self.beginning = beginning
-        self._away = 0  # connections of its players that are still where it was played
+        self._away = 0  # connections of its players that are still in the process where it was played
         self._when_told: list[Callable[[], None]] = []
 
     @property
     def course(self) -> Course:
-        """How it stands now, to be gone on with."""
+        """How the match stands now, for another process to go on with."""
         notes: Notes = self.notes
         events = tuple([_sayable(each) for each in self.log.events])
         return Course(
@@ -101,7 +101,7 @@ class Travelling(Match):
         )
 
     def go_on(self, course: Course) -> None:
-        """Stand as it did in another process. Nobody follows it yet."""
+        """Take over the match as it stood in another process. Nobody follows it yet."""
         self._away = len(self.names)
         for event in course.events:
             if isinstance(event, Moved):
@@ -134,7 +134,7 @@ class Travelling(Match):
 
     @property
     def outcome(self) -> Report:
-        """How it has ended, once it has a verdict."""
+        """How the match has ended, once it has a verdict."""
         if self.verdict is None:
             raise ValueError(f"{self.name} is not over")
         moved = self.has_moved(0), self.has_moved(1)
@@ -142,7 +142,7 @@ class Travelling(Match):
 
 
 class Lent(Match):
-    """Stands where the match is dealt from. It referees nothing; its moves are those that were heard of."""
+    """Stands in for a match that is lent. It referees nothing; its moves are those that were heard of."""
 
     elsewhere = True
 
@@ -160,7 +160,7 @@ class Lent(Match):
         self.decided = decided
         self._recall = recall
         self._announced = announced
-        self._orders: list[Callable[[Match], None]] = []  # to be done when it is home
+        self._orders: list[Callable[[Match], None]] = []  # to be carried out when it is home
         self._report: Report | None = None
         self._told = False
         self._when_told: list[Callable[[], None]] = []
@@ -168,12 +168,12 @@ class Lent(Match):
     # What is heard of it
 
     def hear(self, moves: tuple[Any, ...], times: tuple[float, ...]) -> None:
-        """These were played next."""
+        """Add moves that were played next."""
         self.moves += moves
         self.times += times
 
     def conclude(self, report: Report) -> None:
-        """It has been decided there."""
+        """Take in the verdict, which was reached where the match was played."""
         self._report, self.verdict, self.to_move = report, report.verdict, None
         self._decided(self, report.verdict)
 
@@ -187,7 +187,7 @@ class Lent(Match):
         return match
 
     def carry_out(self, match: Match) -> None:
-        """Do with a match that is home what was ordered meanwhile."""
+        """Carry out on a match that is home what was ordered meanwhile."""
         orders, self._orders = self._orders, []
         for order in orders:
             order(match)
@@ -200,7 +200,7 @@ class Lent(Match):
             call()
 
     def when_home(self, order: Callable[[Match], None]) -> None:
-        """Have it come home, and then that be done with it."""
+        """Have the match come home, and then carry out `order`."""
         self._orders.append(order)
         self._recall()
 
@@ -220,7 +220,7 @@ class Lent(Match):
         raise OutOfTurn("this match is played by another process just now")
 
     def early_grace(self, seat: int) -> float:
-        return inf  # whoever has moved is known there
+        return inf  # the process that plays it knows who has moved
 
     def hold(self, seat: int, until: float, at: float, *, lost: bool = False) -> None:
         self.when_home(
@@ -292,7 +292,7 @@ def _arguments(beginning: Beginning, at: float, decided: Decided) -> dict[str, A
 
 
 def _sayable(event: AnyEvent) -> AnyEvent:
-    """What was refused may be what no message can hold."""
+    """An event as a message can hold it: what was refused may be more than that."""
     if isinstance(event, Refused):
         try:
             msgpack.encode(event.sent)

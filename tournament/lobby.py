@@ -1,6 +1,6 @@
 """Who is here.
 
-The lobby knows players by game and name, and tells whoever asked when one comes,
+The lobby knows players by game and name, and tells its listeners when one comes,
 goes or is free again. It deals nothing. A tournament deals (an open table is one
 that never ends), and looks here for players to deal to.
 """
@@ -21,12 +21,13 @@ class Lobby:
         self._players: dict[str, dict[str, list[Player]]] = {}  # by game and name
         self._free: dict[str, set[Player]] = {}  # by game: the players that were idle when they last changed
         self._arrivals = count()
-        self._listeners: dict[str | None, list[Listener]] = {None: []}  # by the place that they listen to
+        self._listeners: dict[str | None, list[Listener]] = {None: []}  # by the place to which they listen
 
     def listen(self, listener: Listener, place: str | None = None) -> Callable[[], None]:
         """Have `listener` called whenever a player comes, goes or is free; returns how to stop that.
 
-        With a `place` it hears of those who are there, or anywhere, and of those who leave it.
+        With a `place`, it hears of players who are there or at no place in particular, and of those
+        who leave it.
         """
         self._listeners.setdefault(place, []).append(listener)
         return partial(self._stop_listening, listener, place)
@@ -44,11 +45,11 @@ class Lobby:
         return max(players, key=lambda player: (player.idle, player.present), default=None)
 
     def named(self, name: str, game: str) -> Sequence[Player]:
-        """Whoever has that name and has not retired."""
+        """The players of that name who have not retired."""
         return self._players.get(game, {}).get(name, ())
 
     def count(self, game: str) -> int:
-        """How many names there are whose players have not retired."""
+        """How many names have players who have not retired."""
         return len(self._players.get(game, {}))
 
     def players(self, game: str | None = None) -> Iterator[Player]:
@@ -78,7 +79,7 @@ class Lobby:
             listener(player)
 
     def _whom(self, place: str | None, before: str | None) -> list[Listener]:
-        """Whoever hears of somebody who is at `place`, and was at another one before."""
+        """The listeners who hear of a player at `place` that was at `before` before."""
         if place is None or before is None:
             return [listener for listeners in self._listeners.values() for listener in listeners]
         hearing = [*self._listeners[None], *self._listeners.get(place, ())]

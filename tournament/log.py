@@ -1,8 +1,8 @@
 """A list that can be followed: the one channel out of a match.
 
-Whoever follows holds an index, not a queue, so a slow reader costs an integer,
-and resuming after an interruption means following from where one stopped.
-Followers are called there and then, inside `append`; they may append in turn.
+A follower holds an index, not a queue, so a slow reader costs an integer, and
+resuming after an interruption means following from where it stopped. Followers
+are called there and then, inside `append`; they may append in turn.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -27,12 +27,12 @@ class Log:
 
     @property
     def closed(self) -> bool:
-        """True once the match has ended: nothing comes after that."""
+        """Whether the match has ended: nothing comes after that."""
         return bool(self.events) and isinstance(self.events[-1], Ended)
 
     @property
     def followed(self) -> bool:
-        """Whether anybody follows it or waits for more."""
+        """Whether anybody follows the log or waits for more."""
         return bool(self._followers) or self._waiting is not None
 
     def append(self, *events: AnyEvent) -> None:
@@ -43,7 +43,7 @@ class Log:
             self._waiting.set()
             self._waiting = None
         if type(events[-1]) is Ended:
-            self._followers = ()  # most of them hold the match, which would keep itself
+            self._followers = ()  # most of them hold the match, which would keep itself alive
 
     def follow(self, tell: Tell, start: int = 0, failed: Callable[[], None] | None = None) -> "Follower":
         """Have `tell` called with every event from `start` on, beginning with those already there.
@@ -109,7 +109,7 @@ class Follower:
                 self._next = index + 1
                 tell(happened[index])
         except Exception:
-            # Nobody else may suffer from it, least of all the player whose move is being told.
+            # Nobody else may suffer from the failure, least of all the player whose move is being told.
             log.exception("a follower failed and is told no more")
             self.stop()
             if self._failed is not None:

@@ -42,8 +42,8 @@ from tournament.thinking import UNTOLD, Seconds, Thinking
 from tournament.verdicts import Gone
 
 PRESENT = [None, None]  # nobody is gone
-NOTED = 0.1  # seconds of a stall of the host that are told: less than that decides nothing
-LOSSES = 20  # lost connections of a seat that are told of in a match: more of them say nothing new
+NOTED = 0.1  # seconds: a shorter stall of the host is not told, for it decides nothing
+LOSSES = 20  # lost connections of a seat that are told in a match: more of them say nothing new
 REFUSALS = 20  # in one match: enough for an honest author to notice a fault, and a bound on the host's work
 
 
@@ -52,7 +52,7 @@ class OutOfTurn(Illegal):
 
 
 class Match:
-    elsewhere = False  # whether another process plays it, for which this stands
+    elsewhere = False  # whether another process plays the match, and this stands in for it
 
     def __init__(
         self,
@@ -75,13 +75,13 @@ class Match:
     ) -> None:
         """Constructing a match begins it. Without `decided`, its end is announced at once.
 
-        If neither player is there, it is void and may be played again; if not `replayable`, both lose.
-        If one that is `excused` is gone before both have moved, it is void as well. Before its first move,
-        nobody is waited for longer than `early_grace` that has been here.
+        If neither player is there, it is void and may be played again; if not `replayable`, both lose. If a
+        player that is `excused` is gone before both have moved, it is void as well. A player that has been
+        here and goes before its first move is waited for no longer than `early_grace`.
 
         A match that the host's stop has interrupted goes on from the moves that were `kept` and the seconds
-        spent on them; raises `Illegal` if these are no match that goes on. Both seats are to be held: whoever
-        does not come back loses nothing by that, because the match is void.
+        spent on them; raises `Illegal` if no match can go on from these. The caller then holds both seats: a
+        player that does not come back loses nothing by that, because the match is void.
 
         `epoch` is the wall clock's time, in seconds, when the event loop's was 0, and `dealt_at` that when it
         was dealt; None: nobody knows.
@@ -108,12 +108,12 @@ class Match:
         self._decided = decided or announce_at_once
         self._gone: list[Gone | None] = [None, None]
         self._losses = [0, 0]  # lost connections
-        self._credited = 0.0  # seconds that were given back since anything was told
-        self._eventful = False  # more has been told than the moves
+        self._credited = 0.0  # seconds given back that were not told yet
+        self._eventful = False  # whether anything but moves has been told
         self._thinking: Thinking | None = None  # made when a bot first says how long it thought …
         self._notebook: Notebook | None = None  # … and when the first note comes: most say nothing
         self._paused: float | None = None
-        self._last: tuple[AnyEvent, Any] | None = None  # the move that decided, kept back with the verdict
+        self._last: tuple[AnyEvent, Any] | None = None  # the deciding move, held back with the verdict
         self.interrupted = kept is not None
         self._dealt_at = dealt_at
         self._played_before = 0.0 if kept is None else sum(kept[1])  # seconds
@@ -135,7 +135,7 @@ class Match:
         return len(self.moves)
 
     def looked_at(self) -> "Match":
-        """Somebody looks at it: a replica in another process takes in what it was told."""
+        """The match, about to be looked at: a replica in another process takes in what it was told."""
         return self
 
     @property
@@ -146,11 +146,11 @@ class Match:
 
     @property
     def both_have_moved(self) -> bool:
-        """Whether each seat has made a move, the one that decided included."""
+        """Whether each seat has made a move, including the deciding one."""
         return self.has_moved(0) and self.has_moved(1)
 
     def has_moved(self, seat: int) -> bool:
-        """Whether a seat has made a move, the one that decided included."""
+        """Whether a seat has made a move, including the deciding one."""
         decided = self._last is not None and isinstance(self._last[0], Moved) and not self.log.closed
         before = islice(self.positions, len(self.moves) + decided)
         return any(position.turn == seat for position in before)
@@ -173,7 +173,7 @@ class Match:
 
     @property
     def given_up_at(self) -> float:
-        """When it ends if whoever is gone now does not come back; -inf while nobody is waited for."""
+        """When it ends if the player that is gone now does not come back; -inf while nobody is waited for."""
         if self.verdict is not None or self._gone == PRESENT:
             return -inf
         mover_is_gone = self._gone[self.position.turn] is not None
@@ -206,18 +206,18 @@ class Match:
         return min(self._dealt_at, latest)
 
     def thinking(self) -> tuple[Seconds, Seconds]:
-        """Seconds that each bot says it has spent, and those that its moves took longer than that."""
+        """Seconds that each bot says it has spent, and by how many more its moves took longer."""
         if self._thinking is None:
             return UNTOLD
         return self._thinking.beside(self.positions, self.moves_and_times()[1])
 
     @property
     def notes(self) -> Notes:
-        """What bots have noted with their moves: for nobody to see before it is over."""
+        """What bots have noted with their moves; nobody may see it before the match is over."""
         return () if self._notebook is None else self._notebook.notes
 
     def moves_and_times(self) -> tuple[tuple[Any, ...], tuple[float, ...]]:
-        """Every move and the seconds spent on each, the last one too, which may not have been announced."""
+        """Every move and the seconds spent on each, even if the last move has not been announced yet."""
         moves, times = tuple(self.moves), tuple(self.times)
         if self._last is not None and isinstance(last := self._last[0], Moved) and not self.log.closed:
             return (*moves, last.move), (*times, last.spent)
@@ -252,7 +252,7 @@ class Match:
             self._last = moved, after
             self._end(self._played(at, None, f"{moved.ply} plies were played, which makes it a draw"))
         else:
-            self.moves.append(moved.move)  # and not by `_add`: this is for every move
+            self.moves.append(moved.move)  # not by `_add`, because this runs for every move
             self.times.append(spent)
             self.positions.append(after)
             turn: int = after.turn
@@ -268,7 +268,7 @@ class Match:
             self._end(Ended(at, 1 - seat, Ending.RESIGNED, why, None, bounded(self._led(at))))
 
     def forfeit(self, seat: int, sent: object, why: str, at: float) -> None:
-        """Lose by what was sent, in turn or not: it breaks a rule that the position knows nothing of."""
+        """Lose by what was sent, in turn or not: it breaks a rule of which the position knows nothing."""
         self.flag(at)
         if self.verdict is not None:
             raise OutOfTurn("the match is over")
@@ -290,9 +290,10 @@ class Match:
     # Who is there
 
     def hold(self, seat: int, until: float, at: float, *, lost: bool = False) -> None:
-        """A seat has not come yet: its clock stands still, and it loses if it has not come by `until`.
+        """Hold a seat that has not come yet: its clock stands still. It loses if it has not come by `until`.
 
-        The same for one whose connection was `lost`, where the protocol lets its clock wait.
+        The same goes for a seat whose connection was `lost`, where the protocol lets its clock
+        wait.
         """
         self._be_gone(seat, until, at, lost=lost, held=True)
         if self.clock.running == seat:
@@ -301,7 +302,7 @@ class Match:
     def away(self, seat: int, until: float, at: float, *, lost: bool = True) -> None:
         """A seat lost its connection: its clock runs on, and it loses if it is not back by `until`.
 
-        The same for one that is not there for all we know, though no connection was `lost`.
+        The same goes for a seat that seems to be gone, although no connection was `lost`.
         """
         if self._gone[seat] is None:
             self._be_gone(seat, until, at, lost=lost)
@@ -315,13 +316,13 @@ class Match:
             self._lose_connection(seat, at)
 
     def cut_off(self, seat: int, why: str, at: float) -> None:
-        """The host hangs up on a seat, because of what its bot did; that it is gone is still to come."""
+        """The host hangs up on a seat, because of what its bot did. Call this before `away` or `leave`."""
         self.flag(at)
         if self.verdict is None:
             self._lose_connection(seat, at, why)
 
     def leave(self, seat: int, at: float, *, out: bool = False) -> None:
-        """A seat is gone for good, or taken `out` by the organiser. Its opponent wins, now or later."""
+        """A seat is gone for good, or taken `out` by an organiser. Its opponent wins, now or later."""
         self.flag(at)
         self._gone[seat] = structs.replace(self._gone[seat] or Gone(seat, at), until=-inf, out=out)
         self.flag(at)
@@ -385,7 +386,7 @@ class Match:
             self.flag(at)  # somebody may have left for good meanwhile
 
     def void(self, why: str, at: float, fault: Fault | None = None) -> None:
-        """Stop a match that is to count for nothing; by whose `fault`, if it is anybody's."""
+        """Stop a match that is to count for nothing, because of that `fault`, if there is one."""
         if self.verdict is None:
             self._last = None
             self._end(Ended(at, None, Ending.VOID, why, fault, bounded(self._led(at))))
@@ -395,11 +396,11 @@ class Match:
         self.void(HOST_FAILED, at, Fault.HOST)
 
     def differ(self, seat: int, at: float) -> None:
-        """A seat has been told of moves that were not kept when the host stopped, and cannot forget them."""
+        """Void the match: a seat was told of moves that were not kept when the host stopped."""
         self.void(verdicts.not_kept(self.names[seat]), at, Fault.HOST)
 
     def announce(self) -> None:
-        """The verdict is safe: let everybody know it, with the move that brought it."""
+        """The verdict is safe: let everybody know it, with the deciding move."""
         if self.verdict is None or self.log.closed:
             return
         events: list[AnyEvent] = [self.verdict]
@@ -411,14 +412,14 @@ class Match:
         self.log.append(*events)
 
     def when_told(self, call: Callable[[], None]) -> None:
-        """Have that called when everybody has been told how it ended: here, at once."""
+        """Have `call` called when everybody has been told how the match ended: here, at once."""
         call()
 
     # Within
 
     @property
     def _gone_until(self) -> float:
-        """Until when the match waits for whoever is gone; while both are, for the later of them."""
+        """Until when the match waits for a player that is gone; for the later of the two, if both are."""
         if self._paused is not None:
             return inf
         return max((gone.until for gone in self._gone if gone is not None), default=inf)
@@ -429,7 +430,7 @@ class Match:
                 self._gone[gone.seat] = structs.replace(gone, until=gone.until + seconds)
 
     def _was_cut_off(self, seat: int) -> bool:
-        """Whether that a seat lost its connection has been told; looked up only as often as it is told."""
+        """Whether the log says that the host hung up on a seat; it is looked up only if it can say so."""
         told = 0 < self._losses[seat] <= LOSSES
         return told and bool(verdicts.cut_off(verdicts.gathered(self.log.events), seat))
 
@@ -456,23 +457,23 @@ class Match:
         return Ended(at, winner, Ending.PLAYED, why, None, bounded(self._led(at)))
 
     def _led(self, at: float) -> list[Cause]:
-        """What has led to an end that is decided `at` that time."""
+        """The causes of an end that is decided `at` that time."""
         if self._credited:
             self._tell_credit(at)
         return verdicts.gathered(self.log.events) if self._eventful else []
 
     def _note(self, event: AnyEvent) -> None:
-        """Tell what is no move."""
+        """Tell an event other than a move."""
         self._eventful = True
         self.log.append(event)
 
     def _tell_credit(self, at: float) -> None:
-        """All that was given back since the last move, at once: a stall concerns a thousand matches."""
+        """Tell all that was given back since the last move, at once: a stall concerns a thousand matches."""
         seconds, self._credited = self._credited, 0.0
         self._note(Credited(at, self.ply, seconds=seconds))
 
     def _restore(self, written: Any, spent: float, at: float) -> None:
-        """Play a move again that was played before the host stopped."""
+        """Play again a move that was played before the host stopped."""
         seat: int = self.position.turn
         move = self.game.read(written, self.position)
         after = self.position.play(move)
@@ -490,7 +491,7 @@ class Match:
         self.positions.append(after)
 
     def _end(self, verdict: Ended) -> None:
-        if verdict.cause and verdict.cause[-1].at > verdict.at:  # a relayed move may be known late
+        if verdict.cause and verdict.cause[-1].at > verdict.at:  # a relayed move may become known late
             verdict = structs.replace(verdict, at=verdict.cause[-1].at)
         self.clock.halt(verdict.at)
         self.verdict = verdict

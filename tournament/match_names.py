@@ -2,12 +2,12 @@
 
 
 def named(tournament: str, number: int, attempt: int) -> str:
-    """`friday-12`; if that is played again, `friday-12.2`."""
+    """The name of a pairing's match: `friday-12`; if that is played again, `friday-12.2`."""
     return f"{tournament}-{number}" if attempt == 1 else f"{tournament}-{number}.{attempt}"
 
 
 def parsed(tournament: str, match: str) -> tuple[int, int]:
-    """Of which pairing a match is, and which of its matches, by its name; (0, 0) if it is no match's."""
+    """The number of a match's pairing, and of the attempt, by the match's name; (0, 0) for other names."""
     number, _, attempt = match.removeprefix(f"{tournament}-").partition(".")
     if number.isdecimal() and (attempt or "1").isdecimal():
         found = int(number), int(attempt or 1)

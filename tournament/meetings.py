@@ -1,8 +1,8 @@
 """Who met whom, how often and how it went: the games of a field, added up by pair.
 
-What a rating rests on. A game costs the same however many came before it, and a pair takes the same
-room however often it meets: only a fingerprint of each game is kept, to know it when it is
-played again.
+Ratings rest on these. A game costs the same however many came before it, and a pair takes the same
+room however often it meets: only a fingerprint of each game is kept, to know it when it is played
+again.
 """
 
 from array import array
@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # numpy is slow to import, and much of what imports this file
     Floats = NDArray[np.float64]
 
 PIECE = 4096  # fingerprints that are kept together, at the most
-LEAST = -(2**63)  # what a fingerprint can be: a hash
+LEAST = -(2**63)  # the least value of a fingerprint, which is a hash
 
 
 class Game(Struct, frozen=True, gc=False):
@@ -40,22 +40,23 @@ class Meetings:
         self.numbers: dict[str, int] = {}  # by name
         self.against: list[
             dict[int, int]
-        ] = []  # of each entrant: opponents, each with the number of the pair
-        self.lower, self.higher = array("i"), array("i")  # of each pair: its entrants
-        # Of each pair twice, first with the lower in seat 0. Half points are whole numbers.
+        ] = []  # for each entrant: opponents, each with the number of the pair
+        self.lower, self.higher = array("i"), array("i")  # for each pair: its entrants
+        # For each pair two places, the first for games with the lower in seat 0. Points are counted in
+        # halves.
         self.played, self.different = array("i"), array("i")
         self.scored, self.drawn = array("i"), array("i")
-        # Of each pair: what it weighs, and what the lower won of that. Where k games have been played in the
-        # same seats and m of them differ, each weighs m / k: all of them speak for the score, and
+        # For each pair: its weight, and what the lower won of that. Where k games have been played in the
+        # same seats and m of them differ, each weighs m / k: all of them count towards the score, and
         # together they are worth m games.
         self.count, self.won = array("d"), array("d")
         self.games = 0
         self._seen = Fingerprints()
 
     def add(self, result: Result) -> Game | None:
-        """Add a game; None is what says nothing of strength.
+        """Add a game; returns None if it says nothing about strength.
 
-        What was not played, byes, and matches that both sides lost say nothing.
+        Byes, matches that were not played, and those that both sides lost say nothing.
         """
         if not says_something(result):
             return None
@@ -78,7 +79,7 @@ class Meetings:
         return Game(first, second, count, count - won if turned else won)
 
     def counts(self) -> tuple["Floats", "Floats"]:
-        """Of each entrant: how many different games it has played, and how many that repeat one of these."""
+        """For each entrant: how many different games it has played, and how many that repeat one of these."""
         import numpy as np
 
         size, different = len(self.against), np.array(self.count)
@@ -120,18 +121,18 @@ class Meetings:
 
 
 class Fingerprints:
-    """Which of a great many have been seen; eight bytes each.
+    """Which fingerprints have been seen, of a great many; eight bytes each.
 
-    In pieces that are sorted, and follow each other: adding one moves what is behind it in its piece
-    and nothing else, and no two copies of all of it are ever there.
+    They are kept in sorted pieces that follow each other: adding one moves what is behind it in its
+    piece and nothing else, and there are never two copies of them all.
     """
 
     def __init__(self) -> None:
         self._pieces = [array("q")]
-        self._lowest = array("q", [LEAST])  # that may be in each piece
+        self._lowest = array("q", [LEAST])  # the lowest that may be in each piece
 
     def is_new(self, fingerprint: int) -> bool:
-        """Whether it has not been seen before; from now on it has."""
+        """Whether a fingerprint has not been seen before; from now on it has."""
         which = bisect_right(self._lowest, fingerprint) - 1
         piece = self._pieces[which]
         at = bisect_left(piece, fingerprint)

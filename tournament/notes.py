@@ -17,7 +17,7 @@ FIGURE = 8  # characters that a figure counts as, besides its name
 
 
 class Noted(Struct, frozen=True):
-    ply: int  # of the move, 1 for the first …
+    ply: int  # the number of the move, 1 for the first …
     seat: int  # … and whose it was
     note: Note
 
@@ -42,7 +42,7 @@ class Notebook:
 
 
 def figures(notes: Notes) -> Notes:
-    """Without the sentences."""
+    """The notes without the sentences."""
     return tuple([each for each in notes if not isinstance(each.note, str)])
 
 

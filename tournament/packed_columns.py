@@ -1,7 +1,7 @@
 """The columns of a table as data, for its snapshot: bytes, as they are in memory, and the texts.
 
-They can be read where numbers are as large and as they are ordered as where they were
-written; `unpack` says where that is not so.
+They can be read only where numbers have the size and byte order that they had where
+they were written; elsewhere, `unpack` raises an error.
 """
 
 import sys
@@ -54,7 +54,7 @@ def unpack(content: Packed, columns: Columns[Remembered]) -> None:
 
 
 def _columns(columns: Columns[Remembered]) -> Iterator["array[Any] | bytearray"]:
-    """All of them, in an order that stays."""
+    """All columns, in an order that never changes."""
     yield from (columns.first, columns.second, columns.round, *columns.versions, columns.options)
     yield from (columns.flags, columns.winners, columns.endings, columns.faults)
     yield from (columns.began_at, columns.ended_at, columns.why, columns.plies, columns.digests)

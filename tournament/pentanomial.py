@@ -6,10 +6,10 @@ pair are not: whom an opening favours, it favours once each way. So intervals ov
 pairs are narrower than those over games, by as much as openings decide.
 
 The figures are those of fastchess where there are enough pairs for a normal distribution.
-With fewer, that claims too much: after ten pairs against a much weaker program its
-interval holds the truth six times in ten, and after one pair it has no width at
-all. There the interval and the LOS are those of the likelihood ratio, which
-hold the truth 90 to 99 times in 100 however few pairs there are.
+With fewer, a normal distribution claims too much: after ten pairs against a much weaker
+program its interval holds the truth six times in ten, and after one pair it has no width
+at all. There the interval and the LOS are those of the likelihood ratio, and the interval
+holds the truth 90 to 99 times in 100 however few pairs there are.
 """
 
 from math import copysign, erf, inf, log, log10, sqrt
@@ -18,18 +18,18 @@ from msgspec import Struct
 
 from tournament.sprt import NELO, Counts, at_logistic, moments, shares
 
-MOST = 1200.0  # Elo, "or more": 99.9 % of the points; hardly a match is long enough to tell what is beyond
+MOST = 1200.0  # Elo, "or more": 99.9 % of the points; hardly any match is long enough to tell more
 ENOUGH = 10  # pairs that differ from the commonest result, for a normal distribution
 NORMAL = 1.959963984540054  # standard deviations on both sides that hold 95 % of a normal distribution
 HALVINGS = 40  # of 1200 Elo: down to where nobody sees a difference
 
 
 class Strength(Struct, frozen=True):
-    """Of the first program against the second; ±`MOST` stand for that much or more."""
+    """The strength of the first program against the second; ±`MOST` stand for that much or more."""
 
     elo: float
     interval: tuple[float, float]  # holds the true difference 95 times in 100
-    los: float  # the likelihood of superiority: that of the first being the stronger
+    los: float  # the likelihood of superiority: that the first is the stronger
     nelo: float  # normalised Elo: the difference in terms of the deviation, which draws make smaller
 
 
@@ -37,7 +37,7 @@ UNKNOWN = Strength(0.0, (-MOST, MOST), 0.5, 0.0)
 
 
 def strength(counts: Counts) -> Strength:
-    """What counts of pairs say; of the first program's points in them: 0, 0.5, 1, 1.5, 2."""
+    """The strength by counts of pairs in which the first program got 0, 0.5, 1, 1.5 and 2 points."""
     pairs = sum(counts)
     if not pairs:
         return UNKNOWN

@@ -21,8 +21,8 @@ from tournament.timekeeper import Timekeeper
 
 log = structlog.get_logger()
 
-TIMED = 64  # of so many moves, one is timed: to time all of them would cost more than it tells
-UNSEEN = "?"  # before the digest of what a player was not seen to have got
+TIMED = 64  # one move in so many is timed: to time all of them would cost more than it tells
+UNSEEN = "?"  # before the digest of a token that the player was not seen to receive
 NOWHERE = "(nowhere)"  # no name of a tournament: nothing is dealt there
 GRACE = 30.0  # seconds that a player may be gone in the middle of a match and still go on with it
 
@@ -47,14 +47,14 @@ class Seat:
         return self.match.to_move == self.index
 
     def expect_open(self) -> None:
-        """Raise what says so if the host has stopped, and takes no move any more."""
+        """Raise the host's own exception if it has stopped, and takes no more moves."""
         if (too_late := self._timekeeper.too_late) is not None:
             raise too_late()
 
     def play(
         self, sent: Any, at: float | None = None, spent: float | None = None, note: Note | None = None
     ) -> None:
-        """Play what a bot sent, stamped by whoever read it; raises `Illegal`, in words for its author.
+        """Play what a bot sent, `at` the time it was read; raises `Illegal`, in words for its author.
 
         `spent` is how many seconds the bot says it has thought, and `note` is kept with the move.
         """
@@ -82,7 +82,7 @@ class Seat:
             timekeeper.time_move(match.game.name, at)
 
     def forfeit(self, sent: Any, why: str, at: float) -> None:
-        """Lose by what was sent, whoever is to move; raises `Illegal` where the match is over already."""
+        """Lose by what was sent, whichever seat is to move; raises `Illegal` where the match is over."""
         self._timekeeper.catch_up(trio.current_time())
         self.match.forfeit(self.index, sent, why, at)
 
@@ -92,7 +92,7 @@ class Seat:
         self.match.resign(self.index, now)
 
     def leave(self, *, out: bool = False) -> None:
-        """The player is gone for good, or `out` of the tournament by its organiser."""
+        """The player is gone for good, or an organiser took it `out` of the tournament."""
         now = trio.current_time()
         self._timekeeper.catch_up(now)
         self.match.leave(self.index, now, out=out)
@@ -100,7 +100,7 @@ class Seat:
 
     @property
     def early_grace(self) -> float:
-        """Seconds that the player may be gone because it has not moved yet, if that is a matter."""
+        """Seconds that the player may be gone because it has not moved yet; infinite where it has."""
         return self.match.early_grace(self.index)
 
     def away(self, grace: float = GRACE, *, lost: bool = True) -> None:
@@ -129,7 +129,7 @@ class Seat:
         self._timekeeper.expect(self.match.deadline)
 
     def follow(self, tell: Tell, start: int = 0) -> Follower:
-        """Have whoever plays here told. If that fails, the match is void: nobody loses untold."""
+        """Have the player in this seat told. If that fails, the match is void: nobody loses untold."""
         return self.match.log.follow(tell, start, self._fail)
 
     def _fail(self) -> None:
@@ -147,10 +147,10 @@ class Player:
         arrival: int = 0,
         place: str | None = None,
     ) -> None:
-        """`changed` is called with the player and where it was before, which is mostly where it is."""
+        """`changed` is called with the player and its place before the change, usually the same as now."""
         self.name = name
         self.game = game
-        self.arrival = arrival  # who came earlier has a lower number
+        self.arrival = arrival  # lower for those who came earlier
         self.present = True  # connected, or otherwise able to answer
         self.retired = False  # will not be back
         self._place = place
@@ -158,20 +158,20 @@ class Player:
         self.options: Mapping[str, Any] | None = None  # at an open table: of the game, if not the table's own
         self.version: str | None = None  # of the bot, in its own words
         self.kind = Kind.BOT
-        self.matches_left: int | None = None  # that it wants to be dealt; None: any number
-        self.key: str | None = None  # digest of what it comes back with after a restart, if it can
+        self.matches_left: int | None = None  # as many as it wants to be dealt; None: any number
+        self.key: str | None = None  # digest of the token with which it comes back after a restart, if it can
         self.way_back = ""  # how its dialect finds it after a restart, in that dialect's words, if it can
         self.for_one_match = False  # it is awaited to a match that a restart has interrupted, and only there
-        self.connection: object = None  # its door's, where another process may serve it for a match
+        self.connection: object = None  # its door's, if another process may serve it for a match
         self.seat: Seat | None = None
         self.reserved = False  # a match is about to begin for it
         self._changed = changed
         self.dealt: Callable[[Seat], None] = self._queue  # called with each seat; a door sets its own
-        self.taken_out: Callable[[], None] = _nothing  # called when an organiser has taken it out; as `dealt`
+        self.taken_out: Callable[[], None] = _nothing  # called when an organiser took it out; set as `dealt`
 
     @property
     def place(self) -> str | None:
-        """The tournament that it plays in; None: whichever has its name."""
+        """The tournament that it plays in; None: any that has its name among the entrants."""
         return self._place
 
     @place.setter
@@ -182,7 +182,7 @@ class Player:
 
     @property
     def idle(self) -> bool:
-        """Can be dealt a seat now."""
+        """Whether it can be dealt a seat now."""
         return self.present and self.seat is None and not self.reserved and self.matches_left != 0
 
     def __aiter__(self) -> AsyncIterator[Seat]:
@@ -191,7 +191,7 @@ class Player:
 
     @cached_property
     def _channel(self) -> tuple[trio.MemorySendChannel[Seat], trio.MemoryReceiveChannel[Seat]]:
-        """Made only for those who iterate, because nothing else in a player is as large."""
+        """A channel, made only for those who iterate, because nothing else in a player is as large."""
         return trio.open_memory_channel[Seat](inf)
 
     def _queue(self, seat: Seat) -> None:
@@ -223,7 +223,7 @@ class Player:
             return
         if self.matches_left == 0:
             self.present = False  # as if it had gone: nobody waits for it in vain
-        if not self.retired:  # or everybody knows already that it is gone
+        if not self.retired:  # otherwise everybody knows already that it is gone
             self._changed(self, self._place)
 
     def away(self) -> None:
@@ -248,7 +248,7 @@ class Player:
             self.present, self.retired = False, True
             if "_channel" in vars(self) or self.dealt == self._queue:
                 self._channel[0].close()
-            # Whoever took its seats may have this player: they would keep each other.
+            # Whatever took its seats may hold this player: they would keep each other alive.
             self.dealt, self.taken_out = _nobody, _nothing
             if self.seat is not None:
                 self.seat.leave()
@@ -256,8 +256,8 @@ class Player:
 
 
 def _nothing() -> None:
-    """There is nobody to be told that it was taken out."""
+    """There is nobody to tell that the player was taken out."""
 
 
 def _nobody(seat: Seat) -> None:
-    """Takes no seats: whoever has retired is dealt none."""
+    """Takes no seats: a player that has retired is dealt none."""

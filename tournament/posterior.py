@@ -5,8 +5,8 @@ The model is the same for every format. Whoever is d points of Elo stronger is e
 the strengths. Draws do not change what is expected, only how much results vary: a game's
 likelihood is raised to the power 1 / φ, where φ is the share of the variance that draws leave.
 Strengths are normally distributed around the mean of the field. How widely is not known:
-beforehand, spreads up to some 200 Elo are about equally likely, and larger ones less (one half of
-a normal distribution).
+beforehand, spreads up to some 200 Elo are about equally likely, and larger ones less so (one half
+of a normal distribution).
 
 `sampling.py` draws from it. `docs/standings.md` says what the figures are worth. Fields too large
 for this: `fit_sparse.py`.
@@ -28,22 +28,22 @@ if TYPE_CHECKING:  # numpy is slow to import, and much of what imports this file
     Floats = NDArray[np.float64]
     Numbers = NDArray[np.intp]
 
-SPREADS = (10.0, 800.0, 18)  # Elo, of the strengths: from, to, and how many are tried
-WIDE = 300.0  # Elo: the deviation of the normal distribution of which spreads are one half, beforehand
-USUAL = 150.0  # Elo: the spread at which it is found how much of the variance draws leave
-ADVANTAGE = 100.0  # Elo: the standard deviation of what moving first may be worth, beforehand
-HALF = 0.25  # of a win's variance: it varies as much as a game that cannot be drawn, if there are no others
+SPREADS = (10.0, 800.0, 18)  # Elo: the least and the greatest spread of strengths, and how many are tried
+WIDE = 300.0  # Elo: the deviation of the normal distribution whose one half is the prior of spreads
+USUAL = 150.0  # Elo: the spread at which the share of the variance that draws leave is worked out
+ADVANTAGE = 100.0  # Elo: the standard deviation of the prior of what moving first is worth
+HALF = 0.25  # a variance counted in: that of one game that cannot be drawn, for fields with no others
 ROUNDS, CLOSE = 100, 1e-6  # of Newton's method; units of the logistic curve: the last step
 
 
 class Games(Struct, frozen=True):
-    """The games of a field, a row for each two that met in these seats, by their places among the names."""
+    """The games of a field, a row for each two that met in the same seats; both by place among the names."""
 
-    names: tuple[str, ...]  # in the order of the alphabet, so that the order of games changes nothing
+    names: tuple[str, ...]  # in alphabetical order, so that the order of games changes nothing
     first: "Numbers"
     second: "Numbers"
     weight: "Floats"  # different games
-    won: "Floats"  # by the first, of that weight
+    won: "Floats"  # what the first won of that weight
     drawn: "Floats"
 
     @property
@@ -52,7 +52,7 @@ class Games(Struct, frozen=True):
 
 
 def games_of(meetings: Meetings, names: Iterable[str] = ()) -> Games:
-    """The games of these meetings; of a field to which those of the `names` belong, too."""
+    """The games of these meetings, in a field to which the `names` belong, too."""
     import numpy as np
 
     names = sorted({*meetings.numbers, *names})
@@ -78,10 +78,10 @@ def games_of(meetings: Meetings, names: Iterable[str] = ()) -> Games:
 
 
 class Approximation(Struct, frozen=True):
-    """The normal distribution that the posterior nearly is at one spread."""
+    """The normal distribution that approximates the posterior at one spread."""
 
     spread: float
-    share: float  # how likely the spread is, if the posterior were just that
+    share: float  # how likely the spread is, if the approximation were exact
     top: "Floats"
     root: "Floats"  # of the covariance
     scale: float  # the logarithm of the root's determinant
@@ -111,8 +111,8 @@ class Model:
     def calm_down(self, spread: float) -> None:
         """Take φ from what is likely at this spread.
 
-        Scores vary less, the further apart the two are; they are further apart than at the likeliest point
-        if that is not certain, for nobody knows in which direction.
+        Scores vary less, the further apart the two are. If the likeliest point is not certain, the two are
+        on average further apart than there, for nobody knows in which direction it is off.
         """
         import numpy as np
 
@@ -135,16 +135,16 @@ class Model:
 
         ahead = self._ahead(points)
         likely = self.games.won @ ahead - self.games.weight @ np.maximum(ahead, 0)
-        # This is log(1 + exp(ahead)) without what is large of it: numpy's own function is four times as slow.
+        # This is log(1 + exp(ahead)) without its large part: numpy's own function is four times as slow.
         likely -= self.games.weight @ np.log(1 + np.exp(-np.abs(ahead)))
         likely /= self.calm
         likely -= (points[self.size] * ELO / ADVANTAGE) ** 2 / 2
         likely -= (points[: self.size] ** 2).sum(axis=0) / spread**2 / 2
         likely -= (spread * ELO / WIDE) ** 2 / 2
-        return likely - (self.size - 1) * np.log(spread)  # on a logarithmic scale there is one power more
+        return likely - (self.size - 1) * np.log(spread)  # `- 1`, because spreads are on a logarithmic scale
 
     def slope(self, points: "Floats", spread: "Floats | float") -> "Floats":
-        """Of the density, along each strength and the advantage."""
+        """The slope of the density, along each strength and the advantage."""
         import numpy as np
 
         games = self.games
@@ -182,11 +182,11 @@ class Model:
         return point
 
     def information(self, point: "Floats", spread: float) -> "Floats":
-        """How sharply the density falls from there."""
+        """How sharply the density falls around a point."""
         return self.newton(point, spread)[1]
 
     def newton(self, point: "Floats", spread: float) -> tuple["Floats", "Floats"]:
-        """What a step of Newton's method is made of: the slope and the information."""
+        """What a step of Newton's method needs: the slope and the information."""
         import numpy as np
 
         size, games = self.size, self.games
@@ -228,7 +228,7 @@ class Model:
 
 
 class _Sums:
-    """Adds up rows by a number that each has."""
+    """Adds up the rows that have the same number."""
 
     def __init__(self, numbers: "Numbers", size: int) -> None:
         import numpy as np

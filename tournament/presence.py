@@ -1,4 +1,4 @@
-"""Which entrants of a tournament are here, and how long it has waited for those who are not.
+"""Which entrants of a tournament are here, and how long the tournament has waited for the others.
 
 It looks at the lobby and at the record, and decides nothing: the tournament asks
 which pairings have waited too long, and closes them.
@@ -23,7 +23,7 @@ from tournament.waiting import START, Sought
 
 
 class Missing(Struct, frozen=True):
-    """An entrant who is awaited and not here."""
+    """An entrant that is awaited and not here."""
 
     name: str
     since: float  # wall time
@@ -39,33 +39,33 @@ class Presence:
         grace: float,
         newcomers: Mapping[str, Entrant] | None = None,
     ) -> None:
-        """`newcomers` take part in a format without an end, and the record has no such entrants yet."""
+        """`newcomers` take part in a format without an end and are not in the record yet."""
         self._newcomers: Mapping[str, Entrant] = {} if newcomers is None else newcomers
         self._record = record
         self._game = game
         self._lobby = lobby
         self._timekeeper = timekeeper
         self._grace = grace
-        self._heard: set[str] = set()  # names of which something has changed since that was last looked at
+        self._heard: set[str] = set()  # names about which something has changed since the last look
         self._absent: dict[str, float] = {}  # since when
         self._absences = Absences(grace) if record.opened.settles else None
-        self._arrived: set[str] = set()  # whoever has been here, since somebody last asked for these
-        self.been: set[str] = set()  # whoever has been here since the host was started
-        self._free: set[str] = set()  # whoever was idle when last looked at, and has not been dealt to since
-        self._sought: Sought = {}  # of these, for whom there may be something to play
-        self._missing: dict[int, dict[str, float]] = {}  # pairings that wait: for which names, and since when
+        self._arrived: set[str] = set()  # those who have been here since this was last asked for
+        self.been: set[str] = set()  # those who have been here since the host was started
+        self._free: set[str] = set()  # those who were idle when last looked at, and not dealt to since
+        self._sought: Sought = {}  # those of these with perhaps something to play
+        self._missing: dict[int, dict[str, float]] = {}  # of pairings that wait: for which names, since when
 
     def here(self) -> list[Entrant]:
         """The entrants that a format without an end is given: all that are free, and one that is busy.
 
-        They are in the order of arrival. Somebody who is here twice is there twice.
+        They are in the order of arrival. An entrant that is here twice is listed twice.
         """
         idle = ((player, self._entrant(player.name)) for player in self.idle())
         free = [self._shown(entrant, player) for player, entrant in idle if entrant is not None]
         return [*free, *islice(self._busy(), 1)]
 
     def _shown(self, entrant: Entrant, player: Player) -> Entrant:
-        """With what a format without an end needs to know of somebody who is free."""
+        """The entrant, with what a format without an end needs to know of one that is free."""
         last = self._lobby.reputation.comes_last(self._game, entrant.name, trio.current_time())
         if player.against is None and not last:
             return entrant
@@ -90,7 +90,7 @@ class Presence:
             if self._plays_here(player) and self._entrant(player.name) is not None
         ]
 
-    # Of a format that ends: who is here and who is not, kept up to date name by name
+    # For formats that end: who is here and who is not, kept up to date name by name
 
     def heard(self, *names: str) -> None:
         """Something has changed about these: they may be here, gone or free, or have something to play."""
@@ -98,7 +98,7 @@ class Presence:
             self._heard.update(name for name in names if name in self._record.entrants)
 
     def changed(self, player: Player) -> None:
-        """Somebody came, went or is free. Whoever has come is not absent, however soon it goes again."""
+        """A player came, went or is free. One that has come is not absent, however soon it goes again."""
         name = player.name
         if not self._record.format.endless and name in self._record.entrants:
             self._note(name, here=any(each.present for each in self.named(name)))
@@ -139,8 +139,9 @@ class Presence:
     def missing(self, played: Iterable[Iterable[str]] = ()) -> dict[str, float]:
         """The entrants who are awaited and not here, and since when; not those who have checked in.
 
-        Whoever plays one of the matches that are `played` is awaited there, whatever else it has to play.
-        They are looked at only where somebody is not here: this is asked for again and again.
+        An entrant that plays one of the matches that are `played` is awaited there, whatever else it has
+        to play. These are looked at only if somebody is not here, because this is asked for again and
+        again.
         """
         self._catch_up()
         if not self._absent:
@@ -160,22 +161,22 @@ class Presence:
         }
 
     def wait_left(self, name: str, pairings: int) -> float:
-        """Seconds for which so many pairings of somebody absent may hold up the others, if it stays away."""
+        """Seconds for which so many pairings of an absent entrant hold up the others, if it stays away."""
         if self._absences is None:
             return pairings * self._grace
         return self._absences.wait_left(name, pairings, self._now())
 
     def meetings(self) -> Iterator[tuple[Pairing, tuple[Player, Player]]]:
-        """What can be played now, in the order of drawing and nobody twice.
+        """The pairings that can be played now, in the order of drawing, with nobody twice.
 
-        What is taken from it has to be dealt; the rest is there when it is asked for again.
+        Each pairing that is taken has to be dealt; the rest are there the next time.
         """
         self._catch_up()
         while self._sought:
             for pairing in self._record.open.meetings(self._free, self._sought):
                 self._free.difference_update(pairing.names)
                 first, second = (self._free_under(name) for name in pairing.names)
-                if not (first and second):  # somebody is busy elsewhere after all: look again without it
+                if not (first and second):  # one of them is busy elsewhere after all: look again without it
                     self.heard(*pairing.names)
                     self._catch_up()
                     break
@@ -225,7 +226,7 @@ class Presence:
         return [each for each in self.named(name) if each.idle]
 
     def settled(self, length: float, *, playing: bool) -> list[Pairing]:
-        """The pairings that are over because somebody is absent, if no `more_can_meet`.
+        """The pairings that are over because an entrant is absent, unless `more_can_meet`.
 
         `length` is about how many seconds a match takes, and `playing` is whether there are any.
         """
@@ -235,7 +236,7 @@ class Presence:
         return self._absences.settled(self._now(), self._free, self._record.open, length, playing=playing)
 
     def overdue(self) -> list[Pairing]:
-        """The pairings that have waited for somebody absent for as long as they may.
+        """The pairings that have waited for an absent entrant for as long as they may.
 
         A pairing waits only if it could be played but for the absence, and of each player's pairings
         only one waits at a time: being away for a while costs a match, and not all of them. If both
@@ -256,11 +257,11 @@ class Presence:
         return [open[number] for number in over]
 
     def wait_for_nobody(self) -> None:
-        """Stop waiting: nothing more could be played now, whoever came."""
+        """Stop waiting: nothing more could be played now, even if somebody came."""
         self._missing.clear()
 
     def pause(self) -> None:
-        """Wait for nobody until it goes on, and then anew."""
+        """Wait for nobody until the tournament goes on, and then anew."""
         self._missing.clear()
         if self._absences is not None:
             self._absences.forget()
@@ -285,7 +286,7 @@ class Presence:
 
 
 def _put(name: str, names: set[str], there: bool) -> None:
-    """Have the name in the set, or not."""
+    """Add the name to the set, or remove it."""
     if there:
         names.add(name)
     else:

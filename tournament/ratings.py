@@ -1,11 +1,11 @@
 """Ratings: one Bradley–Terry fit of all that was played, with 95 % intervals.
 
 The model: against b, a is expected to score 1 / (1 + 10 ** ((b − a) / 400)), and a
-draw is half a win. Every entrant is also given a drawn game against somebody of
-average strength, or less than one if most games are drawn. So an entrant that has
-won everything, or has met only part of the field, has a finite rating too.
-Ratings are in Elo and the mean of the field is 0: only differences mean
-something. `docs/standings.md` says what the figures are worth.
+draw is half a win. Every entrant is also given a drawn game against an opponent of
+average strength, or less than one if most games are drawn. So even an entrant that has
+won everything, or has met only part of the field, has a finite rating. Ratings are in Elo
+and the mean of the field is 0: only differences mean something. `docs/standings.md` says
+what the figures are worth.
 
 `Ratings` takes in game after game and is fitted when somebody asks: a small field exactly
 (`fit_exact.py`), a large one from where the last fit left it (`fit_sparse.py`).
@@ -37,24 +37,24 @@ if TYPE_CHECKING:  # numpy is slow to import, and much of what imports this file
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 NORMAL = 1.959963984540054  # standard deviations either side of the mean that hold 95 %
-SMALL = 300  # rated: so many are fitted exactly, which takes some 50 ms
+SMALL = 300  # entrants: up to so many are fitted exactly, which takes some 50 ms
 SAMPLES = 10_000  # of the joint distribution: P(first) is right to within one percentage point
 
 
 class Rating(Struct, frozen=True):
-    """How strong, in Elo above the mean of the field; `interval` holds the truth 95 times in 100."""
+    """A strength, in Elo above the mean of the field; `interval` holds the truth 95 times in 100."""
 
     name: str
     rating: float
     interval: tuple[float, float]
-    games: int  # different ones: this is what the interval rests on
+    games: int  # different ones: the interval rests on these
     duplicates: int  # games that repeat an earlier one move by move
 
 
 class Fit(Struct, frozen=True):
     """Everybody who has played, in the order of their first game, and how errors are correlated."""
 
-    prior: float = PRIOR  # drawn games against somebody average that each was given
+    prior: float = PRIOR  # drawn games against an average opponent that each was given
     ratings: tuple[Rating, ...] = ()
     contenders: tuple[int, ...] = ()  # those who may be the strongest: all, or some of a large field
     covariance: tuple[tuple[float, ...], ...] = ()  # Elo²; rows and columns in the order of these
@@ -64,21 +64,21 @@ class Ratings:
     """All games so far, and the fit of them."""
 
     def __init__(self, results: Iterable[Result] = (), *, small: int = SMALL, plain: bool = False) -> None:
-        """A `plain` fit of a large field does not infer how far apart that is."""
+        """A `plain` fit of a large field does not infer how far apart the field is."""
         self._small = small
         self._plain = plain
         self.meetings = Meetings()
         self._sparse: Sparse | None = None
-        self._new: list[Game] = []  # of a field that has a sparse fit: since then
+        self._new: list[Game] = []  # since the sparse fit, in a field that has one
         self._known = 0  # games in the latest fit
         self._fit = Fit()
         for result in results:
             self.add(result)
 
     def add(self, result: Result) -> None:
-        """Take in a result; what says nothing of strength is passed over.
+        """Take in a result, unless it says nothing about strength.
 
-        What was not played, byes, and matches that both sides lost say nothing.
+        Byes, matches that were not played, and those that both sides lost say nothing.
         """
         game = self.meetings.add(result)
         if game is not None and self._sparse is not None:
@@ -140,7 +140,7 @@ class Ratings:
 
 
 def duplicates(results: Iterable[Result]) -> list[tuple[Result, Result]]:
-    """Every game that repeats an earlier one, with that one: same seats, moves and result, and some move."""
+    """Every game that repeats an earlier one, with that one: same seats, result and moves, at least one."""
     found: list[tuple[Result, Result]] = []
     for games in _games(results).values():
         first: dict[object, Result] = {}

@@ -2,8 +2,8 @@
 
 Facts are what the store keeps, in order; a `Record` is what they add up to.
 Everything that an organiser reads (results, standings, what is still to play)
-is computed from it, so a preview is a copy with one more fact, and going on
-after a crash is folding what was kept.
+is computed from it. So a preview is a copy with one more fact, and going on
+after a crash means folding what was kept.
 """
 
 from collections import deque
@@ -53,62 +53,62 @@ from tournament.standings import Row
 from tournament.waiting import Waiting
 
 PIECE = 1000  # pairings that are added to a record at a time
-LATEST = 1000  # matches of which a record remembers what led to their ends: those that people look at
+LATEST = 1000  # matches for which a record remembers what led to their ends: people look at the latest
 
 
 class Record:
     """What is known of one tournament.
 
-    No record has moves: a host may have thousands of tournaments, and the store has them. A `whole` one
-    remembers every match, without what led to the ends of the older ones, and everything that was drawn;
-    of a tournament without an end in columns, with some sixty bytes a match.
-    Any other has the store for that: it remembers the latest `LATEST` matches, and of
-    a tournament without an end nothing older than these but what it adds up to, name by name.
+    No record has moves: a host may have thousands of tournaments, and the store has the moves. A `whole`
+    record remembers everything that was drawn and every match, but not what led to the ends of the older
+    ones. For a tournament without an end it does so in columns, with some sixty bytes a match. Any other
+    record relies on the store: it remembers the latest `LATEST` matches and, in a tournament without an
+    end, only what the older ones add up to, name by name.
     """
 
     def __init__(self, name: str, opened: Opened, *, whole: bool = True, kept_as: str = "") -> None:
-        """`kept_as` is the name under which the store has it, where that is not its own."""
+        """`kept_as` is the name under which the store has the tournament, where that is not its own."""
         self.name = name
         self.kept_as = kept_as or name
         self.whole = whole
         self.opened = opened
         self.format: Format = formats()[opened.format]
-        self.facts = 1  # how many have been added, beginning with that it was opened
+        self.facts = 1  # how many have been added, including the first, that it was opened
         self.sealed: str | None = None  # the commitment to a seed that the host has chosen …
         self.chose: Chose | None = None  # … that seed …
         self.revealed: Revealed | None = None  # … and when it is for everybody to know
         self.state = State.REGISTERING
         self.entrants: dict[str, Entrant] = {}
-        self.out: set[str] = set()  # entrants that have withdrawn or are disqualified
+        self.out: set[str] = set()  # entrants that are withdrawn or disqualified
         self.annulled: set[str] = set()
         self.disqualified: set[str] = set()
-        self.arrivals = 0  # goes up whenever somebody enters, is out, or is described otherwise
+        self.arrivals = 0  # goes up whenever an entrant enters, is out, or is described anew
         self.drawn: MutableMapping[int, Pairing] = {}
         # In the order of their ends, as far as they are remembered
         self.matches: MutableMapping[str, Remembered] = {}
         self.ended = 0  # matches that are over, remembered or not
         self.voided: set[str] = set()
-        self.claims: dict[str, str] = {}  # by name: the digest of the token that it belongs to
+        self.claims: dict[str, str] = {}  # by name: the digest of the token to which it belongs
         self.seats: dict[str, Seated] = {}  # by name, of those that came without a token
         self.invited: set[str] = set()
         self.frozen: Record | None = None  # what the public is shown instead; None: nothing is
         self.dealt: dict[str, int] = {}  # matches that have begun and not ended …
         self.dealt_at: dict[str, float] = {}  # … when that was, by the wall clock, if it is known …
         self.own_options: dict[str, Mapping[str, Any]] = {}  # … and options that are one match's own …
-        self.keys: dict[str, tuple[str, str]] = {}  # … and by what the players of one are known again …
+        self.keys: dict[str, tuple[str, str]] = {}  # … and by which its players are recognised …
         self.ways_back: dict[str, tuple[str, str]] = {}  # … and how their dialects find them
-        # Drawn, neither decided nor being played, in the order of drawing
+        # Pairings that are neither decided nor being played, in the order of drawing
         self.open = Waiting(begun=0 if opened.by_the_clock else inf)
         self.first_round_at: float | None = None  # wall time at which it began, if rounds are by the clock
         self.checked_in: set[str] = set()
-        self.no_shows: set[str] = set()  # entrants that are out because they had not checked in
-        self.affiliations: dict[str, str] = {}  # of entrants of whom that is known …
+        self.no_shows: set[str] = set()  # entrants that are out because they did not check in
+        self.affiliations: dict[str, str] = {}  # of the entrants for whom it is known …
         self.contacts: dict[str, str] = {}  # … and how to reach whoever answers for them
-        self.attempts: dict[int, int] = {}  # of each pairing: matches begun or forfeited
-        self.missed_pairings: dict[int, frozenset[str]] = {}  # played again, because these were gone
+        self.attempts: dict[int, int] = {}  # by pairing: matches begun or forfeited
+        self.missed_pairings: dict[int, frozenset[str]] = {}  # of those played again: who was gone
         self.recent: deque[str] = deque()  # the latest matches
-        # Of a whole record: the matches that are over, in that order. For whoever follows it by index:
-        # nothing in it ever changes.
+        # In a whole record: the matches that are over, in the order of their ends. It is only appended to, so
+        # it can be followed by index.
         self.endings: list[str] | Endings = []
         self.results = Results(self.format, forgets=self.format.endless and not whole)
         self.last_drawn = 0  # the number of the latest pairing
@@ -119,7 +119,7 @@ class Record:
 
     @property
     def columns(self) -> Columns[Remembered] | None:
-        """Where a whole record of a tournament without an end has what happened."""
+        """The columns that hold what happened, in a whole record of a tournament without an end."""
         return self._columns
 
     def _remember_in(self, columns: Columns[Remembered]) -> None:
@@ -135,7 +135,7 @@ class Record:
             pass
 
     def adding(self, fact: AnyFact) -> Iterator[None]:
-        """Add it in pieces, of which none takes long: a round robin of a thousand is drawn in one fact."""
+        """Add a fact in pieces, none of which takes long: a round robin of a thousand is one fact."""
         if isinstance(fact, Drew):
             for number, pairing in enumerate(fact.pairings, 1):
                 self._draw(pairing)
@@ -177,7 +177,7 @@ class Record:
                     self.results.add_up_again(name)
             case Disqualified(name=name):
                 self._remove(name)
-                self.annulled.discard(name)  # to have withdrawn before saves nobody
+                self.annulled.discard(name)  # an earlier withdrawal saves nobody
                 self.disqualified.add(name)
                 self.results.add_up_again(name)
             case Claimed(name=name, digest=digest, invited=invited):
@@ -192,7 +192,7 @@ class Record:
             case Froze(on=on):
                 self.frozen = self._still() if on else None
             case Ordered():
-                pass  # says who did it; what was done is in other facts
+                pass  # it says who did it; other facts say what was done
             case Sealed(commitment=commitment):
                 self.sealed = commitment
             case Chose():
@@ -264,7 +264,7 @@ class Record:
         if self.dealt.pop(fact.match, None) is None:  # forfeited without having begun
             self.open.discard(fact.pairing)
             self.attempts[fact.pairing] = self.attempts.get(fact.pairing, 0) + 1
-        if self.format.endless:  # there is no second
+        if self.format.endless:  # there is no second match
             del self.attempts[fact.pairing]
         if fact.score is None:
             self._reopen(fact.pairing)
@@ -274,7 +274,7 @@ class Record:
             self.results.count(result, fact.match)
 
     def _forget(self, match: str) -> None:
-        """It is one of the latest no more."""
+        """A match is no longer one of the latest."""
         if self._columns is not None:
             self._columns.forget_causes(match)
             return
@@ -287,7 +287,7 @@ class Record:
             del self.drawn[number]
 
     def _reopen(self, number: int) -> None:
-        """A pairing has to be played again; or is decided as 0–0, if the format never plays one again."""
+        """A pairing has to be played again; or it is decided as 0–0, if the format never repeats one."""
         if self.format.endless:
             self.results.close(self.drawn[number])
         else:
@@ -311,7 +311,7 @@ class Record:
         return preview
 
     def _still(self) -> "Record":
-        """A copy of the record as it is now, whose `public` is itself."""
+        """A copy of the record as it is now. Its `public` is itself."""
         still = self.after()
         still.frozen = still
         return still
@@ -335,7 +335,7 @@ class Record:
         return attempt == 1 and 0 < number <= self.last_drawn
 
     def players(self, match: str) -> tuple[str, ...]:
-        """Of a match that is over; nobody, if it is forgotten."""
+        """The players of a match that is over; empty if it is forgotten."""
         if (known := self.matches.get(match)) is not None:
             return known.players
         pairing = self.drawn.get(parsed(self.name, match)[0])
@@ -343,18 +343,18 @@ class Record:
 
     @property
     def terms(self) -> Terms:
-        """What lots are drawn by. Where the host has chosen the seed, there is none before it is revealed."""
+        """The terms for drawing. If the host has chosen the seed, they have none before it is revealed."""
         terms = self.opened.terms
         return terms if self.revealed is None else structs.replace(terms, seed=self.revealed.seed)
 
     @property
     def round(self) -> int | None:
-        """The latest round that has begun, where they begin by the clock."""
+        """The latest round that has begun, where rounds begin by the clock."""
         return None if self.open.begun == inf else int(self.open.begun)
 
     @property
     def contestants(self) -> int:
-        """How many have entered and were not taken out since."""
+        """How many have entered and were not taken out."""
         return len(self.entrants) - len(self.out)
 
     @property
@@ -370,7 +370,7 @@ class Record:
     @property
     def version(self) -> int:
         """Goes up with everything that changes the standings."""
-        if self.results.forgets:  # decisions too: so all matches that are over are counted
+        if self.results.forgets:  # it forgets decisions, too: so all matches that are over are counted
             return self.arrivals + self.ended + len(self.voided)
         return self.arrivals + len(self.results.decisions)
 
@@ -404,7 +404,7 @@ class Record:
     def came(self, name: str) -> bool:
         """Whether a name belongs to a bot that came under it, perhaps before the host was started again.
 
-        Of whoever was invited it shows nothing: an invited name has its token before its bot comes.
+        For invited names it is false: these have a token before their bots come.
         """
         return name in self.seats or (name in self.claims and name not in self.invited)
 
@@ -414,7 +414,7 @@ class Record:
 
 
 def _note(known: dict[str, str], name: str, text: str) -> None:
-    """What is said of somebody; nothing, if it is taken back."""
+    """Note what is said of an entrant; empty text takes it back."""
     if text:
         known[name] = text
     else:

@@ -1,4 +1,4 @@
-"""What cannot be asked of a tournament, in words for whoever asked: here, for whoever wants to take part."""
+"""Refusing what cannot be asked of a tournament, in words for whoever asked; here, to take part in it."""
 
 from tournament.facts import State
 from tournament.record import Record
@@ -48,7 +48,7 @@ def expect_room(record: Record, *, let_in: bool) -> None:
 
 
 def expect_not_out(record: Record, name: str) -> None:
-    """Raise `Refusal` where somebody was taken out of a tournament, and comes again."""
+    """Raise `Refusal` where a bot comes again that was taken out of the tournament."""
     if name in record.no_shows:
         why = f"{name} had not checked in to {record.name} when that began, and is not drawn"
         raise Refusal(f"{why}: its organiser can still let you in" if record.format.late else why)
@@ -66,7 +66,7 @@ def taken_out(record: Record, name: str) -> TakenOut | None:
 
 
 def has_withdrawn(record: Record, name: str) -> bool:
-    """Whether an entrant was withdrawn, and no more than that."""
+    """Whether an entrant was withdrawn, and not disqualified."""
     return name in record.out and name not in record.no_shows and name not in record.disqualified
 
 

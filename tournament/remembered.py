@@ -1,7 +1,7 @@
 """What a record remembers of a match that is over: the store has the rest.
 
-A host may have thousands of tournaments, so moves and times are remembered by nobody. What led to the
-end of a match is remembered as long as it is one of the latest, at which people look.
+A host may have thousands of tournaments, so no record remembers moves and times. What led to the end
+of a match is remembered as long as it is one of the latest, at which people look.
 """
 
 from sys import intern
@@ -12,7 +12,7 @@ from tournament.notes import figures
 
 
 class Remembered(Concluded, frozen=True):
-    """One of the latest: the store has its moves, its times and what the bots noted in sentences."""
+    """One of the latest matches: the store has its moves, its times and what the bots noted in sentences."""
 
     length: int = 0
 
@@ -22,7 +22,7 @@ class Remembered(Concluded, frozen=True):
 
 
 class Abridged(Remembered, frozen=True):
-    """One that is long over: the store has what led to its end as well."""
+    """A match that is long over: the store also has what led to its end."""
 
 
 def without_moves(fact: Concluded, pairing: Pairing, *, notes: bool) -> Remembered:
@@ -50,7 +50,7 @@ def without_moves(fact: Concluded, pairing: Pairing, *, notes: bool) -> Remember
 
 
 def abridged(match: Remembered) -> Abridged:
-    """What is left of it when a thousand others have ended."""
+    """What is left of a match when a thousand others have ended since."""
     return Abridged(
         match.match,
         match.pairing,

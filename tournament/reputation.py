@@ -1,7 +1,7 @@
-"""Who has bound its opponents for nothing lately: by game and name, for a while.
+"""Which bots have lately wasted their opponents' time: by game and name, for a while.
 
-Where a format without an end deals to whoever is free, such bots come after all
-others. Nobody is locked out: if nobody else is there, they are dealt to.
+In a format without an end, such bots come after all others that are free.
+Nobody is locked out: if nobody else is there, they are dealt to.
 """
 
 from collections import OrderedDict
@@ -12,17 +12,17 @@ from tournament.match import Match
 
 LASTING = 600.0  # seconds after the last fault for which it is remembered
 ENOUGH = 2  # faults: anybody's connection can break once
-REMEMBERED = 1000  # bots; past it, whoever was at fault longest ago is forgotten
+REMEMBERED = 1000  # bots; beyond it, the bot whose fault is longest ago is forgotten
 
-Name = tuple[str, str]  # of a game and a bot
+Name = tuple[str, str]  # the names of a game and a bot
 
 
 class Reputation:
     def __init__(self) -> None:
-        self._faults: OrderedDict[Name, tuple[int, float]] = OrderedDict()  # so many, and when the last was
+        self._faults: OrderedDict[Name, tuple[int, float]] = OrderedDict()  # how many, and when the last was
 
     def note(self, match: Match, verdict: Ended) -> None:
-        """Hold against the players of a match how it ended."""
+        """Note the faults of a match's players, which its end shows."""
         for name, count in faults(match, verdict).items():
             known = (match.game.name, name)
             before, _ = self._faults.pop(known, (0, 0.0)) if self._recent(known, verdict.at) else (0, 0.0)
@@ -40,7 +40,7 @@ class Reputation:
 
 
 def faults(match: Match, verdict: Ended) -> Mapping[str, int]:
-    """Whoever left has one fault; who let its first move run out has all that it takes."""
+    """Faults by player: one for leaving, `ENOUGH` for running out of time before its first move."""
     if verdict.why == NOBODY:
         return dict.fromkeys(match.names, 1)
     if verdict.winner is None:

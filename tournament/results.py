@@ -1,8 +1,8 @@
 """What the pairings of a tournament have come to, and what that adds up to: the part of a record that counts.
 
 Results are remembered one by one. A record that is not whole, of a tournament without an end,
-forgets the oldest: these are read from its history then, and added up name by name.
-Who is in the tournament, and which matches there are, is for the record to know.
+forgets the oldest: these are then read from its history, and added up name by name. The
+record knows who is in the tournament, and which matches there are.
 """
 
 from collections.abc import Collection, MutableMapping, Sequence
@@ -16,26 +16,26 @@ from tournament.latest import Latest
 from tournament.standings import Row, adjusted, standings
 from tournament.tally import Tallies, table
 
-AGAIN = 50  # forgotten matches that are added up again, where that is needed, with each that ends
+AGAIN = 50  # forgotten matches that are added up again, if they have to be, with each match that ends
 BYE: Score = (1.0, 0.0)
-NOTHING: Score = (0.0, 0.0)  # of a pairing that is closed without having been decided
+NOTHING: Score = (0.0, 0.0)  # for a pairing that is closed without being decided
 
 
 class Results:
     def __init__(self, format: Format, *, forgets: bool) -> None:
         self._format = format
         self.forgets = forgets
-        self.counted: MutableMapping[int, str] = {}  # of each pairing: the match that counts now
-        self.came_to: MutableMapping[int, Result] = {}  # of each pairing: what that came to
-        self.latest = Latest() if format.endless else None  # of both pairings and results
-        # If none is forgotten: what counts; a number takes back what its pairing came to.
-        # For whoever follows it by index: nothing in it ever changes.
+        self.counted: MutableMapping[int, str] = {}  # by pairing: the match that counts now
+        self.came_to: MutableMapping[int, Result] = {}  # by pairing: its result
+        self.latest = Latest() if format.endless else None  # pairings and results
+        # If none is forgotten: the results that count; a number takes back the result of its pairing. It is
+        # only appended to, so it can be followed by index.
         self.decisions: list[Result | int] | Decisions = []
         self.history = History()  # results that are not remembered …
         self.tallies = Tallies()  # … and what these add up to
 
     def remember_in(self, columns: Columns[Any]) -> None:
-        """Where there are too many for anything else."""
+        """Keep results in these columns, where there are too many to keep them otherwise."""
         self.counted, self.came_to, self.decisions = Counted(columns), CameTo(columns), Decisions(columns)
 
     def __copy__(self) -> "Results":
@@ -52,7 +52,7 @@ class Results:
             self._decide(Result(pairing, BYE, played=False))
 
     def count(self, result: Result, match: str) -> None:
-        """A pairing is decided, by that match."""
+        """A pairing is decided by that match."""
         self.counted[result.pairing.number] = match
         self._decide(result)
 
@@ -61,7 +61,7 @@ class Results:
         self._decide(Result(pairing, NOTHING, played=False))
 
     def take_back(self, number: int) -> None:
-        """The match that decided a pairing counts no more."""
+        """The match that decided a pairing no longer counts."""
         del self.counted[number], self.came_to[number]
         if not self.forgets:
             self.decisions.append(number)
@@ -74,13 +74,13 @@ class Results:
                 self.latest.decide(Result(result.pairing, NOTHING, played=False))
 
     def forget(self, number: int, annulled: Collection[str], disqualified: Collection[str]) -> None:
-        """Remember only what a result adds to the others."""
+        """Forget a result, but for what it adds to the sums."""
         result = self.came_to.pop(number)
         self.history.add(result, counts=self.counted.pop(number, None) is not None)
         self.tallies.follow(self.history, annulled, disqualified, AGAIN)
 
     def add_up_again(self, name: str) -> None:
-        """What somebody has played counts otherwise than before."""
+        """What an entrant has played counts differently now."""
         if name in self.history:
             self.tallies.restart()
 
@@ -98,11 +98,11 @@ class Results:
         return result.pairing.number in self.counted or result.pairing.second is None
 
     def remembered(self) -> Sequence[Result]:
-        """What has been decided, in that order, as far as it is remembered."""
+        """The results in the order of the decisions, as far as they are remembered."""
         return list(self.came_to.values())
 
     def adjusted(self, annulled: Collection[str], disqualified: Collection[str]) -> list[Result]:
-        """The remembered ones that count for the standings, after withdrawals and disqualifications."""
+        """The remembered results that count for the standings, after withdrawals and disqualifications."""
         decided = [result for result in self.came_to.values() if self.counts(result)]
         return adjusted(decided, annulled, disqualified)
 

@@ -13,7 +13,7 @@ from tournament.record import Record
 from tournament.settling import as_dealt, both
 from tournament.store import Story
 
-Awaited = Callable[[Seat, Player, str], None]  # a seat, whose it is, and how its dialect finds the way back
+Awaited = Callable[[Seat, Player, str], None]  # a seat, its player, and how its dialect finds the way back
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -28,7 +28,7 @@ class Resuming:
         self._awaited = awaited
 
     async def go_on(self, stories: Mapping[str, Story]) -> list[str]:
-        """Go on with all that can be gone on with, by what was kept of each; returns the other matches."""
+        """Go on with every match that can go on from what was kept of it; returns the other matches."""
         void: list[str] = []
         for match in [each for each in self._record.dealt if each not in self._play.matches]:
             if not self._resume(match, stories.get(match, ((), ()))):

@@ -1,8 +1,8 @@
 """Rounds by the clock: when each of them may begin, and which times make no sense.
 
-A round begins at its time, if the one before is over; else as soon as that is over. Times are a plan
-that does not shift: a round that begins late moves none of those after it. Without times of their own,
-which is the usual, rounds do not wait for one another at all.
+A round begins at its time, or later, when the one before is over. Times are a plan that does not
+shift: a round that begins late moves none of those after it. Rounds without times of their own, which
+are the usual ones, do not wait for one another at all.
 
 These are pure functions; the tournament looks at the clock and keeps the fact that a round has begun.
 """
@@ -17,8 +17,8 @@ from tournament.facts import Opened, State
 from tournament.format import formats
 from tournament.record import Record
 
-MOST = 1_000  # times of rounds that somebody may write down
-LONGEST = 366 * 86_400.0  # seconds between two rounds, or for which entrants check in
+MOST = 1_000  # times of rounds that an organiser may write down
+LONGEST = 366 * 86_400.0  # seconds between two rounds, or for checking in
 
 
 def begins_at(record: Record, round: int) -> float:
@@ -28,7 +28,7 @@ def begins_at(record: Record, round: int) -> float:
         return opened.rounds_at[round - 1] if round <= len(opened.rounds_at) else -inf
     if opened.round_every is UNSET:
         return -inf
-    # The host is always a little late: what people are told is a round time.
+    # The host is always a little late; people are told whole seconds.
     first = opened.start if record.first_round_at is None else floor(record.first_round_at)
     if first is None:
         return -inf
@@ -36,7 +36,7 @@ def begins_at(record: Record, round: int) -> float:
 
 
 def rounds_of(record: Record) -> int:
-    """How many rounds it has with those who have entered, or are to; 0 where nobody knows."""
+    """How many rounds there are with those who have entered or may; 0 where that is not known."""
     opened, format = record.opened, record.format
     entrants = record.contestants
     if record.state is State.REGISTERING:
@@ -51,7 +51,7 @@ def rounds_of(record: Record) -> int:
 
 
 def planned(record: Record) -> Iterator[tuple[int, float]]:
-    """The rounds whose times are known, with these, in their order."""
+    """The rounds whose times are known, in their order, each with its time."""
     if record.opened.by_the_clock:
         known = rounds_of(record) or len(record.opened.rounds_at or ())
         times = ((round, begins_at(record, round)) for round in range(1, min(known, MOST) + 1))
@@ -66,7 +66,7 @@ def coming(record: Record) -> tuple[int, float] | None:
 
 
 def objection(opened: Opened) -> str:
-    """Why rounds, or checking in, cannot be held like that; empty, if they can."""
+    """Why rounds, or checking in, cannot be held like that; empty if they can."""
     times, every, start = opened.rounds_at, opened.round_every, opened.start
     format = formats()[opened.format]
     if opened.by_the_clock and (format.endless or format.decides):

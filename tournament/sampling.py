@@ -2,9 +2,9 @@
 
 At each spread the posterior is nearly normal, and which normal distribution that is can be worked out.
 A draw is therefore kept as a spread and a point in the units of its normal distribution. Walks start
-from draws of the approximation. By turns each goes a stride at its spread (Hamiltonian Monte Carlo) and
-takes a new spread for the same point: as spread and point have little to do with each other, a dozen
-strides lead anywhere. Where there are so many games that the approximation is as good, it is all.
+from draws of the approximation. Each walk alternately goes a stride at its spread (Hamiltonian Monte
+Carlo) and takes a new spread for the same point. As spread and point have little to do with each other,
+a dozen strides lead anywhere. With so many games that the approximation is as good, there are no walks.
 
 Chance is seeded by the results, so the same results have the same draws.
 """
@@ -23,15 +23,15 @@ if TYPE_CHECKING:  # numpy is slow to import, and much of what imports this file
     Floats = NDArray[np.float64]
     Numbers = NDArray[np.intp]
 
-STRIDES, FIRST = 12, 2  # strides of each walk, of which the first are not kept
-STEPS, STEP = 4, 0.45  # in a stride; in deviations
-FEW, WALKS = 50, 1_000  # at the least and at the most
-LOOKS = 3_000  # walks, divided by the root of the number of pairs: each step has to look at all pairs
+STRIDES, FIRST = 12, 2  # strides of each walk, and how many of the first are dropped
+STEPS, STEP = 4, 0.45  # steps in a stride, and their length in deviations
+FEW, WALKS = 50, 1_000  # walks, at the least and at the most
+LOOKS = 3_000  # walks, times the root of the number of pairs: each step has to look at all pairs
 PLENTY = 100  # games for each on average: the approximation is as good as walks
-USUAL = (170.0, 0.5)  # Elo, and the deviation of its logarithm: by these the spread is likely for draws
-CALMING = 3  # times; more change nothing to speak of
-SELDOM = 1e-4  # how unlikely a spread is that is not looked at
-LEVEL = 0.02  # how likely each other one is at the least where walks start
+USUAL = (170.0, 0.5)  # Elo, and the deviation of its logarithm: the prior of the spread, for draws only
+CALMING = 3  # times; more change hardly anything
+SELDOM = 1e-4  # spreads less likely than this are not looked at
+LEVEL = 0.02  # the least probability of each other spread where walks start
 
 
 def drawn(model: Model) -> "Floats":
@@ -60,7 +60,7 @@ def drawn(model: Model) -> "Floats":
 
 
 def likely_spread(approximations: list[Approximation]) -> float:
-    """The spread by which it is found how much of the variance draws leave: the mean, drawn to the usual one.
+    """The spread for working out how much of the variance draws leave: the mean, pulled to the usual one.
 
     Otherwise, in a field that says little of its spread, a low one and results that are mostly chance would
     confirm each other: the closer everybody is, the more of what happens is chance.
@@ -74,7 +74,7 @@ def likely_spread(approximations: list[Approximation]) -> float:
 
 
 def likeliest(approximations: list[Approximation]) -> list[Approximation]:
-    """Those of spreads that are not out of the question, and their neighbours."""
+    """The approximations at spreads that are not out of the question, and at their neighbours."""
     shares = [each.share for each in approximations]
     near = [max(shares[max(0, at - 1) : at + 2]) for at in range(len(shares))]
     return [each for each, share in zip(approximations, near, strict=True) if share > SELDOM]
@@ -85,7 +85,7 @@ def noise(model: Model, count: int, random: "np.random.Generator") -> "Floats":
 
 
 def placed(approximations: list[Approximation], spread: "Numbers", at: "Floats") -> "Floats":
-    """The points that are meant."""
+    """The points for `at`, which is in the units of each spread's normal distribution."""
     import numpy as np
 
     points = np.empty_like(at)
@@ -102,7 +102,7 @@ def walked(
     at: "Floats",
     random: "np.random.Generator",
 ) -> "Floats":
-    """Where walks from there come to."""
+    """The points to which walks lead that start there."""
     import numpy as np
 
     kept: list[Floats] = []
@@ -113,12 +113,12 @@ def walked(
                 for each in approximations
             ]
         )
-        if stride == 1:  # from now on only those that somebody may well take
+        if stride == 1:  # from now on, only spreads that a walk may well take
             chance = np.exp(likely - likely.max(axis=0))
             often = (chance / chance.sum(axis=0)).mean(axis=1) > SELDOM
             approximations = [each for each, so in zip(approximations, often, strict=True) if so]
             likely = likely[often]
-        # The largest of these sums is each with the probability that belongs to it.
+        # Each sum is the largest with just the probability of its spread.
         spread = (likely + random.gumbel(size=likely.shape)).argmax(axis=0)
         at = strode(model, approximations, spread, at, likely[spread, np.arange(len(spread))], random)
         if stride >= FIRST:
@@ -134,7 +134,7 @@ def strode(
     likely: "Floats",
     random: "np.random.Generator",
 ) -> "Floats":
-    """A stride of each walk, whose spread stays as it is."""
+    """A stride of each walk, with its spread unchanged."""
     import numpy as np
 
     own = np.array([each.spread for each in approximations])[spread]

@@ -1,8 +1,8 @@
 """What the results of a tournament add up to, kept up to date by following its record.
 
-A `ScoreSheet` belongs to whoever works on it, which may be a thread. It holds an index into the
-decisions of a whole record and reads on from there, in pieces, so that nothing has to be copied for
-it. Whatever a record appends to meanwhile is seen the next time.
+A `ScoreSheet` belongs to one worker, which may be a thread. It holds an index into the decisions of
+a whole record and reads on from there, in pieces, so that nothing has to be copied for it. What the
+record appends meanwhile is read the next time.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,10 +20,10 @@ from tournament.standings import Row, adjusted, rated, table
 from tournament.strength import Strengths, strengths
 
 PIECE = 10_000  # decisions that are read at a time
-CROSSED = 14  # the first of the table, whose matches against each other are shown: …
-ALL_CROSSED = 100  # … of so many entrants all of those; of more, only those against the nearest
+CROSSED = 14  # entrants at the top of the table, whose matches against each other are shown: …
+ALL_CROSSED = 100  # … all of them among so many entrants at most; among more, only those against the nearest
 NEAREST = 2  # places up and down the table
-LATEST = 5_000  # results of each of these that are looked through for them
+LATEST = 5_000  # results of each of these entrants that are looked through
 
 
 class Board(Struct, frozen=True):
@@ -34,8 +34,8 @@ class Board(Struct, frozen=True):
     rows: tuple[Row, ...]
     duplicates: int  # games that repeat an earlier one move by move
     crossed: Mapping[str, Mapping[str, Sequence[Entry]]]  # the first of the table, against each other
-    circles: tuple[Circle, ...] = ()  # who beats whom beats whom, so that one number for each is too few
-    decision: Decision | None = None  # of a tournament that ends when it is decided
+    circles: tuple[Circle, ...] = ()  # who beats whom in a circle, so that one number for each is too little
+    decision: Decision | None = None  # in a tournament that ends when its places are decided
 
 
 def board_of(record: Record, as_of: float) -> Board:
@@ -46,7 +46,7 @@ def board_of(record: Record, as_of: float) -> Board:
 
 
 def _decision(record: Record) -> Decision | None:
-    """What has been decided, of a tournament that ends when that is enough: by what its format is given."""
+    """What has been decided, in a tournament that ends when that is enough, from what its format is given."""
     if not record.format.decides:
         return None
     return decided_by(list(record.entrants.values()), record.results.remembered(), record.opened.terms)
@@ -79,14 +79,14 @@ class ScoreSheet:
         )
 
     def _strengths(self) -> Strengths:
-        """Of whoever has played; worked out when there are new results."""
+        """The strengths of those who have played; worked out when there are new results."""
         games = self._ratings.meetings.games
         if games != self._known[0]:
             self._known = games, strengths(self._ratings)
         return self._known[1]
 
     def _catch_up(self, record: Record) -> None:
-        last = len(record.results.decisions)  # of whom all have entered by now
+        last = len(record.results.decisions)  # all in these have entered by now
         out = frozenset(record.annulled), frozenset(record.disqualified)
         if out != self._out or self._taken_back(record, last):
             self._read, self._out = 0, out
@@ -100,11 +100,11 @@ class ScoreSheet:
         self._read = last
 
     def _taken_back(self, record: Record, last: int) -> bool:
-        """Whether something that was counted counts no more."""
+        """Whether something that was counted no longer counts."""
         return bool(self._read) and any(isinstance(each, int) for each in self._decisions(record, last))
 
     def _counting(self, record: Record, last: int) -> Iterator[Result]:
-        """The results that count and were not read yet, after withdrawals and disqualifications."""
+        """The results that count and are not read yet, after withdrawals and disqualifications."""
         annulled, disqualified = self._out
         taken_back = {
             each: index for index, each in enumerate(self._decisions(record, last)) if isinstance(each, int)

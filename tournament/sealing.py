@@ -1,7 +1,7 @@
 """The seed of a drawing of lots that the host chooses: sealed before anybody enters, revealed at the draw.
 
-Lots depend on the seed and the names alone. So nobody may know the seed who can still choose a name,
-and nobody may choose it who knows the names: it is shown later, and its hash at once.
+Lots depend on the seed and the names alone. So nobody who can still choose a name may know the seed,
+and nobody who knows the names may choose it: the seed is shown later, and its hash at once.
 """
 
 import secrets
@@ -24,5 +24,5 @@ def revealed(chose: Chose) -> Revealed:
 
 
 def commitment(fact: Chose | Revealed) -> str:
-    """SHA-256 of the seed, a blank and the salt, in hexadecimal."""
+    """SHA-256 of the seed, a space and the salt, in hexadecimal."""
     return sha256(f"{fact.seed} {fact.salt}".encode()).hexdigest()

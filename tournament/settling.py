@@ -36,7 +36,7 @@ def score(verdict: Ended) -> Score | None:
 def settled(
     record: Record, pairing: Pairing, absent: Mapping[str, float], been: Set[str], when: float
 ) -> Concluded:
-    """How a pairing ends whose entrants are out of the tournament or, else, `absent` for too long.
+    """How a pairing ends because entrants are out of the tournament or, if none is, `absent` for too long.
 
     `absent` says for how many seconds, `been` are those who were here before, and `when` is the wall time.
     """
@@ -104,7 +104,7 @@ def cut_short(record: Record, matches: Iterable[str], stories: Mapping[str, Stor
 
 
 def whole_micros(times: Iterable[float]) -> tuple[float, ...]:
-    """Seconds, not a microsecond more than each of those: a store keeps such times in few letters."""
+    """The times rounded down to whole microseconds: a store keeps such times in few letters."""
     return tuple(
         [
             (micros - 1) / MICRO if (micros := round(seconds * MICRO)) / MICRO > seconds else micros / MICRO
@@ -114,5 +114,5 @@ def whole_micros(times: Iterable[float]) -> tuple[float, ...]:
 
 
 def both(pairing: Pairing) -> tuple[str, str]:
-    """Both names of a pairing that is to be played, and so has a second."""
+    """Both names of a pairing that is to be played, which therefore has a second."""
     return pairing.first, pairing.second or ""

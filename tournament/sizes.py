@@ -1,6 +1,6 @@
-"""How large a tournament may be that somebody opens, all in one place.
+"""How large a new tournament may be, all in one place.
 
-The numbers are far beyond what anybody has held, and such that a host carries them: what is drawn at
+The numbers are far beyond what anybody has held, but a host can carry them: what is drawn at
 the start is drawn, kept and read in one go, and a million pairings take some seconds and 300 MB. Nothing
 here bounds open tables, which draw one match after another for as many names as come.
 """
@@ -18,8 +18,8 @@ from tournament.refusals import Refusal
 
 ENTRANTS = 10_000  # a host has been measured with as many connections
 AT_ONCE = 2_000_000  # rounds times entrants, where all is drawn at the start: a million pairings
-ROUNDS = 10_000  # as often the challenger of a gauntlet may meet somebody
-MATCHES = 1_000_000  # of a tournament that stops when it is decided
+ROUNDS = 10_000  # also how often the challenger of a gauntlet may meet each opponent
+MATCHES = 1_000_000  # in a tournament that stops when its places are decided
 SEED = 2**53 - 1  # either way: any program can read such a number from JSON
 DAYS = 366
 SECONDS = DAYS * 86_400.0  # of a clock

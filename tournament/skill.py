@@ -20,8 +20,8 @@ MU = 25.0  # of a newcomer, as is usual for this model
 SIGMA = MU / 3  # of a newcomer: almost everybody is believed to be above 0
 BETA = SIGMA / 2  # how much luck there is in one match
 TAU = SIGMA / 100  # what `sigma` gains before each match: bots change
-ELO = 400 / log(10) / (sqrt(2) * BETA)  # that 1 of `mu` is worth between two who are well known
-LEAST = 0.0001  # share of the variance that a match leaves at the least
+ELO = 400 / log(10) / (sqrt(2) * BETA)  # the Elo that 1 of `mu` is worth between two who are well known
+LEAST = 0.0001  # the least share of the variance that a match leaves
 
 
 class Skill(Struct, frozen=True):
@@ -32,7 +32,7 @@ class Skill(Struct, frozen=True):
 
     @property
     def conservative(self) -> float:
-        """The strength that it almost certainly has at least, by which a ladder ranks. A newcomer has 0."""
+        """The least strength that it almost certainly has, by which a ladder ranks. A newcomer has 0."""
         return self.mu - 3 * self.sigma
 
 
@@ -45,14 +45,14 @@ NEW = Skill()  # what is believed of a newcomer
 
 
 def says_something(result: Result) -> bool:
-    """Whether a result says anything of strength."""
+    """Whether a result says anything about strength."""
     return result.pairing.second is not None and result.played and result.score != (0, 0)
 
 
 def skills(entrants: Iterable[Entrant], results: Iterable[Result]) -> dict[str, Skill]:
     """What is believed of each entrant after these results, in their order.
 
-    Byes, what was not played, and matches that both sides lost change nothing.
+    Byes, matches that were not played, and those that both sides lost change nothing.
     """
     believed = {entrant.name: Skill() for entrant in entrants}
     for result in results:

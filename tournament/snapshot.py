@@ -1,9 +1,10 @@
-"""Records as data: what a long journal has come to, so that it need not be read again.
+"""Records as data: what a long journal adds up to, so that it need not be read again.
 
-A snapshot holds all that a record knows, except for the moves of its matches. Of whole records
-only those without an end have one, with their columns: any other is as soon read from its facts.
-Names are held once, and pairings by the places of their names, because there may be
-half a million of them. Whether a snapshot may be believed is for whoever keeps it to find out.
+A snapshot holds all that a record knows, except for the moves of its matches. Of whole records,
+only those of tournaments without an end have one, with their columns: any other is read from its
+facts just as fast. Names are held once, and pairings by the places of their names, because there
+may be half a million of them. The code that keeps snapshots finds out whether one may be
+believed.
 """
 
 from collections import deque
@@ -31,7 +32,7 @@ NONE = -1  # in place of a second
 
 Met = tuple[int, int, int, int]  # number, round, and the places of both names
 Gone = tuple[list[str], bytes, set[int], dict[int, int]]  # as a `History` is unpacked
-Came = tuple[Met, float, float, bool, bytes]  # what became of a pairing
+Came = tuple[Met, float, float, bool, bytes]  # the result of a pairing
 Over = tuple[str, int, tuple[str, str], int | None, Ending, str, Score | None, Mapping[str, Any] | None, int]
 
 
@@ -66,20 +67,20 @@ class Snapshot(Struct, frozen=True, array_like=True):
     missed: dict[int, frozenset[str]]
     history: Gone
     tallies: dict[str, Tally]
-    tallied: int  # so much of the history is in these
+    tallied: int  # how much of the history is in `tallies`
     last_drawn: int
     latest: tuple[list[Met], list[Came]]
     facts: int
     sealed: str | None
     chose: Chose | None
     revealed: Revealed | None
-    round: int | None  # the latest that has begun, by the clock; and when the first one did
+    round: int | None  # the latest that has begun, where rounds begin by the clock
     first_round_at: float | None
     checked_in: set[str]
     no_shows: set[str]
     affiliations: dict[str, str]
     contacts: dict[str, str]
-    frozen: "Snapshot | None"  # what the public is shown instead
+    frozen: "Snapshot | None"  # what the public sees instead
     columns: Packed | None  # of a whole record, in place of what was drawn and what came of it
 
 
@@ -150,7 +151,7 @@ def taken(record: Record) -> Snapshot:
 
 
 def restored(snapshot: Snapshot) -> Record:
-    """The record that it was taken of."""
+    """The record from which a snapshot was taken."""
     whole = snapshot.columns is not None
     record = Record(called(snapshot.name), snapshot.opened, whole=whole, kept_as=snapshot.name)
     names = [intern(name) for name in snapshot.names]

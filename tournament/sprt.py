@@ -24,17 +24,17 @@ State = Literal["H0", "H1", "open"]
 
 SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of a pair, a game of two being worth one half
 NELO = 800 / log(10)  # normalised Elo for each standard deviation of a game's result
-UNSEEN = 1e-3  # what a result counts that has not been seen: the logarithm of zero is of no use
+UNSEEN = 1e-3  # the count of a result that has not been seen: the logarithm of zero is of no use
 CLOSE = 1e-4  # a fit is at rest when no probability changes by more …
 ITERATIONS = 10  # … which takes two to four rounds
-NUDGE = 0.1  # for the square of what is left: how far beyond a straight line a root is looked for
+NUDGE = 0.1  # times the square of the interval: how far beyond the straight line the root is looked for
 WITHIN_LOGISTIC = 1e-3  # of a root: a finer one would differ from fastchess in the third digit
 WITHIN_NORMALISED = 1e-7
 FARTHEST = 200.0  # normalised Elo: beyond about 230 the iteration has no solution to begin with
 
 
 class BadTest(ValueError):
-    """Bounds or error rates that no test can have. The message is for whoever asked for it."""
+    """Bounds or error rates that no test can have. The message is for whoever asked for the test."""
 
 
 class Sprt(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -62,12 +62,12 @@ class Sprt(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def lower(self) -> float:
-        """H0 is accepted where the ratio comes down to here."""
+        """The ratio at or below which H0 is accepted."""
         return log(self.beta / (1 - self.alpha))
 
     @property
     def upper(self) -> float:
-        """H1 is accepted where the ratio comes up to here."""
+        """The ratio at or above which H1 is accepted."""
         return log((1 - self.beta) / self.alpha)
 
     def ratio(self, counts: Counts) -> float:
@@ -133,9 +133,9 @@ def _tilted(seen: Sequence[float], pulls: Sequence[float], within: float) -> lis
 
 
 def _root(falling: Callable[[float], float], low: float, high: float, within: float) -> float:
-    """Where a function is zero that falls from +∞ at `low` to -∞ at `high`.
+    """The zero of a function that falls from +∞ at `low` to -∞ at `high`.
 
-    It is looked for between the ends where the straight line between them says, moved somewhat towards the
+    Each step looks where the straight line between the ends crosses zero, moved somewhat towards the
     middle, so that both ends come nearer (I. Oliveira and R. Takahashi, "An enhancement of the bisection
     method average performance preserving minmax optimality").
     """

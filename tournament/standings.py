@@ -22,9 +22,9 @@ from tournament.pairing import decide
 from tournament.strength import Strength
 from tournament.unplayed import buchholz, buchholz_cut_1
 
-RULES = 3  # the version of these criteria and of the ratings: one more when the same results come to others
-AHEAD = 0.01  # of a point: for each that direct encounter, applied again, puts behind
-UNPLAYED = -10_000.0  # Elo: in place of a strength of which nothing is known
+RULES = 3  # the version of the criteria and ratings: raised when the same results give others
+AHEAD = 0.01  # of a point: for each entrant that direct encounter, applied again, puts behind
+UNPLAYED = -10_000.0  # Elo: in place of an unknown strength
 
 
 class Row(Struct, frozen=True):
@@ -47,7 +47,7 @@ class Row(Struct, frozen=True):
 class Criterion(Struct, frozen=True):
     title: str
     explanation: str  # one sentence, for the page
-    values: Callable[[Sequence[str], Accounts], list[float]]  # of those who are still equal; more is better
+    values: Callable[[Sequence[str], Accounts], list[float]]  # for those who are still equal; more is better
 
 
 def standings(entrants: Sequence[Entrant], results: Sequence[Result], order: Sequence[str]) -> list[Row]:
@@ -56,7 +56,7 @@ def standings(entrants: Sequence[Entrant], results: Sequence[Result], order: Seq
 
 
 def table(accounts: Accounts, order: Sequence[str], latest: int | None = None) -> list[Row]:
-    """The standings of these accounts; of those who have played, of so many who did so last."""
+    """The standings of these accounts; of those who have played, only the `latest` to do so."""
     names = accounts.names(latest)
     tie_breaks: dict[str, list[float]] = {name: [] for name in names}
     groups = [names]
@@ -78,7 +78,7 @@ def table(accounts: Accounts, order: Sequence[str], latest: int | None = None) -
 
 
 def rated(rows: Iterable[Row], strengths: Mapping[str, Strength]) -> list[Row]:
-    """The rows, with the strength of whoever has one, and how likely it is the first, and in each place."""
+    """The rows with the strengths that are known, and the chances to be the first and in each place."""
     return [
         row
         if (known := strengths.get(row.name)) is None
@@ -132,7 +132,7 @@ def _each(value: Callable[[str, Accounts], float]) -> Callable[[Sequence[str], A
 
 
 def _direct_encounter(tied: Sequence[str], accounts: Accounts) -> list[float]:
-    """Points, and for those of equal points what it comes to among them alone, if that parts them."""
+    """Points among the tied; those with equal points are compared among themselves, if that parts them."""
     points = _encounters(tied, accounts)
     ahead = dict.fromkeys(tied, 0)
     for value in set(points):
@@ -162,7 +162,7 @@ def _sonneborn_berger(name: str, accounts: Accounts) -> float:
 
 
 def _strength(tied: Sequence[str], accounts: Accounts) -> list[float]:
-    """Whoever has played nothing comes after all others."""
+    """Strengths; entrants who have played nothing come after all others."""
     outlook = decide.outlook_on((), accounts.results)
     strength = dict(zip(outlook.names, outlook.strength.tolist(), strict=True))
     return [round(strength[name], 1) + 0.0 if name in strength else UNPLAYED for name in tied]

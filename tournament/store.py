@@ -2,11 +2,12 @@
 
 A fact is kept before anybody is told what it says. Facts that exist once (a
 tournament, an entrant, a match's beginning and its end) may be kept twice and are
-stored once, so whoever does not know whether a fact was kept may try again. What is
-kept never changes.
+stored once, so a caller that does not know whether a fact was kept may try again.
+What is kept never changes.
 
 Moves of matches in play are jotted down now and then: nobody waits for that, and
-a crash may lose the latest of them. They show a match that the host cut short.
+a crash may lose the latest of them. They serve to show a match that the host cut
+short.
 """
 
 from collections import defaultdict
@@ -23,11 +24,11 @@ Story = tuple[tuple[Any, ...], tuple[float, ...]]  # moves as the game writes th
 
 
 class Conflict(Exception):
-    """A fact that contradicts one that is kept: a fault of the host's, and never to be smoothed over."""
+    """A fact that contradicts one that is kept: a fault of the host, and never to be smoothed over."""
 
 
 class Stale(Conflict):
-    """Another host holds the tournament by now, and may have written other facts of it."""
+    """Another host holds the tournament by now, and may have written other facts."""
 
 
 class Store(Protocol):
@@ -39,42 +40,42 @@ class Store(Protocol):
         ...
 
     async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> Sequence[str]:
-        """Keep these, all or none, after all that was asked for before. They are safe when this returns.
+        """Keep these facts, all or none, after all that were asked for before. On return they are safe.
 
         Returns a receipt for each: the head of the tournament's chain that ends with it, in hexadecimal.
 
-        In trouble it waits. While the store runs it cannot be cancelled: whoever asked for a fact learns
-        that it is kept, and the host never knows less than its store.
+        In trouble it waits. While the store runs, this cannot be cancelled: the caller learns that a
+        fact is kept, and the host never knows less than its store.
         """
         ...
 
     def kept(self) -> Iterable[Kept]:
-        """Everything that is kept, in the order of keeping."""
+        """All facts that are kept, in the order of keeping."""
         ...
 
     async def concluded(self, tournament: str, match: str) -> Concluded:
-        """One match with all its moves; raises `KeyError` where none of that name is over."""
+        """A match that is over, with all its moves; raises `KeyError` if there is none of that name."""
         ...
 
     async def receipt(self, tournament: str, match: str) -> str:
-        """The receipt for a match's end; raises `KeyError` where none of that name is over."""
+        """The receipt for a match's end; raises `KeyError` if no match of that name is over."""
         ...
 
     async def entries(self, tournament: str, after: int = 0) -> Sequence[Entry]:
-        """Its facts as they are written, up to `PAGE` of those with a greater number."""
+        """A tournament's facts as they are written: up to `PAGE` with numbers greater than `after`."""
         ...
 
     def jot(self, match: str, moves: Sequence[Any], times: Sequence[float], written: int = 0) -> None:
-        """Keep what is added to these lists, some time soon, until the match is concluded.
+        """Keep what is added to these lists, before long, until the match is concluded.
 
         They hold the moves of a match that begins, as its game writes them, and the seconds spent on
-        each. The store looks at them from time to time, so a move itself costs nothing. Of a match that
-        goes on after a restart, so many are `written` already.
+        each. The store looks at them from time to time, so a move itself costs nothing. When a match
+        goes on after a restart, the first `written` moves are kept already.
         """
         ...
 
     def jotted(self) -> Mapping[str, Story]:
-        """What was jotted down of matches that are not concluded."""
+        """What was jotted down for matches that are not concluded."""
         ...
 
     async def run(self) -> None:
@@ -90,7 +91,7 @@ class Memory:
         self._kept: list[Kept] = []
         self._entries: dict[str, list[Entry]] = defaultdict(list)
         self._heads: dict[str, bytes] = defaultdict(lambda: START)
-        self._unique: dict[tuple[str, str], tuple[AnyFact, str]] = {}  # with its receipt
+        self._unique: dict[tuple[str, str], tuple[AnyFact, str]] = {}  # each with its receipt
         self._playing: dict[str, tuple[Sequence[Any], Sequence[float]]] = {}
         for each in kept:
             self._keep(each)
@@ -130,7 +131,7 @@ class Memory:
         await trio.sleep_forever()
 
     def _keep(self, kept: Kept) -> str:
-        """Returns the receipt."""
+        """Keep a fact; returns its receipt."""
         row = entry(len(self._kept) + 1, kept.tournament, kept.when, kept.fact)
         self._kept.append(kept)
         self._entries[kept.tournament].append(row)
@@ -142,7 +143,7 @@ class Memory:
         return receipt
 
     def _receipt(self, tournament: str, fact: AnyFact) -> str:
-        """Of what is kept already; "" for anything else."""
+        """The receipt of a fact that is kept already; "" for any other."""
         kept, receipt = self._unique.get((tournament, unique(fact)), (None, ""))
         if kept is not None and kept != fact:
             raise Conflict(f"{tournament}: {kept} is kept, {fact} came")

@@ -1,8 +1,8 @@
-"""How strong everybody is, as everybody is told: strengths with intervals, and who may be the best.
+"""How strong everybody is, as it is published: strengths with intervals, and who may be the best.
 
-All figures of a field come from the same joint draws (`sampling.py`). A field too large for these has
-those of the incremental fit (`fit_sparse.py`): no distribution over ranks, and the chances to be the
-best of the few who reach highest.
+All figures of a field come from the same joint draws (`sampling.py`). For a field too large for
+these, they come from the incremental fit (`fit_sparse.py`), with no distribution over ranks, and
+chances to be the best only for the few who reach highest.
 """
 
 from functools import lru_cache
@@ -21,23 +21,23 @@ if TYPE_CHECKING:  # numpy is slow to import, and much of what imports this file
 
     Floats = NDArray[np.float64]
 
-RANKED = 100  # names: of more, nobody is told how likely each rank is
-REMEMBERED = 16  # fields whose strengths are kept for whoever asks again
+RANKED = 100  # names: with more, the chances of each rank are not told
+REMEMBERED = 16  # fields whose strengths are kept for the next request
 WITHIN = (0.025, 0.975)  # the shares of the draws below the ends of an interval
 
 
 class Strength(Struct, frozen=True):
-    """In Elo above the mean of the field; the interval holds the truth 95 times in 100."""
+    """A strength in Elo above the mean of the field; the interval holds the truth 95 times in 100."""
 
     name: str
     strength: float
     interval: tuple[float, float]
     first: float  # how likely it is the strongest
-    ranks: tuple[float, ...] | None  # how likely each rank is, the first first; None in a large field
+    ranks: tuple[float, ...] | None  # how likely each rank is, from the first on; None in a large field
 
 
 class Strengths(Struct, frozen=True):
-    """Of all who have played, by name; and what one number for each cannot explain."""
+    """The strengths of all who have played, by name; and what one number for each cannot explain."""
 
     of: dict[str, Strength] = {}
     duplicates: int = 0  # games that repeat an earlier one move by move, with the same result
@@ -45,7 +45,7 @@ class Strengths(Struct, frozen=True):
 
 
 def strengths(ratings: Ratings) -> Strengths:
-    """What the games that these ratings have taken in say of everybody."""
+    """The strengths, from the games that these ratings have taken in."""
     if not ratings.meetings.numbers:
         return Strengths()
     return _exactly(ratings) if ratings.small else _sparsely(ratings)
@@ -57,7 +57,7 @@ def _exactly(ratings: Ratings) -> Strengths:
 
 
 class _Rows:
-    """Games, equal to any others with the same rows."""
+    """Games that compare equal to any others with the same rows."""
 
     def __init__(self, games: Games) -> None:
         self.games = games
@@ -73,7 +73,7 @@ class _Rows:
 
 @lru_cache(REMEMBERED)
 def _said_by(rows: _Rows) -> tuple[dict[str, Strength], tuple[Circle, ...]]:
-    """It is asked again, as pages, exports and their checks do of the same games, and takes a while."""
+    """Cached: it takes a while, and pages, exports and their checks ask about the same games."""
     import numpy as np
 
     model = Model(rows.games)
@@ -91,7 +91,7 @@ def _said_by(rows: _Rows) -> tuple[dict[str, Strength], tuple[Circle, ...]]:
 
 
 def _ranks(draws: "Floats") -> list[tuple[float, ...] | None]:
-    """Of each, how likely it is to have each rank."""
+    """For each entrant, how likely it is to have each rank."""
     import numpy as np
 
     many, size = draws.shape

@@ -1,9 +1,10 @@
-"""What matches add up to for each name, where they are too many to be remembered one by one.
+"""What matches add up to for each name, where there are too many to remember one by one.
 
 A tournament without an end remembers its latest results. Whatever is older is
 added up: how often each name has won, drawn and lost, and how strong it is believed
-to be. What that rests on is in `history.py`: it is read again when somebody is disqualified
-or a match is voided, a little with every match, and to its end when somebody asks.
+to be. These sums rest on the history (`history.py`), which is read again when an entrant is
+disqualified or a match is voided: a little with every match, and to its end when somebody
+asks.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -37,7 +38,7 @@ class Tally(Struct, frozen=True, gc=False, array_like=True):
 
 
 NEW = Tally()
-VALUES: Mapping[str, Callable[[Tally], float]] = {  # of the criteria that a tally can tell
+VALUES: Mapping[str, Callable[[Tally], float]] = {  # the criteria for which a tally has figures
     "points": lambda tally: tally.points,
     "wins": lambda tally: float(tally.wins),
     "rating": lambda tally: tally.skill.conservative,
@@ -45,7 +46,7 @@ VALUES: Mapping[str, Callable[[Tally], float]] = {  # of the criteria that a tal
 
 
 class Tallies(Struct):
-    """By name; and how much of the history is in them."""
+    """The tallies by name, and how much of the history is in them."""
 
     of: dict[str, Tally] = {}
     read: int = 0
@@ -54,7 +55,7 @@ class Tallies(Struct):
         return Tallies(self.of.copy(), self.read)
 
     def restart(self) -> None:
-        """What the history comes to has changed: add it up again."""
+        """Start again from the beginning of the history, because its sums have changed."""
         self.of, self.read = {}, 0
 
     def follow(
@@ -64,13 +65,13 @@ class Tallies(Struct):
         disqualified: Collection[str],
         most: int | None = None,
     ) -> None:
-        """Read on in the history: to its end, or so many matches."""
+        """Read on in the history: to its end, or `most` matches."""
         end = len(history) if most is None else min(self.read + most, len(history))
         self.count(adjusted(history.read(self.read, end), annulled, disqualified))
         self.read = end
 
     def count(self, results: Iterable[Result]) -> None:
-        """Add these, in their order."""
+        """Add results, in their order."""
         for result in results:
             first, second = result.pairing.first, result.pairing.second
             if second is not None:
@@ -102,7 +103,7 @@ def table(entrants: Sequence[Entrant], tallies: Tallies, order: Sequence[str]) -
 
 
 def _scored(tally: Tally, score: float, skill: Skill) -> Tally:
-    """One win, draw or loss more, after which that is believed of it."""
+    """The tally after one more win, draw or loss, with the skill that is believed after it."""
     won, lost = score == 1, score == 0
     drew = not (won or lost)
     return Tally(tally.wins + won, tally.draws + drew, tally.losses + lost, skill.mu, skill.sigma)

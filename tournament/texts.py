@@ -1,7 +1,7 @@
 """Texts that many matches share, by number: names, versions, options, and what led to ends.
 
-Of the latter each bot would have its own: so the names of the players are taken out of them, and put in
-again where they are read.
+Texts about ends would differ from bot to bot. So the names of the players are taken out of them, and
+put in again when they are read.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,7 +14,7 @@ Players = tuple[str, str]
 
 
 class Texts:
-    """Equal ones are there once."""
+    """The texts; equal ones are held once."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self._texts = list(texts)
@@ -42,11 +42,11 @@ class Texts:
 
 
 def nameless(text: str, players: Players) -> str:
-    """The text without their names, from which `with_names` makes the same again."""
+    """The text without the players' names, from which `with_names` makes the same text again."""
     short = text
     for name, mark in zip(players, MARKS, strict=True):
         short = short.replace(name, mark) if name else short
-    # An organiser may say whatever they like, also marks.
+    # An organiser's words may contain anything, even marks.
     return short if with_names(short, players) == text else AS_IT_IS + text
 
 

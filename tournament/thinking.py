@@ -1,11 +1,11 @@
-"""What bots say of how long they thought, beside what the clock says: the rest was spent on the way."""
+"""How long bots say they thought, beside what the clock says: the rest was spent on the way."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct, field
 
-Seconds = tuple[float | None, float | None]  # of each seat; None: its bot has not said so of every move
+Seconds = tuple[float | None, float | None]  # by seat; None: the bot has not said so for every move
 UNTOLD: tuple[Seconds, Seconds] = (None, None), (None, None)
 
 
@@ -20,7 +20,7 @@ class Thinking(Struct, array_like=True):
         self.reports[seat] += 1
 
     def beside(self, positions: Sequence[Any], times: Sequence[float]) -> tuple[Seconds, Seconds]:
-        """The seconds that each bot says it has spent, and those that its moves took longer than that.
+        """The seconds that each bot says it has spent, and by how many more its moves took longer.
 
         A move was made in each of the positions, and took as long as `times` says.
         """

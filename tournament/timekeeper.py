@@ -2,12 +2,12 @@
 
 It sleeps until the next deadline of any of them, and never longer than a beat,
 so that it notices when it wakes late: then the host was stopped or stalled, and
-whoever was thinking, or has sent a move that was not yet read, gets that time
-back. A little more than that is given back, so that a move that lies unread in a
-socket is read before anybody's flag can fall.
+every player who was thinking, or has sent a move that was not read yet, gets that
+time back. A little more than that is given back, so that a move that lies unread in
+a socket is read before anybody's flag can fall.
 
-It looks at all matches once in some beats, and not at each: there may be thousands,
-and moves put their deadlines off.
+It looks at all matches once in several beats, not at every beat: there may be
+thousands, and moves put their deadlines off.
 """
 
 from collections.abc import Callable
@@ -27,11 +27,11 @@ class Timekeeper:
     def __init__(self, beat: float = BEAT) -> None:
         self.stalled = 0.0  # seconds given back so far, or for which all clocks were paused
         self.look: Callable[[], None] = lambda: None  # reads what came meanwhile, before anybody is flagged
-        self.moves = 0  # that were played, in all matches
-        self.wake = inf  # when the task is to wake: until then there is nothing to catch up with
-        self.due = inf  # when the task is to look at the matches: none has a deadline before that
+        self.moves = 0  # how many were played, in all matches
+        self.wake = inf  # when the task has to wake: until then there is nothing to catch up with
+        self.due = inf  # when the task has to look at the matches: none has a deadline before that
         self.now = trio.current_time  # the same in fewer calls, once the task runs
-        self.time_move: Callable[[str, float], None] = lambda game, arrived: None  # called for some of them
+        self.time_move: Callable[[str, float], None] = lambda game, arrived: None  # called for some moves
         # What to raise when somebody moves: the host has stopped. None: it has not.
         self.too_late: Callable[[], Exception] | None = None
         self._beat = beat
@@ -52,11 +52,11 @@ class Timekeeper:
         self.expect(match.deadline)
 
     def forget(self, match: Match) -> None:
-        """It is over, or goes on in another process."""
+        """Stop watching a match that is over or goes on in another process."""
         self._matches.pop(match, None)
 
     def pause(self) -> None:
-        """Stop the clocks of all that is in play, and of what begins meanwhile, until `resume`."""
+        """Stop the clocks of all matches in play, and of those that begin meanwhile, until `resume`."""
         if self._paused is None:
             now = trio.current_time()
             self.catch_up(now)  # otherwise a stall just before this would stay charged to the mover
@@ -74,7 +74,7 @@ class Timekeeper:
                 self.expect(match.deadline)
 
     def expect(self, deadline: float) -> None:
-        """Some match has this deadline now: be awake then."""
+        """Be awake at this deadline, which some match has now."""
         if deadline + LATE < self.due:
             self.due = deadline + LATE
         if self.due < self.wake:
@@ -83,7 +83,7 @@ class Timekeeper:
                 self._sleep.deadline = self.wake
 
     def catch_up(self, now: float) -> None:
-        """Give back the time that the host stalled, if it did. Call this before deciding what is late."""
+        """Give back the time for which the host stalled, if it did. Call it before deciding what is late."""
         stall = now - self.wake
         if stall > TOLERANCE:
             self.wake = now
@@ -107,7 +107,7 @@ class Timekeeper:
                 await trio.sleep_forever()
 
     def _look_at_all(self, now: float) -> None:
-        """Flag whoever is late, and forget matches that are over."""
+        """Flag players who are late, and forget matches that are over."""
         self._looked = now
         for match in tuple(self._matches):
             if match.deadline + LATE <= now:

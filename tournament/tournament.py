@@ -1,7 +1,7 @@
 """One running tournament: it deals matches to whoever is free, and keeps their results.
 
-There is no plan here. After every change it asks the format what may be played
-and the lobby who can play it. What it decides are facts, which the store has before
+There is no plan here. After every change it asks the format what may be played and
+the lobby who can play it. Its decisions are facts, which the store has before
 anybody hears of them. So starting and continuing after a crash are the same: a
 record, which may be empty, and `run`. `tournament/presence.py` knows who is here;
 `tournament/desk.py` has what organisers can order of a tournament.
@@ -79,19 +79,19 @@ class Tournament:
     ) -> None:
         """`at_once` bounds the matches in play; `told` hears every fact that is safe, `begun` every match.
 
-        `awaited` hears of each seat to which a dialect has to find the way back after a restart: whose it
-        is, and how. What takes a format long is drawn `elsewhere`, where it holds up nobody. `lend` may have
-        another process play a match that is about to begin. What the players are told at once, when a match
-        begins or ends, they are told `together`.
+        `awaited` hears of each seat to which a dialect has to find the way back after a restart: its player,
+        and the way. Draws that take long are made `elsewhere`, where they hold up nobody. `lend` may have
+        another process play a match that is about to begin. What both players are told when a match begins
+        or ends is sent `together`.
 
-        A match that was in play when the host stopped waits `resume_seconds` for its players: those that
-        the lobby has at the start. In a format without an end, nobody may be gone for longer than
+        A match that was in play when the host stopped waits `resume_seconds` for its players: those that the
+        lobby has at the start. In a format without an end, no player may be gone for longer than
         `early_grace` before its first move.
         """
         self.record = record
         self.game = game
         self._lobby = lobby
-        self._newcomers: dict[str, Entrant] = {}  # of whom nothing is kept yet
+        self._newcomers: dict[str, Entrant] = {}  # entrants of whom nothing is kept yet
         self._presence = Presence(record, game.name, lobby, timekeeper, grace, self._newcomers)
         self._keeper = Keeper(record, store, wall, self._added)
         self._draws = Draws(record, self._presence, elsewhere)
@@ -116,17 +116,17 @@ class Tournament:
         self._store = store
         self._wall = wall
         self._told = told
-        self.gone_on = trio.Event()  # set when all that can go on after a restart does so
+        self.gone_on = trio.Event()  # set when all matches that can go on after a restart do so
         self._news = trio.Event()
-        self._waiting: trio.Event | None = None  # set at the next change, for whoever waits for one
+        self._waiting: trio.Event | None = None  # set at the next change, for the task that waits for one
         self._halted = False
-        self.deciding = trio.Lock()  # held from reading the record until what is decided by it is kept
+        self.deciding = trio.Lock()  # held from reading the record until the facts decided from it are kept
         self._checking_in = False  # whether entrants check in
         self._forecast = Forecast(record)
         self._foreseen: tuple[object, float, float | None] = (None, 0.0, None)  # as of what, when, seconds
 
     async def run(self) -> None:
-        """Run until it is finished; forever, if its format has no end."""
+        """Run until the tournament is finished; forever, if its format has no end."""
         stop_listening = self._lobby.listen(self._heard, self.record.name)
         try:
             async with trio.open_nursery() as self._concluding.nursery:
@@ -141,7 +141,7 @@ class Tournament:
                         with trio.move_on_at(until):
                             await self._news.wait()
                 finally:
-                    self._concluding.nursery = None  # what is decided from now on was cut short
+                    self._concluding.nursery = None  # matches that are decided from now on count as cut short
         finally:
             stop_listening()
             self._dealing.drop_challenges()
@@ -161,13 +161,13 @@ class Tournament:
     ) -> None:
         """Take somebody in. `let_in` is an organiser's leave to enter where nobody can by coming.
 
-        A tournament that has an end keeps, together with that, to whom the name belongs, if it is `seated`.
-        In a running tournament without an end the record has no such entrant before the first match that is
-        finished: strangers cannot fill it with names.
+        A tournament that has an end also keeps to whom the name belongs, if the entrant is `seated`. In a
+        running tournament without an end, the record does not have an entrant before it has finished a
+        match: strangers cannot fill the record with names.
         """
         if name in self.record.entrants:
             await self._seat(seated)
-            return  # and stays one: whoever comes again need not wait for what is being decided
+            return  # and stays one: an entrant that comes again need not wait for what is being decided
         if self.record.format.endless and self.record.state is not State.REGISTERING:
             expect_room(self.record, let_in=let_in)
             self._newcomers[name] = Entrant(name, rating)
@@ -179,7 +179,7 @@ class Tournament:
                 await self.keep(Entered(name, rating), *seats)
 
     def receive(self, name: str) -> None:
-        """Let a player of the host's own take part for as long as it is here. Nothing is kept of it."""
+        """Let a house player take part for as long as it is here. Nothing is kept of it."""
         if name not in self.record.entrants:
             self._newcomers.setdefault(name, Entrant(name))
 
@@ -190,11 +190,11 @@ class Tournament:
             await self.keep(seated)
 
     def is_newcomer(self, name: str) -> bool:
-        """Whether somebody takes part who is no entrant of the record yet."""
+        """Whether a bot takes part that is no entrant of the record yet."""
         return name in self._newcomers and name not in self.record.entrants
 
     def challenge(self, first: Player, second: Player, options: Mapping[str, Any] | None = None) -> None:
-        """Have two entrants meet who have agreed to, `first` in seat 0 and with those options of the game.
+        """Have two entrants meet who have agreed to, `first` in seat 0, with those options of the game.
 
         For a tournament without an end, which has no plan that this could upset.
         """
@@ -214,7 +214,7 @@ class Tournament:
         self._told(fact)
 
     def _heard(self, player: Player) -> None:
-        """Somebody came, went or is free again."""
+        """A player came, went or is free again."""
         if player.game == self.game.name:
             if player.retired and self._lobby.find(player.name, player.game, self.record.name) is None:
                 self._newcomers.pop(player.name, None)
@@ -229,7 +229,7 @@ class Tournament:
             self._waiting = None
 
     def halt(self) -> None:
-        """Deal nothing more, whatever its state: the host is about to stop."""
+        """Deal nothing more, whatever the tournament's state: the host is about to stop."""
         self._halted = True
 
     def come_home(self, lent: Lent, course: Course) -> tuple[Seat, Seat] | None:
@@ -237,7 +237,7 @@ class Tournament:
         return self._play.come_home(lent, course)
 
     async def lose(self, lent: Lent) -> None:
-        """The process that played a match is gone: go on from what was heard of it, as after a restart."""
+        """Go on with a match whose process is gone, from what was heard of it, as after a restart."""
         async with self.deciding:
             if not self._play.is_lent(lent):
                 return
@@ -255,12 +255,12 @@ class Tournament:
             await self._news_of_any_kind()
 
     async def taken_up(self) -> None:
-        """Wait until it is no longer over: a match may be voided after the end."""
+        """Wait until the tournament is no longer over: a match may be voided after the end."""
         while self.record.state is State.FINISHED:
             await self._news_of_any_kind()
 
     async def quiet(self) -> None:
-        """Wait until nothing is about to end, and all that is played can be gone on with after a restart."""
+        """Wait until no match is about to end, and all that are played can go on after a restart."""
         while (
             self._keeper.waits or self._play.ending or not self.record.keys.keys() >= self.record.dealt.keys()
         ):
@@ -280,13 +280,14 @@ class Tournament:
         return await self._keeper.receipt(match)
 
     async def entries(self, after: int = 0) -> Sequence[Entry]:
-        """A page of its facts as they are kept: those with a greater number."""
+        """A page of its facts as they are kept: those with numbers greater than `after`."""
         return await self._keeper.entries(after)
 
     def eta(self) -> float | None:
         """Seconds until the end, with the rounds that are still to be drawn; None while nothing is known.
 
-        Of one that stops by itself nothing is known here: that takes a look at the results.
+        For a tournament that stops by itself nothing is known here: that takes a look at the
+        results.
         """
         record = self.record
         open_ended = record.format.endless or record.format.decides
@@ -303,7 +304,7 @@ class Tournament:
         return None if left is None else max(0.0, left - (now - when))
 
     def missing(self) -> list[Missing]:
-        """Who is awaited and not here, longest first; in formats without an end, nobody."""
+        """The entrants that are awaited and not here, longest first; none in formats without an end."""
         if self.record.state is State.FINISHED:
             return []
         ahead = self._wall() - trio.current_time()
@@ -314,7 +315,7 @@ class Tournament:
     # The steps
 
     async def _step(self) -> float:
-        """Do all that can be done now; returns when to look again, if there is no news before."""
+        """Do all that can be done now; returns when to look again, if nothing changes before."""
         record = self.record
         look = await self._check_in()
         starts = self._starts_in()
@@ -354,7 +355,7 @@ class Tournament:
         return min(self._presence.waits_until, _looking_again(begins))
 
     async def _check_in(self) -> float:
-        """Check in whoever is here, when that is possible; returns the seconds until it is."""
+        """Check in the entrants who are here, when that is possible; returns the seconds until it is."""
         record, opens = self.record, opens_at(self.record.opened)
         if opens is None or record.state is not State.REGISTERING or self._halted:
             return inf
@@ -371,10 +372,10 @@ class Tournament:
     async def _begin_round(self, drawn: Sequence[Pairing], number: int) -> tuple[Sequence[Pairing], float]:
         """Where rounds begin by the clock: have the one of that number begin, if it can.
 
-        Returns what is to be kept of what was drawn, and the seconds until the round begins.
+        Returns the pairings to keep, of those drawn, and the seconds until the round begins.
         """
         record = self.record
-        again = any(pairing.round < number for pairing in drawn)  # to be played before this round
+        again = any(pairing.round < number for pairing in drawn)  # they have to be played before this round
         if not record.open.later and (again or not drawn):
             return drawn, inf
         wait = self._round_begins_in(number)
@@ -384,7 +385,7 @@ class Tournament:
             await self.keep(began, *([as_drawn(record, drawn)] if drawn else ()))
             return (), inf
         if drawn and record.format.plan is not None and not again:
-            self._draws.put_off(drawn)  # somebody may come or go before it begins
+            self._draws.put_off(drawn)  # entrants may come or go before it begins
             drawn = ()
         return drawn, max(wait, 0.0) or inf
 
@@ -392,7 +393,7 @@ class Tournament:
         return begins_at(self.record, number) - self._wall()
 
     def _starts_in(self) -> float:
-        """Seconds until it starts by itself; inf: not before somebody else has come or starts it."""
+        """Seconds until it starts by itself; inf: not before another entrant comes or somebody starts it."""
         record = self.record
         if record.state is not State.REGISTERING or self._halted:
             return inf
@@ -404,20 +405,20 @@ class Tournament:
         return 0.0 if full and not self.awaits_the_invited else inf
 
     def _over(self, match: Match, verdict: Ended) -> None:
-        """What a match came to is safe."""
+        """The result of a match is safe."""
         self._forecast.note(match.names, verdict.at - match.log.events[0].at)
         if self.record.format.endless:
             self._lobby.reputation.note(match, verdict)
         self.wake()
 
     def expel(self, name: str) -> None:
-        """Have whoever is out of the tournament leave the match that it plays here, and be told."""
+        """Have an entrant that is out of the tournament leave the match that it plays here, and be told."""
         self._play.expel(name)
         for player in self._presence.named(name):
             player.taken_out()
 
     async def _settle(self, pairings: Iterable[Pairing], absent: Collection[str] = ()) -> None:
-        """Decide what cannot be played, because somebody is out of the tournament or did not come."""
+        """Decide pairings that cannot be played: an entrant is out of the tournament or did not come."""
         since, now = self._presence.missing(), trio.current_time()
         waited = {name: now - since.get(name, now) for name in absent}
         when = round(self._wall(), 3)
@@ -425,7 +426,7 @@ class Tournament:
         await self.keep(*(settled(self.record, pairing, waited, been, when) for pairing in pairings))
 
     async def _go_on(self) -> None:
-        """Go on with all that was being played when the host stopped; what cannot be gone on with is void."""
+        """Go on with the matches that were played when the host stopped; those that cannot go on are void."""
         stories: Mapping[str, Story] = self._store.jotted() if self.record.dealt else {}
         void = await self._resuming.go_on(stories)
         self.gone_on.set()
@@ -433,5 +434,5 @@ class Tournament:
 
 
 def _looking_again(seconds: float) -> float:
-    """When to look at the wall clock again for something that is to happen in so many seconds."""
+    """When to look at the wall clock again, for something that will happen in so many seconds."""
     return trio.current_time() + min(seconds, LOOK) if seconds < inf else inf

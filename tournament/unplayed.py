@@ -3,8 +3,8 @@
 A round that an entrant did not play (a bye, a forfeited match, a round before it entered
 or after it had left) counts for it as one against a virtual opponent that has exactly
 its own points. For those whom it has met, each round that it missed after it had left
-counts as a draw, so nobody is worse off because an opponent left. And the weakest
-opponent that Buchholz cut 1 leaves out is first of all one of a round that the entrant
+counts as a draw, so nobody is worse off because an opponent left. And when Buchholz cut
+1 leaves out the weakest opponent, it chooses first among the rounds that the entrant
 itself missed or forfeited.
 """
 
@@ -47,7 +47,7 @@ def opposition(name: str, accounts: "Accounts") -> list[Faced]:
 
 
 def points_for_others(name: str, accounts: "Accounts") -> float:
-    """The points of an entrant as they count for those whom it has met."""
+    """The points of an entrant as they count for its opponents."""
     points = accounts.of[name].points
     if not accounts.entrants[name].gone:
         return points

@@ -1,7 +1,7 @@
-"""How a match ends that the rules of its game do not end: in which words, and whose fault it is.
+"""How a match ends other than by the rules of its game: in which words, and whose fault it is.
 
-Pure functions of what has happened in a match. The referee decides that and when it ends
-(`tournament/match.py`). A sentence says first what decided the match, then what led to it;
+Pure functions of what has happened in a match. The referee (`tournament/match.py`) decides
+that it ends, and when. A sentence says first what decided the match, then what led to it;
 it does not depend on how late the referee looked.
 """
 
@@ -40,7 +40,7 @@ class Gone(Struct, frozen=True):
     held: bool = False  # its clock does not run
     came: bool = True  # it has been here in this match
     returns: bool = False  # it was here before the host was started again, and not since
-    out: bool = False  # of the tournament, by its organiser
+    out: bool = False  # of the tournament, by an organiser
 
     @property
     def for_good(self) -> bool:
@@ -48,16 +48,16 @@ class Gone(Struct, frozen=True):
 
     @property
     def fault(self) -> Fault | None:
-        """Whoever says goodbye, or never comes, does that itself; a lost connection may be anybody's."""
+        """A bot that says goodbye or never comes is at fault; a lost connection may be anybody's fault."""
         if self.out:
             return None
         return Fault.BOT if self.for_good or not self.came else Fault.NETWORK
 
 
 def gathered(events: Sequence[AnyEvent]) -> list[Cause]:
-    """What a log has of what may lead to an end, in its order: what comes late was late to happen.
+    """The causes of an end that a log has, in its order: what comes late there happened late.
 
-    What a bot sends to another host arrived there before this one knew.
+    Something that a bot sent to another host arrived there before this host knew of it.
     """
     found: list[Cause] = []
     latest = -inf
@@ -78,7 +78,7 @@ def gathered(events: Sequence[AnyEvent]) -> list[Cause]:
 
 
 def cut_off(led: Sequence[Cause], seat: int) -> str:
-    """What a seat had done on which the host has hung up, and which has not come back since; else ""."""
+    """What a seat did for which the host hung up on it, if it has not come back since; else ""."""
     for each in reversed(led):
         if isinstance(each, causes.Disconnected | causes.Returned) and each.seat == seat:
             return each.why if isinstance(each, causes.Disconnected) else ""
@@ -111,7 +111,7 @@ def out_of_time(
 
 
 def illegal(names: tuple[str, str], refused: Refused, led: list[Cause], *, budget: bool) -> Ended:
-    """A move was refused that costs the match; or, of a `budget`, one refusal too many."""
+    """A refused move costs the match; with a `budget`, because it was one refusal too many."""
     loser, last = (
         names[refused.seat],
         causes.Refused(refused.at, refused.seat, refused.ply, as_text(refused.sent), refused.why),
@@ -155,18 +155,18 @@ def both_gone(gone: Sequence[Gone], at: float, led: list[Cause], *, void: bool) 
 
 
 def not_resumed(names: Sequence[str], at: float, led: list[Cause]) -> Ended:
-    """The host was started again, and somebody did not come back to the match that its stop interrupted."""
+    """The host was started again, and a player did not come back to the match that its stop interrupted."""
     why = f"{CUT_SHORT}, and {' and '.join(names)} did not come back"
     return Ended(at, None, Ending.VOID, why, Fault.HOST, bounded(led))
 
 
 def not_kept(name: str) -> str:
-    """Why a match cannot go on after a restart, of which somebody knows more than was kept."""
+    """Why a match cannot go on after a restart: a player knows of more moves than were kept."""
     return f"{CUT_SHORT}, and {name} had been told of a move that was not kept"
 
 
 def link_lost(name: str) -> str:
-    """Why a match is void that a bot cannot come back to, whose connection came by way of another host."""
+    """Why a match is void: a bot cannot come back to it, because the link to another host was lost."""
     return f"the link between two hosts was lost, by way of which {name} played"
 
 
@@ -176,23 +176,23 @@ def voided(why: str) -> str:
 
 
 def shut_out(name: str) -> str:
-    """Why a match is lost that somebody is not to play any more."""
+    """Why a match is lost by a player that may not play any more."""
     return f"{name} is out of the tournament"
 
 
 def stayed_away(name: str, *, been: bool) -> str:
-    """Why a match was lost that was due while somebody was not there: no longer, or not yet."""
+    """Why a match was lost that was due while a player was not there: no longer, or not yet."""
     return f"{name} was here before, and did not come back" if been else f"{name} did not come"
 
 
 def _hung_up(led: Sequence[Cause], seat: int) -> str:
-    """In words, why a seat that lost its connection had brought that about itself; "" if it had not."""
+    """How a seat that lost its connection brought that about itself, in words; "" if it did not."""
     why = cut_off(led, seat)
     return why and f", because the host hung up on it ({_cut(why)})"
 
 
 def _refusals(refused: Sequence[causes.Refused]) -> str:
-    """In words, what was refused before the clock ran out."""
+    """What was refused before the clock ran out, in words."""
     last = refused[-1]
     if len(refused) == 1:
         return f"a move was refused before, {_sent(last)}, because {_cut(last.why)}"

@@ -1,9 +1,8 @@
 """The pairings that are still to be played, found by player.
 
-A tournament of a thousand has half a million of them. What has changed since
-somebody last looked usually concerns two players, so only the pairings of these
-are looked at, and what comes of it is the same as if all had been. Whether
-somebody can play is the caller's to know.
+A tournament of a thousand has half a million of them. What has changed since the
+last look usually concerns two players, so only their pairings are looked at, and the
+result is the same as if all had been. The caller knows whether a player can play.
 
 Pairings of rounds that have not begun are here as well, but are not found by player.
 """
@@ -16,12 +15,12 @@ from math import inf
 
 from tournament.format import Pairing
 
-Sought = dict[str, int]  # players, each with the number of a pairing before which there is nothing for it
+Sought = dict[str, int]  # players, each with a pairing's number before which there is nothing for it
 START = 0  # before the number of any pairing
 
 
 class Waiting(Mapping[int, Pairing]):
-    """The pairings by their numbers, in the order of drawing. None is of somebody without an opponent."""
+    """The pairings by their numbers, in the order of drawing. There are no byes among them."""
 
     def __init__(self, pairings: Iterable[Pairing] = (), *, begun: float = inf) -> None:
         """`begun` is the latest round that has begun; inf: rounds do not wait for one another."""
@@ -30,7 +29,7 @@ class Waiting(Mapping[int, Pairing]):
         self._later: dict[int, dict[int, Pairing]] = {}  # by round: those of rounds that have not begun
         self._ordered = True  # whether these are in the order of drawing
         self._last = START  # the highest number that there has been
-        # Of each player, numbers in the order of drawing. The garbage collector need not look at an array.
+        # For each player, numbers in the order of drawing. The garbage collector need not look at an array.
         self._of: dict[str, array[int]] = {}
         for pairing in pairings:
             self.add(pairing)
@@ -56,7 +55,7 @@ class Waiting(Mapping[int, Pairing]):
         return copied
 
     def add(self, pairing: Pairing) -> None:
-        """It is to be played, or to be played again."""
+        """Add a pairing that is to be played, or played again."""
         number = pairing.number
         if number in self._pairings:
             return
@@ -79,16 +78,16 @@ class Waiting(Mapping[int, Pairing]):
 
     @property
     def due(self) -> int:
-        """How many pairings are of rounds that have begun."""
+        """How many pairings belong to rounds that have begun."""
         return len(self._pairings) - sum(map(len, self._later.values()))
 
     @property
     def later(self) -> Mapping[int, int]:
-        """Of each round that has not begun: how many pairings it has here."""
+        """For each round that has not begun, how many pairings it has here."""
         return {round: len(self._later[round]) for round in sorted(self._later)}
 
     def discard(self, number: int) -> None:
-        """It is being played, or has been decided, if it was here."""
+        """Remove a pairing that is being played or decided, if it was here."""
         pairing = self._pairings.pop(number, None)
         if pairing is None:
             return
@@ -110,22 +109,22 @@ class Waiting(Mapping[int, Pairing]):
         return [self._pairings[number] for number in sorted(found)]
 
     def count(self, name: str) -> int:
-        """How many pairings somebody has here."""
+        """How many pairings a player has here."""
         return len(self._of.get(name, ()))
 
     def opponents(self, name: str) -> Iterator[str]:
-        """Of whoever has pairings here: the other name of each."""
+        """The opponents in a player's pairings here."""
         for number in self._of.get(name, ()):
             pairing = self._pairings[number]
             yield pairing.first if pairing.first != name else pairing.second or ""
 
     def meetings(self, available: Container[str], sought: Sought) -> Iterator[Pairing]:
-        """The pairings of two who are available, one of them sought: in the order of drawing, nobody twice.
+        """The pairings of two available players, one of them sought: in the order of drawing, nobody twice.
 
-        `sought` is kept up to date. Whoever has no such pairing is taken out, and is not missed: a
-        pairing that becomes possible later does so because its other player is available then, and is
-        sought for that. So a caller that stops early goes on later with the same `sought`, to which
-        it adds whoever has become available.
+        `sought` is kept up to date. A player without such a pairing is taken out of it, and nothing
+        is missed: a pairing that becomes possible later does so because its other player becomes
+        available, and that player is then sought. So a caller that stops early goes on later with the
+        same `sought`, to which it adds the players who have become available.
         """
         heads = [(number, name) for name, number in sought.items()]
         heapify(heads)
@@ -164,7 +163,7 @@ class Waiting(Mapping[int, Pairing]):
     def _first(
         self, name: str, start: int, available: Container[str], taken: Container[str]
     ) -> Pairing | None:
-        """The first that somebody can play, from a number on."""
+        """The first pairing that a player can play, from a number on."""
         mine = self._of.get(name)
         for number in () if mine is None else mine[bisect_left(mine, start) :]:
             pairing = self._pairings[number]

@@ -1,10 +1,10 @@
-"""Bots whose place is in another process: what a door asks before it serves one, and what it hands over.
+"""Bots whose place is in another process: what a door asks before it serves a bot, and what it hands over.
 
 A tournament is held in one process. A door, wherever a connection comes in, reads just enough to know
 where its bot wants to play. If that is not here, the connection goes there: a process on the same
 machine is passed the descriptor, and another machine is relayed the bytes. Doors need not know which.
 
-A host that holds all there is has nobody abroad, and nothing is asked.
+A host that holds every tournament has no `Abroad`, and its doors ask nothing.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -33,25 +33,25 @@ class Handed(Struct, frozen=True, eq=False):
     door: Literal["tcp", "websocket"]
     wire: Wire  # its `peer` is the bot's own address, also behind a proxy
     path: str  # of a websocket, whose handshake is over; "" over TCP
-    pieces: Sequence[Piece]  # what was read and is still to be served: it begins with that message
-    authenticated: Callable[[], None]  # is to be called when the bot has shown who it is
+    pieces: Sequence[Piece]  # what was read and is still to be served, beginning with that message
+    authenticated: Callable[[], None]  # to be called when the bot has shown who it is
 
 
 class Holder(Protocol):
-    """Whoever has the tournament."""
+    """The process that holds the tournament."""
 
     async def take(self, handed: Handed) -> Sequence[Piece]:
         """Serve a connection. Closing its wire is left to the caller.
 
-        This returns when the connection has ended; or when its bot wants something else, with the bytes
-        that are to be served from then on, and the wire may be used again.
+        This returns when the connection has ended. It also returns when the bot wants something else:
+        then with the bytes to serve next, and the wire may be used again.
         """
         ...
 
 
 class HeldAbroad(Held, Protocol):
     async def finished(self) -> None:
-        """Wait until it is over."""
+        """Wait until the tournament is over."""
         ...
 
 
@@ -60,27 +60,27 @@ class Abroad(Protocol):
 
     @property
     def held(self) -> Mapping[str, HeldAbroad]:
-        """The tournaments that they hold, as far as this process knows them, by name."""
+        """The tournaments that other processes hold, as far as this one knows them, by name."""
         ...
 
     def holder(self, wanted: Wanted) -> Holder | None:
-        """Who serves a bot that wants that; None: this process."""
+        """The process that serves a bot that wants that; None: this one."""
         ...
 
     def place(self, record: Record) -> Held | None:
-        """Have somebody hold a tournament, which is new or was kept; None: this process is to."""
+        """Have a process hold a tournament, new or kept; None: this one has to."""
         ...
 
     async def is_free(self, name: str) -> bool:
-        """Whether a tournament of that name may be opened here, by all that anybody has done with it so far.
+        """Whether a tournament of that name may be opened here, after all that any process has done with it.
 
         If so, no other process opens one until this one has. May raise a `Refusal`.
         """
         ...
 
     async def opens(self, game: str) -> bool:
-        """Whether this process is to open the table of a game.
+        """Whether this process has to open the table of a game.
 
-        If not, whoever is to may be asked, and have it held here when this returns.
+        If not, this may ask the process that has to, and return when the table is held, which may be here.
         """
         ...

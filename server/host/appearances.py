@@ -1,4 +1,4 @@
-"""Who has played which matches: an index that follows records: a look at a bot costs what it has played."""
+"""Who has played which matches: an index that follows records. A look-up costs what the bot has played."""
 
 from array import array
 from collections.abc import Iterable, Sequence
@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from tournament.events import Ending
 from tournament.record import Record
 
-PIECE = 10_000  # of a record, read at a time
+PIECE = 10_000  # endings of a record, read at a time
 
 Found = list[tuple[Record, Sequence[int]]]  # records, and which of their matches
 
@@ -33,7 +33,7 @@ class Appearances:
 
 
 class Index:
-    """Of every record that somebody asked about. It may be asked in several threads."""
+    """The appearances in every record that was asked about. Several threads may ask."""
 
     def __init__(self) -> None:
         self._records: WeakKeyDictionary[Record, Appearances] = WeakKeyDictionary()
@@ -46,9 +46,9 @@ class Index:
         return found.of(name)
 
     def of(self, name: str, records: Iterable[Record]) -> Found:
-        """Where somebody of that name has entered, or has finished a match; and which matches.
+        """The records in which a bot of that name has entered or finished a match, and which matches.
 
-        Only at a table without an end does somebody play who has not entered, with the host's own.
+        Only at a table without an end can a bot play that has not entered: against a house player.
         """
         chosen = [record for record in records if name in record.entrants or record.format.endless]
         found = [(record, self.find(record, name)) for record in chosen]
@@ -56,7 +56,7 @@ class Index:
 
 
 def _finished(record: Record, matches: Sequence[int]) -> bool:
-    """Whether one of them was not void."""
+    """Whether any of these matches was not void."""
     return any(record.matches[record.endings[number]].ending is not Ending.VOID for number in matches)
 
 

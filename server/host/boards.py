@@ -1,9 +1,9 @@
-"""Boards: the standings of each tournament, with ratings, as everybody is shown them.
+"""Boards: the standings of each tournament, with ratings, as everybody sees them.
 
 A board is computed away from the loop, when somebody asks and the record has changed, at most once a
 second for each tournament and with as much rest as work. It is shared: a hundred who ask wait for one
-computation, and whoever asks after it is given the same board. Nobody waits long: after some seconds
-they are given the latest board, which says of when it is.
+computation, and those who ask after it get the same board. Nobody waits long: after some seconds they
+get the latest board, which says when it was made.
 """
 
 import time
@@ -20,9 +20,9 @@ from tournament.record import Record
 from tournament.score_sheet import Board, ScoreSheet
 from tournament.standings import Row
 
-EVERY = 1.0  # seconds between the beginnings of two computations of a board, at the least
-WAIT = 2.0  # seconds that somebody waits for the board of now
-AT_ONCE = 4  # boards of different tournaments in the making
+EVERY = 1.0  # seconds between the starts of two computations of a board, at the least
+WAIT = 2.0  # seconds to wait for the current board
+AT_ONCE = 4  # boards of different tournaments that are computed at once
 
 Work = Callable[[], Any]
 Run = Callable[[Work], Awaitable[Any]]
@@ -30,7 +30,7 @@ Rank = Callable[[Record], Awaitable[Sequence[Row] | None]]
 
 
 class NoBoard(Exception):
-    """There is none yet, and it takes longer than anybody should wait for."""
+    """There is no board yet, and it takes longer than anybody should wait."""
 
 
 async def in_a_thread(work: Work) -> Any:
@@ -38,7 +38,7 @@ async def in_a_thread(work: Work) -> Any:
 
 
 async def nobody_ranks(record: Record) -> Sequence[Row] | None:
-    """There is no other process that could."""
+    """No other process can compute the rows."""
     return None
 
 
@@ -49,8 +49,8 @@ class Kept:
         self.board: Board | None = None
         self.sheet: ScoreSheet | None = None
         self.making = False
-        self.rested = 0.0  # when the next one may be begun
-        self.news = trio.Event()  # set when one has been made, or could not be
+        self.rested = 0.0  # when the next computation may begin
+        self.news = trio.Event()  # set when a board has been made, or could not be
 
 
 class Boards:
@@ -59,7 +59,7 @@ class Boards:
     ) -> None:
         """`guard` is where computations are started; `run` does their work where it holds up nobody."""
         self.run = run
-        self.ranked: Rank = nobody_ranks  # by whoever remembers all results, where a record does not
+        self.ranked: Rank = nobody_ranks  # by a process that remembers all results, where a record does not
         self.made = 0  # computations so far
         self._guard = guard
         self._wall = wall
@@ -67,14 +67,14 @@ class Boards:
         self._room = trio.CapacityLimiter(AT_ONCE)
 
     def latest(self, record: Record) -> Board | None:
-        """The latest board that there is; if it is not of now, the next is begun."""
+        """The latest board that there is; if it is out of date, the next one is begun."""
         kept = self._find(record)
         if kept.board is None or kept.board.version < record.version:
             self._ask(kept, record)
         return kept.board
 
     async def current(self, record: Record) -> Board:
-        """The board of now; the latest, if that takes long; raises `NoBoard` if there is none by then."""
+        """The current board, or the latest if that takes long; raises `NoBoard` if there is none by then."""
         with trio.move_on_after(WAIT):
             return await self.exact(record)
         if (board := self._find(record).board) is None:
@@ -82,7 +82,7 @@ class Boards:
         return board
 
     async def exact(self, record: Record) -> Board:
-        """The board of now, however long it takes: what a tournament ends with."""
+        """The current board, however long it takes: a tournament ends with it."""
         kept, version = self._find(record), record.version
         while (board := kept.board) is None or board.version < version:
             self._ask(kept, record)
@@ -118,7 +118,7 @@ class Boards:
                 begun = trio.current_time()
                 self.made += 1
                 kept.board = await self._board(record, sheet)
-            if record.state is not State.FINISHED:  # then there is hardly ever another
+            if record.state is not State.FINISHED:  # a finished one hardly ever needs another
                 kept.sheet = sheet
         finally:
             now = trio.current_time()

@@ -1,4 +1,4 @@
-"""Names of a tournament that belong to whoever has a token: one that was invited, or came with one.
+"""Names that belong, in a tournament, to the bot with their token: it was invited, or came with one.
 
 The reception knows whose a name is now; the tournament keeps that over restarts.
 """
@@ -19,7 +19,7 @@ from tournament.tournament import Tournament
 
 
 def way_back(visit: Visit, *, has_it: bool) -> str | None:
-    """By what a bot can come back to a match after a restart, if it can; `has_it`: its token, for certain."""
+    """What brings a bot back to a match after a restart, or None; `has_it`: it has its token for certain."""
     if not visit.resumes or visit.digest is None:
         return None
     return ("" if has_it else UNSEEN) + visit.digest.hex()
@@ -31,7 +31,7 @@ class Claims:
         self._roll = roll
 
     def entrant_name(self, tournament: Tournament, name: str) -> str:
-        """The name without blanks around it, if an entrant may have it there; raises `Refusal`."""
+        """The name without spaces around it, if an entrant may have it there; else raises `Refusal`."""
         record = tournament.record
         try:
             name = checked(name)
@@ -42,7 +42,7 @@ class Claims:
         return name
 
     async def invite(self, tournament: Tournament, name: str, by: str, about: About = NOTHING) -> str:
-        """Enter somebody who is to come with the token that this returns: nobody else can use the name.
+        """Enter a bot that will come with the token that this returns: nobody else can use the name.
 
         Raises `Refusal`, also if another tournament has an entrant of that name.
         """
@@ -76,7 +76,7 @@ class Claims:
         return token
 
     def new(self, visit: Visit, tournament: Tournament) -> Iterator[Claimed]:
-        """What the tournament is to keep, so that whoever came has the name after a restart too."""
+        """The facts that the tournament has to keep so that the visitor has the name after a restart, too."""
         digest, record, name = self._reception.digest(visit), tournament.record, visit.player.name
         over = record.format.endless or record.state is State.FINISHED
         if digest is not None and not over and record.claims.get(name) != digest:
@@ -91,13 +91,13 @@ class Claims:
                     self._reception.restore(name, record.opened.game, digest, record.name, arrived=arrived)
 
     def gone_on(self, match: Match) -> None:
-        """A match goes on that a stop of the host interrupted: whoever has moved in it has its token."""
+        """A match that a stop of the host interrupted goes on: bots that moved in it have their tokens."""
         for seat, name in enumerate(match.names):
             if match.has_moved(seat):
                 self._reception.trust(name, match.game.name)
 
     def restore(self, record: Record) -> None:
-        """Keep the names for whoever has their tokens, if the tournament is not over."""
+        """Keep the names for the bots that have their tokens, if the tournament is not over."""
         if record.state is not State.FINISHED:
             for name, digest in record.claims.items():
                 self._reception.restore(name, record.opened.game, digest, record.name)

@@ -1,4 +1,4 @@
-"""What an organiser may say about an entrant: whose it is, and how to reach them."""
+"""What an organiser may say about an entrant: to whom it belongs, and how to reach them."""
 
 from games.game import quoted
 from tournament.desk import AFFILIATION, CONTACT, About
@@ -6,7 +6,7 @@ from tournament.refusals import Refusal
 
 
 def about(affiliation: str | None, contact: str | None) -> About:
-    """Without blanks around it; None is what is not said. Raises `Refusal`."""
+    """The texts without spaces around them; None stands for what is not said. Raises `Refusal`."""
     return About(
         _checked("affiliation", affiliation, AFFILIATION),
         _checked("contact", contact, CONTACT),

@@ -6,11 +6,11 @@ UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 class BadDuration(ValueError):
-    """Something says for how long, and does not. The message is for the organiser."""
+    """A duration that cannot be read. The message is for the organiser."""
 
 
 def seconds(written: float | str, key: str) -> float:
-    """What is set as `key`, in seconds; raises `BadDuration`."""
+    """The duration that is set as `key`, in seconds; raises `BadDuration`."""
     if not isinstance(written, str):
         return float(written)
     found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)([smhd])", written)

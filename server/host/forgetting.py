@@ -1,4 +1,4 @@
-"""When a name is free again whose bot is gone: at once if it is an entrant nowhere, else after some minutes.
+"""When the name of a bot that is gone is free again: at once if it is an entrant nowhere, else in minutes.
 
 A name that a tournament awaits is kept.
 """
@@ -19,7 +19,7 @@ class Forgetting:
         self._roll = roll
 
     def hear(self, player: Player) -> None:
-        """Whenever a player has changed."""
+        """Called whenever a player has changed."""
         if player.present or player.retired or player.seat is not None or player.reserved:
             return
         if not self._roll.knows(player.name, player.game):

@@ -1,8 +1,8 @@
 """How well matches were played: graded after they are over, or estimated where nobody knows perfect play.
 
-It is done in a child process that gives way to everything else, one match at a time, when
-somebody asks about it; and for all latest matches of a tournament when somebody asks how well
-its bots play. What is known is remembered, within limits.
+A child process that gives way to everything else does it, one match at a time, when somebody
+asks about the match; and for all latest matches of a tournament when somebody asks how well
+its bots play. Grades are remembered, within limits.
 """
 
 from collections.abc import Awaitable, Callable
@@ -21,7 +21,7 @@ from server.net.guard import Guard
 from tournament.facts import Concluded
 from tournament.record import Record
 
-LAST = "19"  # how nice the child is: nobody waits for it
+LAST = "19"  # the niceness of the child: nobody waits for it
 WAIT = 2.0  # seconds that somebody waits for the grades of a match
 LONGEST = 60.0  # seconds for one match: six times what it takes on a slow machine without a book
 KNOWN = 1_000  # matches whose grades are remembered: less than a MiB; others are graded again
@@ -41,8 +41,8 @@ class Kept(Struct):
     """A bot's graded moves so far."""
 
     kept: int = 0  # moves that kept what there was to lose …
-    had: int = 0  # … of so many
-    estimate: bool = False  # where nobody knows that
+    had: int = 0  # … out of so many
+    estimate: bool = False  # in a game that nobody plays perfectly
 
     @property
     def accuracy(self) -> float | None:
@@ -83,10 +83,10 @@ class Summary:
     """The latest matches of one tournament, added up."""
 
     def __init__(self, *, estimate: bool = False) -> None:
-        self.estimate = estimate  # and not from perfect play
+        self.estimate = estimate  # rather than grades from perfect play
         self.latest = ESTIMATED if estimate else LATEST
         self.of: dict[str, Kept] = {}
-        self.read = 0  # of the record's endings
+        self.read = 0  # how many of the record's endings
         self.reading = False
         self._counted: dict[str, Counted] = {}  # in the order of their ends
         self._failing: dict[int, Failing] = {}  # by the numbers of their ends
@@ -121,9 +121,9 @@ class Summary:
         return [number for number, failing in self._failing.items() if failing.at <= now]
 
     def clear(self, record: Record) -> None:
-        """Take out what has been voided since, and what is one of the latest no more.
+        """Take out matches that have been voided since, or are no longer among the latest.
 
-        So it says what it would say if all of it were added up again, as after a restart.
+        So the summary is the same as if everything were added up again, as after a restart.
         """
         oldest = len(record.endings) - self.latest
         for number in [number for number in self._failing if number < oldest]:
@@ -139,7 +139,7 @@ class Summary:
 
     @property
     def whole(self) -> Kept:
-        """Of all its bots together."""
+        """The sums for all its bots together."""
         whole = Kept()
         for each in self.of.values():
             whole.add(each)
@@ -161,7 +161,7 @@ class Grader:
         await self._thinker.run()
 
     async def of(self, record: Record, over: Concluded, wait: float = WAIT) -> Judgement | None:
-        """The grades of a match that is over, or an estimate; None where there are none, or none yet."""
+        """The grades of a match that is over, or an estimate; None if there are none, or none yet."""
         if not graded(record):
             return None
         key = (record.kept_as, over.match)
@@ -172,11 +172,11 @@ class Grader:
         return self._latest(key)
 
     def knows(self, record: Record, match: str) -> bool:
-        """Whether the grades of a match are there; asks for nothing."""
+        """Whether the grades of a match are known; starts nothing."""
         return (record.kept_as, match) in self._known
 
     def summary(self, record: Record, fetch: Fetch) -> Summary | None:
-        """What is known by now about the bots of a tournament; the rest is begun with."""
+        """What is known by now about the bots of a tournament; grading the rest is begun."""
         if not graded(record):
             return None
         summary = self._summaries.setdefault(record, Summary(estimate=estimated(record)))
@@ -242,11 +242,11 @@ class Grader:
 
 
 def graded(record: Record) -> bool:
-    """Whether anybody can tell how well its game is played."""
+    """Whether it can be told how well the tournament's game is played."""
     game = catalogue()[record.opened.game]
     return game.solver is not None or game.evaluate is not None
 
 
 def estimated(record: Record) -> bool:
-    """Whether that is an estimate, because nobody plays its game perfectly."""
+    """Whether that is an estimate, because nobody plays the game perfectly."""
     return catalogue()[record.opened.game].solver is None and graded(record)

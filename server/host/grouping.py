@@ -7,7 +7,7 @@ from tournament.across import Across, across
 
 
 def groups(view: View) -> dict[str, list[Held]]:
-    """The groups that there are, with their tournaments, in the order in which they were opened."""
+    """The groups by name, with their tournaments, in the order in which these were opened."""
     found: dict[str, list[Held]] = {}
     for each in view.tournaments.values():
         if (name := each.record.opened.belongs) is not None:

@@ -1,6 +1,7 @@
-"""What has happened in a match, as another process is told it: events from a number on, and the clock.
+"""What has happened in a match, told to another process: events from a number on, and the clock.
 
-Times are those of the process that tells. `moved` makes them those of another one.
+Times are by the clock of the process that tells. `moved` turns them into times by
+another clock.
 """
 
 from msgspec import Struct, structs
@@ -12,7 +13,7 @@ from tournament.match import Match
 
 
 class Happened(Struct, frozen=True, tag="happened"):
-    """In one match, from that number on in its log."""
+    """Events of one match, from that number on in its log."""
 
     match: str
     first: int
@@ -21,7 +22,7 @@ class Happened(Struct, frozen=True, tag="happened"):
 
 
 def happened(name: str, first: int, match: Match, most: int | None = None) -> Happened:
-    """With `most` events; the clock comes with the last of them."""
+    """News of a match: at most `most` events; the clock comes with the last of all."""
     events = match.log.events[first : None if most is None else first + most]
     # What was refused may be what no encoding can hold.
     told = tuple(
@@ -35,7 +36,7 @@ def happened(name: str, first: int, match: Match, most: int | None = None) -> Ha
 
 
 def moved(news: Happened, seconds: float) -> Happened:
-    """The same, by a clock that is ahead by so much."""
+    """The news by a clock that is so many seconds ahead."""
     clock = news.clock
     if clock is not None:
         paused = None if clock.paused is None else clock.paused + seconds

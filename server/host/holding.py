@@ -19,7 +19,7 @@ class Holding:
         self._let_go = trio.Event()  # set when the last tournament has been let go
 
     def current(self, game: str) -> dict[str, Tournament]:
-        """Those of a game that are not over, by name."""
+        """The tournaments of a game that are not over, by name."""
         return self._current.get(game, {})
 
     def add(self, tournament: Tournament) -> None:
@@ -31,7 +31,7 @@ class Holding:
             self.nursery.start_soon(self._hold, tournament)
 
     def remove(self, record: Record) -> bool:
-        """It is deleted. Returns whether it was here."""
+        """Stop holding a tournament that is deleted; returns whether it was held here."""
         if self.tournaments.pop(record.name, None) is None:
             return False
         if record.kept_as in self._scopes:
@@ -39,7 +39,7 @@ class Holding:
         return True
 
     def sort(self, tournament: Tournament) -> None:
-        """Put it among those that are not over, or take it out of them."""
+        """Put a tournament among those that are not over, or take it out of them."""
         record = tournament.record
         current = self._current.setdefault(record.opened.game, {})
         if record.state in (State.FINISHED, State.DELETED):
@@ -48,7 +48,7 @@ class Holding:
             current.setdefault(record.name, tournament)
 
     async def let_go(self) -> None:
-        """Run none of them any more."""
+        """Stop running all tournaments."""
         self._letting_go = True
         for scope in tuple(self._scopes.values()):
             scope.cancel()
@@ -56,7 +56,7 @@ class Holding:
             await self._let_go.wait()
 
     async def _hold(self, tournament: Tournament) -> None:
-        """Run it until the host stops: a tournament that is over may be taken up again."""
+        """Run a tournament until the host stops: one that is over may be taken up again."""
         name = tournament.record.kept_as
         try:
             with self._scopes[name]:
@@ -70,5 +70,5 @@ class Holding:
 
 
 def _is_ending(nursery: trio.Nursery) -> bool:
-    """Whether nothing more can be begun in it: it fails, or whoever asks is about to be ended with it."""
+    """Whether no more tasks can be started in it: it has failed, or the caller is being cancelled with it."""
     return nursery.cancel_scope.cancel_called or trio.current_effective_deadline() == -inf

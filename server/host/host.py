@@ -2,7 +2,7 @@
 
 The host cannot do without the clocks, the store and the tournaments: if one of them
 fails, the process ends with an error and has to be started again. Tasks that
-strangers cause run in a nursery of their own, behind a guard.
+strangers cause run in a separate nursery, behind a guard.
 """
 
 import time
@@ -66,7 +66,7 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 def _by_name(order: Kept) -> Kept:
-    """With the tournament's own name, under which the journal may not have it."""
+    """The order with the tournament's own name; the journal may have it under another."""
     return structs.replace(order, tournament=called(order.tournament))
 
 
@@ -83,7 +83,7 @@ class Host:
         load: Load | None = None,
         whole: bool | None = None,
     ) -> None:
-        """`load` says what has been kept, by records that need not be whole unless `whole` says so.
+        """`load` returns what has been kept, with records that need not be whole unless `whole` is true.
 
         Without it the store is read, and records are whole.
         """
@@ -110,23 +110,23 @@ class Host:
         self.on_fact: list[Told] = [telling.told, self.measures.hear]
         self.on_begun: list[Begun] = []  # called with every match that begins
         self.audit: list[Kept] = []  # what organisers did, newest last
-        self.figures: list[Callable[[], Iterable[Family]]] = []  # of others, for a monitor
+        self.figures: list[Callable[[], Iterable[Family]]] = []  # figures of other parts, for a monitor
         self.on_stop: dict[object, Callable[[], None]] = {}  # for connections, when the host stops
         self.coming: Waiting = deque()  # bots that are about to arrive
         self.elsewhere: Elsewhere = draw_here  # where big rounds are drawn
         self.lend: Lend = play_here  # which process plays a match
         self.abroad: Abroad | None = None  # other processes that hold tournaments; None: there are none
-        self.not_ready: Callable[[], str] = lambda: ""  # why players cannot come, other than by us
+        self.not_ready: Callable[[], str] = lambda: ""  # why players cannot come, by the word of others
         self.shares = False  # other hosts have the same tournaments, and bots come to any of them
         # The addresses of the hosts that hold tournaments, by name, and what is known of each host.
         self.say_holders: Callable[[], Mapping[str, str]] = dict
         self.say_hosts: Callable[[], list[dict[str, Any]]] = list
-        self.say_health: Callable[[], Any] = lambda: None  # of all of them; None: there is this one alone
+        self.say_health: Callable[[], Any] = lambda: None  # the health of all; None: there is only this host
         # Called with each secret by which requests find what this process has: a session, or a place.
         self.on_key: Callable[[str], None] = lambda key: None
-        # Whether that is such a secret of another process, which has led a request here.
+        # Whether something is such a secret of another process, which led a request here.
         self.is_key: Callable[[str], bool] = lambda key: False
-        # What is told to a monitor: figures of this process, with those of others added.
+        # Adds the figures of other processes to those of this one, for a monitor.
         self.adding: Callable[[Iterable[Family]], Iterable[Family]] = lambda families: families
         self.boards = Boards(lambda: self.guard, wall=wall)
         self.versions = Versions(lambda: self.guard, lambda work: self.boards.run(work))
@@ -140,7 +140,7 @@ class Host:
         self._table = trio.Lock()  # held while an open table is being kept
         self._guard: Guard | None = None
         self._together: Together = nullcontext
-        self._waiting = trio.CancelScope()  # for matches to end, when the host is to stop
+        self._waiting = trio.CancelScope()  # for matches to end, when the host is about to stop
         self.reception.acknowledged = self._claim
         self.store.listen(self._pause_or_go_on)
 
@@ -163,7 +163,7 @@ class Host:
                 self._guard.end()
 
     async def _go_on(self, house: trio.Nursery) -> None:
-        """Begin to keep, to tell the time and to think, and go on with all that is not over."""
+        """Start the store, the clocks and the thinker, and go on with all that is not over."""
         if (sockets := readiness()) is not None:
             self.timekeeper.look, self._together = sockets.sweep, sockets.together
         house.start_soon(self.store.run)
@@ -189,14 +189,14 @@ class Host:
     # Tournaments
 
     async def open(self, name: str, opened: Opened, by: str | None = None) -> Tournament:
-        """Hold a tournament, ordered `by` somebody; raises `Refusal` that says what is wrong with it.
+        """Hold a tournament, ordered `by` somebody; raises `Refusal`, which says what is wrong with it.
 
-        Without a seed in its terms the host chooses one, and says so in a way that binds it.
+        Without a seed in its terms the host chooses one, and commits to it in public.
         """
         return self._add(await self._founded(name, opened, by))
 
     async def found(self, name: str, opened: Opened, by: str | None = None) -> Held:
-        """The same, and have it held by whichever process has the least to do."""
+        """Like `open`, but the process with the least to do holds the tournament."""
         record = await self._founded(name, opened, by)
         return (None if self.abroad is None else self.abroad.place(record)) or self._add(record)
 
@@ -216,12 +216,12 @@ class Host:
         return record
 
     def has(self, name: str) -> bool:
-        """Whether there is a tournament of that name, in whichever process."""
+        """Whether there is a tournament of that name, in any process."""
         return name in self.tournaments or (self.abroad is not None and name in self.abroad.held)
 
     @property
     def known(self) -> Mapping[str, Tournament | HeldAbroad]:
-        """All tournaments, in whichever process."""
+        """The tournaments of all processes."""
         if self.abroad is None or not self.abroad.held:
             return self.tournaments
         return {**self.tournaments, **self.abroad.held}
@@ -231,7 +231,7 @@ class Host:
         return self.say_holders()
 
     def hear_of(self, record: Record) -> None:
-        """Another host has opened it. Later ones of its name are kept under other names."""
+        """Note a tournament of another host. Later ones of its name are kept under other names."""
         self._opening.note([record])
 
     def hold(self, record: Record) -> Tournament:
@@ -241,9 +241,9 @@ class Host:
         return self._add(record)
 
     async def delete(self, tournament: Tournament, by: str) -> None:
-        """Have a tournament be there no more; raises `Refusal` while it runs. Its name is free again.
+        """Delete a tournament; raises `Refusal` while it runs. Its name is free again.
 
-        Bots that wait there sit at the open table then, unless they are entrants elsewhere.
+        Bots that wait there then move to the open table, unless they are entrants elsewhere.
         """
         record, over = tournament.record, tournament.record.state is State.FINISHED
         await Desk(tournament, by).delete()
@@ -256,7 +256,7 @@ class Host:
                     self.reception.dismiss(player, Unwelcome(f"{record.name} was deleted: come again"))
 
     async def note(self, by: str, action: str, detail: str = "") -> None:
-        """Keep in the audit what somebody did that concerns no single tournament."""
+        """Keep in the audit an action that concerns no single tournament."""
         when, order = self.wall(), Ordered(by, action, detail)
         await self.store.keep(HOST, when, [order])
         self.audit.append(Kept(HOST, when, order))
@@ -267,7 +267,7 @@ class Host:
         if name not in self.tournaments:
             ours = self.abroad is None or await self.abroad.opens(game)
             async with self._table:
-                if name not in self.tournaments:  # nobody else was quicker meanwhile
+                if name not in self.tournaments:  # no other task was quicker
                     if not ours:
                         raise Refusal(ELSEWHERE)
                     record = await self.found_table(game)
@@ -277,12 +277,12 @@ class Host:
         return self.tournaments[name]
 
     def vacant(self, name: str) -> str | None:
-        """The game of an open table to which nobody has come yet, if that is its name."""
+        """The game of the open table of that name, if nobody has come to it yet."""
         game = name.removeprefix(OPEN)
         return game if name == OPEN + game and game in catalogue() and not self.has(name) else None
 
     async def found_table(self, game: str) -> Record:
-        """A new open table, which somebody is to hold."""
+        """Keep a new open table, which a process has yet to hold."""
         return await self._opening.open_table(game)
 
     # Players
@@ -360,11 +360,11 @@ class Host:
         return visit
 
     def here(self, tournament: str) -> Here:
-        """The bots that are present there."""
+        """The bots that are present in a tournament."""
         return self.placing.here(tournament)
 
     async def drain(self) -> None:
-        """Let nobody in, begin nothing, and wait for what no restart can resume, while it can be kept."""
+        """Let nobody in, begin nothing, and wait for what no restart can resume, while facts can be kept."""
         self.draining = True
         for tournament in self.tournaments.values():
             tournament.halt()
@@ -377,8 +377,8 @@ class Host:
     async def stop(self) -> None:
         """Let go of all tournaments, then say goodbye: a bot that leaves now loses nothing by it.
 
-        Where others go on at once, no move is taken from then on: whoever were told of it might find that it
-        was not kept.
+        Where other hosts go on at once, no move is taken from then on: its players might be told of a move
+        that was not kept.
         """
         self.draining = True
         await self._holding.let_go()
@@ -399,7 +399,7 @@ class Host:
             self.timekeeper.resume()
 
     def _claim(self, visit: Visit) -> None:
-        """Let whoever has the token of a name keep the name over restarts, if a tournament awaits it."""
+        """Let the bot with a name's token keep the name over restarts, if a tournament awaits it."""
         digest, tournament = self.reception.digest(visit), self.tournaments.get(visit.player.place or "")
         if visit.resumes and digest is not None:
             visit.player.key = digest
@@ -413,7 +413,7 @@ class Host:
         return records
 
     def _noted(self, kept: Iterable[Kept]) -> Iterator[Kept]:
-        """Pass the facts on, and note in the audit what organisers did."""
+        """Yield the facts, and note in the audit what organisers did."""
         for entry in kept:
             if isinstance(entry.fact, Ordered):
                 self.audit.append(_by_name(entry))

@@ -5,9 +5,9 @@ game's own file lists and that needs no time for a move plays it within the call
 tells it of its turn; the others think in a child process. `practice.py` says who there
 is in every game, and how they behave.
 
-`HousePlayers` holds those that keep somebody company match after match, with the limits
-on how many there may be. Nobody else may have the names of a game's own house players,
-or of those that practise (`server/host/names.py`).
+`HousePlayers` holds those that play a challenger match after match, with the limits on
+how many there may be. Nobody else may have the names of a game's own house players, or
+of those for practice (`server/host/names.py`).
 """
 
 from collections.abc import Iterable
@@ -54,7 +54,7 @@ class HousePlayer:
         *,
         matches: int | None = None,
     ) -> None:
-        """It is gone after so many `matches`; None: when it is told to leave."""
+        """It leaves after so many `matches`; None: when it is told to."""
         self._host = host
         self._opponent = opponent
         self._manner = opponent.manner if isinstance(opponent, Sparring) else plainly
@@ -71,7 +71,7 @@ class HousePlayer:
         self._player.retire()
 
     def leave_when_free(self) -> None:
-        """The challenger has gone, or wants somebody else: what is being played goes on to its end."""
+        """The challenger has gone, or wants another opponent: a match in play goes on to its end."""
         self._player.matches_left = 0
         if self._player.seat is None:
             self._player.retire()
@@ -93,7 +93,7 @@ class HousePlayer:
             seat.play(game.write(brain(position, _time_is_up)))
 
     async def _answer(self, seat: Seat, number: int, lots: Random) -> None:
-        """Think, and play. If that fails, the challenger has not won by it, and nobody has lost."""
+        """Think, and play. If that fails, the match is void: nobody has won or lost by it."""
         seed = lots.getrandbits(32)
 
         async def choose() -> Any:
@@ -120,14 +120,14 @@ class HousePlayer:
 
 
 class Wish(Struct, frozen=True):
-    """Whom a challenger wants to meet, and the network that it is counted under; "" where it is not."""
+    """Whom a challenger wants to meet, and the network under which it is counted; "" if it is not counted."""
 
     opponent: Opponent
     network: str
 
 
 class HousePlayers:
-    """Those that are there for as long as their challengers are, each for one."""
+    """House players that stay as long as their challengers do, each for one challenger."""
 
     def __init__(self, host: "Host") -> None:
         self._host = host
@@ -139,7 +139,7 @@ class HousePlayers:
         return len(self._here)
 
     def expect(self, challenger: Player, name: str | None, peer: str) -> None:
-        """Raise `Unwelcome` where an opponent cannot come: before a table is opened for whoever asks."""
+        """Raise `Unwelcome` where an opponent cannot come: before a table is opened for the challenger."""
         own = opponents(catalogue()[challenger.game])
         if name is None:
             return
@@ -149,10 +149,11 @@ class HousePlayers:
             self._expect_room(self._network(peer))
 
     def ask(self, challenger: Player, name: str | None, peer: str) -> None:
-        """Have the house player of that name meet somebody who is at an open table.
+        """Have the house player of that name meet a challenger at an open table.
 
-        Where there is none of that name, nothing comes of it: it may be the name of a bot. Whoever the
-        challenger met before leaves. Raises `Unwelcome` where too many have come since it was `expect`ed.
+        If there is none of that name, nothing happens: it may be the name of a bot. The house player that
+        the challenger met before leaves. Raises `Unwelcome` where too many have come since `expect` was
+        called.
         """
         wanted = opponents(catalogue()[challenger.game]).get(name or "")
         if (before := self._wishes.get(challenger)) is not None and before.opponent is not wanted:
@@ -186,7 +187,7 @@ class HousePlayers:
             )
 
     def _changed(self, player: Player) -> None:
-        """Somebody came, went or is free."""
+        """A player came, went or is free."""
         if player.kind is Kind.HOUSE and player.seat is None:
             _rest(player)
         if player not in self._wishes:
@@ -217,7 +218,7 @@ class HousePlayers:
 
 
 def _expect_another(wanted: str, name: str, own: Iterable[str]) -> None:
-    """Raise `Unwelcome` if no other bot can ever have that name: who waits for it waits for ever."""
+    """Raise `Unwelcome` if no other bot can ever have that name: a bot would wait for it for ever."""
     names = ", ".join(own)
     try:
         checked(wanted)
@@ -228,7 +229,7 @@ def _expect_another(wanted: str, name: str, own: Iterable[str]) -> None:
 
 
 def _rest(player: Player) -> None:
-    """Between two matches: be gone after the last, else be there, even after having hung up."""
+    """Between two matches: leave after the last, else be present, even after having hung up."""
     if player.matches_left == 0:
         player.retire()
     else:
@@ -236,10 +237,10 @@ def _rest(player: Player) -> None:
 
 
 def _never() -> bool:
-    """For a brain that needs next to no time: its time is never up."""
+    """The `stop` of a brain that needs next to no time: its time is never up."""
     return False
 
 
 def _time_is_up() -> bool:
-    """For a brain that is to move at once, however long it would like to think."""
+    """The `stop` of a brain that has to move at once, however long it would like to think."""
     return True

@@ -1,4 +1,4 @@
-"""What looks like what: the skeleton of a text, by which names that people would confuse are one.
+"""What looks like what: the skeleton of a text, which is the same for names that people would confuse.
 
 Skeletons are those of Unicode Technical Standard #39, of the data in
 `look-alikes.txt` beside this, with three additions: case does not matter,
@@ -16,15 +16,15 @@ from msgspec import Struct
 
 DATA = Path(__file__).with_name("look-alikes.txt")
 BLANK = frozenset("\u2800\U0001d159\U00016fe4")  # a Braille cell, a note and a filler that show nothing
-APART = {"ĸ": "k", "ꞓ": "e", "ʍ": "m"}  # what stands for к, ε and м there, and people take for Latin letters
-ONE_STROKE = {"i": "l"}  # a capital i is an l, and case does not matter
+APART = {"ĸ": "k", "ꞓ": "e", "ʍ": "m"}  # for к, ε and м in the data; people take them for Latin letters
+ONE_STROKE = {"i": "l"}  # a capital i looks like an l, and case does not matter
 ROUNDS = 8  # of taking letters for others; two or three are enough
 
 
 class Alike(Struct, frozen=True):
     version: str  # of Unicode
-    ignorable: frozenset[int]  # code points that are not to be seen
-    shapes: Mapping[int, str]  # of code points: what each is taken for
+    ignorable: frozenset[int]  # code points that cannot be seen
+    shapes: Mapping[int, str]  # by code point: what it is taken for
 
 
 @cache
@@ -43,13 +43,13 @@ def alike() -> Alike:
 
 
 def is_unseen(character: str) -> bool:
-    """Whether nothing is shown of it, or it is one that a system may show nothing of."""
+    """Whether a character is never shown, or may not be shown on some systems."""
     return character in BLANK or ord(character) in alike().ignorable
 
 
 def skeleton(text: str) -> str:
     """Equal for texts that look alike."""
-    looks = _looks(text)  # as it is written first: a capital may look like what its small letter does not
+    looks = _looks(text)  # first as written: a capital may look like what its small letter does not
     for _ in range(ROUNDS):
         again = _looks(looks.casefold())
         if again == looks:

@@ -1,4 +1,4 @@
-"""What the host measures of itself: how late its event loop is, how long moves and commits take, and counts.
+"""What the host measures of itself: how late its event loop is, how long moves and commits take, and totals.
 
 It counts by game, door, ending or fault, of which there are few, and never by a name.
 """
@@ -16,27 +16,27 @@ from server.net.wire import Wire
 from tournament.events import Ending
 from tournament.facts import AnyFact, Concluded, Voided
 
-NOBODYS = "none"  # instead of a fault: an organiser voided the match, or nobody was there yet
+NOBODYS = "none"  # in place of a fault: an organiser voided the match, or nobody was there yet
 EVERY = 0.05  # seconds between two looks at how late the event loop is
 
 
 class Measures:
     def __init__(self) -> None:
         self.lag = Histogram()  # from when the event loop should have looked to when it did
-        # From the arrival of a move to its being told, of some moves, by game.
+        # For some moves, by game: from the arrival of the move until it has been told.
         self.moves = defaultdict[str, Histogram](Histogram)
-        self.commits = Histogram()  # from handing facts to the thread that writes until they are safe
+        self.commits = Histogram()  # from handing facts to the writing thread until they are safe
         self.came = Counter[tuple[str, str]]()  # bots that were let in, by door and game
-        self.connections = Counter[str]()  # that are open, by door …
-        self.accepted = Counter[str]()  # … and that ever were
+        self.connections = Counter[str]()  # now open, by door …
+        self.accepted = Counter[str]()  # … and all that ever were
         self.over = Counter[tuple[str, str]]()  # matches that ended, by game and ending
-        self.faults = Counter[tuple[str, str]]()  # … and, by game and fault, that were not played to the end
-        self.voids = Counter[str]()  # matches that count for nothing, by whose fault that is
+        self.faults = Counter[tuple[str, str]]()  # … and those not played to the end, by game and fault
+        self.voids = Counter[str]()  # matches that count for nothing, by fault
         self._played = Counter[str]()  # moves of those matches, by game
         self._counted: set[str] = set()  # matches whose moves are in there
 
     def hear(self, tournament: Held, fact: AnyFact) -> None:
-        """Count what a fact says that is safe."""
+        """Count what a fact says, once it is safe."""
         game = tournament.record.opened.game
         if isinstance(fact, Voided):
             self.voids[NOBODYS] += 1
@@ -51,7 +51,7 @@ class Measures:
                 self._counted.add(fact.match)
 
     def played(self, tournaments: Mapping[str, Held]) -> Counter[str]:
-        """Moves, by game: those of the matches in play, and of all that ended."""
+        """Moves by game, in the matches in play and in all that ended."""
         found, still = Counter(self._played), set[str]()
         for held in tournaments.values():
             for name, match in held.matches.items():
@@ -63,7 +63,7 @@ class Measures:
         return found
 
     def counting(self, door: str, attend: Attend) -> Attend:
-        """The same, with the connections that it attends counted as that door's."""
+        """`attend`, with its connections counted as those of a door."""
 
         def counted(wire: Wire, visitor: Visitor) -> Awaitable[object]:
             return self._attended(door, attend, wire, visitor)
@@ -80,7 +80,7 @@ class Measures:
 
 
 def time_move(moves: Mapping[str, Histogram], game: str, arrived: float) -> None:
-    """Measure a move that has just been played: until what is said about it has been sent."""
+    """Measure a move that has just been played, until what is said about it has been sent."""
 
     def sent() -> None:
         moves[game].observe(trio.current_time() - arrived)
@@ -93,7 +93,7 @@ def time_move(moves: Mapping[str, Histogram], game: str, arrived: float) -> None
 
 
 async def watch_lag(lag: Histogram) -> None:
-    """Measure, until cancelled, how late a task runs that is due: everybody else's is as late."""
+    """Measure, until cancelled, how late a task runs that is due: all others are just as late."""
     while True:
         due = trio.current_time() + EVERY
         await trio.sleep_until(due)

@@ -118,14 +118,14 @@ def _by(
     help: str,
     counts: Counter[str],
 ) -> Family:
-    """A sample for each value that the label can have, also where nothing was counted."""
+    """A sample for each value that the label can have, even if nothing was counted."""
     return Family(name, kind, help, tuple([Sample(counts[each], {label: each}) for each in values]))
 
 
 def _by_game_and(
     label: str, values: Iterable[str], name: str, help: str, counts: Counter[tuple[str, str]]
 ) -> Family:
-    """The same for each game, of what is counted by game and by that label."""
+    """The same for each game, from counts by game and by that label."""
     pairs = [(game, str(value)) for game in catalogue() for value in values]
     return Family(
         name,

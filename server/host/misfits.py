@@ -1,6 +1,6 @@
 """What is wrong with what an organiser or a bot gave, in plain words: where, what was expected, what came.
 
-The decoder knows it in the words of its types: "Expected `int` >= 2 - at `$.entrants`".
+The decoder says it in the words of its types: "Expected `int` >= 2 - at `$.entrants`".
 """
 
 import re
@@ -31,10 +31,10 @@ KINDS = {
 }
 BOUNDS = {">=": "{} or more", "<=": "{} or less", ">": "more than {}", "<": "less than {}"}
 PARTS = {"str": "characters", "object": "fields"}
-SECRETS = ("secret", "token")  # the names of fields: what somebody wrote there is not repeated
-EACH = "[...]"  # how the decoder calls a place of which it does not say which of several it is
-MUCH = 10  # characters, fields or items: of more, where there are too many or too few, their number is told
-MANY = 20  # fields: of more, those are named that look like the unknown one
+SECRETS = ("secret", "token")  # the names of fields whose contents are not repeated
+EACH = "[...]"  # what the decoder writes for one of several places, without saying which
+MUCH = 10  # characters, fields or items: of more, if too many or too few, only the number is told
+MANY = 20  # fields: if there are more, only those that look like the unknown one are named
 MOMENT = "a date and time such as 2026-03-01T18:00:00Z"
 
 

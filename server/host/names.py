@@ -1,9 +1,9 @@
-"""What somebody may be called.
+"""What a bot may be called.
 
 A name is shown to people, told to other bots and compared by old protocols, so
 it must be one that nobody can mistake for another: no controls, nothing
-invisible, no letters of two alphabets that look alike, nothing reserved. What
-looks like what is `look_alikes.py`'s business.
+invisible, no letters of two alphabets that look alike, nothing reserved.
+`look_alikes.py` knows what looks like what.
 """
 
 import unicodedata
@@ -14,13 +14,13 @@ from server.host.look_alikes import is_unseen, skeleton
 from server.host.practice import SPARRING
 
 LONGEST = 32  # characters
-KNOWN = 4096  # names remembered with their check: a bot may come anew for each match
+KNOWN = 4096  # names whose check is remembered: a bot may come anew for each match
 RESERVED = (
-    "Draw",  # on the Santorini wire a name stands where this may stand
-    *("organiser", "host", "the host", "Arena", "the Arena"),  # whoever speaks for the event
-    *("random", "aima"),  # the host's own players, whom every client of the c4-arena knows
+    "Draw",  # on the Santorini wire, this may stand in place of a name
+    *("organiser", "host", "the host", "Arena", "the Arena"),  # those who speak for the event
+    *("random", "aima"),  # house players that every client of the c4-arena knows
 )
-LATELY = ("first", "greedy", "alphabeta")  # opponents who have come to be after bots were called so
+LATELY = ("first", "greedy", "alphabeta")  # house players that were added after bots had these names
 
 # Categories of characters that no name has: controls, formats (bidi, zero width), surrogates, private,
 # unassigned, separators of lines and paragraphs.
@@ -31,16 +31,16 @@ _ALIKE = frozenset(
 
 
 class BadName(ValueError):
-    """A name that cannot be had. The message is for whoever chose it."""
+    """A name that nobody may have. The message is for whoever chose it."""
 
 
 class LatelyReserved(BadName):
-    """A name of the host's own that bots could have before it was."""
+    """The name of a house player that bots could have before that player was added."""
 
 
 @lru_cache(KNOWN)
 def checked(name: str) -> str:
-    """The name without blanks around it; raises `BadName` if nobody may have it."""
+    """The name without spaces around it; raises `BadName` if nobody may have it."""
     name = name.strip(" \t\r")
     if not name:
         raise BadName("a name has at least one character")
@@ -63,7 +63,7 @@ def checked(name: str) -> str:
 
 @cache
 def _reserved() -> frozenset[str]:
-    """The keys of names that no bot has; among them all opponents whom bots ask for by name."""
+    """The keys of names that no bot may have, including all opponents that bots ask for by name."""
     opponents = (opponent.name for game in catalogue().values() for opponent in game.opponents)
     return frozenset(map(key, (*RESERVED, *opponents, *(opponent.name for opponent in SPARRING))))
 

@@ -1,4 +1,4 @@
-"""How a tournament comes to be: which can be held, under which names; and it is kept before it is held."""
+"""Opening tournaments: which can be held, and under which names. Each is kept before it is held."""
 
 import re
 from collections.abc import Callable, Generator, Iterable
@@ -78,15 +78,15 @@ class Opening:
         self._wall = wall
         self._whole = whole
         self._now: set[str] = set()  # names of tournaments that are being kept
-        self._used = set[str]()  # names in the store of all tournaments, those that are deleted included
+        self._used = set[str]()  # the names in the store of all tournaments, including deleted ones
 
     def note(self, records: Iterable[Record]) -> None:
-        """These were opened before, or elsewhere."""
+        """Note tournaments that were opened before, or elsewhere."""
         self._used.update(record.kept_as for record in records)
 
     @contextmanager
     def alone(self, name: str) -> Generator[None]:
-        """Nobody else here opens a tournament of that name meanwhile; raises `NameTaken` if somebody does."""
+        """Keep others here from opening a tournament of that name; raises `NameTaken` if one already does."""
         if name in self._now:
             raise taken(name)
         self._now.add(name)
@@ -96,9 +96,9 @@ class Opening:
             self._now.remove(name)
 
     async def open(self, name: str, opened: Opened, orders: Iterable[Ordered], when: float) -> Record:
-        """Keep that there is a tournament, as was ordered.
+        """Keep a new tournament, with the orders for it.
 
-        Without a seed in its terms the host chooses one, and says so in a way that binds it.
+        Without a seed in its terms the host chooses one, and commits to it in public.
         """
         facts: list[AnyFact] = [*orders, *(sealed() if opened.terms.seed is None else ())]
         kept = next(each for each in map(partial(kept_as, name), count()) if each not in self._used)
@@ -110,7 +110,7 @@ class Opening:
         return record
 
     async def open_table(self, game: str) -> Record:
-        """Keep that there is an open table, which somebody is to hold."""
+        """Keep a new open table, which a process has yet to hold."""
         record = table_record(game, whole=self._whole)
         await self._store.keep(record.name, self._wall(), [record.opened, Turned(record.state)])
         telling.opened(record)

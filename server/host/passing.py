@@ -1,7 +1,8 @@
 """Connections that another process may serve for one match: what passes one on needs of its door.
 
-Nothing here knows of the other process. Whoever deals a match finds the door's end of a player's
-connection in `Player.connection`; a door that cannot pass anything on leaves that empty.
+Nothing here knows of the other process. The code that deals a match finds the door's end of a
+player's connection in `Player.connection`; a door that cannot pass anything on leaves that
+empty.
 """
 
 import socket
@@ -28,14 +29,14 @@ class Passed(Struct, frozen=True, eq=False):
 
 
 class Passing(Protocol):
-    """A connection, where it came in."""
+    """A connection, in the process where it came in."""
 
     def pass_on(self, recall: Callable[[], None]) -> Passed | None:
-        """Let go of it; None: not now. `recall` is for having it back before the match is over."""
+        """Let go of the connection; None: not now. `recall` asks for it back before the match is over."""
         ...
 
     def stay(self) -> None:
-        """It is not passed on after all."""
+        """The connection is not passed on after all."""
         ...
 
     def back(
@@ -51,9 +52,9 @@ class Passing(Protocol):
         ...
 
     def left(self, tape: Taped, *, for_good: bool) -> None:
-        """The bot has hung up there, or was hung up on, and is being said goodbye to."""
+        """The bot hung up in the other process, or was hung up on and is being told goodbye."""
         ...
 
     def close(self) -> None:
-        """It has ended."""
+        """The connection has ended."""
         ...

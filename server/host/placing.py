@@ -1,4 +1,4 @@
-"""Where a bot plays: where it is awaited, else where entrants are taken, else at the open table."""
+"""Where a bot plays: where it is awaited, else where it can enter, else at the open table."""
 
 from collections.abc import Awaitable, Callable
 from heapq import nsmallest
@@ -14,7 +14,7 @@ from tournament.player import Player
 from tournament.refusals import Refusal, expect_not_out, takes_entrants
 from tournament.tournament import Tournament
 
-SOME = 4  # of the bots that are here: as many names as a list shows
+SOME = 4  # how many of the bots that are here a list names
 
 
 class Placing:
@@ -30,7 +30,7 @@ class Placing:
     async def place(
         self, player: Player, wanted: str | None = None, seated: Seated | None = None
     ) -> Tournament:
-        """Enter a player where it is to play; raises `Refusal` if it cannot."""
+        """Enter a player where it has to play; raises `Refusal` if it cannot."""
         if wanted == OPEN + player.game:
             await self._table(player.game)
         found = self.tournament_for(player.name, player.game, wanted) or await self._table(player.game)
@@ -53,7 +53,7 @@ class Placing:
         await self.place(player, next((each.name for each in entered), OPEN + player.game))
 
     def tournament_for(self, name: str, game: str, wanted: str | None = None) -> Tournament | None:
-        """Where `place` would put somebody of that name; None is the open table."""
+        """Where `place` would put a bot of that name; None is the open table."""
         current = self._holding.current(game)
         if wanted is not None:
             if wanted in current:
@@ -87,13 +87,13 @@ class Placing:
             )
 
     def expect_alone(self, player: Player) -> None:
-        """Raise `Refusal` if somebody else plays there under the same name."""
+        """Raise `Refusal` if another bot plays there under the same name."""
         for other in self._lobby.named(player.name, player.game):
             if other is not player and other.place == player.place:
                 raise Refusal(f"the name {player.name} is taken: somebody plays in {player.place} under it")
 
     def here(self, tournament: str) -> Here:
-        """The bots that are present there."""
+        """The bots that are present in a tournament."""
         held = self._holding.tournaments.get(tournament)
         if held is None:
             return Here()

@@ -1,8 +1,8 @@
 """Opponents to practise against, in every game: who they are, and how they behave when it is their turn.
 
 Each has a brain for its moves and a manner of playing them. A manner is called for
-each turn, in a task of its own. It may wait, and whatever it does is what some bot
-does sooner or later.
+each turn, in a task of its own. It may wait, and does things that some bot does
+sooner or later.
 
 `house_players.py` has them come and go.
 """
@@ -21,18 +21,18 @@ from games.game import Game, Illegal, Opponent
 from tournament.match import REFUSALS
 from tournament.player import Player, Seat
 
-LAST = 0.5  # seconds before the end of its time, at which somebody slow moves
-ONE_IN = 4  # turns in which somebody careless tries an illegal move first
-MIDDLE = 2  # the turn, of its own, at which something happens to somebody unreliable
-ABSENCE = 2.0  # seconds for which somebody is gone who comes back
-JUNK: Sequence[object] = ("*flips the table*", {"board": "upside down"}, [], None, -1)  # moves in no game
+LAST = 0.5  # seconds before the end of its time at which a slow player moves
+ONE_IN = 4  # one in so many turns, a careless player tries an illegal move first
+MIDDLE = 2  # the turn, of its own, at which an unreliable player hangs up or flips
+ABSENCE = 2.0  # seconds for which a player that comes back is gone
+JUNK: Sequence[object] = ("*flips the table*", {"board": "upside down"}, [], None, -1)  # moves of no game
 
-QUICK = 0.05  # seconds that a brain may think that needs next to none
+QUICK = 0.05  # seconds for a brain that needs next to none
 STRONG = 0.5
 
 
 class Turn:
-    """One turn of a house player, as its manner has it."""
+    """One turn of a house player, as its manner sees it."""
 
     def __init__(
         self, seat: Seat, player: Player, number: int, lots: Random, choose: Callable[[], Awaitable[Any]]
@@ -46,7 +46,7 @@ class Turn:
 
     @property
     def lasts(self) -> bool:
-        """Whether it is still to move here."""
+        """Whether the player still has to move in this turn."""
         return self.seat.to_move and self.seat.match.ply == self._ply
 
     @property
@@ -79,7 +79,7 @@ Manner = Callable[[Turn], Awaitable[None]]
 
 
 async def plainly(turn: Turn) -> None:
-    """Play."""
+    """Play what the brain chooses."""
     await turn.move()
 
 
@@ -92,7 +92,7 @@ async def slowly(turn: Turn) -> None:
 
 
 async def carelessly(turn: Turn) -> None:
-    """Try what may not be played, now and then."""
+    """Try an illegal move now and then."""
     if turn.lots.randrange(ONE_IN) == 0:
         turn.say(_illegal(turn.seat))
     if turn.lasts:
@@ -127,7 +127,7 @@ async def until_it_flips(turn: Turn) -> None:
 
 
 class Sparring(Opponent, frozen=True):
-    """One of the host's own opponents in every game."""
+    """A house player that there is in every game."""
 
     manner: Manner = plainly
 
@@ -146,13 +146,13 @@ SPARRING = (
 
 
 def opponents(game: Game[Any, Any]) -> Mapping[str, Opponent]:
-    """Whom a bot may ask for in a game: those of every game, and the game's own, which go first."""
+    """The opponents for which a bot may ask in a game: those of every game, unless the game has its own."""
     everywhere = {opponent.name: opponent for opponent in SPARRING}
     return MappingProxyType(everywhere | {opponent.name: opponent for opponent in game.opponents})
 
 
 def _illegal(seat: Seat) -> object:
-    """A move that cannot be played now: the last one again, where that is one; else no move at all."""
+    """A move that cannot be played now: the last one again, if that is illegal; else no move at all."""
     match = seat.match
     if match.moves:
         try:

@@ -1,9 +1,9 @@
 """Who may come in under which name, and who may come back.
 
-A name belongs to whoever is here under it. One that was given a token belongs
-to whoever has the token: from any door, in the middle of a match, as often as
-is reasonable. Bots of the old protocols have no tokens: when their connection
-is gone, they are gone too.
+A name belongs to the bot that is here under it. A name that was given a token
+belongs to whoever has the token: from any door, in the middle of a match, as
+often as is reasonable. Bots of the old protocols have no tokens: when their
+connection is gone, they are gone too.
 """
 
 import hmac
@@ -24,13 +24,13 @@ from tournament.player import NOWHERE, Player
 
 Key = tuple[str, str]  # the game, and the name as `key` has it
 SHORTEST = 16  # characters of a token that a bot may bring along: 96 bits, if it was one of ours
-AT_A_TIME = 100  # names that are looked at in one go, whether they are to be forgotten
+AT_A_TIME = 100  # names that are looked at in one go, to forget some
 
 REPLACED = "somebody with the same token has taken over"
 
 
 class Unwelcome(Exception):
-    """Somebody cannot come in. The message is for the author of the bot."""
+    """A bot cannot come in. The message is for its author."""
 
 
 class Guessing(Unwelcome):
@@ -55,18 +55,18 @@ class Visit:
         self.token = token  # to come back with; None for bots that cannot
         self.peer = peer
         self.key = key
-        self.shared = shared  # others who share it may have the name as well
-        self.returned = False  # the player was known: it may have a seat somewhere
+        self.shared = shared  # other bots that come `shared` may have the name as well
+        self.returned = False  # the player was known already: it may have a seat somewhere
         self.resumes = False  # its protocol lets it come back, by its token, to a match from before a restart
         self.replaced: Callable[[str], None] = lambda why: (
             None
         )  # called when another connection has taken over
         self._reception = reception
-        self._digest: bytes | None = None  # once somebody has asked
+        self._digest: bytes | None = None  # of the token, once it was asked for
 
     @property
     def digest(self) -> bytes | None:
-        """By which its token can be recognised."""
+        """The digest by which its token can be recognised."""
         if self._digest is None and self.token is not None:
             self._digest = token_digest(self.token)
         return self._digest
@@ -100,7 +100,7 @@ class Reception:
         self._lobby = lobby
         self._limits = limits
         self._roll = roll or Roll()
-        self._visits: dict[Key, list[Visit]] = {}  # that hold a player now
+        self._visits: dict[Key, list[Visit]] = {}  # those that hold a player now
         self._claims: dict[Key, Claim] = {}
         self._gone: OrderedDict[Key, float] = OrderedDict()  # claims whose bots are away: since when
         self._failures = Budgets(limits.wrong_tokens)
@@ -145,7 +145,7 @@ class Reception:
         self.expect_no_seat_of_others(name, game, door, peer, token)
         if not here and not self._roll.knows(name, game):
             self._expect_credit(peer)
-        if claim is not None:  # its token was never seen to arrive
+        if claim is not None:  # whose token was never seen to arrive
             self._forget(where)
         if not keeps:
             return self._visit(where, self._lobby.enter(name, game, NOWHERE), None, peer, shared)
@@ -157,7 +157,7 @@ class Reception:
     def expect_no_seat_of_others(
         self, name: str, game: str, door: str, peer: str, token: str | None = None
     ) -> None:
-        """Raise `Unwelcome` if a tournament has that name for a bot of another door or address."""
+        """Raise `Unwelcome` if a tournament keeps that name for a bot from another door or address."""
         came = (name, door, address_of(peer))
         if any((seat.name, seat.door, seat.address) != came for seat in self._roll.seats(name, game)):
             self.failed(peer, token)
@@ -168,7 +168,7 @@ class Reception:
         return self._visit((player.game, key(player.name)), player, None, "", shared)
 
     def is_held(self, player: Player) -> bool:
-        """Whether somebody is here as that player, or it is held for somebody."""
+        """Whether a bot is here as that player, or the player is held for one."""
         return any(visit.player is player for visit in self._visits.get((player.game, key(player.name)), ()))
 
     def holds(self, visit: Visit) -> bool:
@@ -182,15 +182,15 @@ class Reception:
                 self.acknowledged(visit)
 
     def digest(self, visit: Visit) -> str | None:
-        """The digest of the token that this visitor's name belongs to, if it belongs to one."""
+        """The digest of the token to which this visitor's name belongs, if there is one."""
         claim = self._claims.get(visit.key)
         return claim.digest.hex() if claim is not None and claim.acknowledged else None
 
     def restore(self, name: str, game: str, digest: str, place: str, *, arrived: bool = True) -> None:
-        """Give a name back to whoever had it before the host restarted, as an absent player of `place`.
+        """Give a name back to the bot that had it before a restart, as an absent player of `place`.
 
-        Unless its token was seen to have `arrived`, whoever comes first has the name.
-        Its bot may have come to this host in vain, before this host held its tournament.
+        Unless its token was seen to have `arrived`, the first bot to come has the name. Its own bot
+        may have come to this host in vain, before this host held its tournament.
         """
         where = (game, key(name))
         known = self._claims.get(where)
@@ -223,7 +223,7 @@ class Reception:
         return token
 
     def bind(self, name: str, game: str, place: str) -> str:
-        """The same for a name whose bot may be here, without a token or with one that becomes invalid."""
+        """Like `invite`, for a name whose bot may be here: any token that it has becomes invalid."""
         where, here = (game, key(name)), self._visits.get((game, key(name)))
         if not here:
             return self.invite(name, game, place)
@@ -250,15 +250,15 @@ class Reception:
             visit.player.away()
 
     def dismiss(self, player: Player, why: Unwelcome) -> None:
-        """Hang up on whoever is here as that player."""
+        """Hang up on the bots that are here as that player."""
         for visit in tuple(self._visits.get((player.game, key(player.name)), ())):
             if visit.player is player:
                 visit.replaced(str(why))
 
     def forget(self, awaited: Callable[[Player], bool], kept: float) -> bool:
-        """Give names free whose bots have been gone for so many seconds and are awaited nowhere.
+        """Free names whose bots have been gone for so many seconds and are awaited nowhere.
 
-        Only some of them, whose bots have been gone longest; returns whether there may be more.
+        Frees only some of them, those gone longest; returns whether there may be more.
         """
         now = trio.current_time()
         long = [where for where, gone in islice(self._gone.items(), AT_A_TIME) if now - gone >= kept]
@@ -272,7 +272,7 @@ class Reception:
         return len(long) == AT_A_TIME
 
     def drop(self, player: Player) -> None:
-        """Give the name of a bot free that is gone, whether it has a token or not."""
+        """Free the name of a bot that is gone, whether it has a token or not."""
         where = (player.game, key(player.name))
         claim = self._claims.get(where)
         if claim is not None and claim.player is player and where in self._gone:
@@ -285,7 +285,7 @@ class Reception:
             claim.player.retire()
 
     def _back(self, where: Key, claim: Claim, token: str, peer: str) -> Visit:
-        """Let in whoever has the token, and send away whoever is there under the name."""
+        """Let in the bot that has the token, and send away any that is here under the name."""
         if self._visits.get(where) and not claim.takeovers.take(trio.current_time()):
             raise Unwelcome(f"the name {claim.name} is being taken over too often: wait for a minute")
         for old in self._visits.pop(where, []):
@@ -320,10 +320,10 @@ class Reception:
 
 
 def is_token(brought: str | None) -> bool:
-    """Whether what a bot brings is one, by which it can be known again."""
+    """Whether what a bot brings is a token, by which it can be recognised."""
     return brought is not None and len(brought) >= SHORTEST
 
 
 def taken(name: str) -> str:
-    """Why a name cannot be had, without a word about whoever has it, or one that looks like it."""
+    """Why a name is taken, without a word about who has it, or one that looks like it."""
     return f"the name {name} is taken: ask the organiser, if it is yours"

@@ -1,9 +1,9 @@
 """Seats to which dialects find the way back by themselves, after the host has been started again.
 
 A bot whose address says what it plays (a battle's name, a game's path and a turn
-token) comes back by that alone. How, only its dialect knows: it has said so in its own
-words when the match was dealt, and is told them again here. Bots that come back by
-a token of their name are a matter of `server/host/reception.py`.
+token) comes back by that alone. Only its dialect knows how: it said so in its own
+words when the match was dealt, and is told them again here. `server/host/reception.py`
+deals with bots that come back by a token of their name.
 """
 
 from collections.abc import Callable
@@ -25,14 +25,14 @@ Find = Callable[[Awaited], None]
 
 
 def way_back(door: str, words: str) -> str:
-    """What a player has for its way back: the dialect's words, after its name."""
+    """A player's way back: the door's name, then the dialect's words."""
     return f"{door} {words}"
 
 
 class Returning:
     def __init__(self) -> None:
         self._finders: dict[str, Find] = {}  # by door
-        self._awaited: dict[str, list[Awaited]] = {}  # by door, before it is there
+        self._awaited: dict[str, list[Awaited]] = {}  # by door, for doors that do not listen yet
 
     def listen(self, door: str, find: Find) -> None:
         """Have `find` called with each seat that is awaited there, now and later."""
@@ -42,7 +42,7 @@ class Returning:
                 find(awaited)
 
     def tell(self, seat: Seat, player: Player, way_back: str) -> None:
-        """A match goes on in which that seat is awaited."""
+        """A match goes on in which a bot is awaited in that seat."""
         door, _, words = way_back.partition(" ")
         awaited = Awaited(seat, player, words)
         if (find := self._finders.get(door)) is not None:

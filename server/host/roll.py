@@ -1,8 +1,8 @@
 """The roll: who takes part in which tournament, found by name without looking at everybody.
 
-It is told of every fact and holds nothing that the records do not say. What is
-asked of it costs the same however many names there are: it looks at the
-tournaments that one name is in, and at no others.
+It is told every fact and holds nothing that the records do not say. A question
+costs the same however many names there are: it looks only at the tournaments
+that one name is in.
 """
 
 from collections.abc import Iterator
@@ -18,9 +18,9 @@ Named = tuple[str, str]  # the game, and a name or the key of one
 class Roll:
     def __init__(self) -> None:
         self._age = count()
-        self._ages: dict[str, int] = {}  # of tournaments, the oldest is 0
-        self._records: dict[Named, dict[str, Record]] = {}  # that have an entrant of that name
-        self._spelled: dict[Named, str] = {}  # by tournament and key: the entrant that is called so
+        self._ages: dict[str, int] = {}  # by tournament; the oldest has 0
+        self._records: dict[Named, dict[str, Record]] = {}  # those that have an entrant of that name
+        self._spelled: dict[Named, str] = {}  # by tournament and key: the entrant's name
         self._seats: dict[Named, dict[str, tuple[Record, Seated]]] = {}  # by key, then by tournament
 
     def add(self, record: Record) -> None:
@@ -61,16 +61,16 @@ class Roll:
                 yield record
 
     def awaits(self, name: str, game: str) -> bool:
-        """Whether somebody is an entrant of a tournament that has an end and is not over."""
+        """Whether a bot is an entrant of a tournament that has an end and is not over."""
         return any(self.awaiting(name, game))
 
     def alike(self, record: Record, name: str) -> str | None:
-        """The entrant whom people would take for somebody of that name, and who is somebody else."""
+        """Another entrant that people would mistake for the bot of that name, if there is one."""
         spelled = self._spelled.get((record.name, key(name)))
         return spelled if spelled not in (None, name) and spelled in record.entrants else None
 
     def seats(self, name: str, game: str) -> list[Seated]:
-        """To whom a name that came without a token belongs, in tournaments that are not over."""
+        """The seats of a name that came without a token, in tournaments that are not over."""
         found = self._seats.get((game, key(name)), {})
         return [seated for record, seated in found.values() if record.state is not State.FINISHED]
 

@@ -10,12 +10,12 @@ from hashlib import sha256
 from os import urandom
 
 DRAWN = 33 * 128  # bytes at a time: 256 tokens, and somewhat more UUIDs
-TAKEN = 16  # bytes for each, or a little more: 128 bits
+TAKEN = 16  # bytes for each, or a few more: 128 bits
 LENGTH = 22  # of a token: as many characters as that takes, with 6 bits each
 URL_SAFE = bytes.maketrans(b"+/", b"-_")
 VARIANTS = {f"{digit:x}": "89ab"[digit & 3] for digit in range(16)}
 
-_tokens: list[str] = []  # that nobody was given yet
+_tokens: list[str] = []  # not given to anybody yet
 _uuids: list[str] = []
 
 
@@ -43,5 +43,5 @@ def _uuid(digits: str) -> str:
 def token_digest(secret: str | bytes) -> bytes:
     """What is kept of a token: enough to recognise it, not to find it out."""
     if isinstance(secret, str):
-        secret = secret.encode("utf-8", "surrogatepass")  # somebody brought it along: it may be any text
+        secret = secret.encode("utf-8", "surrogatepass")  # a bot brought it along: it may be any text
     return sha256(secret).digest()

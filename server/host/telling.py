@@ -1,6 +1,6 @@
-"""What the log says about tournaments: one line an event, for whoever reads it at three in the morning.
+"""What the log says about tournaments: a line for each event, for whoever reads it at three in the morning.
 
-Bots that come and go are logged where they do (`server/protocols/common/attendance.py`).
+`server/protocols/common/attendance.py` logs bots that come and go.
 """
 
 import time
@@ -23,7 +23,7 @@ from tournament.facts import (
 )
 from tournament.record import Record
 
-SHOWN = 3  # names of bots that are missing, in a line that has to be short
+SHOWN = 3  # names of missing bots, in a line that has to be short
 MINUTE = 60.0
 SECOND = 1.0  # between two looks at how things are
 
@@ -36,13 +36,13 @@ def opened(record: Record, by: str | None = None) -> None:
 
 
 def restored(tournaments: int, playing: int) -> None:
-    """At the start, if there is something to go on with."""
+    """Log at the start what the host goes on with, if there is anything."""
     if tournaments:
         log.info("going on with what was kept", tournaments=tournaments, matches_in_play=playing)
 
 
 def told(tournament: Held, fact: AnyFact) -> None:
-    """A fact is safe, and in the record."""
+    """Log a fact that is safe and in the record."""
     record = tournament.record
     match fact:
         case Turned(state=State.RUNNING) if record.drawn or record.ended:

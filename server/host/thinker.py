@@ -35,7 +35,7 @@ COMMAND = (sys.executable, "-m", "server.host.thinker")
 CHILDREN = 2
 WAITING = 100  # tasks that wait for a child: at half a second each, 25 seconds for the last of them
 SLACK = 10.0  # seconds beyond the time allowed, for a machine that is busy
-TRIES = 3  # children that one task may cost
+TRIES = 3  # children that may die of one task
 ANSWER = 65536  # bytes that an answer may have
 NICENESS = 5  # the host goes first
 
@@ -53,7 +53,7 @@ class Failed(Exception):
 class Task(Struct, frozen=True, tag="think"):
     game: str
     options: dict[str, Any]
-    moves: list[Any]  # from the beginning, as the game writes them
+    moves: list[Any]  # from the first, as the game writes them
     brain: str
     seconds: float
     depth: int | None  # for brains that look ahead: so many plies, if there is time for them
@@ -72,7 +72,7 @@ class Thought(Struct, frozen=True):
     move: Any = None  # as the game writes it
     grades: Grades | None = None
     estimate: Estimate | None = None
-    wrong: str | None = None  # why there is none
+    wrong: str | None = None  # why there is no answer
 
 
 class Thinker:
@@ -96,7 +96,7 @@ class Thinker:
 
     @property
     def waiting(self) -> int:
-        """Questions that no child has been asked yet."""
+        """How many tasks no child has yet."""
         return self._waiting
 
     async def run(self) -> None:
@@ -161,7 +161,7 @@ class Thinker:
                 self._waiting -= 1
 
     async def _ask(self, task: bytes, seconds: float) -> Thought | None:
-        """Give a task to a child; None if it dies of it, or takes too long."""
+        """Give a task to a child; None if the child dies of it, or takes too long."""
         child = self._idle.pop() if self._idle else await self._start()
         thought = None
         try:
@@ -236,7 +236,7 @@ class _Child:
 
 
 def serve(tasks: BinaryIO, thoughts: BinaryIO) -> None:
-    """Answer a task a line, until there are no more."""
+    """Answer tasks, one a line, until there are no more."""
     for line in tasks:
         thoughts.write(encode(thought(line)) + b"\n")
         thoughts.flush()
@@ -249,7 +249,7 @@ def thought(line: bytes) -> Thought:
             match_of = catalogue()[task.game], task.options, task.moves
             return Thought(grades=grades(*match_of), estimate=estimate(*match_of))
         return Thought(_chosen(task))
-    except Exception as error:  # whoever asked is told, and the child lives on
+    except Exception as error:  # the host is told, and the child lives on
         return Thought(wrong=f"{type(error).__name__}: {error}")
 
 
@@ -271,5 +271,5 @@ if __name__ == "__main__":
         os.nice(int(sys.argv[1]) if len(sys.argv) > 1 else NICENESS)
     try:
         serve(sys.stdin.buffer, sys.stdout.buffer)
-    except BrokenPipeError:  # whoever asked was killed: what is left to write goes nowhere
+    except BrokenPipeError:  # the host was killed: what is left to write goes nowhere
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -35,7 +35,7 @@ class TournamentSettings(Struct, frozen=True, forbid_unknown_fields=True):
     start_at: datetime | None = None  # UTC, if it does not say otherwise
     group: Annotated[str, Meta(min_length=1, max_length=64)] | None = None
     rounds_at: Sequence[datetime] | None = None  # when its rounds begin, at the earliest …
-    round_every: Duration | None = None  # … or how long after one another they do
+    round_every: Duration | None = None  # … or how long after one another they begin
     check_in: Duration | None = None  # before it starts by itself: whoever is not here by then is not drawn
     by_invitation: bool = False  # only bots that an organiser invites or enters take part
     # Of a tournament that ends when it is decided: `tournament.format.Aim`
@@ -45,12 +45,12 @@ class TournamentSettings(Struct, frozen=True, forbid_unknown_fields=True):
     games: Annotated[int, Meta(ge=1)] | None = None
 
     def opened(self) -> Opened:
-        """The fact that it begins with; raises `Refusal`."""
+        """The fact with which the tournament begins; raises `Refusal`."""
         if self.format == OPEN:
             raise no_format(OPEN)
         format = formats().get(self.format)
         endless = format is not None and format.endless
-        openly = 0 if endless else None  # no draw, before which it were sealed
+        openly = 0 if endless else None  # there is no draw before which to seal it
         return Opened(
             self.game,
             self.format,
@@ -68,14 +68,14 @@ class TournamentSettings(Struct, frozen=True, forbid_unknown_fields=True):
         )
 
     def _aim(self, format: Format | None) -> Aim | UnsetType:
-        """When it is decided; unset for a format that never is, where nothing was asked for."""
+        """When the tournament is decided; unset for other formats, if nothing was asked for."""
         asked = {"confidence": self.confidence, "places": self.places, "within": self.within}
         given = {key: value for key, value in (asked | {"games": self.games}).items() if value is not None}
         return msgspec.convert(given, Aim) if given or (format is not None and format.decides) else UNSET
 
 
 def _moment(when: datetime) -> float:
-    """The wall time; UTC, unless it says otherwise."""
+    """A moment as wall time; in UTC, unless it says otherwise."""
     return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
 
 

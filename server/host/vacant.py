@@ -1,4 +1,4 @@
-"""The tournaments as everybody is shown them: those that were opened, and open tables that wait for a bot.
+"""The tournaments as everybody sees them: those that were opened, and open tables that wait for a bot.
 
 There is an open table for every game. The store has one from when its first bot comes; until then it
 is shown running, with nobody in it, and nothing of it is kept.
@@ -19,7 +19,7 @@ from tournament.record import Record
 
 
 class Vacant:
-    """An open table to which nobody has come; for whoever goes on looking, what it is from then on."""
+    """An open table to which nobody has come; once somebody has, it stands for the real one."""
 
     def __init__(self, game: Game[Any, Any], opened: Mapping[str, Held]) -> None:
         self.game = game
@@ -55,7 +55,7 @@ class Vacant:
 
 
 class Shown(Mapping[str, Held]):
-    """By name: what was opened, in that order, and then the open tables that wait for their first bot."""
+    """By name: tournaments in the order of opening, then open tables that wait for their first bot."""
 
     def __init__(self, opened: Mapping[str, Held]) -> None:
         self._opened = opened

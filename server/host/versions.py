@@ -5,7 +5,7 @@ together with all versions of all others, from the latest matches of a game. Whe
 for a bot, it is that of its latest version.
 
 Ratings are worked out when somebody asks and something has changed, away from the loop, at most once a
-second for each game and with as much rest as work. Whoever asks meanwhile is given those before.
+second for each game and with as much rest as work. Those who ask meanwhile get the earlier ratings.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -24,12 +24,12 @@ from tournament.record import Record
 from tournament.skill import says_something
 from tournament.strength import Strength, strengths
 
-OWN = 20_000  # matches of a bot in a tournament, the latest, that are added up
-RATED = 20_000  # matches of a game, the latest, that ratings are made of
-LISTED = 50  # versions of a bot, the latest: it may call itself something else in each match
-EVERY = 1.0  # seconds between two workings-out for a game, at the least
-WAIT = 2.0  # seconds that somebody waits for those of now
-BETWEEN = "\n"  # a name and a version: neither has it
+OWN = 20_000  # the latest matches of a bot in a tournament, which are added up
+RATED = 20_000  # the latest matches of a game, from which ratings are made
+LISTED = 50  # the latest versions of a bot: it may call itself something else in each match
+EVERY = 1.0  # seconds between two computations for a game, at the least
+WAIT = 2.0  # seconds to wait for current ratings
+BETWEEN = "\n"  # a name and a version; neither contains it
 
 Run = Callable[[Callable[[], Any]], Awaitable[Any]]
 Rated = Mapping[str, Strength]  # by name and version
@@ -45,7 +45,7 @@ class Version(Struct, frozen=True):
     losses: int
     points: float
     latest: float | None  # wall time at which its latest match ended
-    rating: float | None  # None: nothing that it has played says anything of strength
+    rating: float | None  # None: nothing that it has played says anything about strength
     interval: tuple[float, float] | None
 
 
@@ -57,13 +57,13 @@ class Tally(Struct):
 
 
 class Known:
-    """Of one game: the latest ratings, and of what they are."""
+    """The latest ratings for one game, and the results that they are from."""
 
     def __init__(self) -> None:
         self.ratings: Rated = {}
         self.stamp: object = None
         self.making = False
-        self.rested = 0.0  # when they may be worked out again
+        self.rested = 0.0  # when ratings may be worked out again
         self.news = trio.Event()  # set when they have been worked out, or could not be
 
 
@@ -71,19 +71,19 @@ class Versions:
     def __init__(self, guard: Callable[[], Guard], run: Run) -> None:
         """`guard` is where work is started; `run` does it where it holds up nobody."""
         self.index = Index()
-        self.made = 0  # workings-out so far
+        self.made = 0  # computations so far
         self._guard = guard
         self._run = run
         self._of: dict[str, Known] = {}
 
     async def ratings(self, game: str, records: Sequence[Record]) -> Rated:
-        """Of all versions of all bots, as of now; the latest there are, if that takes long.
+        """The current ratings of all versions of all bots, or the latest there are, if that takes long.
 
         `records` are those of that game.
         """
         known, stamp = self._of.setdefault(game, Known()), _stamp(records)
         with trio.move_on_after(WAIT):
-            for _ in range(2):  # what is being made may be older
+            for _ in range(2):  # the ratings under way may be of older results
                 if known.stamp != stamp:
                     if not known.making:
                         known.making = True
@@ -107,7 +107,7 @@ class Versions:
             known.news = trio.Event()
 
     async def of_games(self, name: str, records: Sequence[Record]) -> Mapping[str, Rated]:
-        """The ratings of the games in which somebody of that name has entered a tournament."""
+        """The ratings for the games in which a bot of that name has entered a tournament."""
         games = dict.fromkeys(record.opened.game for record in records if name in record.entrants)
         return {
             game: await self.ratings(game, [each for each in records if each.opened.game == game])
@@ -130,7 +130,7 @@ def rated(records: Sequence[Record]) -> Rated:
 
 
 def backwards(records: Sequence[Record]) -> Iterator[tuple[Record, Result]]:
-    """The results that say something of strength, the latest first."""
+    """The results that say something about strength, the latest first."""
     for record in reversed(records):
         taken_back = set[int]()
         for end in range(len(record.results.decisions), 0, -PIECE):
@@ -144,7 +144,7 @@ def backwards(records: Sequence[Record]) -> Iterator[tuple[Record, Result]]:
 
 
 def versions(name: str, found: Found, ratings: Rated) -> list[Version]:
-    """Those of a bot, the latest first, by its latest matches in these records."""
+    """The versions of a bot, the latest first, by its latest matches in these records."""
     tallies: dict[str | None, Tally] = {}
     for record, numbers in found:
         for number in numbers[-OWN:]:
@@ -185,7 +185,7 @@ def _version(version: str | None, tally: Tally, strength: Strength | None) -> Ve
 
 
 def _is_out(record: Record, result: Result) -> bool:
-    """Whether it counts no more, because somebody withdrew or was disqualified."""
+    """Whether a result no longer counts, because a player withdrew or was disqualified."""
     out = record.annulled | record.disqualified
     return bool(out) and not out.isdisjoint(result.pairing.names)
 

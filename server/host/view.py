@@ -1,7 +1,7 @@
 """What pages, readers of the API and streams need of a host: to look, and to change nothing.
 
 Two classes fit. `Host` is where the matches are played. `Mirror`, in another process,
-follows what a host keeps and tells (`server/show/mirror.py`). So whatever is only looked at is
+follows what a host keeps and tells (`server/show/mirror.py`). So code that only looks is
 written once, and the loop that plays need not do the work.
 """
 
@@ -26,11 +26,11 @@ class Here(Struct, frozen=True):
     """The bots that are present in a tournament."""
 
     count: int = 0
-    names: tuple[str, ...] = ()  # some of them, in the order of the alphabet
+    names: tuple[str, ...] = ()  # some of them, in alphabetical order
 
 
 class Held(Protocol):
-    """A tournament, as it is seen."""
+    """A tournament, as others see it."""
 
     @property
     def record(self) -> Record: ...
@@ -38,7 +38,7 @@ class Held(Protocol):
     def game(self) -> Game[Any, Any]: ...
     @property
     def matches(self) -> Mapping[str, Match]:
-        """Those in play, by name."""
+        """The matches in play, by name."""
         ...
 
     def eta(self) -> float | None:
@@ -46,7 +46,7 @@ class Held(Protocol):
         ...
 
     def missing(self) -> Sequence[Missing]:
-        """Who is awaited and not here."""
+        """The entrants that are awaited and not here."""
         ...
 
     async def concluded(self, match: str) -> Concluded:
@@ -58,7 +58,7 @@ class Held(Protocol):
         ...
 
     async def entries(self, after: int = 0) -> Sequence[Entry]:
-        """A page of its facts as they are kept: those with a greater number."""
+        """A page of its facts as they are kept: those with numbers greater than `after`."""
         ...
 
 
@@ -71,7 +71,7 @@ class View(Protocol):
     def tournaments(self) -> Mapping[str, Held]: ...
     @property
     def shown(self) -> Mapping[str, Held]:
-        """The same, with the open tables to which nobody has come yet."""
+        """The tournaments, with the open tables to which nobody has come yet."""
         ...
 
     @property
@@ -81,12 +81,12 @@ class View(Protocol):
 
     @property
     def on_fact(self) -> list[Told]:
-        """Whoever is called with every fact, once it is safe."""
+        """The functions that are called with every fact, once it is safe."""
         ...
 
     @property
     def on_begun(self) -> list[Begun]:
-        """Whoever is called with every match that begins."""
+        """The functions that are called with every match that begins."""
         ...
 
     @property
@@ -110,5 +110,5 @@ class View(Protocol):
         ...
 
     def here(self, tournament: str) -> Here:
-        """The bots that are present there."""
+        """The bots that are present in a tournament."""
         ...

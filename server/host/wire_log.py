@@ -1,9 +1,9 @@
 """What bots and host said to each other in the latest matches, message by message, for the bots' authors.
 
-Kept in memory and nowhere else, within `limits.wire_log_*`, until the host stops
-or newer matches need the room. A door calls `heard` and `told` for every message
-of a match, so these do next to nothing. Only bytes and times are kept:
-nothing here holds on to a match, a player or a connection.
+They are kept in memory and nowhere else, within `limits.wire_log_*`, until the
+host stops or newer matches need the room. A door calls `heard` and `told` for
+every message of a match, so these do next to nothing. Only bytes and times are
+kept: nothing here holds on to a match, a player or a connection.
 
 `server/host/wire_reader.py` decides who may read it and how it is shown.
 """
@@ -35,10 +35,10 @@ class Message(Struct, frozen=True, array_like=True, gc=False):
 
 
 class Taped(Struct, frozen=True, array_like=True):
-    """What was noted on a tape, to be repeated on another one."""
+    """What was noted on a tape, to be copied to another one."""
 
     messages: tuple[Message, ...] = ()
-    omitted: int = 0  # before these
+    omitted: int = 0  # messages before these
 
 
 class Tape:
@@ -55,7 +55,7 @@ class Tape:
         self._kept_by = kept_by
         self._now = trio.current_time if kept_by is None else trio.lowlevel.current_clock().current_time
         self._size = 0  # bytes that the messages may take up so far …
-        self._room = 0  # … and how many are left of these: too few for any message that has to be cut
+        self._room = 0  # … and how many of these are left: too few for any message that has to be cut
 
     def heard(self, text: bytes, at: float) -> None:
         """The bot has said something, which arrived at `at`."""
@@ -67,7 +67,7 @@ class Tape:
             self.messages.append(Message(at, True, text))
 
     def told(self, text: bytes, at: float | None = None) -> None:
-        """The bot is being told something; now, if nobody knows when."""
+        """The bot is being told something, at that time or now."""
         if at is None:
             at = self._now()
         room = self._room - len(text) - BESIDES
@@ -82,7 +82,7 @@ class Tape:
         return Taped(tuple(self.messages), self.omitted)
 
     def repeat(self, taped: Taped) -> None:
-        """Note what was noted elsewhere."""
+        """Copy what was noted on another tape."""
         if self._kept_by is not None:
             self.omitted += taped.omitted
         for each in taped.messages:
@@ -128,7 +128,7 @@ class Tape:
             log.make_room()
 
 
-NO_TAPE = Tape(None, "", 0.0, None)  # for whoever is not playing a match: it keeps nothing
+NO_TAPE = Tape(None, "", 0.0, None)  # for bots that are not playing a match: it keeps nothing
 
 
 class WireLog:
@@ -138,12 +138,12 @@ class WireLog:
         self.longest = limits.wire_log_message_bytes
         self.most_of_a_seat = limits.wire_log_seat_bytes
         self.most = limits.wire_log_bytes
-        self.size = 0  # bytes, of all that is kept
+        self.size = 0  # bytes of all that is kept
         self._matches: dict[str, dict[int, Tape]] = {}  # by name, in the order of their beginning
-        self._erased = float("-inf")  # when the latest match began that was erased
+        self._erased = float("-inf")  # when the latest of the erased matches began
 
     def tape(self, seat: Seat, visit: Visit | None) -> Tape:
-        """Where a door notes what is said over that seat; a bot that comes back gets the same tape."""
+        """The tape on which a door notes what is said over a seat; a bot that comes back gets the same."""
         match = seat.match
         kept = self._matches.get(match.name, {}).get(seat.index)
         if kept is not None:
@@ -163,7 +163,7 @@ class WireLog:
         return self._matches.get(match, {})
 
     def make_room(self) -> None:
-        """Erase the oldest matches, as many as it takes."""
+        """Erase as many of the oldest matches as it takes."""
         while self.size > self.most and self._matches:
             tapes = self._matches.pop(next(iter(self._matches)))
             self._erased = max(self._erased, *(tape.began for tape in tapes.values()))

@@ -1,8 +1,8 @@
 """Who may read what was said in a match, and how it is shown.
 
 A bot's author, who has the token that the bot came with, may read that bot's
-side; the organiser may read both. Tokens in it are cut short, so that a
-screenshot gives none away.
+side; the organiser may read both. Tokens are cut short, so that a screenshot
+gives none away.
 """
 
 import hmac
@@ -30,7 +30,7 @@ _ID = re.compile(r'("id":")([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9
 
 
 class Unreadable(Exception):
-    """Somebody may not read it, or nobody can. The message is for whoever asked."""
+    """A match that the one who asks may not read, or that nobody can. The message is for whoever asked."""
 
 
 class NoToken(Unreadable):
@@ -110,7 +110,7 @@ def _cut(found: re.Match[str]) -> str:
 
 
 def escaped(text: str) -> str:
-    """The text with characters that cannot be seen written as in programs."""
+    """The text with invisible characters escaped, as in programs."""
     return "".join(
         letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text
     )

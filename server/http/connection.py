@@ -1,7 +1,7 @@
 """One client's HTTP connection: requests in, answers out in the same order, one at a time.
 
 If the application answers at once, there is no task switch between reading the
-request and writing the response: whoever reads a request calls the application and
+request and writing the response: the task that reads a request calls the application and
 writes what it returns. Requests that a client sends ahead wait, within bounds.
 
 Everything except reading is a plain call; `server/http/service.py` watches the deadline.
@@ -52,7 +52,7 @@ class Shared(Protocol):
 
 
 class Admitted(Protocol):
-    """What is known of who is at the other end; `server/net/listening.py` has those that were admitted."""
+    """What is known of the client; `server/net/listening.py` has those that were admitted."""
 
     @property
     def proxied(self) -> bool: ...
@@ -100,18 +100,18 @@ class Connection(Answers):
         self._wire = wire
         self._outbox = Outbox(wire, http.guard, http.limits)
         self._requests = Requests(http.limits, http.room, wire.peer, wire.secure)
-        self._arrived = trio.current_time()  # when the bytes that they were fed last arrived
+        self._arrived = trio.current_time()  # when the latest bytes arrived
         self._stage = "idle"  # what the client was in the middle of when its deadline was set
-        self._exchange: Exchange | None = None  # the one that is to be answered …
-        self._streaming = False  # … and is being answered bit by bit …
-        self._chunked = True  # … in chunks, or, for clients that know none, until the connection ends
+        self._exchange: Exchange | None = None  # the request to be answered …
+        self._streaming = False  # … whether it is being answered bit by bit …
+        self._chunked = True  # … in chunks or, for clients that do not know these, until the connection ends
         self._waiting = Pipelined(ahead) if ahead else None  # what came meanwhile
         self._advancing = False
         self._turn: trio.Event | None = None  # set when the answer has been given
-        self._parting = False  # all was said; the client may still be reading
+        self._parting = False  # everything was sent; the client may still be reading
         self._visitor = visitor
         self._objection = None if visitor is None else visitor.objection  # to how a request names the host
-        self._named = ""  # the last name to which there was none
+        self._named = ""  # the last name to which there was no objection
         self._proxy = visitor if visitor is not None and visitor.proxied else None  # says who is behind it
         self.deadline = self._arrived + http.limits.head_seconds
 
@@ -174,11 +174,11 @@ class Connection(Answers):
         ahead = [(left, self._arrived)] if left else []
         ahead += self._waiting or ()
         self._waiting = None
-        self._streaming = True  # nobody answers it here
+        self._streaming = True  # it is not answered here
         return Loan(self, self._wire, passed, exchange.request, (request, exchange.request.arrived), ahead)
 
     def resume(self, ahead: Sequence[Piece], answer: Response | None, *, last: bool = False) -> None:
-        """It was lent and is back: go on with what was read, after `answer`, if nobody gave one elsewhere."""
+        """Go on, back from a loan, with what was read, after `answer`, if the request has none yet."""
         exchange, self._streaming = self._exchange, False
         if self._parting or exchange is None:
             return
@@ -211,7 +211,7 @@ class Connection(Answers):
         return False
 
     def _over(self, last: bool) -> None:
-        """The request is answered; the next may have its turn, if this was not the last."""
+        """The request is answered; the next one gets its turn, unless this was the last."""
         if self._exchange is not None:
             self._exchange.end()
         self._exchange = None
@@ -248,7 +248,7 @@ class Connection(Answers):
             self._outbox.cut("it sent too much while a request was not answered")
 
     def _advance(self, now: float) -> None:
-        """Serve requests until one is not answered at once, or no other is complete."""
+        """Serve requests until one is not answered at once, or no further one is complete."""
         served = False
         self._advancing = True
         try:
@@ -269,7 +269,7 @@ class Connection(Answers):
             self._set_deadline(now, served)
 
     def _set_deadline(self, now: float, served: bool) -> None:
-        """How long the client has for what it is in the middle of. A trickle of bytes does not prolong it."""
+        """Set the time that the client has for its present stage. A trickle of bytes does not prolong it."""
         stage, limits = self._requests.stage, self._http.limits
         if self._exchange is not None:
             self.deadline = math.inf
@@ -337,7 +337,7 @@ class Connection(Answers):
     # How it ends.
 
     async def _finish(self) -> None:
-        """The client has ended its side. Whoever holds its request is told, and may answer for a moment."""
+        """The client has ended its side. The holder of its request is told, and may answer for a moment."""
         limits = self._http.limits
         with trio.move_on_after(limits.linger_seconds):
             while not self._parting:
@@ -375,16 +375,16 @@ class Connection(Answers):
             self._refuse(HttpError(408, "the request did not come to its end in time"))
 
     def drain(self, why: str) -> None:
-        """End when idle; a request that waits is answered, to be made again when the host is back."""
+        """End when idle. A request that waits is answered: the client may repeat it when the host is back."""
         if (exchange := self._exchange) is not None and not self._streaming:
-            self._lose(exchange)  # before the answer, after which nobody is told
+            self._lose(exchange)  # before the answer, because after it nobody is told
             self.respond(exchange, json_response(503, {"error": why}))
         elif self._exchange is None and not self._parting and self._requests.stage == "idle":
             self._part()
 
 
 def _with_when(response: Response) -> Response:
-    """Whoever is told that something is not there just now is told when to try again."""
+    """The response, which also says when to try again."""
     if RETRY_LATER[0] in dict(response.headers + response.own):
         return response
     return replace(response, own=(*response.own, RETRY_LATER))

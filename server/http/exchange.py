@@ -1,8 +1,8 @@
 """One HTTP request and the right to answer it: what an application sees of HTTP.
 
-An application is one function of an `Exchange`. It answers at once; or it keeps
-the exchange, so that somebody else can answer minutes later and from anywhere; or it
-opens a stream. If it has to wait itself, it is async. It may raise `HttpError` for a
+An application is one function of an `Exchange`. It answers at once; or it keeps the
+exchange, so that other code can answer minutes later and from anywhere; or it opens
+a stream. If it has to wait itself, it is async. It may raise `HttpError` for a
 request that it cannot answer. Connections are in `server/http/service.py`.
 """
 
@@ -16,7 +16,7 @@ App = Callable[["Exchange"], Awaitable[object] | None]
 
 
 class Answers(Protocol):
-    """What an exchange asks of its connection. Only the exchange whose turn it is gets anything through."""
+    """What an exchange asks of its connection. Only the exchange whose turn it is can send anything."""
 
     def respond(self, exchange: "Exchange", response: Response) -> None: ...
     def open(self, exchange: "Exchange", status: int, headers: Headers) -> None: ...
@@ -29,7 +29,7 @@ class Answers(Protocol):
 
 
 class Exchange:
-    """One request, and the right to answer it: once, whole or bit by bit, by whoever holds this.
+    """One request, and the right to answer it: once, whole or bit by bit.
 
     `gone` says that the client has hung up. Answering it anyway does no harm. `shared` is set before there
     is an answer, if pages of any site may read it.
@@ -46,9 +46,9 @@ class Exchange:
         self._connection = connection
 
     def respond(self, response: Response) -> None:
-        """Answer. A second answer raises RuntimeError: it would be taken for that to the next request.
+        """Answer. A second answer raises RuntimeError: the client would take it for that to the next request.
 
-        What is longer than `limits.outbox_bytes` is to be streamed, in pieces.
+        Answers longer than `limits.outbox_bytes` have to be streamed, in pieces.
         """
         self._connection.respond(self, response)
 
@@ -65,18 +65,18 @@ class Exchange:
             self.callbacks += (callback,)
 
     def end(self) -> None:
-        """The answer is complete. Whoever holds this, or its stream, is often one of the callbacks."""
+        """The answer is complete. Drop the callbacks, which often hold this, or its stream."""
         self.over, self.callbacks = True, ()
 
     async def preceded(self) -> bool:
-        """Wait until the client has taken all earlier answers. False when it is gone."""
+        """Wait until the client has taken all earlier answers; False if it is gone."""
         return await self._connection.drained(self)
 
     def lend(self) -> Loan | None:
-        """Leave this request, and the connection with it, to somebody else; None if that cannot be now.
+        """Leave this request, and the connection with it, to another process; None if that cannot be now.
 
-        It can be when the client has taken all earlier answers. Until the connection is back, or this was
-        answered after all, the loan is the way to it.
+        It can when the client has taken all earlier answers. Until the connection is back, or this was
+        answered after all, it is reached through the loan.
         """
         return self._connection.lend(self)
 
@@ -106,7 +106,7 @@ class Chunks:
     async def drained(self) -> bool:
         """Wait until the client has taken what was put: between the pieces of a long answer.
 
-        False when it is gone. A client that takes nothing for too long is cut off.
+        False if it is gone. A client that takes nothing for too long is cut off.
         """
         return await self._connection.drained(self.exchange)
 

@@ -1,7 +1,7 @@
 """The head of an HTTP/1.1 request: request line and headers, from bytes to a value.
 
 llhttp, through httptools, reads only the head, and only when all of it is there.
-Around it is the narrowest reading of RFC 9112: whatever two servers might
+Around it is the narrowest reading of RFC 9112: anything that two servers might
 understand differently is refused, because what one of them takes for a body the
 other may take for a request. Old clients lose nothing by that: none was found that
 sends any of this.
@@ -27,15 +27,15 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 Address = tuple[str, Mapping[str, str], str]  # path, query, and the query as it was written
 RequestLine = tuple[str, bytes, bool]  # method, target, and whether it is HTTP/1.0
 RETRY_SOON = ("Retry-After", "1")  # seconds
-RETRY_LATER = ("Retry-After", "5")  # in which a host starts again
+RETRY_LATER = ("Retry-After", "5")  # enough for a host to start again
 KNOWN = 1024  # lines of each kind that are remembered: a bot sends most of them with every move of a match
 ESCAPED_SLASH = "\x1f"  # in a path, where it parts nothing; no path holds this otherwise
 PLAIN = 1024  # bytes of a head that is put together from its lines, each of which may be remembered
 
 _TOKEN = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}"
 _REQUEST_LINE = re.compile(_TOKEN.join((b"(", rb") ([!-~]+) HTTP/([0-9]\.[0-9])")))
-_BEGUN_LINE = re.compile(_TOKEN + rb"( [ -~]*)?")  # what may yet become one
-_LINE_BESIDE_TARGET = 50  # bytes: a method, the version and blanks
+_BEGUN_LINE = re.compile(_TOKEN + rb"( [ -~]*)?")  # what may yet become a request line
+_LINE_BESIDE_TARGET = 50  # bytes: a method, the version and spaces
 _HOST = re.compile(r"[0-9A-Za-z._~!$&'()*+,;=:%\[\]-]*")
 _ABSOLUTE = re.compile(rb"https?://[^/?]+", re.IGNORECASE)
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
@@ -56,7 +56,7 @@ _PLAIN_VALUES: Mapping[str, re.Pattern[str]] = {  # of the headers that say some
 
 
 class HttpError(Exception):
-    """The client's fault: it is answered with `status` and the message, a sentence for its author.
+    """The client's fault: the answer has `status` and the message, a sentence for the client's author.
 
     After it nobody knows where the next request begins, so the connection ends.
     """
@@ -68,7 +68,7 @@ class HttpError(Exception):
 
 
 def told_of(error: Exception) -> HttpError:
-    """What a client is told of what an application raised over its request."""
+    """The error that a client is told when an application raised `error` over its request."""
     if isinstance(error, HttpError):
         return error
     if isinstance(error, Moved):
@@ -77,7 +77,7 @@ def told_of(error: Exception) -> HttpError:
 
 
 class _NotPlain(Exception):
-    """It takes the whole head to say what a line means, or whether it may be there."""
+    """A line whose meaning, or whether it is allowed, depends on the whole head."""
 
 
 class Head(Struct, frozen=True):
@@ -88,14 +88,14 @@ class Head(Struct, frozen=True):
     query: Mapping[str, str]
     asked: str  # the query as it was written
     headers: Mapping[str, str]
-    length: int | None  # of the body; None where it comes in chunks
+    length: int | None  # of the body; None if it comes in chunks
     old: bool  # HTTP/1.0: the client knows no chunks
     last: bool  # the client wants no answer after this one
-    waits: bool  # the client sends its body when it is told that it may
+    waits: bool  # the client sends its body only when told that it may
 
 
 def check_begun(begun: bytes, limits: Limits) -> RequestLine | None:
-    """Refuse what can no longer become a head, at the earliest: `begun` is its beginning, or all of it."""
+    """Refuse, as early as possible, what can no longer become a head; `begun` is all or the start of it."""
     end, found = begun.find(b"\r\n"), None
     if end >= 0:
         found = _request_line(begun[:end], limits.target_bytes)
@@ -109,12 +109,12 @@ def check_begun(begun: bytes, limits: Limits) -> RequestLine | None:
 
 
 def read_head(raw: bytes, limits: Limits) -> Head:
-    """The head that `raw` is, all of it, with the empty line that ends it."""
+    """The head in `raw`, which is all of it, including the empty line that ends it."""
     return _plain(raw, limits) or _careful(raw, limits)
 
 
 def _plain(raw: bytes, limits: Limits) -> Head | None:
-    """The same in less time, if each line is plain by itself; None if one is not."""
+    """The head, read faster, if each line is plain by itself; None if one is not."""
     if len(raw) > PLAIN or len(raw) > limits.head_bytes or not raw.endswith(b"\r\n\r\n"):
         return None
     line, *lines = raw[:-4].split(b"\r\n")
@@ -174,7 +174,7 @@ def _careful(raw: bytes, limits: Limits) -> Head:
 
 
 def form(pairs: bytes) -> dict[str, str]:
-    """`a=1&b=x+y`, as addresses and forms write it. Of a name that comes twice, the last."""
+    """The values in `a=1&b=x+y`, as addresses and forms write it; the last one, if a name comes twice."""
     found: dict[str, str] = {}
     for pair in pairs.split(b"&") if pairs else ():
         if pair:
@@ -215,7 +215,7 @@ def _no_request(line: bytes) -> HttpError:
 
 
 def _headers(raw: bytes, limits: Limits) -> dict[str, str]:
-    """Names in lower case; of a name that comes twice the values are joined, where that can be right."""
+    """Headers by name in lower case; if a name comes twice, its values are joined where that can be right."""
     ended = _Ended()
     try:
         httptools.HttpRequestParser(ended).feed_data(raw)

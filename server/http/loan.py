@@ -1,7 +1,8 @@
-"""A connection that somebody else serves for a while: all that they need of it, and the way back.
+"""A connection that another process serves for a while: all that it needs for that, and the way back.
 
 It is lent with a request that is not answered yet, when nothing else is on its way. It comes
-back with a request that they do not answer; or because it has ended; or because they are gone.
+back with a request that the other process does not answer; or because it has ended; or because
+the other process is gone.
 """
 
 import socket
@@ -36,22 +37,22 @@ class Loan:
         self._lender = lender
         self._wire = wire
         self._ahead = ahead
-        self.passed = passed  # to be served by them through a descriptor of their own
+        self.passed = passed  # served by the other process through its own descriptor
         self.request = request
         self.pieces = (begun, *ahead)  # bytes of the request, and what was read after it
 
     def back(self, pieces: Sequence[Piece], now: float) -> None:
-        """They have answered all before these."""
+        """The other process has answered everything before these pieces."""
         left = self._wire.take_back()
         self._lender.resume([*pieces, (left, now)] if left else pieces, None)
 
     def untouched(self, answer: Response) -> None:
-        """They could not have it, so this answers."""
+        """The other process could not take the connection, so `answer` is sent here."""
         self._wire.take_back()
         self._lender.resume(self._ahead, answer)
 
     def lost(self, answer: Response, now: float) -> None:
-        """They are gone. This answers, unless they had begun to: then the client loses the connection."""
+        """The other process is gone. Send `answer`, unless it had begun one: then end the connection."""
         written, read = self._wire.used()
         left = self._wire.take_back()
         if written:
@@ -62,11 +63,11 @@ class Loan:
             self._lender.resume([*self._ahead, (left, now)] if left else self._ahead, answer)
 
     def close(self) -> None:
-        """It has ended."""
+        """The connection has ended."""
         self._wire.close()
 
     def leave(self) -> None:
-        """They keep it: close this end's descriptor and nothing else."""
+        """The other process keeps the connection: close this end's descriptor and nothing else."""
         self._wire.take_back()
         self._wire.close()
 

@@ -1,9 +1,9 @@
 """Where a request comes from: which page in a browser sent it, and whether this machine itself did.
 
-Pages of any site may play here. What has the host call somebody, or rests on an
-organiser's rights, may only be asked by pages of the host itself and of sites that the
-organiser lists. A browser says in headers that no page can forge which page sends a
-request; whatever says nothing of it is no browser, or an old one.
+Pages of any site may play here. Requests that make the host call somebody, or that
+need an organiser's rights, may only come from pages of the host itself and of sites
+that the organiser lists. A browser says in headers that no page can forge which page
+sends a request; a client that does not say so is no browser, or an old one.
 
 Pure functions of a request.
 """
@@ -29,14 +29,14 @@ class Origins:
         self.listed = frozenset(map(_checked, listed))
 
     def foreign(self, request: Request) -> str:
-        """Which other site a request was sent from, as its browser says; "" where it was not."""
+        """The other site from which a request was sent, as its browser says; "" if there is none."""
         headers = request.headers
         site, origin = headers.get("sec-fetch-site"), headers.get("origin")
         if origin is not None and origin.lower() in self.listed:
             return ""
         if site not in (None, "same-origin", "none"):
             return f"another site (Sec-Fetch-Site: {site[:20]})" if origin is None else _shown(origin)
-        if origin is None or (site, origin) == ("same-origin", "null"):  # null: pages here tell no referrer
+        if origin is None or (site, origin) == ("same-origin", "null"):  # null: pages here send no referrer
             return ""
         found = ORIGIN.fullmatch(origin.lower())
         downgraded = request.secure and found is not None and found["scheme"] != "https"
@@ -54,10 +54,10 @@ class Origins:
 
 
 def is_from_here(request: Request) -> bool:
-    """Whether somebody on this machine connected directly, and no proxy passed the request on.
+    """Whether the client is on this machine and connected directly, not through a proxy.
 
-    A proxy need not say that it is one. One that says nothing is told by the public name that it passes on,
-    or by HTTP/1.0, which nginx speaks unless it is told otherwise.
+    A proxy need not say that it is one. A silent one is recognised by the public name that it passes on, or
+    by HTTP/1.0, which nginx speaks by default.
     """
     headers = request.headers
     own = is_loopback(request.peer) and is_this_machine(headers.get("host", ""))

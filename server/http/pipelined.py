@@ -26,7 +26,7 @@ class Pipelined:
         self.size += len(received)
 
     def take(self) -> Piece:
-        """What was read first."""
+        """Take the piece that was read first."""
         received, arrived = self._pieces.popleft()
         self.size -= len(received)
         return received, arrived

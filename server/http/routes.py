@@ -1,4 +1,4 @@
-"""Which door an HTTP request goes to, by the first part of its path.
+"""Routing: the door to which an HTTP request goes, by the first part of its path.
 
 A door for HTTP is an object with `paths`, the first parts that it serves, and
 `answer`, an application. Pages are for reading, some of them at first parts that also
@@ -72,7 +72,7 @@ class Shows(Protocol):
 
 
 def routed(doors: Iterable[HttpDoor], pages: Shows | None = None, origins: Origins = NO_ORIGINS) -> App:
-    """One application made of several doors. Pages of `origins` may use all of what pages may use at all."""
+    """One application made of several doors. Pages of `origins` may use all that any page may use."""
     doors = tuple(doors)
     by_path = {path: (door, _shared(door)) for door in doors for path in door.paths}
     door_at_root = "" in by_path
@@ -120,7 +120,7 @@ def spelling_of(doors: Iterable[HttpDoor]) -> Spelling:
 
 
 def is_page(request: Request, shows: Callable[[str], bool], *, door_at_root: bool) -> bool:
-    """Whether a request that reads is for a page; at the root, if a door has it too, only a browser's is."""
+    """Whether a reading request is for a page; at the root, if a door has it too, only a browser's is."""
     path = request.path
     return shows(path) and (path != "/" or not door_at_root or _asks_for_page(request))
 
@@ -130,7 +130,7 @@ def _shared(door: HttpDoor) -> Sharing:
 
 
 def _asks_for_page(request: Request) -> bool:
-    """Whether a browser asks; a client that takes anything (`*/*`) is a program."""
+    """Whether the client is a browser; one that accepts anything (`*/*`) is a program."""
     return "text/html" in request.headers.get("accept", "").lower()
 
 

@@ -3,8 +3,8 @@
 Not here: routes, JSON, logins. What an application sees is in
 `server/http/exchange.py`, what happens on a connection in
 `server/http/connection.py`, what requests and answers look like in
-`server/http/wire.py`. Responses have no Date and no Server header: nobody caches
-by the first, and the second helps only attackers. HTTP/2 is a proxy's job.
+`server/http/wire.py`. Responses have no Date and no Server header: no cache
+needs the first, and the second helps only attackers. HTTP/2 is a proxy's job.
 """
 
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ class Http(Shared):
         app: App | None = None,
         ahead: Sequence[Piece] = (),
     ) -> None:
-        """Serve one connection to its end: by its own `app`, if it has one, from what was read `ahead` on."""
+        """Serve one connection to its end, by its own `app`, if it has one, from bytes read `ahead` on."""
         connection = Connection(self, wire, visitor, app, ahead)
         self._connections[connection] = None
         if not self._sweeping:
@@ -58,7 +58,7 @@ class Http(Shared):
             del self._connections[connection]
 
     def drain(self, why: str) -> None:
-        """Close what is idle now, and every other connection after its answer: 503 and `why` if it waits."""
+        """Close idle connections now, and others after their answers: 503 and `why` for those that wait."""
         self.draining = True
         for connection in tuple(self._connections):
             connection.drain(why)

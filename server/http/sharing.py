@@ -16,9 +16,9 @@ from msgspec import Struct
 from server.http.head import METHODS
 from server.http.wire import Request, Response, refused
 
-HEADERS = "Content-Type, Last-Event-ID, X-Turn-Token"  # that a page may set besides those it always may
+HEADERS = "Content-Type, Last-Event-ID, X-Turn-Token"  # a page may set these beside those it always may
 WITH_TOKEN = f"{HEADERS}, Authorization"
-KEPT = "7200"  # seconds for which a browser remembers a permission; Chromium does for no longer
+KEPT = "7200"  # seconds for which a browser remembers a permission; Chromium's longest
 
 READS = frozenset({"GET", "HEAD"})
 
@@ -26,20 +26,20 @@ READS = frozenset({"GET", "HEAD"})
 class Sharing(Struct, frozen=True):
     """What a door shares with pages of other sites."""
 
-    answers: frozenset[str] = frozenset()  # the methods whose answers they may read
-    methods: str = ""  # that they are told they may use
-    tokens: re.Pattern[str] | None = None  # the paths where they may say who they are by a token
+    answers: frozenset[str] = frozenset()  # the methods whose answers pages may read
+    methods: str = ""  # the methods that pages are told they may use
+    tokens: re.Pattern[str] | None = None  # the paths at which pages may identify themselves by a token
 
 
 NOTHING = Sharing()
-BOTS = Sharing(METHODS, "GET, HEAD, POST")  # everything, refusals of odd methods included
+BOTS = Sharing(METHODS, "GET, HEAD, POST")  # everything, including refusals of odd methods
 
 
 TRUSTED = Sharing(METHODS, "GET, HEAD, POST", re.compile(".*", re.DOTALL))  # sites that an organiser lists
 
 
 def reading(tokens: str) -> Sharing:
-    """For a door that is only read.
+    """The sharing of a door that is only read.
 
     A browser that was allowed a header at a path allows it there for a while, whatever the method. So
     `tokens` are paths at which nothing can be changed.
@@ -48,7 +48,7 @@ def reading(tokens: str) -> Sharing:
 
 
 def preflight(request: Request, sharing: Sharing) -> Response:
-    """The answer to OPTIONS, which may be a browser's question whether a page may ask something else."""
+    """The answer to OPTIONS, by which a browser may ask whether a page may send another request."""
     asked = request.headers.get("access-control-request-method")
     if asked is not None and asked not in sharing.answers:
         return refused(403, f"a page of another site may use {sharing.methods} here, not {asked[:20]}")

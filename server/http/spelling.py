@@ -1,4 +1,4 @@
-"""How old paths may be spelt: with capitals in the part that is fixed, and with a slash at the end.
+"""How old paths may be spelt: with capitals in the fixed part, and with a slash at the end.
 
 The old systems accepted both, so there are bots that write both. A door declares
 its old paths, such as `/evaluations/*`, where `*` stands for an id: ids keep
@@ -20,7 +20,7 @@ class Spelling:
         self._paths = [path.split("/")[1:] for path in paths]
 
     def right(self, path: str) -> str | None:
-        """How an old path ought to be written; None if it is written so, or if it is none of them."""
+        """The right spelling of an old path; None if it is right already, or not an old path."""
         if not path.endswith("/") and path == path.lower():
             return None  # as nearly always
         parts = path.split("/")[1:]
@@ -35,7 +35,7 @@ class Spelling:
         return None
 
     def rightly(self, request: Request) -> Request:
-        """A request as it ought to be written, for whoever looks what it is about."""
+        """The request with its path spelt rightly, for code that looks at what it is about."""
         right = self.right(request.path)
         return request if right is None else replace(request, path=right)
 

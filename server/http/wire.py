@@ -25,10 +25,10 @@ Room = Callable[[str, str], int]  # method and path → the longest body, in byt
 JSON: Headers = (("Content-Type", "application/json; charset=utf-8"), ("X-Content-Type-Options", "nosniff"))
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 LAST_CHUNK = b"0\r\n\r\n"
-_PLAIN = frozenset({"", "identity", "utf-8", "utf8"})  # some clients say the charset where the coding belongs
+_PLAIN = frozenset({"", "identity", "utf-8", "utf8"})  # some clients put the charset where the coding belongs
 _CLOSE = b"Connection: close\r\n"
 _SHARED = b"Access-Control-Allow-Origin: *\r\nAccess-Control-Expose-Headers: X-Turn-Token, Location\r\n"
-_ENDS = (  # of heads, by whether pages of any site may read the answer, and whether the connection ends
+_ENDS = (  # ends of heads, by whether pages of any site may read the answer, and whether the connection ends
     (b"\r\n", _CLOSE + b"\r\n"),
     (_SHARED + b"\r\n", _SHARED + _CLOSE + b"\r\n"),
 )
@@ -44,11 +44,11 @@ class Request(Struct, frozen=True):
 
     method: str
     path: str  # decoded, without the query
-    query: Mapping[str, str]  # decoded; of a name that comes twice, the last
-    headers: Mapping[str, str]  # names in lower case; of a name that comes twice all, joined by commas
+    query: Mapping[str, str]  # decoded; the last value, if a name comes twice
+    headers: Mapping[str, str]  # names in lower case; all values joined by commas, if a name comes twice
     body: bytes
     peer: str  # the client's address; "" when it is not known
-    arrived: float  # when the last byte of it was there, on trio's clock
+    arrived: float  # when its last byte arrived, on trio's clock
     secure: bool  # over TLS
     asked: str = ""  # the query as it was written
     old: bool = False  # HTTP/1.0
@@ -60,7 +60,7 @@ class Response(Struct, frozen=True):
     status: int = 200
     headers: Headers = ()
     body: bytes = b""
-    own: Headers = ()  # headers after those that only this answer has: caching them would be no use
+    own: Headers = ()  # headers that only this answer has, after the others: caching them would be no use
 
 
 def json_response(status: int, value: object, *headers: tuple[str, str]) -> Response:
@@ -90,7 +90,7 @@ class Requests:
     """The requests of one connection, one after the other.
 
     However the bytes are cut, the same requests come out, and then the same
-    `HttpError`; after that it is not to be asked again.
+    `HttpError`; after that, it must not be asked again.
     """
 
     __slots__ = (
@@ -113,23 +113,23 @@ class Requests:
         self._peer = peer
         self._secure = secure
         self._buffer = b""
-        self._scanned = 0  # how much of it is known to hold no end of a head
-        self._skipped = False  # the one empty line that may come before a request
-        self._raw = b""  # what `head` was read from: a bot sends the same head again and again
+        self._scanned = 0  # how much of what was fed is known not to contain the end of a head
+        self._skipped = False  # whether the one empty line that may come before a request was skipped
+        self._raw = b""  # the bytes of `head`: a bot sends the same head again and again
         self._body: bytearray | None = None  # of chunks, so far
         self.head: Head | None = None  # of the request that was read last, or is being read
         self.stage: Literal["idle", "head", "body"] = "idle"  # what the client is in the middle of
 
     @property
     def left(self) -> bool:
-        """Something was fed that no request has used up."""
+        """Whether something was fed that no request has used up."""
         return bool(self._buffer)
 
     def feed(self, received: bytes) -> None:
         self._buffer = self._buffer + received if self._buffer else received
 
     def give_up(self, body: bytes) -> tuple[bytes, bytes]:
-        """Bytes that make the last request again, whose body this is; and what was fed and not used."""
+        """Bytes that make up the last request again, with its `body`; and what was fed and not used."""
         head, left = self.head, self._buffer
         assert head is not None  # noqa: S101
         if head.length is None:
@@ -256,7 +256,7 @@ def written(
     start, end = _start(status, response.headers), _ENDS[shared][last]
     for name, value in response.own:
         start += _line(name, value)
-    if status in (204, 304):  # have no body, and must not speak of one
+    if status in (204, 304):  # these have no body, and must not mention one
         return start + end
     return b"%bContent-Length: %d\r\n%b%b" % (start, len(body), end, b"" if only_head else body)
 
@@ -267,7 +267,7 @@ def _start(status: int, headers: Headers) -> bytes:
 
 
 def _line(name: str, value: str) -> bytes:
-    """A header line. A line end within it would let somebody forge another answer."""
+    """A header line. A line end within it would let a stranger forge another answer."""
     line = f"{name}: {value}"
     if "\n" in line or "\r" in line:
         raise ValueError(f"a header of an answer holds a line end: {line!r}")

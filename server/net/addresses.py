@@ -1,4 +1,4 @@
-"""Which addresses that strangers give may be called, and which of them one customer has.
+"""Which addresses, given by strangers, may be called, and which addresses belong to one customer.
 
 Pure: nothing is looked up and nobody is called here.
 
@@ -24,10 +24,10 @@ _URL = re.compile(
 )
 _NOT_IN_URLS = frozenset("#\\")  # a fragment is never sent; some servers read a backslash as a slash
 
-# Ports above 1023 that are not called: a POST could do harm there, to a service that asks for no password.
+# Ports above 1023 that are not called: a POST could harm a service there that asks for no password.
 SERVICES = frozenset(
     {1433, 1521, 3306, 5432, 6379, 9042, 9200, 9300, 11211, 27017}  # databases and caches
-    | {2375, 2376, 2379, 2380, 6443, 8500, 10250, 10255}  # what commands containers
+    | {2375, 2376, 2379, 2380, 6443, 8500, 10250, 10255}  # control of containers
     | {1080, 1719, 1720, 1723, 3128, 5060, 5061}  # proxies, tunnels, telephony
     | {2049, 3389, 3659, 4045, 4190, 5672, 5900, 6566, 6679, 6697, 10080}  # files, screens, queues, chat
     | {*range(6000, 6010), *range(6665, 6670)}  # X11, more chat
@@ -39,7 +39,7 @@ def _networks(*written: str) -> tuple[Network, ...]:
 
 
 LOOPBACK = _networks("127.0.0.0/8", "::1/128")
-OWN = (  # private: called only if a network is listed that lies within one of these
+OWN = (  # private: called only if a listed network lies within one of these
     *LOOPBACK,
     *_networks("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"),
     *_networks("100.64.0.0/10", "198.18.0.0/15"),  # behind a provider's NAT; benchmarks
@@ -53,7 +53,7 @@ NEVER = (  # never called, whatever is listed
     *_networks("192.52.193.0/24", "192.88.99.0/24", "2002::/16"),  # relays: multicast, 6to4
     *_networks("224.0.0.0/4", "240.0.0.0/4"),  # multicast; reserved, and broadcast
 )
-ASSIGNED = ip_network("2000::/3")  # what is given out of IPv6: the rest has special purposes
+ASSIGNED = ip_network("2000::/3")  # what is assigned of IPv6: the rest has special purposes
 NAT64 = ip_network("64:ff9b::/96")
 
 
@@ -68,7 +68,7 @@ class Url(Struct, frozen=True):
     host: str  # without the brackets of IPv6
     port: int
     target: str  # path and query
-    from_here: bool = False  # whoever gave it is on this machine, and may have this machine called
+    from_here: bool = False  # the one who gave it is on this machine, and may have this machine called
 
     @property
     def text(self) -> str:
@@ -82,7 +82,7 @@ class Url(Struct, frozen=True):
 
 
 def taken_apart(text: str) -> Url:
-    """The parts of an address, if it is one of a kind that is called; raises `BadUrl`."""
+    """The parts of an address of a kind that is called; raises `BadUrl` for any other."""
     if len(text) > LONGEST:
         raise BadUrl(f"an address to call may have {LONGEST} characters, and this one has {len(text)}")
     found = None if _NOT_IN_URLS & {*text} else _URL.fullmatch(text)
@@ -111,7 +111,7 @@ def allowed(address: IP, networks: Sequence[Network]) -> bool:
     if isinstance(address, IPv6Address):
         if address.ipv4_mapped is not None:  # connecting to it connects to that
             return allowed(address.ipv4_mapped, networks)
-        if address in NAT64:  # as a relay sees it, whose private networks are not ours
+        if address in NAT64:  # seen from a relay, whose private networks are not ours
             inner = IPv4Address(address.packed[-4:])
             return not _holds(OWN, inner) and allowed(inner, networks)
     own = next((network for network in OWN if address in network), None)
@@ -129,10 +129,10 @@ def _within(inner: Network, outer: Network) -> bool:
 
 
 def callable_networks(listed: Sequence[str], bind: str) -> tuple[Network, ...]:
-    """What may be called for whoever is on this machine: what an organiser lists; else loopback, where only
-    loopback can reach this host. For anybody else it is what is listed, and nothing else.
+    """The networks that may be called for clients on this machine.
 
-    Raises `ValueError` for what is no network.
+    Those are the ones that an organiser lists; else loopback, if only loopback can reach this host. For
+    anybody else they are the listed ones alone. Raises `ValueError` for what is no network.
     """
     if listed:
         return tuple([ip_network(each) for each in listed])
@@ -140,7 +140,7 @@ def callable_networks(listed: Sequence[str], bind: str) -> tuple[Network, ...]:
 
 
 def customer(address: IP) -> str:
-    """What one customer has: an IPv4 address, or the 64 bits of an IPv6 network."""
+    """The part of an address that one customer has: all of IPv4, or the 64 bits of an IPv6 network."""
     if isinstance(address, IPv6Address):
         return str(IPv6Network((address.packed[:8] + bytes(8), 64)))
     return str(address)

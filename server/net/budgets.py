@@ -1,4 +1,4 @@
-"""What one address may use up: a bucket of credits for each, and for so many of them at the most.
+"""What one address may use up: a bucket of credits for each, for a limited number of addresses.
 
 An address is what one customer has (`addresses.py`). `localhost` is one address,
 whether it is taken for 127.0.0.1 or for ::1.
@@ -12,12 +12,12 @@ from server.net.addresses import customer
 from server.net.limits import Bucket, Rate
 
 LOCALHOST = "127.0.0.1"
-MOST = 1000  # addresses that are remembered: whoever has more of them has as many budgets anyway
+MOST = 1000  # addresses that are remembered: somebody with more of them has as many budgets anyway
 
 
 @lru_cache(MOST)  # a bot comes for each of its matches, always from the same address
 def address_of(peer: str) -> str:
-    """What is counted as one address; `peer` itself, if it is none that the internet has."""
+    """What is counted as one address; `peer` itself, if it is no internet address."""
     try:
         address = ip_address(peer.partition("%")[0])
     except ValueError:
@@ -30,7 +30,7 @@ def address_of(peer: str) -> str:
 
 
 class Budgets:
-    """One bucket an address. The address that spent longest ago is forgotten first."""
+    """One bucket for each address. The address that spent longest ago is forgotten first."""
 
     def __init__(self, rate: Rate) -> None:
         self._rate = rate
@@ -40,7 +40,7 @@ class Budgets:
         return len(self._buckets)
 
     def take(self, peer: str, now: float) -> bool:
-        """Spend a credit of the address that `peer` is of, if it has one left."""
+        """Spend a credit of `peer`'s address; False if it has none left."""
         address = address_of(peer)
         bucket = self._buckets.get(address)
         if bucket is None:

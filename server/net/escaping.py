@@ -1,8 +1,8 @@
 """Strangers' text, made fit for a terminal, a log, or a line of output.
 
-Names, reasons and moves are whatever somebody sent. Printed unchanged, they could
-move the cursor, change a window's title, forge a line or reverse the writing
-direction. Everything of theirs that is printed goes through here.
+Names, reasons and moves can be anything that somebody sent. Printed unchanged,
+they could move the cursor, change a window's title, forge a line or reverse the
+writing direction. All of strangers' text that is printed goes through here.
 """
 
 import json
@@ -14,7 +14,7 @@ CUT = 128  # characters of a value in a log or a table
 
 
 def safe(text: str, *, cut: int | None = CUT) -> str:
-    """Escaped, and no longer than `cut`. Without a cut it may have several lines."""
+    """The text escaped, and no longer than `cut`. Without a cut it may have several lines."""
     if cut is None:
         lines = text.split("\n")
         return "\n".join(safe(line, cut=len(line)) for line in lines)
@@ -32,5 +32,5 @@ def json_line(value: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """As dictionaries, lists and the like, even where a game shows something as ready-made JSON."""
+    """The value as dictionaries, lists and the like, even where a game shows it as ready-made JSON."""
     return msgspec.to_builtins(value, enc_hook=msgspec.json.decode)

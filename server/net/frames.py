@@ -19,7 +19,7 @@ from server.net.limits import Limits
 CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG = 0x0, 0x1, 0x2, 0x8, 0x9, 0xA
 OPCODES = frozenset({CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG})
 FINAL, RESERVED, OPCODE, CONTROL = 0x80, 0x70, 0x0F, 0x08  # bits of a frame's first byte
-WHOLE_TEXT = FINAL | TEXT  # that byte, of a message in one frame
+WHOLE_TEXT = FINAL | TEXT  # that byte, for a text message in one frame
 MASKED, SIZE = 0x80, 0x7F  # bits of its second byte
 TWO_BYTES, EIGHT_BYTES = 126, 127  # in place of the size, which follows in so many bytes
 SHORT = 125  # bytes of payload: the largest size that needs no more bytes, and all that a control frame has
@@ -39,7 +39,7 @@ class Pong(Struct, frozen=True):
 
 
 class Close(Struct, frozen=True):
-    """The last that the peer says. Without a code it did not say why."""
+    """The last thing that the peer says. Without a code it did not say why."""
 
     code: int | None = None
     reason: str = ""
@@ -68,12 +68,12 @@ class Frames:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._short = min(SHORT, limits.message_bytes)
-        self._begun = bytearray()  # of a frame that is not all there
-        self._needed = 0  # bytes of it that have to be there before it is worth another look
+        self._begun = bytearray()  # the part of a frame that has come so far
+        self._needed = 0  # bytes of it that have to have come before it is worth another look
         self._open = False  # a message has begun and not ended:
-        self._message = bytearray()  # what there is of it
-        self._count = 0  # its frames
-        self._utf8: IncrementalDecoder | None = None  # where it is text
+        self._message = bytearray()  # what has come of it
+        self._count = 0  # how many frames it has so far
+        self._utf8: IncrementalDecoder | None = None  # if it is text
         self._over = False
 
     def receive(self, data: bytes) -> Iterable[Item]:
@@ -92,7 +92,7 @@ class Frames:
 
     @property
     def unread(self) -> bytes:
-        """What has come of the next message, as frames that say the same to somebody who begins here."""
+        """What has come of the next message, as frames that say the same to a reader who begins here."""
         begun = b""
         if self._open:
             opcode = BINARY if self._utf8 is None else TEXT
@@ -123,7 +123,7 @@ class Frames:
             self._begun += data[start:]
 
     def _bounds(self, data: bytes, start: int) -> tuple[int, int] | None:
-        """Where the payload of the frame at `start` begins and ends; None while it is not all there."""
+        """Where the payload of the frame at `start` begins and ends; None while part of it is missing."""
         there = len(data) - start
         if there < 2:
             self._needed = 2
@@ -147,7 +147,7 @@ class Frames:
         return (at, at + size) if there >= self._needed else None
 
     def _check(self, first: int, second: int) -> None:
-        """Raise what is wrong with a frame that begins with these two bytes."""
+        """Raise `BadFrame` if a frame may not begin with these two bytes."""
         opcode = first & OPCODE
         if first & RESERVED:
             why = "a reserved bit is set, and no extension was agreed on"
@@ -259,7 +259,7 @@ def _verify(utf8: IncrementalDecoder, text: bytes, final: bool) -> None:
 
 
 def _unmasked(mask: bytes, payload: bytes) -> bytes:
-    """As one big number: Python has nothing quicker for a short payload."""
+    """Unmask a payload as one big number: Python has nothing quicker for a short one."""
     size = len(payload)
     pattern = (mask * (size // MASK + 1))[:size]
     return (int.from_bytes(payload, "big") ^ int.from_bytes(pattern, "big")).to_bytes(size, "big")

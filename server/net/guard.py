@@ -1,10 +1,10 @@
-"""Whatever goes wrong with a connection or a match stays with it.
+"""Guards, so that what goes wrong with a connection or a match stays with it.
 
 A nursery in which one task fails cancels all the others: one bad packet would
 end the host. A `Guard` is handed out in the nursery's place wherever strangers
-cause the tasks: what its tasks raise is logged and counted, and goes no
-further. The scheduler and the store do not run under it: the host cannot do
-without them, so a failure of theirs ends it.
+cause tasks: what its tasks raise is logged and counted, and goes no further.
+The scheduler and the store do not run under it: the host cannot do without
+them, so a failure of theirs ends it.
 """
 
 from collections import Counter, deque
@@ -26,7 +26,7 @@ class Severed(trio.BrokenResourceError):
 
 
 class Moved(Exception):
-    """What a task was about is another process's by now. Whoever comes again is led there."""
+    """What a task was about has moved to another process. A client that comes again is led there."""
 
 
 Waiting = deque[Callable[[], Awaitable[object]]]
@@ -70,11 +70,11 @@ class Guard(Spawner):
                 raise
 
     def end(self) -> None:
-        """The host is ending: whoever comes when its nursery is gone comes too late, which is no fault."""
+        """The host is ending: tasks that come after its nursery is gone come too late, which is no fault."""
         self._ending = True
 
     def report(self, error: Exception) -> None:
-        """Count and log what a plain callback raised; of a group, each of its exceptions."""
+        """Count and log what a plain callback raised: in a group, each of its exceptions."""
         if isinstance(error, ExceptionGroup):
             for part in cast("ExceptionGroup[Exception]", error).exceptions:
                 self.report(part)
@@ -95,7 +95,7 @@ class Guard(Spawner):
         times = self.caught[place]
         if times == 1:
             log.error("unexpected", place=place, exc_info=error)
-        elif str(times).strip("0") == "1":  # 10, 100, …: whoever can cause it must not fill the disk
+        elif str(times).strip("0") == "1":  # 10, 100, …: a stranger who can cause it must not fill the disk
             log.error("unexpected again", place=place, times=times)
 
 
@@ -117,7 +117,7 @@ def _place(error: Exception) -> str:
 
 
 def start_in_turn(spawner: Spawner, waiting: Waiting, begin: Callable[[], Awaitable[object]]) -> None:
-    """Start a task that begins after those that were started before it: of several, trio runs any first."""
+    """Start a task that begins after those started before it: left alone, trio runs any of them first."""
     waiting.append(begin)
     spawner.start_soon(_first_of, waiting)
 

@@ -1,8 +1,8 @@
 """Which names a host on loopback goes by, so that no other name leads a browser to it.
 
 A page on the internet can have its own name point to 127.0.0.1 once it is loaded (DNS
-rebinding). Its browser then takes this host for a part of that page's site. But the
-browser still says in `Host` which name it used, and that name is none of ours.
+rebinding). The browser then takes this host for a part of that page's site. But the
+browser still says in `Host` which name it used, and that is none of our names.
 
 Pure, except that it asks the system for this machine's name. It does not look up names.
 """
@@ -22,7 +22,7 @@ class Hosts:
     """The names of a host that listens on loopback; `in` is whether a `Host` header names it."""
 
     def __init__(self, listed: Iterable[str] = ()) -> None:
-        """`listed` are names beside its own; raises `ValueError` for what is none."""
+        """`listed` are names beside the host's own; raises `ValueError` for anything that is no name."""
         self._listed = frozenset(map(_checked, listed))
 
     def __contains__(self, named: str) -> bool:
@@ -39,27 +39,27 @@ class Hosts:
 
 
 def expected_hosts(bind: str, listed: Iterable[str]) -> Hosts | None:
-    """The names to be expected where a host listens there; None: any, since others can reach it anyway."""
+    """The names to expect where a host listens at `bind`; None: any, since others can reach it anyway."""
     return Hosts(listed) if is_loopback(bind) else None
 
 
 def is_this_machine(named: str) -> bool:
     """Whether a `Host` header names this machine, by an address of loopback or a name that is always ours.
 
-    A header that names nothing comes from no browser.
+    A header that names nothing does not come from a browser.
     """
     name = _name(named)
     return not named or name in OWN or _is_loopback(name)
 
 
 def _name(named: str) -> str:
-    """Without the port, in lower case; "" where it cannot be read."""
+    """The name without its port, in lower case; "" if it cannot be read."""
     found = NAMED.fullmatch(named.lower())
     return found["name"].removesuffix(".") if found else ""
 
 
 def _is_loopback(name: str) -> bool:
-    """Addresses in any spelling, such as 127.1; to connect to 0.0.0.0 is to connect to oneself."""
+    """Whether a name is a loopback address, in any spelling, such as 127.1; 0.0.0.0 is oneself, too."""
     try:
         if name.startswith("["):
             address = IPv6Address(name[1:-1])
@@ -81,7 +81,7 @@ def _checked(listed: str) -> str:
 
 
 def _own() -> frozenset[str]:
-    """This machine's name is not looked up in full: that asks the network, which may take its time."""
+    """This machine's names, but not its full name: to look that up asks the network and may take long."""
     name = socket.gethostname().lower()
     return frozenset({"localhost", name, name.partition(".")[0]}) - {""}
 

@@ -1,4 +1,4 @@
-"""For whom a proxy connects, if it says so before anything else: the PROXY protocol over a socket."""
+"""Reading for whom a proxy connects, if it says so first: the PROXY protocol over a socket."""
 
 import trio
 
@@ -7,9 +7,9 @@ from server.net.sockets import SocketWire
 
 
 async def introduced(wire: SocketWire, seconds: float) -> str:
-    """The address that it says it connects for; "" if it says nothing of that within so many seconds.
+    """The address for which the proxy says it connects; "" if it does not say so within that time.
 
-    What it said after that, or instead, is left for whoever reads next. Raises `BadHeader`.
+    What it said after that, or instead, is left for the next reader. Raises `BadHeader`.
     """
     begun, found, ended = b"", None, False
     with trio.move_on_after(seconds):

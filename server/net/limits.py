@@ -1,8 +1,8 @@
-"""What strangers may use up: every limit a door has, its unit, and why it is what it is.
+"""What strangers may use up: every limit of a door, its unit, and the reason for it.
 
-Data, and the bucket that counts credits. Each limit is enforced elsewhere, by
-whatever it limits. The organiser may set each of them; the defaults are meant to be
-wide enough for every honest bot and too narrow for abuse.
+Data, and the bucket that counts credits. Each limit is enforced elsewhere, in the
+code that it limits. The organiser may set each of them; the defaults are meant to
+be wide enough for every honest bot and too narrow for abuse.
 """
 
 from typing import Annotated
@@ -50,10 +50,10 @@ class Limits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     late_answers: Count = 8  # that wait for one c4-arena bot; what comes out of step beyond them gets none
     flood_pause_seconds: Pause = 0.2  # between two reads of 4 KiB from a websocket that floods
 
-    takeovers: Rate = Rate(5, 60.0)  # of one name: two clients with one token would take turns forever
+    takeovers: Rate = Rate(5, 60.0)  # of one name: two clients with the same token would take turns forever
     new_names: Rate = Rate(2000, 100.0)  # from one address: an organiser's thousand bots, and as many again
     wrong_tokens: Rate = Rate(10, 60.0)  # from one address
-    log_lines: Rate = Rate(200, 60.0)  # that one address may cause; the log says how many more there were
+    log_lines: Rate = Rate(200, 60.0)  # for one address; the log says how many more there were
 
     # After a restart.
     resume_seconds: Pause = 30.0  # that a match which was in play waits for its players; then it is void
@@ -127,7 +127,7 @@ class Bucket:
         self._credits = float(rate.credits)
 
     def take(self, now: float, cost: float = 1.0) -> bool:
-        """Spend `cost` credits if there are so many; else spend nothing and say False."""
+        """Spend `cost` credits if there are so many; else spend nothing and return False."""
         most, seconds = self._rate.credits, self._rate.seconds
         self._credits = min(most, self._credits + (now - self._at) * most / seconds)
         self._at = now

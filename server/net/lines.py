@@ -14,10 +14,9 @@ class LineTooLong(Exception):
 class Lines:
     """The lines of one connection.
 
-    `most` bounds a line, its `\\r` included, and with it what is kept between
-    calls; whoever learns what comes may lower it from one line to the next.
-    However the input is cut, the same lines come out, and then the same
-    `LineTooLong`, which is final.
+    `most` bounds a line, including its `\\r`, and with it what is kept between calls; the reader
+    may lower it from one line to the next. However the input is cut, the same lines come out, and
+    then the same `LineTooLong`, which is final.
     """
 
     __slots__ = ("_begun", "most")

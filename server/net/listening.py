@@ -32,10 +32,10 @@ from server.net.proxy_header import BadHeader
 from server.net.sockets import SocketWire, readiness
 from server.net.wire import StreamWire, Wire, WireStream
 
-AT_ONCE = 64  # connections accepted before other tasks have their turn
+AT_ONCE = 64  # connections accepted before other tasks get their turn
 PAUSE = 0.1  # seconds before the next try where the system had no room for a connection
 LOOPBACK, OTHER_LOOPBACK = "127.0.0.1", "::1"
-OWN_MACHINE = (LOOPBACK, "localhost")  # settings that mean both
+OWN_MACHINE = (LOOPBACK, "localhost")  # settings that mean both loopback addresses
 TRIES = 8  # to find a port that is free on both: one free on one is nearly always free on the other
 
 NO_PROXIES = Proxies()
@@ -56,11 +56,11 @@ class Visitor:
     def __init__(self, admission: "Admission", wire: Wire, network: str, proxied: bool = False) -> None:
         self._admission = admission
         self.wire = wire
-        self.network = network  # what it is counted under; "" for those that are not counted
-        self.proxied = proxied  # a proxy of ours passes on what others say
+        self.network = network  # the network under which it is counted; "" if it is not counted
+        self.proxied = proxied  # it is a proxy of ours, which passes on what others say
 
     def client(self, forwarded: str) -> str:
-        """The address that a request came from, if `forwarded` is its `X-Forwarded-For`."""
+        """The address from which a request came, if `forwarded` is its `X-Forwarded-For`."""
         return self._admission.proxies.client(self.wire.peer, forwarded)
 
     def objection(self, named: str) -> str:
@@ -82,7 +82,7 @@ class Visitor:
 
 
 class Admission:
-    """Who is here. One for all doors of a host."""
+    """The connections that are here. One `Admission` for all doors of a host."""
 
     def __init__(
         self,
@@ -96,14 +96,14 @@ class Admission:
         self.hosts = hosts
         self._limits = limits
         self._most = files - limits.spare_files
-        self.files_beside = 0  # that connections have open beside one for each
+        self.files_beside = 0  # that connections have open, beyond one for each
         self._here: set[Visitor] = set()
         self._of_network: Counter[str] = Counter()
         self._strangers: OrderedDict[Visitor, None] = OrderedDict()  # the oldest first
         self._near: OrderedDict[Visitor, None] = OrderedDict()  # strangers too, but not counted as such
 
     def admit(self, wire: Wire) -> Visitor | None:
-        """Let a connection in, if need be in place of the oldest stranger's; None if there is no stranger."""
+        """Let a connection in, if need be in place of the oldest stranger; None if there is no stranger."""
         proxied = wire.peer in self.proxies  # many may be behind it: the proxy limits how many
         network = "" if proxied else network_of(wire.peer, self._limits.trust_loopback)
         if self.free_files <= 0 and not self._evict(chain(self._strangers, self._near)):
@@ -129,7 +129,7 @@ class Admission:
         return self._most - len(self._here) - self.files_beside
 
     def introduce(self, visitor: Visitor, peer: str) -> bool:
-        """A proxy has said for whom it connects: from now on it is that address; False if it has too many."""
+        """Count a proxy's connection under the address that it named; False if that address has too many."""
         visitor.wire.peer = peer
         network = network_of(peer, self._limits.trust_loopback)
         if not network or visitor not in self._here:
@@ -161,7 +161,7 @@ class Admission:
         return len(self._here)
 
     def _evict(self, strangers: Iterable[Visitor]) -> bool:
-        """Drop the first of them, if there is one."""
+        """Drop the first of these, if there is one."""
         for oldest in strangers:
             self.leaves(oldest)
             oldest.wire.close()
@@ -170,7 +170,7 @@ class Admission:
 
 
 def network_of(peer: str, trust_loopback: bool) -> str:
-    """What a connection is counted under: what one customer has; "" for those that are not counted."""
+    """The network under which a connection is counted, one customer's; "" if it is not counted."""
     try:
         address = ip_address(peer)
     except ValueError:
@@ -192,10 +192,10 @@ class CannotListen(Exception):
 
 
 def addresses(bind: str) -> tuple[str, ...]:
-    """Where to listen by the setting `bind`.
+    """The addresses at which to listen, by the setting `bind`.
 
-    If the system has IPv6, this machine has two addresses, and some clients take `localhost` for the one,
-    some for the other.
+    If the system has IPv6, this machine has two loopback addresses, and some clients take `localhost` for
+    one, some for the other.
     """
     if bind not in OWN_MACHINE:
         return (bind,)
@@ -249,7 +249,7 @@ def close(sockets: Iterable[socket.socket]) -> None:
 
 
 def where(listener: socket.socket) -> str:
-    """`127.0.0.1:8000`, `[::1]:8000`: what to connect to."""
+    """The address to connect to: `127.0.0.1:8000`, `[::1]:8000`."""
     host, port = listener.getsockname()[:2]
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
@@ -274,7 +274,7 @@ async def serve(
     with listener:
         while True:
             await trio.lowlevel.wait_readable(listener)
-            await trio.lowlevel.checkpoint_if_cancelled()  # in that moment: its guard may be gone
+            await trio.lowlevel.checkpoint_if_cancelled()  # its guard may have gone in that moment
             try:
                 for _ in range(AT_ONCE):
                     connected, address = listener.accept()
@@ -328,13 +328,13 @@ async def _attended(
 
 
 def _plain(listener: trio.socket.SocketType) -> socket.socket:
-    """The plain socket in trio's, so that accepting makes plain ones too."""
+    """The plain socket in trio's, so that accepting makes plain sockets too."""
     plain = socket.socket(listener.family, listener.type, listener.proto, listener.detach())
     plain.setblocking(False)
     return plain
 
 
 def _host(address: str) -> str:
-    """Without the zone of IPv6, and IPv4 as IPv4 even if it came through an IPv6 socket."""
+    """The address without an IPv6 zone, and as IPv4 if it is IPv4 through an IPv6 socket."""
     host = address.partition("%")[0]
     return host.removeprefix("::ffff:") if "." in host else host

@@ -1,8 +1,8 @@
 """How many lines of the log one address may cause: a stranger must not fill the disk, or hide other lines.
 
-A processor of structlog's. It counts lines that say whose they are: by a `peer`, else by a `player`.
-What an address has no credits for is left out and counted, and the next line that it may cause says how
-many there were in `more`. All addresses together have a budget too, for some networks have millions.
+A processor for structlog. It counts lines that say who caused them: a `peer`, else a `player`. Lines
+for which an address has no credits are left out and counted, and its next line says in `more` how many
+there were. All addresses together have a budget too, for some networks have millions.
 """
 
 import time
@@ -15,9 +15,9 @@ import structlog
 from server.net.budgets import Budgets, address_of
 from server.net.limits import Bucket, Rate
 
-IN_ALL = 10  # times as many lines as one address may cause, all of them may
+IN_ALL = 10  # all addresses together may cause so many times as many lines as one
 EVERYBODY = "(everybody)"  # in place of an address, where the budget of all is spent
-COUNTED = 1000  # addresses whose lines are counted one by one; those of any more are counted together
+COUNTED = 1000  # addresses whose lines are counted separately; those of any more are counted together
 
 Event = structlog.typing.EventDict
 
@@ -44,7 +44,7 @@ class LogBudget:
         return event
 
     def rest(self) -> dict[str, int]:
-        """How many lines were left out that no line has told of; from now on they are told."""
+        """How many lines were left out and not mentioned yet; from now on they count as mentioned."""
         left_out, self._left_out = self._left_out, Counter()
         return left_out
 

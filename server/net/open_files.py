@@ -14,7 +14,7 @@ try:  # here, because later there may be no file left to read the module from
 except ImportError:  # not a Unix
     resource = None
 
-FEWEST = 64  # connections: with fewer, a small event whose people look at pages would shut bots out
+FEWEST = 64  # connections: with fewer, people who look at pages would shut out bots at a small event
 ADVICE = "raise the limit: `ulimit -n {wanted}` in a shell, LimitNOFILE={wanted} in a systemd unit"
 
 
@@ -30,7 +30,7 @@ def room_for_files() -> float:
 
 
 def promised(limits: Limits) -> int:
-    """The files that the limits speak of: the host's own, strangers, and a tournament that comes at once."""
+    """The files that the limits promise: the host's own, strangers, and a tournament that comes at once."""
     return limits.spare_files + limits.unauthenticated + limits.backlog
 
 

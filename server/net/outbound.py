@@ -25,8 +25,8 @@ from server.net.trusted import trusted
 Connect = Callable[[IP, int], Awaitable[trio.abc.Stream]]
 
 TRIED = 4  # addresses of one name, if those before do not answer
-LONGEST_WAIT = 60.0  # seconds until a call's turn: a server that would need more is not called
-SERVERS = 1000  # whose last call is remembered
+LONGEST_WAIT = 60.0  # seconds until a call's turn: one that would have to wait longer is not made
+SERVERS = 1000  # servers whose last call is remembered
 NOBODY = (
     "this host calls nobody: come without an address to call, "
     "or ask the organiser to list its network as `evaluation.networks`"
@@ -40,10 +40,10 @@ class Forbidden(Exception):
 
 
 class Caller(Protocol):
-    """What the users of calls know of them."""
+    """What users of calls know of them."""
 
     def permit(self, from_here: bool) -> None:
-        """Raise `Forbidden` where nobody at all is called for somebody who is, or is not, on this machine."""
+        """Raise `Forbidden` if no calls at all are made for a client that is, or is not, `from_here`."""
 
     async def check(self, url: Url) -> None:
         """Raise `Forbidden` if that address cannot be called, as far as is known now."""
@@ -66,7 +66,7 @@ async def over_sockets(address: IP, port: int) -> trio.abc.Stream:
 
 
 class Outbound(Caller):
-    """Calls: only so many at once, and to one server one after the other, with a pause."""
+    """Calls, a limited number at once, and to one server one after the other, with a pause."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class Outbound(Caller):
         *,
         from_here: Sequence[Network] | None = None,
     ) -> None:
-        """`networks` may be called for anybody, and `from_here` for whoever is on this machine."""
+        """`networks` may be called for anybody, and `from_here` for clients on this machine."""
         self._limits = limits
         self._networks = {False: networks, True: networks if from_here is None else from_here}
         self._connect = connect
@@ -113,7 +113,7 @@ class Outbound(Caller):
                         finally:
                             await trio.aclose_forcefully(stream)
                 except (OSError, *PEER_GONE):
-                    pass  # the answer does not matter, nor that there is none
+                    pass  # the answer does not matter, nor whether there is one
         log.debug("called", server=url.authority, sent=sent)
         return sent
 
@@ -144,7 +144,7 @@ class Outbound(Caller):
         return stream
 
     async def _addresses(self, url: Url) -> list[IP]:
-        """All that the host's name stands for; none, if one of them may not be called."""
+        """All addresses of the host's name; none, if one of them may not be called."""
         try:
             # As bytes: a str would be taken for a name in Unicode, and some of those for numbers.
             found = await trio.socket.getaddrinfo(url.host.encode(), url.port, type=SOCK_STREAM)

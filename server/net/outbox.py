@@ -1,4 +1,4 @@
-"""What is on its way to one peer. Whoever has news puts it here, and nobody ever waits.
+"""What is on its way to one peer. News is put here, and nobody ever waits.
 
 `put` tries the wire at once, or at the end of the round in which other sockets are
 read as well (`Wire.soon`), and keeps whatever the wire did not take. What it keeps is
@@ -20,7 +20,7 @@ from server.net.wire import Wire
 PIECE = 65536  # bytes joined for one try while there is a queue
 
 Bytes = bytes | bytearray | memoryview
-Say = Callable[[bytes, bool], None]  # how dialects are given a way out: a message, and whether it is urgent
+Say = Callable[[bytes, bool], None]  # how dialects send: a message, and whether it is urgent
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -55,13 +55,14 @@ class Outbox:
 
     @property
     def empty(self) -> bool:
-        """Nothing is kept: the wire has taken all that was put."""
+        """Whether nothing is kept: the wire has taken all that was put."""
         return self._queue is None and not self._said
 
     def put(self, data: bytes, urgent: bool = True) -> None:
         """Send `data`, now or as soon as it can be. After a cut or `finish` it goes nowhere.
 
-        What the peer need not answer is not `urgent`: it may wait a little, until others have been read.
+        A message that the peer need not answer is not `urgent`: it may wait a little, until others have
+        been read.
         """
         if self._finishing or self.cut_reason is not None or not data:
             return
@@ -81,7 +82,7 @@ class Outbox:
                 self._send_said()
 
     def hold(self) -> None:
-        """Keep what is put from now on until `release`: somebody else writes. Nothing may be kept before."""
+        """Keep what is put from now until `release`: another process writes. Nothing may be kept before."""
         self._queue = deque()
 
     def release(self) -> None:
@@ -114,7 +115,7 @@ class Outbox:
                 self._wire.finish()
 
     async def drained(self, seconds: float) -> bool:
-        """Wait until nothing is kept. False when that took longer than `seconds`, or the peer was cut."""
+        """Wait until nothing is kept; False if that takes longer than `seconds`, or the peer is cut off."""
         if self.empty:
             return self.cut_reason is None  # a scope costs more than all the rest, and matches end often
         with trio.move_on_after(seconds):
@@ -153,7 +154,7 @@ class Outbox:
                     self.cut("the peer is gone")
                     raise
             if self._queue is not queue:
-                return  # cut while we waited
+                return  # cut off while we waited
             if not sent:
                 self._cut_as_slow(f"it took nothing for {self._limits.outbox_seconds:g} s")
                 return

@@ -1,4 +1,4 @@
-"""Whose request a proxy is passing on, according to proxies that are believed.
+"""Whose request a proxy is passing on, according to proxies that are trusted.
 
 Anybody can write anything into `X-Forwarded-For`, and each proxy appends the
 address that connected to it. So the header is read from its end, for as long as
@@ -12,10 +12,10 @@ HEADER = "x-forwarded-for"
 LOOPBACK, OTHER_LOOPBACK = (
     ip_address("127.0.0.1"),
     ip_network("::1"),
-)  # a proxy on this machine comes by either
+)  # a proxy on this machine connects from either
 
 
-MARKS = frozenset(  # of proxies on what they pass on, beside what begins with `x-forwarded`
+MARKS = frozenset(  # headers that proxies add, beside those that begin with `x-forwarded`
     {"forwarded", "via", "cdn-loop", "client-ip", "true-client-ip", "x-real-ip", "x-client-ip"}
     | {"x-cluster-client-ip", "x-original-forwarded-for", "x-envoy-external-address", "x-proxyuser-ip"}
     | {"cf-connecting-ip", "cf-ray", "fastly-client-ip", "fly-client-ip"}
@@ -24,7 +24,7 @@ MARKS = frozenset(  # of proxies on what they pass on, beside what begins with `
 
 class Proxies:
     def __init__(self, networks: Sequence[str] = ()) -> None:
-        """`networks` are as CIDR, or single addresses; raises `ValueError` for anything else."""
+        """`networks` are in CIDR form, or single addresses; raises `ValueError` for anything else."""
         listed = tuple([ip_network(each) for each in networks])
         here = any(LOOPBACK in network for network in listed)
         self._networks = (*listed, OTHER_LOOPBACK) if here else listed

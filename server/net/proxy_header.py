@@ -1,4 +1,4 @@
-"""The PROXY protocol, versions 1 and 2: what a proxy says first, of whom the connection is.
+"""The PROXY protocol, versions 1 and 2: a proxy first says whose connection it passes on.
 
 https://www.haproxy.org/download/2.9/doc/proxy-protocol.txt Bytes in, an address out; who may say such a
 thing, and how long that may take, is decided in `server/net/listening.py`.
@@ -10,14 +10,14 @@ from ipaddress import IPv4Address, IPv6Address
 from msgspec import Struct
 
 FIRST, SECOND = b"PROXY ", b"\r\n\r\n\x00\r\nQUIT\n"  # how the versions begin
-LINE = 107  # bytes of the longest line of version 1, with its end
+LINE = 107  # bytes of the longest line of version 1, including its end
 HEAD = 16  # bytes of version 2 before the addresses
-MOST = 2048  # bytes of version 2 in all: proxies add names and certificates, which are passed over
+MOST = 2048  # bytes of version 2 in all: proxies add names and certificates, which are skipped
 LOCAL, PASSED_ON = 0x20, 0x21  # of version 2: the proxy speaks for itself, or for somebody
 
 # By the kind of addresses in version 2: how many bytes they take, and how many of these are the first.
 ADDRESSES = {0x11: (12, 4), 0x21: (36, 16)}  # TCP over IPv4, and over IPv6
-NO_ADDRESSES = {0x00, 0x12, 0x22, 0x31, 0x32}  # not known, UDP, Unix: whoever it was has no address for us
+NO_ADDRESSES = {0x00, 0x12, 0x22, 0x31, 0x32}  # unknown, UDP, Unix: no address for us
 
 _LINE = re.compile(
     rb"PROXY (?:UNKNOWN[^\r]*"
@@ -26,7 +26,7 @@ _LINE = re.compile(
 
 
 class BadHeader(Exception):
-    """A proxy that is listed has said what is no header. The message is for the organiser's log."""
+    """A listed proxy has sent something that is no header. The message is for the organiser's log."""
 
 
 class Header(Struct, frozen=True):
@@ -35,7 +35,7 @@ class Header(Struct, frozen=True):
 
 
 def may_begin(begun: bytes) -> bool:
-    """Whether these bytes can be how a header begins."""
+    """Whether a header can begin with these bytes."""
     return any(begun.startswith(version[: len(begun)]) for version in (FIRST, SECOND))
 
 

@@ -1,8 +1,9 @@
-"""A stream passed on to somebody else who wants a socket: the bytes go through a pair of sockets.
+"""A stream passed on to another process, which wants a socket: the bytes go through a pair of sockets.
 
-Of TLS only the process that shook hands can read and write. Whoever is to serve such a connection
-gets one end of a pair, and this copies between the other end and the stream. Both ends stay open
-here, so that what was not read of the one can be had back, and what was not sent from the other.
+Only the process that made a TLS handshake can read and write on that connection. Another process
+that has to serve it gets one end of a pair, and this copies between the other end and the stream.
+Both ends stay open here, so that what was not read at the one can be taken back, and what was not
+sent from the other.
 """
 
 import socket
@@ -11,11 +12,11 @@ from contextlib import suppress
 import trio
 
 PIECE = 16384  # bytes copied in one go, and about as many lie in the pair
-ALL = 1 << 20  # bytes: more than can lie there
+ALL = 1 << 20  # bytes: more than can lie in the pair
 
 
 class Relay:
-    """Copies until `end`. `theirs` is the end for somebody else, who has a descriptor of their own."""
+    """Copies until `end`. `theirs` is the end for the other process, which has its own descriptor."""
 
     __slots__ = ("_ended", "_heard", "_ours", "_passed", "_unsent", "over", "theirs")
 
@@ -25,14 +26,14 @@ class Relay:
         for each in (self._ours, self.theirs):
             each.setblocking(False)
             each.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, PIECE)
-        self._passed = 0  # bytes to them
-        self._heard = False  # anything from them
-        self._unsent = b""  # of theirs, when it ended
+        self._passed = 0  # bytes to the other process
+        self._heard = False  # whether anything came from it
+        self._unsent = b""  # bytes of theirs not sent when this ended
         self._ended = False
         self.over = trio.Event()
 
     async def pass_on(self, received: bytes) -> bytes:
-        """Wait until they can have it; return what they cannot have any more."""
+        """Pass bytes on, waiting as needed; returns those that the other process can no longer get."""
         rest = memoryview(received)
         while rest and not self._ended:
             try:
@@ -41,19 +42,19 @@ class Relay:
                 with suppress(trio.ClosedResourceError):
                     await trio.lowlevel.wait_writable(self._ours)
             except OSError:
-                return b""  # they read no more, as they may
+                return b""  # the other process reads no more, as it may
             else:
                 self._passed += sent
                 rest = rest[sent:]
         return bytes(rest)
 
     def finish(self) -> None:
-        """The stream has ended: they read all that was passed on, and then the end."""
+        """The stream has ended: the other process reads all that was passed on, and then the end."""
         with suppress(OSError):
             self._ours.shutdown(socket.SHUT_WR)
 
     async def hear(self) -> bytes:
-        """What they say next; b"" at the end."""
+        """What the other process says next; b"" at the end."""
         while not self._ended:
             try:
                 heard = self._ours.recv(PIECE)
@@ -70,11 +71,11 @@ class Relay:
 
     @property
     def used(self) -> tuple[bool, bool]:
-        """Whether they have written anything, and whether they have read anything."""
+        """Whether the other process has written anything, and whether it has read anything."""
         return self._heard or _lies(self._ours) > 0, self._passed > _lies(self.theirs)
 
     def end(self) -> bytes:
-        """Copy no more. Return what they were passed and have not read; what they said is still heard."""
+        """Stop copying; returns what the other process has not read. What it said is still heard."""
         if self._ended:
             return b""
         self._ended = True
@@ -87,7 +88,7 @@ class Relay:
 
 
 def _lies(end: socket.socket) -> int:
-    """How many bytes can be read there."""
+    """How many bytes can be read at that end."""
     try:
         return len(end.recv(ALL, socket.MSG_PEEK))
     except OSError:

@@ -23,8 +23,8 @@ from server.net.tcp_use import tcp_use
 from server.net.wire import READ, Wire
 
 ROUND = 16  # sockets read before what was said meanwhile is sent: less than a millisecond
-SWEEP = 256  # sockets looked at before what has time is sent: some ten milliseconds
-STEP = 0.003  # seconds of work after which other tasks have their turn, in the middle of a sweep
+SWEEP = 256  # sockets looked at before messages that can wait are sent: some ten milliseconds
+STEP = 0.003  # seconds of work after which other tasks get their turn, in the middle of a sweep
 
 # A move is sent at once; and a peer whose machine has gone is noticed, by the kernel, within two minutes.
 OPTIONS = [
@@ -41,7 +41,7 @@ OPTIONS = [
 
 
 class Mark(Struct, frozen=True):
-    """How much had been written and read when a socket was let go of; None: that is not known."""
+    """How much had been written and read when a socket was let go of; None: not known."""
 
     use: tuple[int, int] | None
 
@@ -53,8 +53,8 @@ class Readiness:
         self.sweeping = False
         self.gathering = False  # what is said is sent later
         self.said: list[Callable[[], None]] = []  # sends what was said in this round of reading …
-        self.mentioned: list[Callable[[], None]] = []  # … and what has time until all have been read
-        self._left = SWEEP  # sockets that are still to be looked at in this sweep
+        self.mentioned: list[Callable[[], None]] = []  # … and what can wait until all have been read
+        self._left = SWEEP  # sockets still to be looked at in this sweep
         self._epoll = select.epoll()
         self._wires: dict[int, SocketWire] = {}
 
@@ -69,16 +69,16 @@ class Readiness:
     def sweep(self) -> None:
         """Read every socket that has something to read, now.
 
-        Call it also before deciding that somebody sent nothing: after a stall of
-        the process, what came in time still lies in the socket.
+        Also call it before deciding that a peer sent nothing: after a stall of the process, what
+        came in time still lies in the socket.
         """
-        if not self.sweeping:  # else somebody who was handed bytes calls this
+        if not self.sweeping:  # else this is called by code that was just handed bytes
             self._sweep(inf, inf)
 
     def _sweep(self, earliest: float, until: float) -> bool:
-        """Begin or go on, until so much work is done; returns whether it is over.
+        """Begin a sweep or go on with it, until `until`; returns whether it is over.
 
-        `until` is by the thread's own clock. To ask for that is a system call, which is not made before
+        `until` is by the thread's own clock. Reading that is a system call, which is not made before
         `earliest`, by the other clock.
         """
         self.sweeping, self.gathering, over = True, True, True
@@ -105,7 +105,7 @@ class Readiness:
         return over
 
     def together(self) -> "Together":
-        """What is said meanwhile is sent at the end, all for one peer in one piece."""
+        """A context: what is said in it is sent at its end, everything for one peer in one piece."""
         return Together(self)
 
     def send(self) -> None:
@@ -132,7 +132,7 @@ class Together:
 
     def __init__(self, readiness: Readiness) -> None:
         self._readiness = readiness
-        self._mentioned: list[Callable[[], None]] | None = None  # before; None: this is within another one
+        self._mentioned: list[Callable[[], None]] | None = None  # from before; None: within another one
 
     def __enter__(self) -> None:
         readiness = self._readiness
@@ -153,7 +153,7 @@ _of_this_run: trio.lowlevel.RunVar[Readiness | None] = trio.lowlevel.RunVar("rea
 
 
 def readiness() -> Readiness | None:
-    """The one of this event loop; None where the system has no epoll."""
+    """The `Readiness` of this event loop; None where the system has no epoll."""
     try:
         return _of_this_run.get()
     except LookupError:
@@ -189,15 +189,15 @@ class SocketWire(Wire):
     ) -> None:
         connected.setblocking(False)
         for level, option, value in options:
-            with suppress(OSError):  # a pair of Unix sockets has none of these
+            with suppress(OSError):  # a pair of Unix sockets has no such options
                 connected.setsockopt(level, option, value)
         self._socket = connected
         self._readiness = watcher
-        self._task: trio.lowlevel.Task | None = None  # that waits for something to read
-        self._take: Callable[[bytes], None] | None = None  # is called with it while the task sleeps on
+        self._task: trio.lowlevel.Task | None = None  # the task that waits for something to read
+        self._take: Callable[[bytes], None] | None = None  # called with what is read while the task sleeps
         self._received: bytes | None = None  # what was read and nobody has taken …
         self._failure: Exception | None = None  # … or why it could not be read
-        self._mark: Mark | None = None  # while somebody else serves it
+        self._mark: Mark | None = None  # while another process serves the connection
         self.peer = peer
         self.secure = False
         self.arrived = trio.current_time()
@@ -222,7 +222,7 @@ class SocketWire(Wire):
             return received
 
     def unread(self, received: bytes) -> None:
-        """Give it to whoever reads next. Nothing may have been read since, and nobody may be reading."""
+        """Give bytes back for the next read. Nothing may have been read since, and nobody may be reading."""
         self._received = received or None
 
     async def pump(self, take: Callable[[bytes], None]) -> None:
@@ -276,7 +276,7 @@ class SocketWire(Wire):
             self._wake(trio.ClosedResourceError("the connection was closed at this end"))
 
     def let_go(self, *, counted: bool = True) -> socket.socket | None:
-        """The same; only if it is `counted`, `used` knows what happened since."""
+        """As in `Wire`; only if it is `counted`, `used` knows what happened since."""
         open_, readiness = self._socket.fileno() >= 0, self._readiness
         if not open_ or readiness is None or self._received is not None or self._failure is not None:
             return None
@@ -298,7 +298,7 @@ class SocketWire(Wire):
     def read(self, now: float) -> None:
         """Take what the kernel has, which may be the end or a failure. `Readiness` calls this."""
         if self._task is None:
-            # Nobody reads just now. Level-triggered, we would be told again and again.
+            # Nobody reads just now. Since it is level-triggered, we would be told again and again.
             if self._readiness is not None:
                 self._readiness.forget(self._socket.fileno())
             return
@@ -311,7 +311,7 @@ class SocketWire(Wire):
             self._wake(_lost(error))
 
     def hand_on(self) -> None:
-        """Give what was read to whoever waits for it. If nobody does any more, the next to read gets it."""
+        """Give what was read to the task that waits for it; if there is none any more, to the next reader."""
         task, received = self._task, self._received
         if task is None or received is None:
             return
@@ -322,7 +322,7 @@ class SocketWire(Wire):
         try:
             task.context.run(take, received)
         except Exception as error:
-            self._failure = error  # also where the task is awake already, because it was closed meanwhile
+            self._failure = error  # even if the task is awake already, because the wire was closed meanwhile
             self._wake(error)
 
     async def _watched(self, watcher: Readiness) -> bytes:
@@ -363,5 +363,5 @@ class SocketWire(Wire):
 
 
 def _lost(error: OSError) -> trio.BrokenResourceError:
-    """What somebody who reads is told."""
+    """The exception for a reader."""
     return trio.BrokenResourceError(f"the connection is lost: {error.strerror}")

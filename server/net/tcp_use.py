@@ -1,7 +1,8 @@
-"""How much has been written to a TCP connection and read from it, by whoever has a descriptor of it.
+"""How much has been written to a TCP connection and read from it, by all that have a descriptor of it.
 
 The kernel counts for all of them together. So a process that lent its connection to another
-one, which then died, knows whether the peer was told anything, and whether it was heard.
+process, which then died, knows whether the peer was told anything, and whether it was
+heard.
 """
 
 import socket
@@ -27,6 +28,6 @@ def tcp_use(connected: socket.socket) -> tuple[int, int] | None:
         info = connected.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, INFO.size)
         state, received, unsent, sent, again = INFO.unpack(info)
         (unread,) = struct.unpack("=i", fcntl.ioctl(connected, termios.FIONREAD, bytes(4)))
-    except (OSError, struct.error):  # no TCP, or a kernel from before 2018
+    except (OSError, struct.error):  # not TCP, or a kernel from before 2018
         return None
     return (sent - again + unsent, received - unread) if state in OPEN else None

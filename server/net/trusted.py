@@ -1,7 +1,7 @@
-"""Whom this machine trusts, for connections over TLS that the host itself makes.
+"""The certificates that this machine trusts, for TLS connections that the host itself makes.
 
-To read all certificates takes some 50 ms of a processor, so nobody waits for it who calls nobody: they are
-read when somebody is called for the first time, in a thread.
+Reading all of them takes some 50 ms of a processor. So they are read at the first call, in a thread, and a
+host that calls nobody does not read them.
 """
 
 import ssl

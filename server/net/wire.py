@@ -16,18 +16,18 @@ import trio
 from server.net.guard import PEER_GONE, Spawner
 from server.net.relay import Relay
 
-READ = 4096  # bytes taken in one go: no turn is longer, and a limit is exceeded by no more than this
+READ = 4096  # bytes taken in one go: a read takes no longer, and a limit is exceeded by no more
 WRITE = 16384  # bytes handed to a stream in one go: a peer that takes this long over so many is slow
 
 
 class Wire(Protocol):
-    """Bytes both ways. One task reads; whoever writes does it through one `Outbox`."""
+    """Bytes both ways. One task reads; all writing goes through one `Outbox`."""
 
     __slots__ = ()
 
     peer: str  # the address of the other end, without the port; "" when it is not known
-    secure: bool  # encrypted on its way
-    arrived: float  # when the bytes that were read last were there, on trio's clock
+    secure: bool  # whether it is encrypted
+    arrived: float  # when the bytes that were read last arrived, on trio's clock
 
     async def receive(self) -> bytes:
         """The next bytes; b"" once the peer has finished sending.
@@ -38,7 +38,7 @@ class Wire(Protocol):
         ...
 
     async def pump(self, take: Callable[[bytes], None]) -> None:
-        """Call `take` with whatever comes, until the peer has finished sending.
+        """Call `take` with everything that comes, until the peer has finished sending.
 
         What `take` raises is raised here, and so is what `receive` raises.
         """
@@ -48,23 +48,23 @@ class Wire(Protocol):
     def soon(self, flush: Callable[[], None], urgent: bool) -> bool:
         """Have `flush` called when some others have been read too, before any task runs; False: do it now.
 
-        A peer that is woken by bytes costs more than the bytes: told a little later, many have
+        Waking a peer costs more than the bytes: if they are told a little later, many peers have
         something to do at once. What is not `urgent` waits until nobody has anything more to say, some
         ten milliseconds at the most: by then there may be more for the same peer.
         """
         return False
 
     def send_now(self, data: bytes | bytearray | memoryview) -> int:
-        """Send as much as can be sent without waiting, and say how much that was.
+        """Send as much as can be sent without waiting; returns how many bytes that was.
 
         Raises `trio.BrokenResourceError` when the connection is lost or closed.
         """
         ...
 
     async def send_some(self, data: bytes | bytearray | memoryview) -> int:
-        """Wait until some of `data`, which is not empty, is sent, and say how much.
+        """Wait until some of `data`, which is not empty, is sent; returns how many bytes.
 
-        Raises as `send_now`, or `trio.ClosedResourceError` when it is closed meanwhile.
+        Raises as `send_now` does, or `trio.ClosedResourceError` if the wire is closed meanwhile.
         """
         ...
 
@@ -76,22 +76,22 @@ class Wire(Protocol):
         """Drop the connection at once and wake whoever waits for it. A second call does nothing."""
         ...
 
-    # Somebody else may serve the connection for a while, with a descriptor of their own.
+    # Another process may serve the connection for a while, with its own descriptor.
 
     def let_go(self) -> socket.socket | None:
         """Neither read nor write until `take_back`; `pump` goes on then. None if that cannot be.
 
-        What is returned is for somebody else to read from and to write to. It stays this wire's: closing
-        the wire ends the connection for them as well.
+        The other process reads from and writes to the socket that is returned. It stays this wire's:
+        closing the wire ends the connection for the other process as well.
         """
         return None
 
     def used(self) -> tuple[bool, bool]:
-        """Whether they have written anything since then, and read anything; True where it is not known."""
+        """Whether the other process has written anything since then, and read anything; True if not known."""
         return True, True
 
     def take_back(self) -> bytes:
-        """Read and write again; return what the peer sent and they have not read, if it was taken from it."""
+        """Read and write again; returns bytes of the peer's that the other process has not read, if any."""
         return b""
 
 
@@ -100,7 +100,7 @@ class StreamWire(Wire):
 
     A stream cannot send without waiting, so `send_now` takes nothing and an outbox
     is emptied by its task. Closing a stream may wait, so a task of `nursery` does it.
-    A stream has no socket to let go of, so whoever serves it gets one end of a relay.
+    A stream has no socket to let go of, so the other process gets one end of a relay.
     """
 
     __slots__ = ("_closed", "_nursery", "_relay", "_relayed", "_stream", "arrived", "peer", "secure")
@@ -111,8 +111,8 @@ class StreamWire(Wire):
         self._stream = stream
         self._nursery = nursery
         self._closed = False
-        self._relay: Relay | None = None  # while somebody else serves it
-        self._relayed: trio.Event | None = None  # set when all that they said is sent
+        self._relay: Relay | None = None  # while another process serves it
+        self._relayed: trio.Event | None = None  # set when all that the other process said is sent
         self.peer = peer
         self.secure = secure
         self.arrived = trio.current_time()
@@ -174,7 +174,7 @@ class StreamWire(Wire):
         return b"" if relay is None else relay.end()
 
     async def _say_for(self, relay: Relay, said: trio.Event, before: trio.Event | None) -> None:
-        """Send what they say."""
+        """Send what the other process says."""
         try:
             if before is not None:
                 await before.wait()
@@ -215,7 +215,7 @@ class WireStream(trio.abc.HalfCloseableStream):
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
-        self._left = b""  # was read, and is more than was asked for
+        self._left = b""  # read, but more than was asked for
         self._sending = False
         self._finished = False
 

@@ -1,9 +1,9 @@
 """What other hosts hold, and taking up what they no longer do: this host's `Abroad`.
 
-Everything is known by the journal, which all hosts write: records of what others hold are brought
-up to date four times a second. The leases say who holds what. A host that takes a tournament over brings its
-record up to date, and goes on with it as after a restart. A host from which one was taken has lost touch
-with the others, and ends: what it still believes is of no use to anybody.
+All knowledge comes from the journal, which all hosts write: records of tournaments that others hold are
+brought up to date four times a second. The leases say who holds what. A host that takes a tournament over
+brings its record up to date, and goes on with it as after a restart. A host from which a tournament was
+taken has lost touch with the others, and ends: what it still believes is of no use to anybody.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,9 +30,9 @@ from tournament.record import Record
 from tournament.store import Stale
 from tournament.tournament import Tournament
 
-NOBODY = -1  # holds it just now
-PATIENCE = 5.0  # seconds that a bot waits for somebody to hold its tournament: two are usual after a death
-LOOK = 0.05  # seconds between two looks for that, if nothing is heard before
+NOBODY = -1  # in place of a host: nobody holds it just now
+PATIENCE = 5.0  # seconds that a bot waits for a holder of its tournament: two are usual after a host dies
+LOOK = 0.05  # seconds between two looks meanwhile, if nothing is heard before
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -59,20 +59,20 @@ class Known(Directory):
         return None if found is None else found[0]
 
     def replace(self, record: Record) -> Away | None:
-        """What is known of a tournament is this from now on."""
+        """Use this record of a tournament from now on."""
         if (before := self._records.get(record.name)) is not None:
             self._remove(before[0])
             self._current.get(record.opened.game, {}).pop(record.name, None)
         return self.place(record)
 
     def opens(self, game: str) -> bool:
-        """Whoever has a bot for a table opens it; not one that is there and that nobody holds just now."""
+        """Whether to open a table, for a bot: not if it exists already, even if nobody holds it just now."""
         name = OPEN + game
         return self._opened(name) or not (name in self._leases.held or name in self._leases.all)
 
 
 class Afar:
-    """A `Holder`: whichever other host holds a tournament, or soon will."""
+    """A `Holder`: the other host that holds a tournament, or soon will."""
 
     def __init__(self, abroad: "Peers", tournament: str) -> None:
         self._abroad = abroad
@@ -82,7 +82,7 @@ class Afar:
         patience = trio.current_time() + PATIENCE
         while (link := self._abroad.link(self._tournament)) is None:
             if await self._abroad.claimed(self._tournament):
-                return handed.pieces  # it is ours by now
+                return handed.pieces  # this host holds it by now
             if trio.current_time() > patience:
                 log.warning("nobody holds the tournament of a bot", tournament=self._tournament)
                 return ()
@@ -108,17 +108,17 @@ class Peers:
         self._in_thread = in_thread
         self._limiter = trio.CapacityLimiter(1)
         self._directory = Known(keeping, ledger)
-        self.settled = True  # False: this host still has to do what is slow at its start
+        self.settled = True  # False: this host still has slow work to do at its start
         self._host: Host | None = None
         self._read = 0  # the number of the latest entry that was taken in …
-        self._latest: dict[str, float] = {}  # … and when that of each tournament was, by its host's clock
-        self._following = trio.Lock()  # one after the other, so that nothing is taken in twice
+        self._latest: dict[str, float] = {}  # … and the time of each tournament's latest, by its host's clock
+        self._following = trio.Lock()  # held to take in entries, so that none is taken in twice
         self._news = trio.Event()
         self._heard = trio.Event()  # set when the database has said who holds what
-        self._moved = trio.Event()  # set when it is heard who holds what, or a tournament goes on here
+        self._moved = trio.Event()  # set on news of who holds what, or when a tournament goes on here
         self._gained: list[str] = []
-        self._gone: set[str] = set()  # what was deleted here, by its name in the journal
-        self._freed: list[str] = []  # names held here that nobody uses any more: others may
+        self._gone: set[str] = set()  # tournaments deleted here, by their names in the journal
+        self._freed: list[str] = []  # names held here that are no longer used: other hosts may have them
         self._lost: tuple[str, ...] = ()
         keeping.heard = self._answered
         keeping.changed = self._changed
@@ -131,7 +131,7 @@ class Peers:
         return self._host
 
     def load(self) -> tuple[dict[str, Record], list[Kept]]:
-        """All tournaments, by the journal as it is now: for a host that starts."""
+        """All tournaments from the journal as it is now, for a host that starts."""
         last, audit = self._reader.last(), list[Kept]()
 
         def noted() -> Iterable[Kept]:
@@ -154,7 +154,7 @@ class Peers:
         host.on_fact += [self._directory.told, self._told]
 
     async def run(self) -> None:
-        """Follow the others and take over from them, until cancelled; raises `Stale` if they did from us."""
+        """Follow the others and take over from them, until cancelled; raises `Stale` if they took ours."""
         while True:
             self._news = trio.Event()
             self._keeping.willing = self._takes_over()
@@ -172,7 +172,7 @@ class Peers:
                 await self._news.wait()
 
     async def say_whether_willing(self) -> None:
-        """Have the database say at once, and not with the next heartbeat, whether this host takes over.
+        """Tell the database at once, and not with the next heartbeat, whether this host takes over.
 
         Raises `Unavailable`.
         """
@@ -180,10 +180,10 @@ class Peers:
         await self._keeping.renew()
 
     async def give_up(self) -> None:
-        """Let others have everything, now that the host has stopped. Raises `Unavailable`.
+        """Give all tournaments to other hosts, now that this one has stopped. Raises `Unavailable`.
 
-        First every move is kept: whoever goes on reads them at once, and nothing is written here after that.
-        If that is not possible, the leases are left to lapse.
+        First every move is kept: the hosts that go on read them at once, and nothing is written here after
+        that. If that is not possible, the leases are left to lapse.
         """
         await self.say_whether_willing()
         await self._ledger.keep_moves()
@@ -191,7 +191,7 @@ class Peers:
             await self._keeping.release(name)
 
     def link(self, tournament: str) -> Link | None:
-        """The link to the host that holds it, if that is another, which lives, and can be reached."""
+        """The link to the host that holds a tournament, if it is another one, alive and within reach."""
         holder = self._keeping.leases.holder(tournament)
         return None if holder is None else self._to(holder.id)
 
@@ -206,49 +206,49 @@ class Peers:
         return None if name is None else Afar(self, name)
 
     def where(self, wanted: Wanted) -> str | None:
-        """The tournament, not held here, in which a bot plays that wants that; None: it is served here."""
+        """The tournament, held elsewhere, in which a bot that wants that plays; None: it is served here."""
         found = self._directory.place_of(wanted)
-        if found is None:  # or it is so new that the journal was not read since
+        if found is None:  # it may be too new: the journal was not read since
             named = wanted.tournament
             return named if named and self._directory.host_of(named) > OWN else None
         name = found or OPEN + wanted.game
         return None if self.is_here(name) or self._ledger.has_opened(name) else name
 
     def is_here(self, tournament: str) -> bool:
-        """Whether it is held here, and goes on: whoever looks for a match in it finds that."""
+        """Whether a tournament is held here and goes on, so that its matches are found here."""
         return tournament in self.host.tournaments and tournament not in self._gained
 
     @property
     def others(self) -> bool:
-        """Whether there are hosts that take over what nobody holds, without this one."""
+        """Whether there are other hosts that take over what nobody holds."""
         leases = self._keeping.leases
         return any(peer.alive and not peer.draining for peer in leases.peers if peer.id != leases.host)
 
     async def caught_up(self, tournament: str = "") -> None:
-        """Wait until a tournament that this host has gained goes on here; without a name, until all do."""
+        """Wait until a tournament that this host gained goes on here; without a name, until all do."""
         with trio.move_on_after(PATIENCE):
             while tournament in self._gained or (self._gained and not tournament):
                 await self._moved.wait()
 
     async def news(self) -> None:
-        """Wait until it is worth looking again who holds a tournament."""
+        """Wait until it is worth looking again at who holds a tournament."""
         with trio.move_on_after(LOOK):
             await self._moved.wait()
 
     async def renewed(self) -> None:
-        """Wait until the database has been asked who holds what, and has said so: both from now on."""
+        """Wait until the database was asked, after this call, who holds what, and has answered."""
         with trio.move_on_after(PATIENCE):
-            for _ in range(2):  # what it says first may be the answer to an earlier request
+            for _ in range(2):  # the first answer may be to an earlier request
                 await self._heard.wait()
 
     async def claimed(self, tournament: str) -> bool:
-        """Whether this host holds it, from now on if it is a table that nobody holds.
+        """Whether this host holds a tournament; a table that nobody holds, it holds from now on.
 
-        Of bots that come to several hosts in one moment, and are the first at a table, all but one are
-        relayed.
+        If the first bots at a table come to several hosts in the same moment, only one host holds it,
+        and the other hosts relay their bots.
         """
         if self._directory.host_of(tournament) > OWN:
-            return False  # also while this host, which drains, still knows what it had
+            return False  # even while this host, which drains, still knows what it had
         if tournament in self.host.tournaments:
             return self.is_here(tournament)
         if not tournament.startswith(OPEN) or self.there_is(tournament):
@@ -259,7 +259,7 @@ class Peers:
             return False
 
     def there_is(self, tournament: str) -> bool:
-        """Whether a tournament of that name is held, or waits for somebody to hold it."""
+        """Whether a tournament of that name is held, or waits for a host to hold it."""
         return tournament in self._keeping.leases.all
 
     @property
@@ -271,11 +271,12 @@ class Peers:
         return self._directory.replace(record)
 
     async def is_free(self, name: str) -> bool:
-        """Hold that name, if nobody has a tournament of it: then no other host opens one.
+        """Hold a name, if there is no tournament of that name: then no other host opens one.
 
-        A host gives a name up only after it has kept that its tournament is deleted. So whoever holds it can
-        read all that was ever kept of earlier ones, and a name whose last tournament is deleted is
-        waited for: its host is about to give it up, or another one has just begun to open the next.
+        A host gives a name up only after it has kept that its tournament is deleted. So the next host that
+        holds it can read all that was ever kept of earlier tournaments. If the last tournament of a name is
+        deleted, this waits: its host is about to give the name up, or another host has just begun to open
+        the next.
         """
         patience = trio.current_time() + PATIENCE
         try:
@@ -295,20 +296,20 @@ class Peers:
     # Within
 
     async def _is_claimed(self, name: str) -> bool:
-        """Whether this host holds a name for what is to be opened, and knows how it was used before."""
+        """Whether this host holds a name for a tournament to open, and knows how it was used before."""
         if self.host.has(name) or not await self._ledger.claim(name):
             return False
         try:
             await self._follow()
-        except BaseException:  # nothing is opened: others need not wait
+        except BaseException:  # nothing is opened, so others need not wait
             self._free(name)
             raise
         return True
 
     def _takes_over(self) -> bool:
-        """Whether this host is to hold what others held: one that has only begun leaves that to others.
+        """Whether this host may hold what others held: a host that is only starting leaves that to others.
 
-        Whatever it does at its start comes in between everything else, and it would keep bots waiting.
+        Its work at the start comes in between everything else, and it would keep bots waiting.
         """
         return not self.host.draining and (self.settled or not self.others)
 
@@ -337,7 +338,7 @@ class Peers:
         """Take in what others have written before this was called. Raises `Unavailable`."""
         async with self._following:
             rows = await self._in_thread(lambda: list(self._reader.kept(self._read)), limiter=self._limiter)
-            with trio.CancelScope(shield=True):  # whoever asks may be cancelled: no row is half taken in
+            with trio.CancelScope(shield=True):  # the caller may be cancelled: no row may be half taken in
                 for row in rows:
                     name = called(row.tournament)
                     self._latest[row.tournament] = row.when
@@ -356,9 +357,9 @@ class Peers:
             await self._directory.hear(row.tournament, [fact])
 
     async def _take_up(self, gained: Sequence[str]) -> None:
-        """Hold what other hosts have held, by what they have written: first all that is not over.
+        """Hold tournaments that other hosts held, from what they wrote: first those that are not over.
 
-        Nobody waits for the rest. It is left for the next time when there is news.
+        Nobody waits for the rest. They are left until there is news again.
         """
         known = {name: self._directory.held.get(name) for name in gained}
         await self._follow()
@@ -380,11 +381,11 @@ class Peers:
             return self.host.tournaments[name]
         record, latest = await self._record(name, known)
         if record is None or record.state is State.DELETED:
-            await self._keeping.remove(name)  # its host has died before it was opened, or when it was deleted
+            await self._keeping.remove(name)  # its host died before it was opened, or while it was deleted
             return None
-        self._ledger.go_on_after(record.kept_as, latest)  # whose clock may be ahead of this one's
+        self._ledger.go_on_after(record.kept_as, latest)  # the other host's clock may be ahead of this one's
         if self.host.draining:
-            return None  # it has begun to stop meanwhile, and gives this up with the others
+            return None  # this host has begun to stop, and gives this up with the others
         log.info("taken over", tournament=name, matches=len(record.dealt))
         self._directory.replace(record)
         return self.host.hold(record)
@@ -400,10 +401,10 @@ class Peers:
         moved.set()
 
     async def _record(self, name: str, known: Away | None) -> tuple[Record | None, float]:
-        """Of a tournament that this host holds now, so that nobody else writes it; and when that was last."""
+        """A tournament's record, and the time of its latest fact; this host holds it, so no other writes."""
         if known is not None and self._directory.held.get(name) is known:
             return known.record, self._latest[known.record.kept_as]
-        about = self._directory.knows(name)  # opened just now: this host held it before it followed it
+        about = self._directory.knows(name)  # it was opened just now: held here before it was followed
         kept_as = name if about is None else about.kept_as
         rows = await self._in_thread(lambda: list(self._reader.kept(0, kept_as)), limiter=self._limiter)
         record = fold(map(entries.kept, rows), whole=False).get(kept_as)

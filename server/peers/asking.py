@@ -1,8 +1,8 @@
 """One relayed request over HTTP, at either end of a link.
 
-`Asking` is where the client is: it asks the other host and hands the answer on. `Answering` is
-where the tournament is: a request like any other, whose answer goes back over the link, whole or
-bit by bit, with as much on its way as the client takes.
+`Asking` is at the client's host: it asks the other host and hands the answer on. `Answering` is
+at the tournament's host: a request like any other, whose answer goes back over the link, whole
+or bit by bit, as fast as the client takes it.
 """
 
 from collections.abc import Callable
@@ -42,7 +42,7 @@ class Asking(Channel):
         super().__init__(number, say)
         self._exchange = exchange
         self._chunks: Chunks | None = None
-        self._taken = 0  # bytes of the answer that the client is to take before more credit is given
+        self._taken = 0  # bytes of the answer that the client has to take before more credit is given
         self._complete = False
         request = exchange.request
         say(Ask(
@@ -53,7 +53,7 @@ class Asking(Channel):
         exchange.on_gone(self.lost)
 
     async def relay(self) -> None:
-        """Until all is answered; raises `HttpError` if the other host is lost before that."""
+        """Relay until all is answered; raises `HttpError` if the other host is lost before that."""
         try:
             while not self.over and not self._complete:
                 if self._taken and self._chunks is not None:
@@ -93,7 +93,7 @@ class Asking(Channel):
 
 
 class Answering(Channel, Answers):
-    """It is answered at this host."""
+    """The request is answered at this host."""
 
     def __init__(self, asked: Ask, say: Callable[[Message], None], token: str) -> None:
         """`token` is this host's own, by which it knows an organiser."""
@@ -110,7 +110,7 @@ class Answering(Channel, Answers):
         self._streaming = False
 
     async def answer(self, app: App, guard: Guard) -> None:
-        """Have an application answer. What goes wrong is told as at any door."""
+        """Have an application answer. Errors are told as at any door."""
         try:
             if (pending := app(self.exchange)) is not None:
                 await pending
@@ -156,7 +156,7 @@ class Answering(Channel, Answers):
         if not content or exchange.over or self.over:
             return
         if WINDOW - self.credit + len(content) > MOST:
-            self.say(Closed(self.number))  # it takes nothing
+            self.say(Closed(self.number))  # the client takes nothing
             self.lost()
             return
         self.credit -= len(content)

@@ -1,8 +1,8 @@
 """One relayed bot, at either end of a link.
 
-`Here` is where the bot is: it copies between the bot's connection and the channel.
-`There` is where the bot plays: a `Wire` like any other, over which the doors serve the bot,
-with its bytes stamped as if it had come in there.
+`Here` is at the host to which the bot is connected: it copies between the bot's connection
+and the channel. `There` is at the host where the bot plays: a `Wire` like any other, over
+which the doors serve the bot, with its bytes stamped as if it had come in there.
 """
 
 from collections import deque
@@ -16,7 +16,7 @@ from server.net.wire import Wire
 from server.peers.messages import WINDOW, Closed, Credit, Finished, Known, Message, Open, Said, Say
 from server.peers.stamps import Handing, Sending
 
-PIECE = 1 << 14  # bytes of a bot's in one message: others get their turn
+PIECE = 1 << 14  # bytes of one bot in a message: others get their turn
 
 
 class Channel:
@@ -65,7 +65,7 @@ class Here(Channel):
         self._handing = Handing(trio.current_time())
         self._queue: deque[bytes] = deque()  # for the bot: no more than the credit that was given
         self._last = False  # nothing more comes for the bot
-        self._sending = False  # the task that sends is waiting for the bot to take something
+        self._sending = False  # the sending task is waiting for the bot to take something
         pieces = tuple([(content, self._handing.heard(at)) for content, at in handed.pieces])
         self.credit -= sum(len(content) for content, _ in pieces)
         say(Open(number, handed.door, handed.path, handed.wire.peer, pieces, tournament))
@@ -97,7 +97,7 @@ class Here(Channel):
         super().hear(message)
 
     def _send_now(self) -> None:
-        """As much as the bot's connection takes at once: from one host's socket to the bot's in one call."""
+        """Send as much as the bot's connection takes at once, from one socket to the other in one call."""
         while self._queue and not self._sending:
             content = self._queue[0]
             try:
@@ -127,7 +127,7 @@ class Here(Channel):
                 self._wire.finish()
             else:
                 await self.news()
-        with trio.move_on_after(1.0):  # what had been said before the end
+        with trio.move_on_after(1.0):  # for what was said before the end
             while self._queue:
                 await self._send_some()
 
@@ -155,7 +155,7 @@ class Here(Channel):
 
 
 class There(Channel, Wire):
-    """The bot plays at this host. A wire, whose bytes arrived when the bot's host says."""
+    """The bot plays at this host. A wire whose bytes arrived when the bot's host says they did."""
 
     def __init__(self, opened: Open, say: Callable[[Message], None]) -> None:
         super().__init__(opened.channel, say)

@@ -1,6 +1,6 @@
 """What is wrong with the hosts that share a database, in words for an organiser.
 
-A host says them of itself and of all others, in `/readyz`. `quintain doctor` says them without being
+A host reports it in `/readyz`, for itself and all others. `quintain doctor` reports it without being
 a host. Values in, values out.
 """
 
@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from server.peers.leases import Peer
 
-FAR = 5.0  # seconds between the clocks of a host and of the database: by more, times in the journal mislead
+FAR = 5.0  # seconds between the clocks of a host and the database: with more, times in the journal mislead
 
 
 class Problem(Struct, frozen=True):
@@ -19,7 +19,7 @@ class Problem(Struct, frozen=True):
 
 
 class Health(Struct, frozen=True):
-    """Of all hosts that were heard of within the hour."""
+    """The health of all hosts that were heard of within the hour."""
 
     registered: int
     alive: int
@@ -27,7 +27,7 @@ class Health(Struct, frozen=True):
 
 
 def health(peers: Sequence[Peer], further: Iterable[Problem] = ()) -> Health:
-    """By what the database says of the hosts, and by `further` problems that only a host itself knows."""
+    """The health, from what the database says of the hosts and `further` problems that only a host knows."""
     problems = (*_dead(peers), *_mixed(peers), *_off(peers), *further)
     return Health(len(peers), sum(peer.alive for peer in peers), problems)
 
@@ -37,14 +37,14 @@ def named(peer: Peer) -> str:
 
 
 def off(ahead: float) -> str:
-    """By how much a clock differs from the database's; "" where that does no harm."""
+    """How far a clock is from the database's, in words; "" if that does no harm."""
     if abs(ahead) < FAR:
         return ""
     return f"is {abs(ahead):.0f} s {'ahead of' if ahead > 0 else 'behind'} the database's"
 
 
 def _dead(peers: Sequence[Peer]) -> Iterable[Problem]:
-    """Those that ended without a word and that nobody has started again."""
+    """The hosts that ended without a word and were not started again."""
     there = {peer.address for peer in peers if peer.alive}
     for peer in peers:
         if not peer.alive and not peer.draining and peer.address not in there:

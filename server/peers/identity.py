@@ -1,8 +1,8 @@
 """Who a host is to other hosts: a key of its own, and a certificate that it has made itself.
 
-Both are made anew at every start and never leave the process but as a certificate in the
-database, by which the others know it. No authority has to be set up, and nobody who cannot
-write to the database can pose as a host.
+Both are made anew at every start. Only the certificate leaves the process, for the
+database, by which other hosts know it. No authority has to be set up, and nobody who
+cannot write to the database can pose as a host.
 """
 
 import datetime
@@ -32,12 +32,12 @@ class Identity(Struct, frozen=True):
 
 
 def fingerprint(certificate: bytes | None) -> str:
-    """Of a certificate in DER; "" for none."""
+    """The fingerprint of a certificate in DER; "" for none."""
     return "" if certificate is None else sha256(certificate).hexdigest()
 
 
 def made() -> Identity:
-    """A new one. Raises `ConfigError` where the package is lacking that makes certificates."""
+    """A new identity; raises `ConfigError` where the package that makes certificates is missing."""
     try:
         from cryptography import x509
         from cryptography.hazmat.primitives import hashes, serialization
@@ -45,7 +45,7 @@ def made() -> Identity:
     except ImportError as error:  # it is an extra
         raise ConfigError(f"peers: install quintain with the extra sign ({error})") from None
     key = ec.generate_private_key(ec.SECP256R1())
-    # Its own, because OpenSSL takes certificates of one name for one.
+    # A name of its own, because OpenSSL takes certificates of the same name for the same one.
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, f"quintain {secrets.token_hex(8)}")])
     now = datetime.datetime.now(datetime.UTC)
     certificate = (
@@ -68,15 +68,15 @@ def made() -> Identity:
 
 
 def context(own: Identity, others: Iterable[str], *, server: bool) -> ssl.SSLContext:
-    """What a link is encrypted with: it ends unless the other side has one of these certificates.
+    """The TLS context of a link, which ends unless the other side has one of the `others`' certificates.
 
-    Whose it is, the fingerprint says; names in certificates mean nothing here.
+    The fingerprint says whose certificate it is; names in certificates mean nothing here.
     """
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER if server else ssl.PROTOCOL_TLS_CLIENT)
     made.minimum_version = ssl.TLSVersion.TLSv1_3
     made.check_hostname = False
     made.verify_mode = ssl.CERT_REQUIRED
-    with tempfile.TemporaryDirectory() as folder:  # for nobody else to read; ssl takes files only
+    with tempfile.TemporaryDirectory() as folder:  # nobody else can read it; ssl takes only files
         file = Path(folder) / "host.pem"
         file.touch(mode=0o600)
         file.write_text(own.key + own.certificate)

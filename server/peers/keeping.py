@@ -1,7 +1,7 @@
 """Renewing this host's leases for as long as it runs, and telling the host what it holds.
 
-One request to the database at a time, and what it says is taken in before the next is made: else
-an older answer could take back a newer one.
+There is one request to the database at a time, and its answer is taken in before the next is
+made: otherwise an older answer could undo a newer one.
 """
 
 from collections.abc import Awaitable, Callable
@@ -24,7 +24,7 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 def _nothing(_: object) -> None:
-    """Nobody wants to know."""
+    """A callback that does nothing."""
 
 
 class Keeping:
@@ -37,9 +37,9 @@ class Keeping:
         sleep: Callable[[float], Awaitable[Any]] = trio.sleep,
     ) -> None:
         self.leases = Leases()
-        self.why = ""  # the latest request failed; "" if it did not
-        self.willing = False  # to take over what others held: when this host has read the journal
-        self.heard: Callable[[], None] = lambda: None  # called whenever the database has said something …
+        self.why = ""  # why the latest request failed; "" if it did not
+        self.willing = False  # whether to take over what others held: once this host has read the journal
+        self.heard: Callable[[], None] = lambda: None  # called whenever the database has answered …
         self.changed: Callable[[Change], None] = _nothing  # … when what is held has changed …
         self.wavered: Callable[[bool], None] = _nothing  # … and with whether it is held for certain
         self._registry = registry
@@ -56,9 +56,9 @@ class Keeping:
         return self.leases.sure(self._now())
 
     async def register(self, card: Card) -> int:
-        """Be known to the other hosts; returns under which number. Raises `Unavailable`.
+        """Make this host known to the others; returns its number. Raises `Unavailable`.
 
-        A database that has much to do, or is just being restarted, is asked again.
+        A database that is busy, or is being restarted, is asked again.
         """
         register = partial(self._registry.register, card)
         waits = iter(WAITS)
@@ -74,7 +74,7 @@ class Keeping:
                 return self.leases.host
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Renew until cancelled. It has started when the first request was granted."""
+        """Renew until cancelled. It counts as started when the first request is granted."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._watch)
             while True:
@@ -95,7 +95,7 @@ class Keeping:
                 await self._sleep(max(0.0, again - self._now()))
 
     async def renew(self) -> None:
-        """Once, now. Raises `Unavailable`."""
+        """Renew once, now. Raises `Unavailable`."""
         async with self._asking:
             sent, leases = self._now(), self.leases
             patient = leases.patient(sent)
@@ -123,14 +123,14 @@ class Keeping:
             return epoch is not None
 
     async def release(self, tournament: str) -> None:
-        """Let another host have it; nothing more may be written of it here. Raises `Unavailable`."""
+        """Let another host have a tournament; it may not be written here any more. Raises `Unavailable`."""
         async with self._asking:
             self.leases.gone(tournament)
             release = partial(self._registry.release, self.leases.host, tournament)
             await self._in_thread(release, limiter=self._limiter)
 
     async def remove(self, tournament: str) -> None:
-        """It is deleted, and its name is free. Raises `Unavailable`."""
+        """Give up a tournament that is deleted: its name is free. Raises `Unavailable`."""
         async with self._asking:
             self.leases.gone(tournament)
             remove = partial(self._registry.remove, self.leases.host, tournament)
@@ -139,7 +139,7 @@ class Keeping:
     # Within
 
     async def _watch(self) -> None:
-        """Notice when the last that was granted is over."""
+        """Notice when the time that was granted last is over."""
         while True:
             left = self.leases.until - self._now()
             if left > 0:

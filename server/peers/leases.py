@@ -1,25 +1,23 @@
 """Which tournaments this host holds, as far as it can be sure: the part that does no I/O.
 
-A host asks the database, four times a second, to let it go on holding what it holds, and the
-database lets the leases of a host lapse that has not asked for a second. Two clocks
-are involved, and neither is asked what time it is on the other: the host counts from
-the moment in which it *sent* a request that was granted, so its second ends before the
-database's does, and stops a little early, because clocks run at different rates.
+A host asks the database, four times a second, to let it go on holding what it holds. The database lets the
+leases of a host lapse when it has not asked for a second. Two clocks are involved, and neither is compared
+with the other: the host counts from the moment at which it *sent* a request that was granted, so its second
+ends before the database's does, and it stops a little early, because clocks run at different rates.
 
     sure     it may play and decide: every request of late was granted
     unsure   its second is over and nothing was heard: clocks stand, and nothing begins
     lost     another host holds the tournament, by the database's word
 
-From unsure it goes back to sure for whatever nobody has taken meanwhile. Whatever happens, nobody
-can write who holds no lease: rows carry the epoch of the lease, and the database
-compares.
+From unsure it goes back to sure for the tournaments that no host has taken meanwhile. In any case, no host
+can write without a lease: rows carry the epoch of the lease, and the database compares it.
 
-A host that has heard nothing of the database for a while cannot tell the others' silence from its own. So it
-is patient: from when it hears again it gives them as long as a lease lasts, before it takes anything from
-those that did not renew. When the database was away, and comes back to all, each goes on with its own.
+A host that has heard nothing from the database for a while cannot tell the others' silence from its own. So
+it is patient: when it hears again, it gives the others as long as a lease lasts before it takes anything
+from those that did not renew. When the database was away, and comes back for all, each goes on with its own.
 
-With every answer the database says when the leases of each host lapse. So a host need not come across that
-by its next request: it asks in that moment, and again soon while something is left that it may take.
+With every answer the database says when the leases of each host lapse. So a host need not wait for its next
+regular request: it asks at that moment, and again soon while something is left that it may take.
 """
 
 import time
@@ -31,22 +29,22 @@ from msgspec import Struct
 
 LENGTH = 1.0  # seconds that leases last, by the database's clock
 EVERY = 0.25  # seconds between two requests: three may be lost
-SOON = 0.05  # seconds until a host asks again while something waits for somebody to hold it
+SOON = 0.05  # seconds until a host asks again while something waits for a holder
 AFTER = 0.005  # seconds after leases have lapsed at which a host asks for them: clocks differ in rate
-SHORT = 0.9  # of those seconds a host counts on so much: clocks may differ in rate by a tenth
-NOT_HELD = -1  # an epoch that is nobody's, so that whatever carries it is refused
+SHORT = 0.9  # seconds of a lease on which a host relies: clocks may differ in rate by a tenth
+NOT_HELD = -1  # nobody's epoch: rows that carry it are refused
 UNSHARED = 0  # the epoch of what belongs to no tournament
 NONE: Mapping[str, "Lease"] = MappingProxyType({})
 
 
 def since_boot() -> float:
-    """Seconds that also pass while the machine sleeps: a lease does not wait for it to wake up."""
+    """Seconds since boot, including those in which the machine slept: a lease does not wait for it."""
     clock = getattr(time, "CLOCK_BOOTTIME", None)
     return time.monotonic() if clock is None else time.clock_gettime(clock)
 
 
 class Lease(Struct, frozen=True):
-    """A tournament that is held."""
+    """The lease of a tournament."""
 
     host: int | None  # None: nobody holds it just now
     epoch: int
@@ -62,7 +60,7 @@ class Card(Struct, frozen=True):
 
 
 class Peer(Struct, frozen=True):
-    """A host, as the database knows it."""
+    """A host as the database knows it."""
 
     id: int
     address: str  # where others reach it
@@ -77,22 +75,22 @@ class Peer(Struct, frozen=True):
 
 
 class Granted(Struct, frozen=True):
-    """What the database says to a request."""
+    """The database's answer to a request."""
 
-    changes: int  # how often leases have changed, of all hosts
+    changes: int  # how often the leases of all hosts have changed
     peers: tuple[Peer, ...]
-    leases: Mapping[str, Lease] | None  # all there are, by tournament; None: as when that number was heard
+    leases: Mapping[str, Lease] | None  # all of them, by tournament; None: as when that number was heard
 
 
 class Change(Struct, frozen=True):
-    """What a host holds since it heard from the database, and what it no longer does."""
+    """What a host has begun to hold with an answer from the database, and what it no longer holds."""
 
     gained: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
 
 
 class Leases:
-    """This host's leases, and whose the others are."""
+    """This host's leases, and who holds the others."""
 
     def __init__(self) -> None:
         self.host = 0
@@ -105,20 +103,20 @@ class Leases:
         self._holders: frozenset[int | None] = frozenset()  # the hosts that hold something; None: nobody does
 
     def sure(self, now: float) -> bool:
-        """Whether what is held is certainly held."""
+        """Whether what is held is held for certain."""
         return now < self.until
 
     def patient(self, now: float) -> bool:
-        """Whether others may be silent only because nobody has heard the database of late."""
+        """Whether others may be silent only because nobody could reach the database of late."""
         return not self.sure(now) or now < self._impatient
 
     @property
     def _impatient(self) -> float:
-        """When it has heard the database for long enough, if no request fails before that."""
+        """When patience ends, if no request fails before that."""
         return self._steady + LENGTH / SHORT
 
     def next_request(self, sent: float, heard: float) -> float:
-        """When a host that takes over asks again, if its latest request was sent and answered then.
+        """When a host that takes over asks again, by when its latest request was sent and answered.
 
         After `EVERY` at the latest; before that if leases lapse, or have lapsed and are still there.
         """
@@ -132,27 +130,27 @@ class Leases:
         return min(sent + EVERY, soonest)
 
     def failed(self) -> None:
-        """A request came to nothing."""
+        """Note that a request failed."""
         self._steady = inf
 
     @property
     def held(self) -> Mapping[str, int]:
-        """The tournaments that are held, by the last that was heard, with their epochs."""
+        """The tournaments that are held, by the latest answer, with their epochs."""
         return MappingProxyType(self._held)
 
     def epoch(self, tournament: str) -> int:
-        """What is to be kept of a tournament has to carry."""
+        """The epoch that a tournament's rows have to carry."""
         return self._held.get(tournament, NOT_HELD) if tournament else UNSHARED
 
     def holder(self, tournament: str) -> Peer | None:
-        """The other host that holds it; None where this one does, or nobody."""
+        """The other host that holds a tournament; None if this one does, or nobody."""
         lease = self.all.get(tournament)
         if lease is None or lease.host == self.host:
             return None
         return next((peer for peer in self.peers if peer.id == lease.host and peer.alive), None)
 
     def granted(self, sent: float, answer: Granted) -> Change:
-        """Take what the database said to a request that was sent at that time."""
+        """Take in the answer to a request that was `sent` at that time."""
         self._steady = sent if not self.sure(sent) else min(self._steady, sent)
         self.until = max(self.until, sent + LENGTH * SHORT)
         self.peers = answer.peers
@@ -168,9 +166,9 @@ class Leases:
         return Change(gained, lost)
 
     def opened(self, tournament: str, epoch: int) -> None:
-        """The database has given this host the lease of a tournament that is new."""
+        """Note the lease of a new tournament, which the database has given this host."""
         self._held[tournament] = epoch
 
     def gone(self, tournament: str) -> None:
-        """It has been given back, or is no more."""
+        """Note that a lease was given back, or that its tournament is no more."""
         self._held.pop(tournament, None)

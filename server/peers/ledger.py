@@ -1,8 +1,8 @@
 """The ledger of a host that shares its database: it keeps what this host may keep.
 
-A tournament is held before it is opened, so that of two hosts that open one of the same
-name only one does. While leases cannot be renewed the host is in trouble, as when its store is:
-clocks stand, and nothing begins.
+A tournament is held before it is opened, so that only one of two hosts can open one of the same
+name. While leases cannot be renewed the host is in trouble, as when its store is: clocks stand,
+and nothing begins.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ UNSURE = "the leases of this host cannot be renewed: another host may go on with
 
 
 class Elsewhere(Stale, Moved):
-    """What was to be kept belongs to a tournament that another host has taken over."""
+    """The facts belong to a tournament that another host has taken over."""
 
 
 class SharedLedger(Ledger):
@@ -35,9 +35,9 @@ class SharedLedger(Ledger):
         super().__init__(engine, in_thread, keeping.leases.epoch)
         self._keeping = keeping
         self._unsure = ""
-        self._in_trouble = ""  # the store itself
+        self._in_trouble = ""  # the trouble of the store itself
         self._jotted: Mapping[str, Story] | None = None
-        self._opened: dict[str, int] = {}  # epochs of leases that began with a tournament of this host's
+        self._opened: dict[str, int] = {}  # epochs of leases that began when this host opened the tournament
 
     async def keep(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> Sequence[str]:
         if any(isinstance(fact, Opened) for fact in facts):
@@ -48,7 +48,7 @@ class SharedLedger(Ledger):
             raise Elsewhere(MOVED) from None
 
     async def claim(self, tournament: str) -> bool:
-        """Hold one that is to be opened here; False: somebody holds it. Raises `Unavailable`."""
+        """Hold a tournament that is to be opened here; False if it is held already. Raises `Unavailable`."""
         if self.has_opened(tournament):
             return True
         if tournament in self._keeping.leases.held or not await self._keeping.open(tournament):
@@ -60,16 +60,16 @@ class SharedLedger(Ledger):
         return super().jotted() if self._jotted is None else self._jotted
 
     def has_opened(self, tournament: str) -> bool:
-        """Whether this host holds it because it has opened it, or is about to, and has not taken it over."""
+        """Whether this host holds a tournament that it opened or is about to open, and did not take over."""
         epoch = self._keeping.leases.held.get(tournament)
         return epoch is not None and epoch == self._opened.get(tournament)
 
     async def look_at_moves(self) -> None:
-        """Read what was jotted down, now and in a thread, for whoever asks for it next."""
+        """Read what was jotted down, now and in a thread, for the next who asks for it."""
         self._jotted = await self._in_thread(super().jotted, limiter=self._reading)
 
     def waver(self, sure: bool) -> None:
-        """Whether this host's leases hold for certain."""
+        """Take note whether this host's leases hold for certain."""
         self._unsure = "" if sure else UNSURE
         super()._set_trouble(self._in_trouble or self._unsure)
 

@@ -1,8 +1,8 @@
 """A link between two hosts, while it lasts: one connection for all bots and requests that are relayed.
 
-Whatever is said is sent as soon as the connection takes it. What waits is bounded by the
+Messages are sent as soon as the connection takes them. Those that wait are bounded by the
 credit of the channels. Both sides say now and then that they are here. A link on which nothing
-is heard for a while is as good as cut, and whatever it carried ends with it.
+is heard for a while counts as cut, and everything that it carried ends with it.
 """
 
 from collections.abc import Awaitable, Callable
@@ -38,9 +38,9 @@ SILENCE = 2.0  # seconds after which a link on which nothing was heard is cut
 READ = 1 << 16  # bytes taken in one go
 CHANNELS = 20_000  # at once
 
-Serve = Callable[[There, Open], None]  # have a bot served over this wire
-Reply = Callable[[Answering], None]  # have a request answered
-Hear = Callable[[int, News], None]  # what a host has said to this host as a whole
+Serve = Callable[[There, Open], None]  # has a bot served over this wire
+Reply = Callable[[Answering], None]  # has a request answered
+Hear = Callable[[int, News], None]  # hears what a host says to this host as a whole
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -57,9 +57,9 @@ class Link:
         hear: Hear = lambda peer, news: None,
         token: str = "",
     ) -> None:
-        """`peer` is the other host's number; `dialled` that this one has begun it.
+        """`peer` is the other host's number, and `dialled` whether this one has begun the link.
 
-        `token` is the organiser's, of this host.
+        `token` is the organiser's at this host.
         """
         self.peer = peer
         self.begun = trio.current_time()
@@ -71,12 +71,12 @@ class Link:
         self._next = 1 if dialled else 2  # the two sides open channels of different numbers
         self._channels: dict[int, Channel] = {}
         self._said = bytearray()
-        self._something = trio.Event()  # is said
+        self._something = trio.Event()  # set when something is said
         self._heard = trio.current_time()
         self._open = True
 
     async def run(self) -> None:
-        """Until either side is gone, or cancelled."""
+        """Serve the link until either side is gone, or until cancelled."""
         try:
             async with self._stream, trio.open_nursery() as nursery:
                 nursery.start_soon(self._send)
@@ -93,11 +93,11 @@ class Link:
 
     @property
     def waiting(self) -> int:
-        """Bytes that were said and that the connection has not taken."""
+        """Bytes that the connection has not taken yet."""
         return len(self._said)
 
     async def take(self, handed: Handed, tournament: str = "") -> None:
-        """Serve a connection over there, to its end; it is a bot's that plays in that tournament."""
+        """Have the other host serve a connection, to its end; its bot plays in that tournament."""
         if not self._open or len(self._channels) >= CHANNELS:
             return
         number, self._next = self._next, self._next + 2
@@ -108,7 +108,7 @@ class Link:
             self._channels.pop(number, None)
 
     async def ask(self, exchange: Exchange, *, organiser: bool) -> None:
-        """Have a request answered over there; raises `HttpError` if that cannot be."""
+        """Have the other host answer a request; raises `HttpError` if that cannot be."""
         if not self._open or len(self._channels) >= CHANNELS:
             raise HttpError(503, LOST, RETRY_SOON)
         number, self._next = self._next, self._next + 2
@@ -119,7 +119,7 @@ class Link:
             self._channels.pop(number, None)
 
     def say(self, message: Message) -> None:
-        """Never waits. What is said after the end goes nowhere."""
+        """Send a message without waiting. After the end it goes nowhere."""
         if isinstance(message, Closed):
             self._channels.pop(message.channel, None)
         if self._open:
@@ -179,7 +179,7 @@ class Link:
 
 
 def attended(guard: Guard, attend: Callable[[There, Open], Awaitable[object]]) -> Serve:
-    """Serve each in a task of its own, which ends the channel."""
+    """Serve each bot in a task of its own, which ends the channel."""
 
     async def serve(wire: There, opened: Open) -> None:
         try:

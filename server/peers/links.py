@@ -1,8 +1,8 @@
 """The links of this host to all others: exactly one to each, encrypted, and pinned on both sides.
 
-Of two hosts the one that came later dials. Each shows the certificate whose fingerprint
-is in the database, and is refused if it is not the one that the database names. A link that is
-lost is dialled again for as long as the database says that the other host lives.
+Of two hosts, the one that came later dials. Each shows the certificate whose fingerprint is in
+the database, and is refused if it shows another. A link that is lost is dialled again for as
+long as the database says that the other host lives.
 """
 
 import socket
@@ -23,7 +23,7 @@ from server.peers.link import Hear, Link, Reply, Serve
 AGAIN = 0.25  # seconds until a link that was lost is dialled again
 HANDSHAKE = 5.0  # seconds
 BRIEF = 1.0  # seconds: a link that ended sooner was ended by the other host, which does not know this one
-REFUSALS = 10  # of links before that is told: hosts that have just come may be refused once or twice …
+REFUSALS = 10  # of links before they are logged: hosts that have just come may be refused once or twice …
 RECENT = 60.0  # … within so many seconds
 THERE = "if that is a host of yours, start it again with this database"
 UNKNOWN = "its other end has no certificate of a host in the database"
@@ -33,8 +33,8 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 class Links:
     def __init__(self, own: Identity, peers: Callable[[], Iterable[Peer]], serve: Serve) -> None:
-        """`peers` are the hosts that live, without this one, by what was heard last of the database."""
-        self.host = 0  # which this one is
+        """`peers` are the other hosts that live, by the latest answer of the database."""
+        self.host = 0  # the number of this one
         self.token = ""  # the organiser's, at this host
         self.reply: Reply = lambda answering: answering.lost()
         self.hear: Hear = lambda peer, news: None
@@ -44,9 +44,9 @@ class Links:
         self._serve = serve
         self._links: dict[int, Link] = {}
         self._dialling: set[int] = set()
-        self._failed: dict[int, str] = {}  # by host: why the latest link that was dialled came to nothing
-        self._refused: deque[float] = deque(maxlen=REFUSALS)  # when links were that came from strangers …
-        self._warned = -inf  # … and when that was logged last
+        self._failed: dict[int, str] = {}  # by host: why the latest link that was dialled failed
+        self._refused: deque[float] = deque(maxlen=REFUSALS)  # when links of strangers were refused …
+        self._warned = -inf  # … and when that was last logged
 
     def to(self, peer: int) -> Link | None:
         """The link to a host, while there is one."""
@@ -135,7 +135,7 @@ class Links:
             await trio.aclose_forcefully(stream)
 
     def _besieged(self, now: float) -> bool:
-        """Whether so many links were refused just now that whoever dials is no host that has just come."""
+        """Whether too many links were refused lately for them all to be from hosts that have just come."""
         return len(self._refused) == REFUSALS and now - self._refused[0] < RECENT
 
     async def _keep(self, stream: trio.SSLStream[trio.SocketStream], peer: int, *, dialled: bool) -> None:
@@ -153,7 +153,7 @@ class Links:
 
 
 async def _shown(stream: trio.SSLStream[trio.SocketStream]) -> str:
-    """The fingerprint of the certificate that the other side proves to have; else "", and it is closed.
+    """The fingerprint of the certificate that the other side proves to have; else "", and closes the stream.
 
     A host that has just come is known to the others a moment later, and one that dies cuts a handshake short.
     """
@@ -173,7 +173,7 @@ async def _shown(stream: trio.SSLStream[trio.SocketStream]) -> str:
 
 
 def _from(connected: trio.SocketStream) -> str:
-    """The address of whoever has connected, if it is still there."""
+    """The address of the peer that connected, if it is still there."""
     try:
         host, port, *_ = connected.socket.getpeername()
     except OSError:

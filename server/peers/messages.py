@@ -1,8 +1,8 @@
 """What two hosts say to each other over their link, and how it is framed: no I/O.
 
-A link carries many channels, one for each relayed bot or request. The host where it came in opens
-the channel. Each side may send so many bytes on a channel as the other has given it
-credit for, and no more: a bot that does not read costs nobody else anything.
+A link carries many channels, one for each relayed bot or request. The host where that came in
+opens the channel. Each side may send as many bytes on a channel as the other has given it credit
+for: a bot that does not read costs nobody else anything.
 """
 
 import struct
@@ -21,18 +21,18 @@ LENGTH = struct.Struct("!I")  # comes before each message
 
 
 class Open(Struct, tag="open", frozen=True, array_like=True):
-    """A bot is here that plays at yours: serve it, beginning with these bytes."""
+    """A bot has come in here that plays at your host: serve it, beginning with these bytes."""
 
     channel: int
     door: str
     path: str  # of a websocket
     peer: str  # the bot's address
     pieces: tuple[tuple[bytes, Heard], ...]
-    tournament: str = ""  # in which it plays there; "" is not known
+    tournament: str = ""  # in which the bot plays there; "": not known
 
 
 class Said(Struct, tag="said", frozen=True, array_like=True):
-    """By the bot."""
+    """Bytes that the bot said."""
 
     channel: int
     content: bytes
@@ -40,7 +40,7 @@ class Said(Struct, tag="said", frozen=True, array_like=True):
 
 
 class Say(Struct, tag="say", frozen=True, array_like=True):
-    """To the bot."""
+    """Bytes to say to the bot."""
 
     channel: int
     content: bytes
@@ -66,13 +66,13 @@ class Finished(Struct, tag="finished", frozen=True, array_like=True):
 
 
 class Closed(Struct, tag="closed", frozen=True, array_like=True):
-    """The connection has ended, or is to end; the channel is no more."""
+    """The connection has ended, or has to end; the channel is no more."""
 
     channel: int
 
 
 class Ask(Struct, tag="ask", frozen=True, array_like=True):
-    """A request came in here that is about something of yours: answer it."""
+    """A request about something that your host has came in here: answer it."""
 
     channel: int
     method: str
@@ -89,7 +89,7 @@ class Ask(Struct, tag="ask", frozen=True, array_like=True):
 
 
 class Answer(Struct, tag="answer", frozen=True, array_like=True):
-    """To a request, whole."""
+    """A whole answer to a request."""
 
     channel: int
     status: int
@@ -109,7 +109,7 @@ class Begun(Struct, tag="begun", frozen=True, array_like=True):
 
 
 class Knows(Struct, tag="knows", frozen=True, array_like=True):
-    """Requests with this secret are for that host."""
+    """Requests with this secret are for the host of that number."""
 
     key: str
     host: int
@@ -119,18 +119,18 @@ class Sitting(Struct, tag="sitting", frozen=True, array_like=True):
     """An organiser's session at the desk was opened, or closed, at my door."""
 
     digest: bytes
-    left: float | None  # seconds that it lasts; None: it was closed
+    left: float | None  # seconds that it still lasts; None: it was closed
     form_token: str
 
 
 class Watch(Struct, tag="watch", frozen=True, array_like=True):
-    """These matches of yours, and no others any more, are looked at here: tell what happens in them."""
+    """Only these matches of yours are now looked at here: tell what happens in them."""
 
     matches: tuple[str, ...]
 
 
 class Board(Struct, tag="board", frozen=True, array_like=True):
-    """What has happened in one of them, and what my clock said then."""
+    """What has happened in one of these matches, and what my clock said then."""
 
     news: Happened
     now: float
@@ -148,7 +148,7 @@ _decoder = msgspec.msgpack.Decoder[Message](Message)
 
 
 class BadLink(Exception):
-    """The other host says what no host says: the message. The link is to be closed."""
+    """The other host says something that no host says; the message says what. The link has to be closed."""
 
 
 def framed(message: Message) -> bytes:

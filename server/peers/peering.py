@@ -1,4 +1,4 @@
-"""All of it together: what a host that shares its database has beside what every host has."""
+"""The whole of sharing: what a host that shares its database has beside what every host has."""
 
 import time
 from collections import Counter
@@ -39,7 +39,7 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 class Visitor:
-    """A relayed bot, as the host has admitted it where it came in."""
+    """A relayed bot, admitted by the host where it came in."""
 
     def __init__(self, wire: There) -> None:
         self._wire = wire
@@ -60,7 +60,7 @@ class Peering:
         self.links = Links(self._own, self._others, self._serve)
         self.peers = Peers(self.keeping, self.ledger, engine, self.links.to)
         self.watching = Watching(self.links.all, self.peers.link)
-        self.address = ""  # where the others reach this host
+        self.address = ""  # at which the others reach this host
         self._host: Host | None = None
 
     async def begin(
@@ -70,7 +70,7 @@ class Peering:
         address: str,
         version: str,
     ) -> None:
-        """Be known to the others, and hold leases. Raises `ConfigError` where the database is not there."""
+        """Make this host known to the others, and hold leases; raises `ConfigError` without a database."""
         self.address = address
         card = Card(address, self._own.fingerprint, self._own.certificate, version)
         try:
@@ -81,20 +81,20 @@ class Peering:
         nursery.start_soon(self.links.run, listeners)
 
     async def listen(self, nursery: trio.Nursery, at: str, advertised: str, version: str) -> None:
-        """Begin, reached by other hosts there; `advertised` is how they reach it, if not by that."""
+        """Begin, listening for other hosts at `at`; they reach this one at `advertised`, if that is given."""
         listeners = await listening(at)
         address, port = at.rpartition(":")[0], listeners[0].socket.getsockname()[1]
         await self.begin(nursery, listeners, advertised or f"{address}:{port}", version)
 
     def serve(self, host: Host) -> None:
-        """That host's tournaments are these; it is about to run."""
+        """Share the tournaments of a host that is about to run."""
         self._host = host
         self.peers.serve(host)
         host.shares = True
         host.say_holders, host.say_hosts, host.say_health = self.holders, self.hosts, self.health
 
     def relayed(self, doors: Iterable[HttpDoor], token: str, sessions: Sessions | None) -> Relayed:
-        """What has requests answered by other hosts, whose doors are these."""
+        """The `Relayed` that has other hosts answer requests for these doors."""
         return Relayed(self.peers, self.links, doors, token, sessions, self.watching)
 
     @property
@@ -131,20 +131,20 @@ class Peering:
         ]
 
     def health(self) -> Health:
-        """What is wrong with all of them, as far as it is known here."""
+        """What is wrong with all hosts, as far as it is known here."""
         why = self.keeping.why
         own = [Problem(f"the leases of this host cannot be renewed: {why}", ADVICE)] if why else []
         return health(self.keeping.leases.peers, [*own, *self.links.problems()])
 
     async def come_in(self) -> None:
-        """Have others count on this host, which is ready: at its start it has said that it takes nothing."""
+        """Let others count on this host, which is ready now: at its start it said that it takes nothing."""
         try:
             await self.peers.say_whether_willing()
         except Unavailable as error:
             log.warning("others hear of this host a little later", why=str(error))
 
     async def give_up(self) -> None:
-        """Let others go on at once, if the database is there."""
+        """Let other hosts go on at once, if the database can be reached."""
         try:
             await self.peers.give_up()
         except Unavailable as error:

@@ -1,7 +1,8 @@
-"""The hosts and the leases in the database: every question is one short transaction there.
+"""The hosts and the leases in the database: every request is one short transaction there.
 
-Whoever takes over from a host locks its row, which that host needs to renew: so of two
-that want the same, one sees what the other has done. Only the database's clock counts.
+A host that takes over from another locks the other's row, which the other needs to
+renew. So of two that want the same, one sees what the other has done. Only the
+database's clock counts.
 """
 
 import time
@@ -19,14 +20,14 @@ from server.store.postgres_database import Connection, line, psycopg
 T = TypeVar("T")
 
 CONNECT = 2  # seconds to open a session
-PAUSE = 400  # milliseconds in a transaction: a host that is stopped there must not keep its row locked
-STATEMENT = 900  # milliseconds for one statement: what takes longer is heard too late
+PAUSE = 400  # milliseconds in a transaction: a host that stops in the middle must not keep its row locked
+STATEMENT = 900  # milliseconds for one statement: a later answer would be too late
 
 REGISTER = """
     INSERT INTO hosts (address, fingerprint, certificate, version, heartbeat, expiry)
     VALUES (%s, %s, %s, %s, clock_timestamp(), clock_timestamp() + %s * interval '1 second') RETURNING id
 """
-# Tournaments of a time when the database was one host's alone; those that are deleted need no host.
+# Tournaments from when the database belonged to one host alone; deleted ones need no host.
 ADOPT = """
     INSERT INTO leases SELECT DISTINCT split_part(opened.tournament, '~', 1), NULL::bigint, 0
     FROM journal AS opened WHERE opened.key = 'opened' AND NOT EXISTS (
@@ -34,20 +35,20 @@ ADOPT = """
         AND turned.kind = 'turned' AND turned.body::json->>'state' = 'deleted')
     ON CONFLICT DO NOTHING
 """
-# By its certificate as well: a database that was put back may have given the number to another host.
+# By its certificate as well: a restored database may have given the number to another host.
 RENEW = """
     UPDATE hosts SET heartbeat = clock_timestamp(), draining = %s,
         expiry = clock_timestamp() + %s * interval '1 second',
         ahead = %s - extract(epoch FROM clock_timestamp())
     WHERE id = %s AND fingerprint = %s RETURNING id
 """
-# Hosts that did not renew and hold something, each locked so that it cannot renew meanwhile.
+# Hosts that hold something and did not renew, each locked so that it cannot renew meanwhile.
 LAPSED = """
     SELECT id FROM hosts WHERE expiry < clock_timestamp()
     AND EXISTS (SELECT FROM leases WHERE leases.host = hosts.id) ORDER BY id FOR UPDATE SKIP LOCKED
 """
 ORPHANED = "SELECT EXISTS (SELECT FROM leases WHERE host IS NULL OR host = ANY (%s))"
-# What this host may take: its part of all, but for what it has; and one at least, or some would be left.
+# What this host may take: its share of all, less what it has; and at least one, or some would be left.
 SHARE = """
     SELECT greatest(1, ceil(count(*)::float8 / greatest(1, (
         SELECT count(*) FROM hosts WHERE expiry >= clock_timestamp() AND NOT draining
@@ -76,30 +77,30 @@ REMOVE = "DELETE FROM leases WHERE tournament = %s AND host = %s"
 
 
 class Registry(Protocol):
-    """What a host asks of the database. Raises `Unavailable`; what was asked may have been done even so."""
+    """What a host asks of the database. Raises `Unavailable`; the request may have succeeded even so."""
 
     def register(self, card: Card) -> int:
-        """A host comes: returns the number by which it is known from now on."""
+        """Register a host; returns the number by which it is known from now on."""
         ...
 
     def renew(self, host: int, changes: int, *, willing: bool, patient: bool = False) -> Granted:
-        """Go on holding what it holds; if it is `willing`, take over some of what nobody holds.
+        """Go on holding what the host holds; if it is `willing`, take over some of what nobody holds.
 
-        If it is `patient`, it takes nothing that a host holds which did not renew: only what was given up.
+        If it is `patient`, it takes nothing from hosts that did not renew: only what was given up.
         `changes` is the number that was heard last.
         """
         ...
 
     def open(self, host: int, tournament: str) -> int | None:
-        """Hold a tournament that is new; None if there is one of that name."""
+        """Hold a new tournament; None if there is one of that name."""
         ...
 
     def release(self, host: int, tournament: str) -> None:
-        """Let somebody else have it."""
+        """Let another host have a tournament."""
         ...
 
     def remove(self, host: int, tournament: str) -> None:
-        """It is there no more."""
+        """Remove a tournament that is no more."""
         ...
 
 
@@ -107,7 +108,7 @@ class PostgresRegistry:
     """A `Registry` with a session of its own, so that no big write holds up a renewal."""
 
     def __init__(self, url: str, wall: Callable[[], float] = time.time) -> None:
-        """`wall` is this host's clock, whose distance from the database's is told."""
+        """`wall` is this host's clock, which is compared with the database's."""
         self._url = url
         self._wall = wall
         self._fingerprint = ""
@@ -172,7 +173,7 @@ class PostgresRegistry:
                 session.execute(CHANGED, ([host, *lapsed],))
 
     def _transact(self, act: Callable[[Connection], T]) -> T:
-        """In one transaction; a session that has failed is not used again."""
+        """Act in one transaction; a session that has failed is not used again."""
         try:
             if self._session is None:
                 self._session = _connected(self._url)
@@ -185,7 +186,7 @@ class PostgresRegistry:
 
 
 class Looked(Struct, frozen=True):
-    """What somebody who is no host finds."""
+    """What a program that is no host finds."""
 
     peers: tuple[Peer, ...]
     ahead: float  # seconds by which the clock here is ahead of the database's
@@ -193,7 +194,7 @@ class Looked(Struct, frozen=True):
 
 
 def look(url: str, wall: Callable[[], float] = time.time) -> Looked:
-    """At the hosts of a database, changing nothing. Raises `Unavailable`."""
+    """Look at the hosts of a database, changing nothing. Raises `Unavailable`."""
     try:
         with closing(_connected(url)) as session:
             ahead = wall() - float(_one(session.execute(NOW)))
@@ -203,7 +204,7 @@ def look(url: str, wall: Callable[[], float] = time.time) -> Looked:
 
 
 def _refuses(session: Connection) -> str:
-    """Why a table cannot be made and filled, which is then taken back."""
+    """Why no table can be made and filled; the attempt is undone."""
     try:
         with session.transaction(force_rollback=True):
             session.execute(TRIAL)

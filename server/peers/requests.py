@@ -1,8 +1,8 @@
-"""Requests that belong to another host: which they are, and having them answered there.
+"""Requests that belong to another host: recognising them, and having them answered there.
 
-A path names a tournament, or a bot comes with the request; else it has a secret that some host has made, and
-every host tells the others which those are. Whatever only looks is answered here, from the journal
-that all hosts share.
+A request's path names a tournament, or a bot comes with it; else it has a secret that some host made, and
+every host tells the others its secrets. Requests that only look are answered here, from the journal that all
+hosts share.
 """
 
 from collections import OrderedDict
@@ -29,18 +29,18 @@ from server.protocols.dialect import Hint, Leads
 from server.workers.requests import Reading
 
 KEYS = 100_000  # secrets that are remembered: more than sessions can be open
-SOON = 0.01  # seconds between two looks whether a secret is known
-OWN = 0  # no host's number: this one
+SOON = 0.01  # seconds between two looks for a secret
+OWN = 0  # in place of a host's number: this host
 
-Place = int | str  # a host, or a tournament, whoever holds it
+Place = int | str  # a host, or a tournament with its holder
 
 
 class Sought(Struct, frozen=True):
-    """Where a request is to be answered."""
+    """Where a request has to be answered."""
 
     place: Place | None  # None: here
     becomes: str | None = None  # this secret leads there from now on
-    leads: tuple[Wanted | Hint | str, ...] = ()  # one of which may be a secret that no host has told of yet
+    leads: tuple[Wanted | Hint | str, ...] = ()  # one of them may be a secret that no host has told yet
 
 
 HERE = Sought(None)
@@ -67,7 +67,7 @@ class Relayed:
         doors = tuple(doors)
         self._spelling = spelling_of(doors)
         self._doors = {path: door for door in doors if isinstance(door, Leads) for path in door.paths}
-        self._keys: OrderedDict[str, int] = OrderedDict()  # secrets of requests, and who has made them
+        self._keys: OrderedDict[str, int] = OrderedDict()  # secrets of requests, and the hosts that made them
         self._app: App | None = None
         links.token = token
         links.reply, links.hear, links.linked = self._reply, self._hear, self._introduce
@@ -129,7 +129,7 @@ class Relayed:
     async def _answered_soon(
         self, exchange: Exchange, app: App, leads: Sequence[Wanted | Hint | str]
     ) -> None:
-        """A client may be quicker than the host that has just told it a secret."""
+        """Answer a request that may be quicker than the host that has just given the client a secret."""
         patience = trio.current_time() + EVERY
         while self._keys.keys().isdisjoint(leads) and trio.current_time() < patience:  # noqa: ASYNC110
             await trio.sleep(SOON)
@@ -152,7 +152,7 @@ class Relayed:
             await pending
 
     async def _holder(self, tournament: str) -> Link | None:
-        """The link to the host that holds it; None where this one does, or there is none of that name."""
+        """The link to the host that holds a tournament; None if this one does, or it does not exist."""
         patience, looked = trio.current_time() + PATIENCE, False
         while (link := self._peers.link(tournament)) is None:
             if await self._peers.claimed(tournament):
@@ -165,7 +165,7 @@ class Relayed:
                 return None
             else:
                 looked = True
-                await self._peers.renewed()  # if it is new, that tells of it
+                await self._peers.renewed()  # that will show it, if it is new
         return link
 
     def _reply(self, answering: Answering) -> None:
@@ -176,12 +176,12 @@ class Relayed:
             guard.start_soon(self._answer, answering, self._app, guard)
 
     async def _answer(self, answering: Answering, app: App, guard: Guard) -> None:
-        """What another host asks, once this one goes on with what that is about."""
+        """Answer what another host asks, once this one goes on with the tournament in question."""
         sought = self._sought(answering.exchange.request)
         place = self._by(*sought.leads) if sought.leads else sought.place
         try:
             if isinstance(place, str) and await self._holder(place) is not None:
-                raise HttpError(503, LOST, RETRY_SOON)  # it has just gone to a third one
+                raise HttpError(503, LOST, RETRY_SOON)  # the tournament has just gone to a third host
         except HttpError as error:
             answering.refuse(error)
         else:

@@ -1,10 +1,10 @@
 """When a relayed bot's bytes arrived, so that no clock pays for the relay.
 
 Two hosts have no clock in common, and what is sent from one to the other may be on its way for
-long. So the host where the bot is says how long the bot took: the seconds between the
-last bytes that it handed to the bot and the first that came back. The host that referees
-knows when it sent those bytes. To it the bot's answer arrived so many seconds later, as it
-would have done without a relay.
+long. So the bot's host says how long the bot took: the seconds between the last bytes that it
+handed to the bot and the first that came back. The host that referees knows when it sent those
+bytes. For it, the bot's answer arrived that many seconds later, as it would have without a
+relay.
 """
 
 from collections import deque
@@ -13,14 +13,14 @@ from msgspec import Struct
 
 
 class Heard(Struct, frozen=True, array_like=True):
-    """When bytes of a bot came, by the host where it is."""
+    """When bytes of a bot came, by the clock of the bot's host."""
 
     handed: int  # bytes that had been handed to the bot by then, since the connection began …
     waited: float  # … and the seconds since the last of them were
 
 
 class Handing:
-    """Where the bot is: what it was handed, and when."""
+    """At the bot's host: what the bot was handed, and when."""
 
     def __init__(self, now: float) -> None:
         self._handed = 0
@@ -31,12 +31,12 @@ class Handing:
         self._at = now
 
     def heard(self, at: float) -> Heard:
-        """Of bytes that arrived then."""
+        """The stamp for bytes that arrived at that time."""
         return Heard(self._handed, max(0.0, at - self._at))
 
 
 class Sending:
-    """Where the bot plays: what was sent to it, and when. It remembers what is still on its way."""
+    """At the host where the bot plays: what was sent to it, and when. Remembers what is on its way."""
 
     def __init__(self, now: float) -> None:
         self._sent = 0
@@ -47,7 +47,7 @@ class Sending:
         self._marks.append((self._sent, now))
 
     def arrived(self, heard: Heard, now: float) -> float:
-        """When these bytes, which are here `now`, are to be taken to have arrived. Never in the future."""
+        """When these bytes, which are here `now`, count as having arrived. Never in the future."""
         while len(self._marks) > 1 and self._marks[1][0] <= heard.handed:
             self._marks.popleft()
         return min(now, self._marks[0][1] + heard.waited)

@@ -1,8 +1,8 @@
-"""Matches that are played at one host and looked at on another: asked for, and told while somebody looks.
+"""Matches that are played at one host and watched on another: asked for, and told while somebody watches.
 
-A host asks for the matches at which its visitors look and which others hold, and is told
-what happens in them some ten times a second. Nothing is queued: whoever tells holds an index for each
-match, and waits while the link is behind. What is lost with a link is asked for again over the next one.
+A host asks for the matches that its visitors watch and other hosts hold, and is told some ten times a
+second what happens in them. Nothing is queued: the host that tells holds an index for each match, and
+waits while the link is behind. What is lost with a link is asked for again over the next one.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -15,7 +15,7 @@ from server.peers.link import Link
 from server.peers.messages import Board, Watch
 
 TICK = 0.1  # seconds between two looks at what has happened
-MOST = 200  # matches that a host is told of by another at once
+MOST = 200  # matches of which one host tells another at once
 EVENTS = 200  # of a match in one message
 BEHIND = 1 << 18  # bytes that may wait on a link before it is told of boards: bots come first
 
@@ -24,16 +24,16 @@ class Watching:
     """Both sides: what this host has asked for, and what it was asked for."""
 
     def __init__(self, links: Callable[[], Iterable[Link]], link: Callable[[str], Link | None]) -> None:
-        """`links` are those to all other hosts, and `link` the one to whichever holds a tournament."""
+        """`links` are those to all other hosts, and `link` returns the one to a tournament's holder."""
         self.take: Callable[[Happened], None] = lambda news: None  # called with what others tell
         self._links = links
         self._link = link
-        self._wanted: Sequence[str] = ()  # matches, those first that somebody looked at last
+        self._wanted: Sequence[str] = ()  # matches, the ones looked at last first
         self._asked: dict[Link, tuple[str, ...]] = {}
-        self._told: dict[Link, dict[str, int]] = {}  # for each match of ours that is asked for: events told
+        self._told: dict[Link, dict[str, int]] = {}  # by match of ours that is asked for: events told
 
     def want(self, matches: Sequence[str]) -> None:
-        """These are looked at here, whoever holds them."""
+        """Ask for these matches, which are looked at here, from the hosts that hold them."""
         self._wanted = matches
 
     def hear(self, link: Link, news: Watch | Board) -> None:

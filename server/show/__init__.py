@@ -1,4 +1,4 @@
-"""Whatever only looks, in a process of its own: so that no look at pages slows a match down.
+"""Everything that only looks, in a process of its own, so that no look at pages slows a match down.
 
 *Play* is the process with the doors and the matches, *show* the one that answers for pages, reads of
 the API and streams. They share the journal, a feed, and the connections that play lends.

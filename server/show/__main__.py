@@ -1,6 +1,7 @@
 """The process that shows, as `server/show/process.py` starts it: `python -m server.show FEED CONDUIT`.
 
-Both are descriptors of sockets to the process that plays. Not for people: they start `quintain serve`.
+Both are descriptors of sockets to the process that plays. People do not start this: they start
+`quintain serve`.
 """
 
 import os
@@ -36,7 +37,7 @@ from server.store.journal import Reader
 from server.store.ledger import READERS
 from server.webhooks.delivery import deliver
 
-NICER = 5  # whoever plays comes first, where both share a processor
+NICER = 5  # the process that plays comes first, where both share a processor
 
 
 def main(feed: int, conduit: int) -> int:
@@ -52,7 +53,7 @@ def main(feed: int, conduit: int) -> int:
 
 
 async def show(begin: Begin, told: socket.socket, lent: socket.socket) -> None:
-    """Answer whatever is lent, until the feed ends."""
+    """Answer on all connections that are lent, until the feed ends."""
     settings = begin.settings
     most = room_for_files() - settings.limits.spare_files
     told.setblocking(False)
@@ -95,7 +96,7 @@ async def _deliver(begin: Begin, reader: Reader) -> None:
 
 
 async def _fed(mirror: Mirror, attention: Attention, connected: socket.socket) -> None:
-    """Hear one more process that plays, until it is gone."""
+    """Take in what one more process that plays tells, until it is gone."""
     connected.setblocking(False)
     async with trio.SocketStream(trio.socket.from_stdlib_socket(connected)) as stream:
         await _hear(mirror, attention, stream)
@@ -149,7 +150,7 @@ def _application(mirror: Mirror, attention: Attention, begin: Begin) -> App:
 
 
 def _begun(told: socket.socket) -> Begin:
-    """What the parent says first."""
+    """The parent's first message."""
     (length,) = LENGTH.unpack(_exactly(told, LENGTH.size))
     return unpacked(_exactly(told, length))
 

@@ -1,7 +1,7 @@
-"""Whether anybody looks at what goes on in matches: while nobody does, play need not tell it.
+"""Whether anybody watches matches: while nobody does, play need not tell what happens in them.
 
-Telling takes a twentieth of play's time, and most of the time of most hosts nobody looks. So show
-says when somebody begins to look and when the last one has gone. Whoever comes first waits until play
+Telling takes a twentieth of play's time, and at most hosts nobody looks most of the time. So show
+says when somebody begins to look and when the last one has gone. The first to come waits until play
 has told what happened meanwhile.
 """
 
@@ -12,22 +12,22 @@ import trio
 
 from server.show.feed import Latest, Look
 
-LINGER = 5.0  # seconds that somebody counts as looking who has asked for something and is gone
-EVERY = 1.0  # seconds between two looks whether everybody is gone
-LATE = 1.0  # seconds that the first who looks waits for play: it may be stuck, and what is known is shown
+LINGER = 5.0  # seconds for which a client that asked for something and is gone counts as looking
+EVERY = 1.0  # seconds between two checks whether everybody is gone
+LATE = 1.0  # seconds that the first to look waits for play: it may be stuck; then what is known is shown
 
 
 class Attention:
     def __init__(self) -> None:
         self._numbers = count(1)
-        self._number = next(self._numbers)  # of the latest time that somebody began to look; 0: nobody looks
+        self._number = next(self._numbers)  # of the latest beginning of looking; 0: nobody looks
         self._looked = trio.current_time()
         self._changed = trio.Event()
         self._all_told = trio.Event()
-        self._told: dict[object, int] = {}  # who plays, and by which number all is told
+        self._told: dict[object, int] = {}  # processes that play, and the number up to which all is told
 
     async def look(self) -> None:
-        """Somebody looks: wait until all that has happened by now is told."""
+        """Count somebody as looking, and wait until all that has happened by now is told."""
         self._looked = trio.current_time()
         if not self._number:
             self._all_told = trio.Event()
@@ -37,7 +37,7 @@ class Attention:
             await self._all_told.wait()
 
     async def run(self, anybody: Callable[[], bool]) -> None:
-        """Notice when nobody looks any more, until cancelled; `anybody` is asked whether somebody is here."""
+        """Notice, until cancelled, when nobody looks any more; `anybody` says whether somebody is here."""
         self._looked = -LINGER
         while True:
             if self._number and not anybody() and trio.current_time() >= self._looked + LINGER:
@@ -45,9 +45,9 @@ class Attention:
             await trio.sleep(EVERY)
 
     async def tell(self, teller: object, say: Callable[[Look], Awaitable[None]]) -> None:
-        """Have one process that plays know whether somebody looks, until cancelled.
+        """Tell one process that plays whether somebody looks, until cancelled.
 
-        A process tells all until it hears that nobody looks.
+        The process tells everything until it hears that nobody looks.
         """
         known = self._told[teller] = self._number or next(self._numbers)
         self._look_who_has_told()

@@ -1,4 +1,4 @@
-"""What show is given when it is started, and the clock that it shares with play.
+"""What show is told when it is started, and the clock that it shares with play.
 
 Both processes count the same seconds from the same instant. So a deadline, or when a match ended,
 is the same figure in both, and needs no translation.
@@ -20,10 +20,10 @@ READY = b"+"  # said once, when show can answer
 class Begin(Struct, frozen=True):
     settings: Settings
     addresses: Addresses
-    token: str  # the organiser's: with it standings can be seen while they are frozen
+    token: str  # the organiser's: with it, frozen standings can be seen as they are
     door_at_root: bool
-    host: int  # the number of this one among those that share the database; 0: it shares with nobody
-    address: str  # at which those reach this one
+    host: int  # the number of this host among those that share the database; 0: the database is not shared
+    address: str  # at which the other hosts reach this one
     zero: float  # what play's clock says when `perf_counter` is 0
 
     def packed(self) -> bytes:
@@ -35,7 +35,7 @@ def unpacked(content: bytes) -> Begin:
 
 
 def zero() -> float:
-    """Of the clock of this event loop."""
+    """The zero of this event loop's clock."""
     return trio.current_time() - perf_counter()
 
 
@@ -46,7 +46,7 @@ class SameClock(trio.abc.Clock):
         self._zero = zero
 
     def start_clock(self) -> None:
-        """It runs already."""
+        """Do nothing: it runs already."""
 
     def current_time(self) -> float:
         return self._zero + perf_counter()

@@ -1,8 +1,8 @@
-"""Show's side of lending: connections that play has lent are served as any other, and given back.
+"""Show's side of lending: connections that play has lent are served like any other, and given back.
 
-What a client asks for that show does not answer goes back to play, with the connection, once all
-earlier answers are taken. So does a request that comes in another name than those before
-it (`Host`, `X-Forwarded-For`): what that means only play judges, and may lend it again.
+A request that show does not answer goes back to play, with the connection, once all earlier
+answers are taken. So does a request under another name than those before it (`Host`,
+`X-Forwarded-For`): only play judges what that means, and it may lend the connection again.
 """
 
 import math
@@ -39,7 +39,7 @@ class Borrowing:
         """`connected` leads to play, which asks `is_shown` too; `most` connections may be here at once."""
         self.app = app
         self.is_shown = is_shown
-        self.conduit = Conduit[ToShow](connected, ToShow, math.inf)  # about no connection much is ever said
+        self.conduit = Conduit[ToShow](connected, ToShow, math.inf)  # little is ever said about a connection
         self._guard = guard
         self._http = Http(app, guard, limits, room)
         self._most = most
@@ -50,7 +50,7 @@ class Borrowing:
         return len(self._here)
 
     async def run(self) -> None:
-        """Until play is gone, and all connections with it."""
+        """Serve until play is gone, and all connections with it."""
         try:
             await self.conduit.hear(self._take)
         finally:
@@ -75,7 +75,7 @@ class Borrowing:
                     self.fed(socket.socket(fileno=descriptor))
 
     def _begin(self, message: Lend, connected: socket.socket) -> None:
-        wire = SocketWire(connected, message.peer, readiness(), options=())  # play has set them
+        wire = SocketWire(connected, message.peer, readiness(), options=())  # play has set the options
         wire.secure = message.secure
         self._here[wire] = None
         self._guard.start_soon(self._attend, message, wire)
@@ -92,7 +92,7 @@ class Borrowing:
 
 
 class Borrowed:
-    """One of them: decides, request by request, whether it stays."""
+    """One borrowed connection: decides, request by request, whether it stays."""
 
     __slots__ = ("_all", "_name", "_number", "_wire", "given_back", "proxied")
 
@@ -100,7 +100,7 @@ class Borrowed:
         self._all = all_
         self._number = number
         self._wire = wire
-        self._name: tuple[str | None, str | None] | None = None  # in which its requests have come
+        self._name: tuple[str | None, str | None] | None = None  # under which its requests have come
         self.given_back = False
         self.proxied = False  # its peer is the client already
 
@@ -108,7 +108,7 @@ class Borrowed:
         """The application of this connection."""
         headers = exchange.request.headers
         name = headers.get("host"), headers.get(HEADER)
-        if self._name is None:  # what play has sent here is answered here: it would only send it again
+        if self._name is None:  # play has just sent this request here, and would only send it again
             self._name = name
         elif name != self._name or not self._all.is_shown(exchange.request):
             return None if self._give_back(exchange) else self._give_back_later(exchange)
@@ -116,10 +116,10 @@ class Borrowed:
 
     async def _give_back_later(self, exchange: Exchange) -> None:
         if not (await exchange.preceded() and self._give_back(exchange)):
-            exchange.respond(not_now(exchange.request, UNREAD))  # it was not carried out
+            exchange.respond(not_now(exchange.request, UNREAD))  # the request was not carried out
 
     def _give_back(self, exchange: Exchange) -> bool:
-        """False: it cannot be given back before all earlier answers are taken."""
+        """Give the connection back; False if that has to wait until all earlier answers are taken."""
         if (loan := exchange.lend()) is None:
             return False
         self.given_back = True
@@ -133,7 +133,7 @@ class Borrowed:
         return self._wire.peer
 
     def objection(self, named: str) -> str:
-        """Play had none to the first name, and any other is given back."""
+        """None: play had none to the first name, and requests under any other are given back."""
         return ""
 
     def authenticated(self) -> None:

@@ -1,7 +1,8 @@
-"""Starting a process of ours with descriptors, and ending it: the one that shows, and others.
+"""Starting and ending child processes with descriptors: the one that shows, and others.
 
-The child ends with its parent: it reads the parent's end of a socket, and asks the kernel to be
-killed. It is started from the main thread, for the kernel means the thread that forked.
+The child ends with its parent: it notices the end of a socket, and asks the kernel to be
+killed. It is started from the main thread, because for the kernel the parent is the thread that
+forked.
 
 Little is imported here, because show is started first of all: it imports as long as play does.
 """
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = str(Path(__file__).parents[2])  # where `server` and `games` lie
-HANG_UP = getattr(signal, "SIGHUP", signal.SIGTERM)  # which not every system has
+HANG_UP = getattr(signal, "SIGHUP", signal.SIGTERM)  # not every system has SIGHUP
 FOR_ALL = {signal.SIGINT, signal.SIGTERM, HANG_UP}  # a terminal sends them to parent and children alike
 OUTLIVED = 2.0  # seconds that a child has to end by itself when it is no longer needed
 
@@ -42,7 +43,7 @@ def started() -> Started:
 
 @contextmanager
 def started_early(wanted: bool) -> Generator[Started | None]:
-    """One that is there before anybody can use it, if it is wanted; it ends with this in any case."""
+    """A show, if `wanted`, started before it can be used; it ends with this context in any case."""
     if not wanted:
         yield None
         return
@@ -51,19 +52,19 @@ def started_early(wanted: bool) -> Generator[Started | None]:
         try:
             yield early
         finally:
-            early.child.kill()  # before the feed ends, of which it would complain
+            early.child.kill()  # before the feed ends, about which it would complain
             early.child.wait()
 
 
 def child_of_ours(module: str, theirs: Sequence[int], *arguments: str) -> subprocess.Popen[bytes]:
     """A process that runs a module of ours with these descriptors; call it from the main thread.
 
-    The signals `FOR_ALL` wait until it says itself what they mean to it: they would end it while it
+    The signals `FOR_ALL` are blocked until the child handles them: they would end it while it
     imports, with a traceback.
     """
     command = [
         sys.executable,
-        "-P",  # not what lies in this folder
+        "-P",  # so that nothing in the current folder is imported
         "-m",
         module,
         *map(str, theirs),
@@ -84,7 +85,7 @@ def child_of_ours(module: str, theirs: Sequence[int], *arguments: str) -> subpro
 
 
 def ended(child: subprocess.Popen[bytes]) -> None:
-    """Wait for a child whose sockets are closed, and not for one that hangs."""
+    """Wait for a child whose sockets are closed to end; kill one that hangs."""
     try:
         child.wait(OUTLIVED)
     except subprocess.TimeoutExpired:

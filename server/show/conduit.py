@@ -1,7 +1,7 @@
-"""What the two processes say to each other about connections, and the sockets between them.
+"""Conduits: what two processes say to each other about connections, and the sockets between them.
 
-A message is one packet, or several where it is long; with the last of them comes a descriptor, if one
-is passed on. Neither end ever waits to say something: what the kernel does not take is kept, by
+A message is one packet, or several if it is long; the last of them carries a descriptor, if one is
+passed on. Neither end ever waits to say something: packets that the kernel does not take are kept, by
 play within bounds. Times are those of trio's clock, which is the same in both.
 """
 
@@ -23,10 +23,10 @@ from msgspec import Struct
 from server.http.loan import Piece
 
 PACKET = 32768  # bytes of a message in one packet: nearly all messages are one, and a buffer holds several
-BUFFER = 1 << 20  # bytes asked for that buffer; the kernel may grant fewer
-TURN = 32  # packets read before other tasks have their turn
+BUFFER = 1 << 20  # bytes asked for as the kernel's buffer; it may grant fewer
+TURN = 32  # packets read before other tasks get their turn
 MORE, LAST = b"+", b"."  # the first byte of a packet: whether the message goes on in the next
-POSSIBLE = hasattr(socket, "MSG_CMSG_CLOEXEC") and hasattr(select, "epoll")  # which is on Linux
+POSSIBLE = hasattr(socket, "MSG_CMSG_CLOEXEC") and hasattr(select, "epoll")  # that is, on Linux
 DESCRIPTOR = array.array("i").itemsize
 SPACE = socket.CMSG_SPACE(DESCRIPTOR) if POSSIBLE else 0
 
@@ -37,7 +37,7 @@ SPACE = socket.CMSG_SPACE(DESCRIPTOR) if POSSIBLE else 0
 class Lend(Struct, tag="lend", frozen=True, array_like=True):
     """A connection, with its descriptor: serve it from these bytes on."""
 
-    number: int  # by which both call it; none is used twice
+    number: int  # the connection's name for both; never used twice
     peer: str  # the client's address
     secure: bool
     pieces: tuple[Piece, ...]
@@ -49,30 +49,30 @@ class Drain(Struct, tag="drain", frozen=True, array_like=True):
     why: str
 
 
-# What show says, each of a connection that it was lent.
+# What show says, each about a connection that it was lent.
 
 
 class Back(Struct, tag="back", frozen=True, array_like=True):
-    """It asks for something that show does not answer. All before these bytes is answered."""
+    """It asks for something that show does not answer. Everything before these bytes is answered."""
 
     number: int
     pieces: tuple[Piece, ...]
 
 
 class Gone(Struct, tag="gone", frozen=True, array_like=True):
-    """It has ended."""
+    """The connection has ended."""
 
     number: int
 
 
 class NoRoom(Struct, tag="no room", frozen=True, array_like=True):
-    """Show cannot have another one open. It was not touched."""
+    """Show cannot have another connection open. This one was not touched."""
 
     number: int
 
 
 class Known(Struct, tag="known", frozen=True, array_like=True):
-    """Its client has shown who it is."""
+    """The connection's client has shown who it is."""
 
     number: int
 
@@ -95,11 +95,11 @@ class Unsaid(Struct, frozen=True, eq=False):
 
     packet: bytes
     passed: socket.socket | None = None
-    give: bool = False  # close it here when it has been said
+    give: bool = False  # whether to close the descriptor here when it has been sent
 
 
 class Conduit(Generic[Heard]):
-    """One end of it. It hears messages of these types; `most` packets may wait to be said."""
+    """One end of a conduit. It hears messages of the types `hears`; `most` packets may wait to be sent."""
 
     def __init__(self, connected: socket.socket, hears: object, most: float) -> None:
         connected.setblocking(False)
@@ -109,8 +109,8 @@ class Conduit(Generic[Heard]):
         self._encoder = msgspec.msgpack.Encoder()
         self._most = most
         self._unsaid: deque[Unsaid] = deque()
-        self._news = trio.Event()  # there is something unsaid
-        self._heard = bytearray()  # of a message that is not complete
+        self._news = trio.Event()  # set when there is something unsent
+        self._heard = bytearray()  # the part of an incomplete message
 
     @property
     def full(self) -> bool:
@@ -118,13 +118,13 @@ class Conduit(Generic[Heard]):
 
     @property
     def waiting(self) -> int:
-        """Packets that are still to be said."""
+        """How many packets are still to be sent."""
         return len(self._unsaid)
 
     def say(self, message: Struct, passed: socket.socket | None = None, *, give: bool = False) -> None:
-        """Say it as soon as the other end takes it, without the descriptor if that is closed by then.
+        """Send a message as soon as the other end takes it, without the descriptor if that is closed by then.
 
-        A descriptor that is given is closed here when it has been said.
+        With `give`, the descriptor is closed here when it has been sent.
         """
         content, start = self._encoder.encode(message), 0
         while len(content) - start > PACKET:
@@ -141,7 +141,7 @@ class Conduit(Generic[Heard]):
             nursery.cancel_scope.cancel()
 
     def hear_now(self, take: Take[Heard], most: float = math.inf) -> bool:
-        """The same with what has come already, at `most` so many packets. True: the other end is closed."""
+        """Like `hear`, for at most `most` packets that have come already; True: the other end is closed."""
         while most > 0:
             try:
                 packet, beside, _, _ = self._socket.recvmsg(PACKET + 1, SPACE, socket.MSG_CMSG_CLOEXEC)
@@ -157,7 +157,7 @@ class Conduit(Generic[Heard]):
                 content, self._heard = self._heard, bytearray()
                 try:
                     message = self._decoder.decode(content)
-                except msgspec.DecodeError as error:  # somebody else's version, perhaps; play goes on without
+                except msgspec.DecodeError as error:  # perhaps from another version; play goes on without it
                     log.error("a message of the other process cannot be read", why=str(error))
                     return True
                 take(message, _descriptor(beside))
@@ -179,7 +179,7 @@ class Conduit(Generic[Heard]):
                     await trio.lowlevel.wait_writable(self._socket)
 
     def _said(self, unsaid: Unsaid) -> bool:
-        """Try; what can be said to nobody any more counts as said."""
+        """Try to send a packet; one that nobody can get any more counts as sent."""
         said = self._sent(unsaid.packet, unsaid.passed)
         if said and unsaid.give and unsaid.passed is not None:
             unsaid.passed.close()
@@ -195,14 +195,14 @@ class Conduit(Generic[Heard]):
             return False
         except OSError as error:
             if error.errno == errno.ETOOMANYREFS and beside:
-                return self._sent(packet, None)  # who gets no descriptor has no room
+                return self._sent(packet, None)  # without a descriptor, it knows that it has no room
             with suppress(OSError):
-                self._socket.shutdown(socket.SHUT_RDWR)  # both hear the end: nothing that was said is missed
+                self._socket.shutdown(socket.SHUT_RDWR)  # both ends hear it: nothing that was sent is missed
         return True
 
 
 def _descriptor(beside: list[tuple[int, int, bytes]]) -> int | None:
-    """None where none came, or there was no room for it."""
+    """The descriptor that came; None if there is none, or there was no room for it."""
     for level, kind, content in beside:
         if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS) and len(content) >= DESCRIPTOR:
             return array.array("i", content[:DESCRIPTOR])[0]

@@ -1,9 +1,10 @@
-"""What play asks show: to draw what takes a format long, and how a tournament without an end stands.
+"""What play asks show: to make draws that take long, and how a tournament without an end stands.
 
 A Swiss round of a thousand is seconds of work. A draw is a pure function of the record, which show has
 too. So play asks with the name of the tournament and how far the journal went, and goes on with its
 matches. If there is no show, or it fails, play draws in a thread of its own, which slows it down but
-never stops it. Of a tournament without an end only show remembers all results, which ratings are made of.
+never stops it. Only show remembers all results of a tournament without an end, from which ratings are
+made.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,8 +32,8 @@ from tournament.format import Pairing
 from tournament.record import Record
 from tournament.standings import Row
 
-ROWS = 1000  # of a table that play is told: it reads them on the loop that plays
-WATCH = 0.1  # seconds between two looks at what is looked at
+ROWS = 1000  # of a table that show sends: play reads them on the loop that plays
+WATCH = 0.1  # seconds between two looks at which matches are watched
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -42,7 +43,7 @@ async def in_a_thread(record: Record, draw: Callable[[], Sequence[Pairing]]) -> 
 
 
 class Asked:
-    """What was asked, until there is an answer or nobody who could give one."""
+    """A question, until there is an answer, or nobody who could give one."""
 
     def __init__(self) -> None:
         self.done = trio.Event()
@@ -57,16 +58,16 @@ class Draws:
         self._numbers = count()
         self._asked: dict[int, Asked] = {}
         self._there = False
-        self.watched: Callable[[Sequence[str]], None] = lambda matches: None  # called with what show looks at
+        self.watched: Callable[[Sequence[str]], None] = lambda matches: None  # called with the matches that show watches
 
     async def draw(self, record: Record, here: Callable[[], Sequence[Pairing]]) -> Sequence[Pairing]:
-        """What the format of a record adds; `here` does it in this process."""
+        """The pairings that the format of a record adds; `here` draws them in this process."""
         answer = await self._ask(lambda number: Draw(number, record.name, self._teller.last()))
         found = answer.pairings if isinstance(answer, Drawn) else None
         return await in_a_thread(record, here) if found is None else found
 
     async def rank(self, record: Record) -> Sequence[Row] | None:
-        """The first rows of its table, with ratings; None if nobody can say."""
+        """The first rows of a record's table, with ratings; None if nobody can say."""
         answer = await self._ask(lambda number: Rank(number, record.name))
         return answer.rows if isinstance(answer, Ranked) else None
 
@@ -83,10 +84,10 @@ class Draws:
         return asked.answer
 
     async def hear(self, stream: trio.abc.ReceiveStream) -> None:
-        """What one show answers, until it is gone."""
+        """Take in what one show answers, until it is gone."""
         self._there = True
         try:
-            await hear(stream, Answer, self._take)  # whoever watches the process learns its end too
+            await hear(stream, Answer, self._take)  # the code that watches the process notices its end, too
         finally:
             self._there = False
             self.watched(())
@@ -136,7 +137,7 @@ class Drawing:
         await self.say(Ranked(question.number, rows))
 
     async def tell_watched(self) -> None:
-        """Say which matches of other hosts are looked at, whenever these are others, until cancelled."""
+        """Say which matches of other hosts are watched, whenever that changes, until cancelled."""
         told: tuple[str, ...] = ()
         while True:
             if (watched := self._mirror.watched()) != told:
@@ -146,5 +147,5 @@ class Drawing:
 
     async def say(self, answer: Answer) -> None:
         async with self._saying:
-            with suppress(trio.BrokenResourceError):  # play has ended, and this is about to
+            with suppress(trio.BrokenResourceError):  # play has ended, and this process is about to
                 await say(self._stream, [answer])

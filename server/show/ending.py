@@ -1,4 +1,4 @@
-"""A child that ends with its parent, also where the parent has no time to say so, and at nothing else."""
+"""A child that ends with its parent, even if the parent has no time to say so, and for no other reason."""
 
 import ctypes
 import signal
@@ -10,9 +10,9 @@ PARENT_DIED = 1  # PR_SET_PDEATHSIG
 
 
 def end_with_the_parent() -> None:
-    """Have the kernel kill this process when the thread that started it is gone: that says when."""
+    """Have the kernel kill this process when the thread that started it is gone; ignore other signals."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PARENT_DIED, signal.SIGKILL)
     for number in FOR_ALL:
         signal.signal(number, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, FOR_ALL)  # what this process starts itself hears them
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, FOR_ALL)  # children of this process need them unblocked

@@ -1,13 +1,13 @@
-"""What play tells show: how far the journal goes, and what happens in matches that go on.
+"""What play tells show: how far the journal goes, and what happens in matches in play.
 
-Everything else that show knows it reads in the journal. So a message may be lost with the show that
-it was meant for: the next one reads the journal and is told all matches in play from their beginning.
+Show reads everything else in the journal. So a message may be lost with the show for which it was
+meant: the next one reads the journal and is told all matches in play from their beginning.
 
-Nothing is queued. Like every follower of a log, the teller holds an index for each match, looks some
-twenty times a second what is new, and sends it; while show does not read, it waits, and looks
-again. So matches cost play nothing that grows with the moves but writing them down here, and a show
-that falls behind costs memory for the ends that it has not heard of, of which the oldest are dropped.
-While nobody looks (`attention.py`), only the journal's number is told, and seldom.
+Nothing is queued. Like every follower of a log, the teller holds an index for each match, looks for
+news some twenty times a second, and sends it; while show does not read, it waits, and looks again. So
+the only cost to play that grows with the moves is writing them down here. A show that falls behind
+costs memory for the ends of which it has not heard; the oldest of these are dropped. While nobody
+looks (`attention.py`), only the journal's number is told, and seldom.
 """
 
 import struct
@@ -32,15 +32,15 @@ from tournament.standings import Row
 TICK = 0.05  # seconds between two looks at what has happened: nobody sees more than twenty pictures a second
 STATE = 10  # ticks between two looks at the rest
 UNSEEN = 0.5  # seconds between two looks while nobody sees a picture
-AT_A_TIME = 32  # ends passed over before other tasks have their turn: to free a match takes as long as a move
+AT_A_TIME = 32  # ends skipped before other tasks get their turn: freeing a match takes as long as a move
 PACKET = 16_384  # bytes that are sent at once: some hundred matches' news, and a millisecond or two of work
 READ = 65_536  # bytes that are read at once
-ENDS = 2_000  # matches that ended and were not told yet: the journal has their ends too
-LENGTH = struct.Struct("!I")  # comes before whatever is said
+ENDS = 2_000  # matches whose ends were not told yet: the journal has their ends, too
+LENGTH = struct.Struct("!I")  # precedes every message
 
 
 class Journal(Struct, frozen=True, tag="journal"):
-    """All up to this number is kept and has been announced."""
+    """All entries up to this number are kept and announced."""
 
     last: int
 
@@ -55,22 +55,22 @@ class Seen(Struct, frozen=True, tag="seen"):
 
 
 class Draw(Struct, frozen=True, tag="draw"):
-    """Say what a format adds, when the journal is read up to that number."""
+    """A question: what a format adds, with the journal read up to that number."""
 
     number: int  # of the question
     tournament: str
-    journal: int  # 0: up to all that is kept when this is heard, for whoever asks does not know the number
+    journal: int  # 0: up to all that is kept when this is heard, because the sender does not know the number
 
 
 class Rank(Struct, frozen=True, tag="rank"):
-    """Say how a tournament stands, by all that is kept."""
+    """A question: how a tournament stands, by all that is kept."""
 
     number: int  # of the question
     tournament: str
 
 
 class Latest(Struct, frozen=True, tag="latest"):
-    """All is told that had happened when show said that somebody looks, which had that number."""
+    """Everything is told that had happened by the `Look` of that number."""
 
     number: int
 
@@ -80,27 +80,27 @@ Message = Happened | Journal | Seen | Question | Latest
 
 
 class Drawn(Struct, frozen=True, tag="drawn"):
-    """What show says to a `Draw`; None if it failed."""
+    """Show's answer to a `Draw`; None if it failed."""
 
     number: int
     pairings: tuple[Pairing, ...] | None
 
 
 class Ranked(Struct, frozen=True, tag="ranked"):
-    """What show says to a `Rank`: the first rows of the table; None if it failed."""
+    """Show's answer to a `Rank`: the first rows of the table; None if it failed."""
 
     number: int
     rows: tuple[Row, ...] | None
 
 
 class Watched(Struct, frozen=True, tag="watched"):
-    """Said by show: somebody looks at these matches, which other hosts hold; the latest look first."""
+    """Said by show: these matches, which other hosts hold, are watched; the latest look first."""
 
     matches: tuple[str, ...]
 
 
 class Look(Struct, frozen=True, tag="look"):
-    """Said by show: somebody begins to look at what goes on; with the number 0, nobody looks any more."""
+    """Said by show: somebody begins to watch matches; with the number 0, nobody watches any more."""
 
     number: int
 
@@ -121,7 +121,7 @@ class Followed:
 
     def __init__(self, match: Match) -> None:
         self.match = match
-        self.told = 0  # events
+        self.told = 0  # events told so far
 
 
 class Teller:
@@ -131,30 +131,30 @@ class Teller:
         self.last = last
         self._asked: list[Message] = []
         self.following: dict[str, Followed] = {}
-        self._most = 2 * ENDS  # of them, until it is looked whether many are over
-        self._look = Look(0)  # what show has said last
-        self._news = trio.Event()  # it has said something else, or is to be asked something
+        self._most = 2 * ENDS  # matches followed before a check whether many are over
+        self._look = Look(0)  # what show said last
+        self._news = trio.Event()  # set when it has said something else, or is to be asked something
         host.on_begun.append(self._begun)
 
     def tell_too(self, message: Happened | Question) -> None:
-        """Have it told with what comes next."""
+        """Have a message told with the next news."""
         self._asked.append(message)
         self._news.set()
 
     def heed(self, look: Look) -> None:
-        """Tell what happens in matches, or nothing more of it."""
+        """Begin, or stop, to tell what happens in matches."""
         self._look = look
         self._news.set()
 
     def forget(self, match: Match) -> None:
-        """It goes on in another process, which tells of it from its beginning."""
+        """Stop following a match that goes on in another process, which tells it from its beginning."""
         self.following.pop(match.name, None)
 
     def _begun(self, tournament: Held, match: Match) -> None:
         self.follow(match)
 
     def follow(self, match: Match) -> None:
-        """Tell of it, whoever holds its tournament."""
+        """Tell of a match, whichever process holds its tournament."""
         self.following[match.name] = Followed(match)
         if len(self.following) > self._most:
             self._drop_ends()
@@ -166,7 +166,7 @@ class Teller:
         self._most = len(self.following) + ENDS
 
     async def tell(self, stream: trio.abc.SendStream) -> None:
-        """Tell one show, from the beginning, until it is gone."""
+        """Tell one show everything, from the beginning, until it is gone."""
         for followed in self.following.values():
             followed.told = 0
         self._asked, self._look = [], ALWAYS
@@ -174,7 +174,7 @@ class Teller:
         with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
             while True:
                 look, self._news = self._look, trio.Event()
-                last = self.last()  # before looking at matches: what ends them is told before it is read
+                last = self.last()  # first: so the end of a match is told before it is read
                 if look.number:
                     await self._tell_matches(stream)
                 else:
@@ -194,7 +194,7 @@ class Teller:
                     await self._news.wait()
 
     async def _pass_over_ends(self) -> None:
-        """Nobody looks, and the journal has the ends too."""
+        """Skip the ends of matches: nobody looks, and the journal has them, too."""
         over = [name for name, each in self.following.items() if each.match.result is not None]
         for number, name in enumerate(over, 1):
             self.following.pop(name, None)
@@ -203,7 +203,7 @@ class Teller:
 
     async def _tell_matches(self, stream: trio.abc.SendStream) -> None:
         packet, size, over = list[Any](), 0, 0
-        for name in tuple(self.following):  # with their matches, all that are over would be freed at once
+        for name in tuple(self.following):  # one by one, or all matches that are over would be freed at once
             if (followed := self.following.get(name)) is None:
                 continue
             match = followed.match
@@ -243,14 +243,14 @@ async def say(stream: trio.abc.SendStream, messages: list[Any]) -> None:
 
 
 def framed(content: bytes) -> bytes:
-    """With its length before it."""
+    """The content with its length before it."""
     return LENGTH.pack(len(content)) + content
 
 
 async def hear(stream: trio.abc.ReceiveStream, kind: Any, take: Callable[[M], None]) -> None:
-    """Have `take` called with all messages of that kind, until the other side is gone.
+    """Call `take` with all messages of that kind, until the other side is gone.
 
-    It may be gone without having read all that it was told, which the kernel calls a reset.
+    The other side may go without having read everything, which the kernel calls a reset.
     """
     decoder: msgspec.msgpack.Decoder[list[M]] = msgspec.msgpack.Decoder(list[kind])
     received = bytearray()

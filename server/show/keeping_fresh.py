@@ -1,8 +1,8 @@
 """Snapshots for the next start, each by a process of its own: `python -m server.show.keeping_fresh SOCKET`.
 
-To take one is to read what has happened once more, and needs tens of megabytes for a second. In a process
-that goes on, most of these would stay: what it makes meanwhile lies in between. So whoever takes one ends
-with it.
+Taking a snapshot means reading again what has happened, and needs tens of megabytes for a second. In a
+process that goes on, most of that memory would stay in use, since objects made meanwhile lie in between.
+So the process that takes a snapshot ends after it.
 """
 
 import socket
@@ -24,20 +24,20 @@ from server.store.choice import beside
 from server.store.journal import Unavailable
 from server.store.snapshots import FILE, MANY, MANY_WHOLE, OF_WHOLE, refresh
 
-PAUSE = 60.0  # seconds between two looks whether it is time for one
+PAUSE = 60.0  # seconds between two checks whether it is time for one
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 class Wanted(Struct, frozen=True):
-    """What the process is told."""
+    """What the process that takes a snapshot is told."""
 
     settings: Settings
-    whole: bool  # of whole records
+    whole: bool  # whether of whole records
 
 
 async def keep_fresh(settings: Settings, last: Callable[[], int], known: int) -> None:
-    """For whoever has time, until cancelled: no start is far behind.
+    """Take snapshots until cancelled, in a process that has time, so that no start is far behind.
 
     `last` is the number of the journal's latest entry, and `known` that of the entry up to which there is a
     snapshot of whole records.
@@ -57,7 +57,7 @@ async def keep_fresh(settings: Settings, last: Callable[[], int], known: int) ->
 
 
 async def taken(settings: Settings, *, whole: bool) -> int | None:
-    """Take a snapshot if it is time; returns up to which entry there is one, None if that cannot be told."""
+    """Take a snapshot if it is time; returns the number of its latest entry, None if that is not known."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
     with theirs:
         child = child_of_ours("server.show.keeping_fresh", (theirs.fileno(),))
@@ -70,7 +70,7 @@ async def taken(settings: Settings, *, whole: bool) -> int | None:
                 await stream.send_eof()
                 answer = await stream.receive_some()
     finally:
-        child.kill()  # it has answered, or is not to go on
+        child.kill()  # it has answered, or must not go on
         with trio.CancelScope(shield=True):
             await trio.to_thread.run_sync(ended, child)
     return msgspec.msgpack.decode(answer, type=int) if answer else None
@@ -81,7 +81,7 @@ def main(descriptor: int) -> None:
     with socket.socket(fileno=descriptor) as told:
         with told.makefile("rb") as words:
             said = words.read()
-        if not said:  # whoever was to say what it wants has ended
+        if not said:  # the parent ended before it said what it wants
             return
         wanted = msgspec.msgpack.decode(said, type=Wanted)
         settings = wanted.settings
@@ -93,7 +93,7 @@ def main(descriptor: int) -> None:
         except Unavailable as error:
             log.debug("the journal cannot be read just now", why=str(error))
         else:
-            with suppress(ConnectionError):  # whoever wanted it has ended meanwhile
+            with suppress(ConnectionError):  # the parent has ended meanwhile
                 told.sendall(msgspec.msgpack.encode(done))
 
 

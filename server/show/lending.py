@@ -1,8 +1,8 @@
-"""Play's side of lending: a request that show is to answer goes there, and its connection with it.
+"""Play's side of lending: a request for show goes there, and its connection with it.
 
-Play keeps a descriptor of its own of every connection that it lends. So it counts them, may end
-any of them, and still has them when show dies. Shows may come one after the other. While there is
-none, or no room, play itself answers: ask again in a second.
+Play keeps its own descriptor of every connection that it lends. So it counts them, can end any of
+them, and still has them when show dies. There may be several shows, one after the other. While
+there is none, or it has no room, play itself answers: ask again in a second.
 """
 
 import socket
@@ -22,19 +22,19 @@ from server.show.conduit import Back, Conduit, Drain, Feed, Gone, Known, Lend, N
 TEXT = (("Content-Type", "text/plain; charset=utf-8"), ("X-Content-Type-Options", "nosniff"))
 NO_SHOW = "pages and whatever else only looks are starting again; ask again in a second"
 RELAYED = 2  # files that a connection over TLS takes while it is lent, beside its own
-TURN = 64  # connections taken back before other tasks have their turn
+TURN = 64  # connections taken back before other tasks get their turn
 
 
 class Lending:
-    """The connections that are lent. It outlives the shows that they are lent to."""
+    """The connections that are lent. It outlives the shows that borrow them."""
 
     def __init__(self, limits: Limits, admission: Admission | None = None, why: str = NO_SHOW) -> None:
-        """`why` is what clients are told while nobody is there to lend to."""
+        """`why` is what clients are told while there is no show."""
         self._limits = limits
         self._why = why
         self._admission = admission
         self._conduit: Conduit[ToPlay] | None = None  # while there is a show
-        self._lent: dict[int, Loan] = {}  # to that one
+        self._lent: dict[int, Loan] = {}  # connections lent to that show
         self._number = 0
         self.on_connected: Callable[[], None] = lambda: None  # called when there is another show
 
@@ -47,7 +47,7 @@ class Lending:
         return 0 if self._conduit is None else self._conduit.waiting
 
     async def connect(self, connected: socket.socket) -> None:
-        """Lend to the show that has the other end, until it is gone; then take back what it had."""
+        """Lend to the show at the other end, until it is gone; then take back what it had."""
         conduit = self._conduit = Conduit[ToPlay](connected, ToPlay, self._limits.lent_waiting)
         lent = self._lent = {}
         self.on_connected()
@@ -55,12 +55,12 @@ class Lending:
             await conduit.hear(self._take)
         finally:
             self._conduit = None
-            gone = conduit.hear_now(self._take)  # what it said last
+            gone = conduit.hear_now(self._take)  # its last messages
             with trio.CancelScope(shield=True):
                 await self._take_back(lent, gone)
 
     def beside(self, app: App, is_shown: Callable[[Request], bool]) -> App:
-        """One application: `app`, and show for the requests that it answers."""
+        """One application: `app`, with show answering the requests that it can."""
 
         def answer(exchange: Exchange) -> Awaitable[object] | None:
             return self.answer(exchange) if is_shown(exchange.request) else app(exchange)
@@ -68,7 +68,7 @@ class Lending:
         return answer
 
     def answer(self, exchange: Exchange) -> Awaitable[object] | None:
-        """An application: show answers."""
+        """An application in which show answers."""
         return None if self._lend(exchange) else self._lend_later(exchange)
 
     @property
@@ -82,7 +82,7 @@ class Lending:
             self._conduit.say(Feed(), their_end, give=True)
 
     def drain(self, why: str) -> None:
-        """Have show end what is idle, and every other connection after its answer."""
+        """Have show end idle connections now, and the others after their answers."""
         if self._conduit is not None:
             self._conduit.say(Drain(why))
 
@@ -91,7 +91,7 @@ class Lending:
             exchange.respond(self._away(exchange.request))
 
     def _lend(self, exchange: Exchange) -> bool:
-        """Lend its connection, or answer. False: it cannot be lent before all earlier answers are taken."""
+        """Lend a request's connection, or answer. False: it has to wait until earlier answers are taken."""
         conduit, request = self._conduit, exchange.request
         files = RELAYED if request.secure else 0
         if conduit is None or conduit.full or exchange.gone or not self._has_room(files):
@@ -113,7 +113,7 @@ class Lending:
     def _take(self, message: ToPlay, _: int | None) -> None:
         number = message.number
         if (loan := self._lent.get(number)) is None:
-            return  # it has ended here meanwhile
+            return  # the connection has ended here meanwhile
         if isinstance(message, Known):
             loan.authenticated()
             return
@@ -127,18 +127,18 @@ class Lending:
                 loan.untouched(self._away(loan.request))
 
     def _closed(self, lent: dict[int, Loan], number: int) -> None:
-        """Here, whoever decided it; show sees the end of it for itself."""
+        """A lent connection was closed at this end; show notices by itself."""
         self._end(lent, number)
 
     def _end(self, lent: dict[int, Loan], number: int) -> Loan | None:
-        """It is lent no longer; None if it was not."""
+        """End a loan; None if the connection was not lent."""
         loan = lent.pop(number, None)
         if loan is not None and loan.request.secure and self._admission is not None:
             self._admission.files_beside -= RELAYED
         return loan
 
     async def _take_back(self, lent: dict[int, Loan], gone: bool) -> None:
-        """If show is not gone, nobody can tell what it is about to write: its connections end."""
+        """Take connections back. If show is not `gone`, it may still write to them, so they end."""
         while lent:
             for number in list(lent)[:TURN]:
                 if (loan := self._end(lent, number)) is None:
@@ -150,7 +150,7 @@ class Lending:
             await trio.lowlevel.checkpoint()
 
     def _away(self, request: Request) -> Response:
-        """Whoever answers is not there, or has no room."""
+        """The answer while show is not there, or has no room."""
         return not_now(request, self._why)
 
 

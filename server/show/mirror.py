@@ -1,8 +1,8 @@
-"""Show's own view of the host: records folded from the journal, and matches in play as they are told.
+"""Show's own view of the host: records folded from the journal, and matches in play as play tells them.
 
-The journal says which matches there are: a match is in play from the fact that it was dealt to the
-one that concluded it. What happens in it comes by the feed, and may come before it is read there
-that the match was dealt, or not at all; neither does any harm.
+The journal says which matches there are: a match is in play from the fact that deals it to the
+fact that concludes it. What happens in it comes over the feed, perhaps before that first fact has
+been read, or not at all; neither does any harm.
 """
 
 import time
@@ -40,18 +40,18 @@ from tournament.score_sheet import Board
 from tournament.settling import as_dealt, both
 
 AT_ONCE = 2_000  # entries that are read and decoded in a thread at a time …
-STEP = 50  # … and of those, taken in before others have their turn
+STEP = 50  # … and of these, taken in before other tasks get their turn
 RETRY = 1.0  # seconds until a journal that could not be read is tried again
 WATCHED = 200  # matches of other hosts that are watched at once
-LATE = 1.0  # seconds that whoever looks at such a match waits for what has happened there
-LONG = 20_000  # results: a table of so many is worked out before anybody asks for it
-EARLY = 10_000  # news of matches that the journal does not have yet: more is of no use to anybody
+LATE = 1.0  # seconds that somebody who looks at such a match waits for news of it
+LONG = 20_000  # results: a table of so many is computed before anybody asks for it
+EARLY = 10_000  # matches not in the journal yet, of which news is held: of more it is of no use
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 class Held:
-    """A tournament of the host's, as it is seen from here."""
+    """A tournament of the host, as seen from here."""
 
     def __init__(self, record: Record, reader: Reader, in_thread: InThread) -> None:
         self.record = record
@@ -79,7 +79,7 @@ class Held:
         return await self._in_thread(partial(journal.entries, self._reader, self.record.kept_as, after))
 
     def begin(self, fact: Dealt) -> Replica:
-        """A match that has been dealt, and is over by no fact."""
+        """Begin the replica of a match that was dealt and that no fact has ended."""
         record = self.record
         players = both(record.drawn[fact.pairing])
         match = Replica(
@@ -107,7 +107,7 @@ class Mirror:
         address: str = "",
         folder: Path | None = None,
     ) -> None:
-        """`address` is where other hosts reach this one, if there are any; `folder` has the snapshots."""
+        """`address` is the one by which other hosts reach this one, if any do; `folder` has the snapshots."""
         self.tournaments: dict[str, Held] = {}
         self.shown = Shown(self.tournaments)
         self.on_fact: list[Told] = []
@@ -117,18 +117,18 @@ class Mirror:
         self.versions = Versions(lambda: guard, lambda work: self.boards.run(work))
         self.grader = Grader(lambda: guard)
         self._address = address
-        self.snapshot = 0  # the number of the entry up to which there was one, when this began
+        self.snapshot = 0  # the number of the entry up to which there was a snapshot when this began
         self._folder = folder
         self._reader = reader
         self._in_thread = in_thread
-        self._seen: dict[object, Seen] = {}  # by whoever told it, who holds these tournaments
+        self._seen: dict[object, Seen] = {}  # by the process that told it, and holds these tournaments
         self._read = 0  # the number of the latest entry of the journal that was taken in
-        self._last = 0  # and of the latest that is told to be there
+        self._last = 0  # the number of the latest entry that is said to be there
         self._news = trio.Event()
-        self._taken = trio.Event()  # something more was taken in
+        self._taken = trio.Event()  # set when something more was taken in
         self._looking = trio.Lock()  # one look at the journal at a time
-        self._look: trio.Event | None = None  # set when the next of them is done: everybody shares it
-        self._early: dict[str, list[Happened]] = {}  # told of matches that the journal does not have yet
+        self._look: trio.Event | None = None  # set when the next look is done: all callers share it
+        self._early: dict[str, list[Happened]] = {}  # news of matches that are not in the journal yet
 
     def here(self, tournament: str) -> Here:
         return next(
@@ -137,11 +137,11 @@ class Mirror:
 
     @property
     def holders(self) -> Mapping[str, str]:
-        """As the processes that play have told."""
+        """The holders, as told by the processes that play."""
         return {name: at for seen in self._seen.values() for name, at in seen.holders.items()}
 
     def watched(self) -> tuple[str, ...]:
-        """The matches of other hosts at which somebody looks, the latest look first."""
+        """The matches of other hosts that are watched, the latest look first."""
         if not self._address:
             return ()
         now = trio.current_time()
@@ -156,7 +156,7 @@ class Mirror:
         return tuple([match.name for match in looked[:WATCHED]])
 
     async def look_at(self, name: str) -> None:
-        """Wait until the latest of a match is here that another host holds, but not for long."""
+        """Wait, not for long, for the latest news of a match that another host holds."""
         tournament = name.rpartition("-")[0]
         held = self.tournaments.get(tournament)
         match = None if held is None else held.replicas.get(name)
@@ -170,7 +170,7 @@ class Mirror:
             await match.told.wait()
 
     async def load(self) -> None:
-        """Read all that the journal has now, or what came after the latest snapshot of it."""
+        """Read all that the journal has now, or what came after its latest snapshot."""
         known = await self._in_thread(partial(snapshots.started, self._reader, self._folder, whole=True))
         self._read, self.snapshot = known.number, known.snapshot
         for record in known.records.values():
@@ -181,16 +181,17 @@ class Mirror:
                 held.begin(as_dealt(record, match))
 
     async def warm(self) -> None:
-        """Have long tables worked out before anybody looks: from then on, only what is new is added.
+        """Compute long tables before anybody looks: from then on, only new results are added.
 
-        One by one: whoever looks at another meanwhile does not wait for all of them.
+        They are computed one by one, so that a visitor of another table does not wait for all of
+        them.
         """
         for held in tuple(self.tournaments.values()):
             if len(held.record.results.decisions) > LONG:
                 await self.boards.exact(held.record)
 
     def take(self, message: Happened | Journal | Seen, teller: object = None) -> None:
-        """What play tells; where several processes play, each tells of what it holds."""
+        """Take in what play tells; where several processes play, each tells of what it holds."""
         match message:
             case Happened():
                 self._happened(message)
@@ -202,7 +203,7 @@ class Mirror:
                 self._look_at_seen()
 
     def forget(self, teller: object) -> None:
-        """It is gone, and what it had seen is no longer so."""
+        """Forget what a process that is gone had told: it may no longer be true."""
         if self._seen.pop(teller, None) is not None:
             self._look_at_seen()
 
@@ -215,9 +216,9 @@ class Mirror:
             )
 
     async def catch_up(self) -> None:
-        """Until all that was kept when this was called has been taken in.
+        """Wait until all that was kept before this call has been taken in.
 
-        So whoever has changed something, and then looks, sees the change.
+        So a client that has changed something, and then looks, sees the change.
         """
         if (look := self._look) is None:
             look = self._look = trio.Event()
@@ -225,13 +226,13 @@ class Mirror:
         await look.wait()
 
     async def board(self, name: str) -> Board:
-        """The table of a tournament as everybody is shown it, by all that is kept when this is called."""
+        """The table of a tournament as everybody sees it, by all that is kept when this is called."""
         await self.catch_up()
         return await self.boards.exact(self.tournaments[name].record.public)
 
     async def draw(self, name: str, journal: int) -> Sequence[Pairing]:
-        """What the format of a tournament adds, as of that number of the journal; 0: of all that is kept."""
-        if not journal:  # `catch_up` makes do with less if the journal cannot be read; a draw must not
+        """The pairings that a tournament's format adds, as of that number in the journal; 0: as of now."""
+        if not journal:  # `catch_up` gives up if the journal cannot be read, which a draw must not
             journal = await self._look_how_far()
         while self._read < journal:
             await self._taken.wait()
@@ -242,7 +243,7 @@ class Mirror:
     async def _look_for(self, look: trio.Event) -> None:
         try:
             async with self._looking:
-                self._look = None  # whoever comes from now on may have changed something since
+                self._look = None  # later callers may have changed something since
                 last = await self._look_how_far()
                 while self._read < last:
                     await self._taken.wait()
@@ -252,14 +253,14 @@ class Mirror:
             look.set()
 
     async def _look_how_far(self) -> int:
-        """The number of the latest entry that is kept: all up to it will be taken in."""
+        """The number of the latest entry that is kept; all up to it will be taken in."""
         last = await self._in_thread(self._reader.last)
         self._last = max(self._last, last)
         self._news.set()
         return last
 
     async def run(self) -> None:
-        """Take in whatever is new in the journal, until cancelled."""
+        """Take in what is new in the journal, until cancelled."""
         while True:
             self._news = trio.Event()
             while self._read < self._last:
@@ -323,9 +324,9 @@ class Mirror:
         match = None if held is None else held.replicas.get(news.match)
         if match is not None:
             match.hear(news.first, news.events, news.clock)
-        elif held is None or not held.record.is_over(news.match):  # else the journal had told it first
+        elif held is None or not held.record.is_over(news.match):  # otherwise the journal told it first
             self._early.setdefault(news.match, []).append(news)
-            if len(self._early) > EARLY:  # the oldest is of a tournament that is deleted
+            if len(self._early) > EARLY:  # the oldest belongs to a tournament that was deleted
                 del self._early[next(iter(self._early))]
 
 

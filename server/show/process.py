@@ -1,6 +1,7 @@
-"""The process that shows: started, watched, and started again when it ends.
+"""Starting the process that shows, watching it, and starting it again when it ends.
 
-Play does not need it. While there is none, whoever asks for a page is told to ask again in a second.
+Play does not need it. While there is none, clients that ask for a page are told to try again in a
+second.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,17 +17,17 @@ from server.show.draws import Draws
 from server.show.feed import Teller
 from server.show.lending import Lending
 
-PAUSES = (0.0, 0.5, 2.0, 10.0)  # seconds before it is started again, the more often it has failed
-LASTED = 60.0  # seconds after which a show that ends was a good one
+PAUSES = (0.0, 0.5, 2.0, 10.0)  # seconds before it is started again, longer the more often it has failed
+LASTED = 60.0  # seconds after which a show that ends counts as having worked
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 class Show:
-    """All that play has to do with it."""
+    """Play's side of the process that shows."""
 
     def __init__(self, host: Host, last: Callable[[], int], lending: Lending, first: Started) -> None:
-        """`last` is the number of the latest entry of the journal that is safe. `first` is there already."""
+        """`last` returns the number of the journal's latest safe entry. `first` is running already."""
         self._first: Started | None = first
         self.lending = lending
         self.teller = Teller(host, last)
@@ -35,14 +36,14 @@ class Show:
         host.elsewhere, host.boards.ranked = self._draws.draw, self._draws.rank
 
     def watch(self, watched: Callable[[Sequence[str]], None]) -> Callable[[Happened], None]:
-        """Have that called with matches of other hosts that are looked at; returns whom to tell of them."""
+        """Have `watched` called with other hosts' matches that are watched; returns what takes their news."""
         self._draws.watched = watched
         return self.teller.tell_too
 
     async def run(
         self, begin: Callable[[], Begin], task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
     ) -> None:
-        """Keep one there until cancelled. It has started when the first is ready, or has failed."""
+        """Keep a show running until cancelled. This has started when the first is ready, or has failed."""
         failures = 0
         while True:
             begun = trio.current_time()
@@ -59,7 +60,7 @@ class Show:
             task_status.started()
 
     async def _one(self, begin: Begin, task_status: trio.TaskStatus[None]) -> int:
-        """One process, from its start to its end."""
+        """Run one process, from its start to its end."""
         (child, feed, conduit), self._first = self._first or started(), None
         stream = trio.SocketStream(trio.socket.from_stdlib_socket(feed))
         try:
@@ -78,7 +79,7 @@ class Show:
 
 
 async def _begins(stream: trio.SocketStream, begin: Begin) -> bool:
-    """Whether it has read the journal and can answer."""
+    """Wait for the process to read the journal; returns whether it can answer."""
     try:
         await stream.send_all(begin.packed())
         return await stream.receive_some(1) == READY

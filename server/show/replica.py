@@ -1,8 +1,8 @@
 """A match that is played in another process, as far as this one has heard of it.
 
-Whoever only looks sees a `Match`, with its log, positions and clocks. It referees nothing: what is
-told has been judged already. Until somebody looks, what is told is only put aside: most matches of a
-large event are never looked at while they go on.
+To code that only looks, it is a `Match` with its log, positions and clocks. It referees nothing: the
+news has been judged already. Until somebody looks, news is only put aside: most matches of a large
+event are never looked at while they go on.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,17 +24,17 @@ News = tuple[int, Sequence[AnyEvent], ClockState | None]
 
 
 class Replica(Match):
-    looked: float = -inf  # when somebody looked at it last
-    heard = False  # anything was ever told of it
-    told: trio.Event | None = None  # set when something is told of it, for whoever looks first
-    _aside: list[News] | None = None  # what was told and not looked at; None: all is taken in as it comes
+    looked: float = -inf  # when it was last looked at
+    heard = False  # whether anything was ever told of it
+    told: trio.Event | None = None  # set at the first news, for the first who looks
+    _aside: list[News] | None = None  # news that nobody has looked at; None: all is taken in as it comes
 
     def put_aside(self) -> None:
         """Take in nothing until somebody looks."""
         self._aside = []
 
     def looked_at(self) -> "Replica":
-        """As it is now, and from now on."""
+        """The match as it is now, kept up to date from now on."""
         self.looked = trio.current_time()
         if self._aside is not None:
             aside, self._aside = self._aside, None
@@ -43,11 +43,11 @@ class Replica(Match):
         return self
 
     def is_looked_at(self, now: float) -> bool:
-        """Whether somebody has it open, as far as can be seen from here, and it goes on."""
+        """Whether the match goes on and somebody seems to have it open."""
         return (now < self.looked + LOOKED or self.log.followed) and not self.log.closed
 
     def hear(self, first: int, events: Sequence[AnyEvent], clock: ClockState | None = None) -> None:
-        """Take in the events from that number on in the match's log; those that are known are passed over."""
+        """Take in events of the match's log from the number `first` on; known ones are skipped."""
         self._tell()
         if self._aside is None:
             self._hear(first, events, clock)
@@ -62,19 +62,19 @@ class Replica(Match):
     def _hear(self, first: int, events: Sequence[AnyEvent], clock: ClockState | None) -> None:
         known = len(self.log.events)
         if first > known:
-            return  # something in between is missing, and is told again
+            return  # events in between are missing, and will be told again
         if first == 0 and events and isinstance(events[0], Began):
-            self.log.events[0] = events[0]  # when it began there
+            self.log.events[0] = events[0]  # with the time at which it began there
         for event in events[known - first :]:
             self._take(event)
         if clock is not None and not self.log.closed:
             self.clock.show(clock)
 
     def conclude(self, fact: Concluded, at: float) -> None:
-        """It is over by the journal; what the feed did not tell of it is made up for."""
+        """End the match by its fact in the journal, with what the feed did not tell."""
         self._tell()
         if self._aside is not None and not self.log.followed:
-            return  # nobody has looked at it, and nobody will: whoever asks from now on is given the fact
+            return  # nobody looked at it, and nobody will: those who ask from now on get the fact
         self.looked_at()
         if self.log.closed:
             return
@@ -101,7 +101,7 @@ class Replica(Match):
 
 
 class Replicas(Mapping[str, Replica]):
-    """The matches of a tournament as they are looked at: whoever takes one sees it as it is now."""
+    """The matches of a tournament; one that is taken from here is brought up to date."""
 
     def __init__(self, replicas: Mapping[str, Replica]) -> None:
         self._replicas = replicas

@@ -1,6 +1,7 @@
-"""Which requests are answered in show: pages, and what only looks at tournaments.
+"""Which requests are answered in show: those for pages, and those that only look at tournaments.
 
-Both processes ask here, and have to agree: what one of them does not answer, it hands to the other.
+Both processes ask here, and have to agree: each hands the requests that it does not answer to the
+other.
 """
 
 from server.http.routes import is_page
@@ -12,7 +13,7 @@ from server.protocols.api.door import looks
 
 class Which:
     def __init__(self, *, door_at_root: bool) -> None:
-        """`door_at_root`: some dialect answers at `/` as well, where programs ask and not browsers."""
+        """`door_at_root`: some dialect also answers at `/`, for programs and not for browsers."""
         self.door_at_root = door_at_root
 
     def is_shown(self, request: Request) -> bool:

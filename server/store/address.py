@@ -1,8 +1,8 @@
 """The address of a database, fit to be shown on a screen, in a log or in an error: without its password.
 
-A password may be before the host or in the query. If it is not escaped (and has a
-bare @ or / in it, say), it may be anywhere. So nothing is shown of an address that
-cannot be parsed. Not here: what the parts mean.
+A password may be before the host or in the query. If it is not escaped (and has,
+say, a bare @ or / in it), it may be anywhere. So nothing is shown of an address
+that cannot be parsed. Not here: what the parts mean.
 """
 
 import re
@@ -26,7 +26,7 @@ _ADDRESS = re.compile(
 
 
 def clear(address: str) -> bool:
-    """Whether it is clear which part of it is a password."""
+    """Whether it is clear which part of the address is a password."""
     return _ADDRESS.fullmatch(address) is not None
 
 
@@ -44,6 +44,6 @@ def shown(address: str) -> str:
 
 def _parameter(text: str) -> str:
     name, equals, _ = text.partition("=")
-    if not equals:  # what is left of a password with a bare & in it
+    if not equals:  # the rest of a password with a bare & in it
         return HIDDEN if name else ""
     return f"{name}={HIDDEN}" if any(word in unquote(name).lower() for word in SECRET) else text

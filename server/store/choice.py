@@ -13,7 +13,7 @@ from server.store.sqlite import Sqlite, SqliteReader, backups
 
 
 def opened(settings: Settings, folder: Path) -> Engine:
-    """The database to write to, for whoever has the data folder to itself."""
+    """The database to write to, for a process that has the data folder to itself."""
     path = folder / JOURNAL
     _keep_to_ourselves(path)
     if not settings.store:
@@ -30,7 +30,7 @@ def opened(settings: Settings, folder: Path) -> Engine:
 
 
 def beside(settings: Settings, readers: int = 1) -> Reader:
-    """To look at, while a host may be running, by so many threads at once."""
+    """The database to read, by so many threads at once, while a host may be running."""
     path = Path(settings.data) / JOURNAL
     if settings.store:
         from server.store.postgres import PostgresReader
@@ -42,6 +42,6 @@ def beside(settings: Settings, readers: int = 1) -> Reader:
 
 
 def _keep_to_ourselves(path: Path) -> None:
-    """Take from others the rights that an older Quintain has left them: to the journal and its copies."""
+    """Take from others the rights that an older Quintain left them: to the journal and its copies."""
     for each in (*path.parent.glob(f"{path.name}*"), *backups(path).glob("*.sqlite*")):
         private.tighten(each)

@@ -1,6 +1,7 @@
-"""The folder that a host keeps everything in: the journal, copies of it, the organiser's token.
+"""The folder in which a host keeps everything: the journal, copies of it, the organiser's token.
 
-A folder is one host's: a second one is turned away before it has touched anything.
+A folder belongs to one host: a second host is turned away before it has touched
+anything.
 """
 
 import os
@@ -32,7 +33,7 @@ NO_HOST = (
 
 
 def prepared(folder: str) -> Path:
-    """The folder, made if it is not there; raises `ConfigError` if nothing can be kept in it."""
+    """The folder, made if need be; raises `ConfigError` if nothing can be kept in it."""
     path = Path(folder)
     try:
         private.make_folder(path)
@@ -48,7 +49,7 @@ def prepared(folder: str) -> Path:
 
 @contextmanager
 def locked(folder: Path) -> Generator[None]:
-    """Lock the folder for this host; raises `ConfigError` if another host has it, or where none can run."""
+    """Lock the folder for this host; raises `ConfigError` if another host has it, or no host can run here."""
     if fcntl is None:
         raise ConfigError(NO_HOST)
     with (folder / LOCK).open("a+", encoding="ascii") as file:
@@ -69,12 +70,12 @@ class OrganiserToken(Struct, frozen=True):
     """The organiser's token."""
 
     text: str
-    path: Path | None  # the file it is in; None: the environment has brought it
-    made: bool = False  # just now: this is the first start
+    path: Path | None  # the file it is in; None: it comes from the environment
+    made: bool = False  # whether it was made just now, at the first start
 
 
 def token_brought() -> str:
-    """The organiser's token in the environment, without the end of the line that it was written in; or ""."""
+    """The organiser's token from the environment, without a line end; "" if there is none."""
     return os.environ.get(VARIABLE, "").strip()
 
 

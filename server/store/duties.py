@@ -1,7 +1,8 @@
-"""What one host does for all that share a database: backups, and telling each webhook.
+"""What one host does for all hosts that share a database: backups, and telling each webhook.
 
-The first that asks has a duty, until it drains or does not renew its leases; then the next that asks has it.
-Whoever has a webhook's duty keeps in the database how far it was told, so that the next host goes on there.
+The first host that asks has a duty, until it drains or does not renew its leases; then the next that asks
+has it. The host with a webhook's duty keeps in the database how far the webhook was told, so that the next
+host goes on there.
 """
 
 from collections.abc import Callable
@@ -30,10 +31,10 @@ KEEP = "UPDATE duties SET told = %s WHERE duty = %s AND host = %s"
 
 
 class Duties(Protocol):
-    """All raise `Unavailable`."""
+    """This host's duties. All methods raise `Unavailable`."""
 
     def mine(self, duty: str) -> bool:
-        """Whether this host has it, from now on if nobody had it."""
+        """Whether this host has a duty; if nobody had it, it has it from now on."""
         ...
 
     def told(self, duty: str) -> int | None:
@@ -41,7 +42,7 @@ class Duties(Protocol):
         ...
 
     def keep(self, duty: str, number: int) -> None:
-        """It was told so far. Nothing changes if another host has the duty by now."""
+        """Keep how far a webhook was told. Nothing changes if another host has the duty by now."""
         ...
 
 
@@ -70,7 +71,7 @@ class PostgresDuties:
             session.close()
 
     def _ask(self, ask: Callable[[Connection], T]) -> T:
-        """A session that has failed is not used again."""
+        """Ask the database. A session that has failed is not used again."""
         try:
             if self._session is None:
                 self._session = psycopg.connect(

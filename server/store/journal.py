@@ -19,17 +19,17 @@ from tournament.store import Story
 
 
 class Unavailable(Exception):
-    """Nothing can be kept just now, for a reason that may pass: the message, in words for an organiser."""
+    """Nothing can be kept just now, for a reason that may pass. The message is for an organiser."""
 
 
 class Jot(Struct, frozen=True):
     """Some moves of a match in play, one after the other."""
 
     match: str
-    ply: int  # of the first of them
-    moves: str  # as JSON, an array
-    times: str  # seconds spent on each, the same
-    epoch: int = 0  # of the lease under which the match is played, as an entry has it
+    ply: int  # of the first move
+    moves: str  # a JSON array
+    times: str  # seconds spent on each, as a JSON array
+    epoch: int = 0  # of the lease under which the match is played, as in an entry
 
 
 class Reader(Protocol):
@@ -40,9 +40,9 @@ class Reader(Protocol):
         ...
 
     def kept(self, after: int = 0, tournament: str | None = None) -> Iterable[Entry]:
-        """All entries with a greater number, or those of one tournament, by their numbers.
+        """All entries, or those of one tournament, with numbers greater than `after`, in order of number.
 
-        They are read in pages, so as to block nobody.
+        They are read in pages, so that nobody is blocked.
         """
         ...
 
@@ -55,7 +55,7 @@ class Reader(Protocol):
         ...
 
     def receipt(self, tournament: str, match: str) -> str | None:
-        """The head that is kept with that entry, in hexadecimal."""
+        """The head that is kept with the entry of a match's end, in hexadecimal."""
         ...
 
     def backup(self, path: Path) -> None:
@@ -63,16 +63,16 @@ class Reader(Protocol):
         ...
 
     def check(self) -> list[str]:
-        """What is wrong with the database itself, in words; nothing, usually."""
+        """What is wrong with the database itself, in words; usually empty."""
         ...
 
     def close(self) -> None:
-        """Finish and let go of the database."""
+        """Finish, and close the database."""
         ...
 
 
 class Engine(Reader, Protocol):
-    """A database. `write` is called by one thread at a time; what reads may be called by others meanwhile."""
+    """A database. One thread at a time calls `write`; others may call the methods that read meanwhile."""
 
     def write(self, rows: Sequence[Entry | Jot]) -> Sequence[bytes]:
         """Write all of these or none, safe from a power cut when it returns; returns each entry's head.
@@ -86,7 +86,7 @@ class Engine(Reader, Protocol):
         ...
 
     def examine(self) -> None:
-        """Look for damage, as far as opening it did not: that may take long. Raises `ConfigError`."""
+        """Look for damage that opening did not look for; may take long. Raises `ConfigError`."""
         ...
 
 
@@ -94,7 +94,7 @@ _encoder = msgspec.json.Encoder(order="deterministic")
 
 
 def concluded(reader: Reader, tournament: str, match: str) -> Concluded:
-    """One match with all its moves; raises `KeyError` where none of that name is over."""
+    """A match that is over, with all its moves; raises `KeyError` if there is none of that name."""
     body = reader.concluded(tournament, match)
     found = None if body is None else fact(body)
     if not isinstance(found, Concluded):
@@ -103,7 +103,7 @@ def concluded(reader: Reader, tournament: str, match: str) -> Concluded:
 
 
 def receipt(reader: Reader, tournament: str, match: str) -> str:
-    """The receipt for a match's end; raises `KeyError` where none of that name is over."""
+    """The receipt for a match's end; raises `KeyError` if no match of that name is over."""
     found = reader.receipt(tournament, match)
     if found is None:
         raise KeyError(f"{tournament} has no match {match} in the journal")
@@ -116,7 +116,7 @@ def entries(reader: Reader, tournament: str, after: int) -> Sequence[Entry]:
 
 
 def paged(page: Callable[[int], Sequence[tuple[Any, ...]]], after: int) -> Iterator[Entry]:
-    """All entries after that number, where `page` returns the next `PAGE` rows after a number."""
+    """All entries after a number; `page` returns the next `PAGE` rows after a number."""
     rows: Sequence[tuple[Any, ...]] = ()
     while not rows or len(rows) == PAGE:
         rows = page(after)
@@ -127,7 +127,7 @@ def paged(page: Callable[[int], Sequence[tuple[Any, ...]]], after: int) -> Itera
 
 
 def over(rows: Iterable[Entry | Jot]) -> list[str]:
-    """The matches that these conclude."""
+    """The matches that these rows conclude."""
     return [
         row.key.partition(" ")[2]
         for row in rows

@@ -1,9 +1,9 @@
 """A `Store` on any database: the part that waits.
 
-Whatever has gathered while the last commit was under way, and for a moment after,
-goes into the next one, so a busy host makes few commits and an idle one waits for
-nothing. One thread writes. Whatever an engine cannot keep is held back and tried again,
-for as long as it takes. That is called trouble, and the host stands still meanwhile.
+The facts that have gathered while the last commit was under way, and for a moment
+after, go into the next one, so a busy host makes few commits and an idle one waits for
+nothing. One thread writes. What an engine cannot keep is held back and tried again, for
+as long as it takes. That is called trouble, and the host stands still meanwhile.
 Anything else that goes wrong is a bug of ours and ends the host.
 """
 
@@ -24,12 +24,12 @@ from tournament.facts import AnyFact, Concluded, Kept
 from tournament.folding import called
 from tournament.store import Conflict, Stale, Story
 
-RETRY = 5.0  # seconds until what could not be kept is tried again
-SOON = 0.25  # seconds between two looks at what was played: a crash may lose as much
+RETRY = 5.0  # seconds until rows that could not be kept are tried again
+SOON = 0.25  # seconds between two looks at the moves played: a crash may lose as much
 REST = 0.02  # seconds, at the most, that a match which is over waits for others after a commit …
 EACH = REST / 50  # … this long for each match in play, because a few fast ones would wait in vain …
-ENOUGH = 16  # … unless so many wait already: a commit costs about as much as ten of what is in it
-SET = 180.0  # seconds by which a wall clock may be behind: of two hosts, each may be a minute off
+ENOUGH = 16  # … unless so many wait already: a commit costs about as much as ten facts in it
+SET = 180.0  # seconds by which a wall clock may be behind: two hosts may each be a minute off
 READERS = 4  # threads that read at once
 
 Noted = tuple[int, str, float, int, AnyFact]  # number, tournament, wall time, epoch
@@ -40,15 +40,15 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 class Call:
-    """Facts that somebody waits for to be safe."""
+    """Facts that a task waits to be safe."""
 
     __slots__ = ("error", "facts", "moves", "receipts", "safe", "scope", "urgent")
 
     def __init__(self, facts: Sequence[Noted], patient: bool, *, moves: bool = False) -> None:
-        """With `moves`, all that is played by the time of the commit is waited for as well."""
+        """With `moves`, the call also waits for all moves that are played by the time of the commit."""
         self.facts = facts
         self.moves = moves
-        # Somebody is about to play, or to stop.
+        # A match is about to begin, or the host to stop.
         self.urgent = moves or not all(isinstance(fact, Concluded) for *_, fact in facts)
         self.safe = trio.Event()
         self.scope = trio.CancelScope(shield=patient)
@@ -69,7 +69,7 @@ class Playing:
 
 
 def unshared(tournament: str) -> int:
-    """The epoch of all tournaments where the database is one host's alone."""
+    """The epoch of all tournaments where the database belongs to one host alone."""
     return 0
 
 
@@ -80,9 +80,9 @@ class Ledger:
         in_thread: InThread = trio.to_thread.run_sync,
         epoch: Callable[[str], int] = unshared,
     ) -> None:
-        """`epoch` is that of the lease under which this host holds a tournament, by its name.
+        """`epoch` returns that of the lease under which this host holds a tournament, by its name.
 
-        Whatever is to be kept has the epoch of the moment in which that was asked for.
+        A fact has the epoch of the moment in which its keeping was asked for.
         """
         self.trouble = ""
         self._epoch = epoch
@@ -95,19 +95,19 @@ class Ledger:
         self._whens: dict[str, float] = {}  # by tournament: when the latest fact was kept
         self._waiting: list[Call] = []  # in the order of asking; some may be under way
         self._playing: dict[str, Playing] = {}
-        self._moves_due = inf  # when to look what was played
-        self._rested = -inf  # when the next commit may be made, even of a few
-        self._news = trio.Event()  # somebody waits, or something is played where nothing was
-        self._again = trio.Event()  # what could not be kept is to be tried again at once
+        self._moves_due = inf  # when to look at the moves played
+        self._rested = -inf  # when the next commit may be made, even of few facts
+        self._news = trio.Event()  # set when a call waits, or a match is played where there was none
+        self._again = trio.Event()  # set to try again at once what could not be kept
         self._listeners: list[Callable[[], None]] = []
-        self.committed: Callable[[float], None] = lambda seconds: None  # called with what each commit took
+        self.committed: Callable[[float], None] = lambda seconds: None  # called with what a commit took
         self._closed = False
 
     def listen(self, listener: Callable[[], None]) -> None:
         self._listeners.append(listener)
 
     def try_again(self) -> None:
-        """What could not be kept may be kept now, by what somebody has just heard of the database."""
+        """Try again at once: the database has just been heard from, and may keep what it could not."""
         self._again.set()
 
     @property
@@ -126,7 +126,7 @@ class Ledger:
         return call.receipts
 
     def ask(self, tournament: str, when: float, facts: Sequence[AnyFact]) -> Call:
-        """The same for somebody who does not wait here: what was asked for first is safe first."""
+        """Like `keep`, without waiting: what was asked for first is safe first."""
         call = Call([self._numbered(tournament, when, fact) for fact in facts], patient=not self._closed)
         self._waiting.append(call)
         if call.urgent or len(self._waiting) in (1, ENOUGH):
@@ -161,7 +161,7 @@ class Ledger:
         return journal.stories(self._engine.jotted())
 
     async def keep_moves(self) -> None:
-        """Wait until every move of the matches in play is kept, as they stand now. Raises `Unavailable`."""
+        """Wait until all moves so far of the matches in play are kept. Raises `Unavailable`."""
         if self.trouble:
             raise Unavailable(self.trouble)
         call = Call((), patient=False, moves=True)
@@ -180,25 +180,25 @@ class Ledger:
             raise
         finally:
             self._closed = True
-            for call in self._waiting:  # it will not be kept: whoever asks may be cancelled now
+            for call in self._waiting:  # it will not be kept: its caller may be cancelled now
                 call.scope.shield = False
 
     # Within
 
     def go_on_after(self, tournament: str, when: float) -> None:
-        """Another host has kept the latest fact of a tournament then, by its own clock."""
+        """Note when another host kept the latest fact of a tournament, by that host's clock."""
         self._whens[tournament] = when
 
     def _numbered(self, tournament: str, when: float, fact: AnyFact) -> Noted:
         self._last += 1
         before = self._whens.get(tournament, -inf)
         if before - SET < when < before:
-            when = before  # a wall clock was set right: what is kept later was not earlier
+            when = before  # a wall clock was set back: a later fact must not seem to be earlier
         self._whens[tournament] = when
         return self._last, tournament, when, self._epoch(called(tournament)), fact
 
     async def _gather(self) -> None:
-        """Wait until there is something to write, and enough of it or some time since the last commit."""
+        """Wait until there is something to write: enough of it, or some time after the last commit."""
         while trio.current_time() < (due := self._due()):
             self._news = trio.Event()
             with trio.move_on_at(due):
@@ -210,7 +210,7 @@ class Ledger:
         return max(self._rested, -inf if self._waiting else self._moves_due)
 
     async def _write_out(self) -> None:
-        """Write all that waits, once that is possible. Moves wait until due: most matches end before that."""
+        """Write all that waits, as soon as possible. Moves wait until due: most matches end before that."""
         while True:
             try:
                 asked = any(call.moves for call in self._waiting)
@@ -225,7 +225,7 @@ class Ledger:
                 return
 
     async def _write_the_last(self) -> None:
-        """The host stops. Nobody has heard of what is left, so nothing is lost if it cannot be written."""
+        """Write the rest as the host stops. Nobody has heard of it, so nothing is lost if that fails."""
         if not self.trouble:
             try:
                 await self._write(moves=True)
@@ -233,10 +233,10 @@ class Ledger:
                 log.warning("not everything could be kept", why=str(error))
 
     async def _write(self, *, moves: bool) -> None:
-        """Write in one transaction; if something contradicts what is kept, each call in its own."""
+        """Write in one transaction; if something contradicts what is kept, write each call in its own."""
         batch = self._waiting[:]
         facts = [fact for call in batch for fact in call.facts]
-        over = {fact.match for *_, fact in facts if isinstance(fact, Concluded)}  # it brings its own moves
+        over = {fact.match for *_, fact in facts if isinstance(fact, Concluded)}  # the fact holds the moves
         lengths = [(match, each, len(each.moves)) for match, each in self._playing.items()] if moves else []
         jots = [
             (match, each.moves, each.times, slice(each.written, length), each.epoch)
@@ -265,7 +265,7 @@ class Ledger:
             call.safe.set()
 
     async def _commit_moves(self, jots: Sequence[Unwritten]) -> None:
-        """Those of a match that another host plays by now are no longer ours to write."""
+        """Commit moves alone. Moves of a match that another host plays by now are no longer ours to write."""
         for jot in jots:
             try:
                 await self._commit([jot], [])
@@ -275,7 +275,7 @@ class Ledger:
                     del self._playing[match]
 
     async def _commit(self, jots: Sequence[Unwritten], facts: Sequence[Noted]) -> Sequence[str]:
-        """Returns a receipt for each fact."""
+        """Commit moves and facts; returns a receipt for each fact."""
         if not jots and not facts:
             return ()
         begun = trio.current_time()
@@ -287,7 +287,7 @@ class Ledger:
         return receipts
 
     def _put_down(self, jots: Sequence[Unwritten], facts: Sequence[Noted]) -> Sequence[str]:
-        """In the thread that writes: to make rows of much takes long. Moves may be added meanwhile."""
+        """Make rows and write them, in the writing thread: it can take long. Moves may be added meanwhile."""
         heads = self._engine.write([*starmap(_jot, jots), *starmap(_entry, facts)])
         return [head.hex() for head in heads]
 

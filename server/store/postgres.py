@@ -54,7 +54,7 @@ class PostgresReader:
     def __init__(self, url: str) -> None:
         """Raises `ConfigError` if there is nothing to read, in words for an organiser."""
         self._database = Database(url)
-        self._using = threading.Lock()  # the session that reads
+        self._using = threading.Lock()  # held to use the session that reads
         self._reader: Connection | None = None
         self._expect_schema()
 
@@ -80,7 +80,7 @@ class PostgresReader:
         return found[0][0].hex() if found else None
 
     def backup(self, path: Path) -> None:
-        """Write an SQLite file, as for any host, so that a backup can be read anywhere."""
+        """Write an SQLite file, as every host does, so that a backup can be read anywhere."""
         from server.store.sqlite import Sqlite
 
         part = path.with_name(path.name + ".part")
@@ -141,7 +141,7 @@ class PostgresReader:
             return self._database.persistently(fetch, self._drop_reader)
 
     def _all(self, query: LiteralString) -> Iterator[tuple[Any, ...]]:
-        """Read in a session of its own, and never hold all of it in memory. Raises `Unavailable`."""
+        """Read rows in a separate session, never holding all of them in memory. Raises `Unavailable`."""
         try:
             with self._database.session() as session, session.transaction():
                 for rows in batches(session, query):
@@ -151,14 +151,14 @@ class PostgresReader:
 
 
 class Postgres(PostgresReader):
-    """Reads and writes. Whoever opens this has the database to itself."""
+    """Reads and writes. The host that opens this has the database to itself."""
 
     def __init__(self, url: str, copies: Path | None = None) -> None:
-        """Open it; raises `ConfigError` if it cannot be used. Copies before an upgrade go to `copies`."""
+        """Open the database; raises `ConfigError` if that fails. Copies before an upgrade go to `copies`."""
         self._asked = 0  # the highest number of an entry that may have been written
         self._writer: Connection | None = None
         self._copies = copies
-        self._heads: dict[str, bytes] = {}  # the latest of tournaments, as far as they are known
+        self._heads: dict[str, bytes] = {}  # the latest head by tournament, as far as known
         super().__init__(url)
 
     def write(self, rows: Sequence[Entry | Jot]) -> list[bytes]:
@@ -168,7 +168,7 @@ class Postgres(PostgresReader):
         def transact() -> list[bytes]:
             if self._writer is None:
                 self._writer = self._back()
-            known, self._heads = self._heads, {}  # should this fail, what is there is to be looked up
+            known, self._heads = self._heads, {}  # if this fails, they have to be looked up
             try:
                 with self._writer.transaction():
                     known = Heads(partial(latest, self._writer), known)
@@ -200,7 +200,7 @@ class Postgres(PostgresReader):
     def _expect_schema(self) -> None:
         """Lock the database for this host, and bring its schema up to date."""
         try:
-            # The last host may just be going
+            # The last host may be about to end.
             self._writer = self._database.persistently(self._locked, lambda: None)
             self._set_up(self._writer)
             self._asked = self.last()
@@ -217,7 +217,7 @@ class Postgres(PostgresReader):
         try:
             session.execute("SELECT set_config('statement_timeout', %s, false)", (str(STATEMENT),))
             if session.execute("SHOW synchronous_commit").fetchone() == ("off",):
-                session.execute("SET synchronous_commit = on")  # or a power cut could take back what was told
+                session.execute("SET synchronous_commit = on")  # or a power cut could undo what was told
             self._lock(session)
         except BaseException:
             session.close()
@@ -230,7 +230,7 @@ class Postgres(PostgresReader):
             raise Unavailable("another host is using it")
 
     def _back(self) -> Connection:
-        """A new session after one was lost. While nobody held the lock, nobody may have written."""
+        """A new session after one was lost; fails if anybody wrote while nobody held the lock."""
         session = self._locked()
         found = session.execute("SELECT coalesce(max(number), 0) FROM journal").fetchone() or (0,)
         if found[0] > self._asked:
@@ -262,12 +262,12 @@ class Postgres(PostgresReader):
             self._settle_in(session)
 
     def _settle_in(self, session: Connection) -> None:
-        """Nobody else is here: leases of hosts that once shared the database bind nobody any more."""
+        """Void the leases of hosts that once shared the database: nobody else is here."""
         session.execute("DELETE FROM leases")
 
 
 class _SomeAreThere(Exception):
-    """Some of what was to be written as new was written before."""
+    """Some of the entries that were to be new were written before."""
 
 
 def _write_new(session: Connection, entries: Sequence[Entry], known: Heads) -> list[bytes]:
@@ -284,7 +284,7 @@ def _write_new(session: Connection, entries: Sequence[Entry], known: Heads) -> l
 
 
 def _there(session: Connection, entry: Entry) -> bytes | None:
-    """The head of what was to be written, if it is there; raises `Conflict` if something else is."""
+    """The head of an entry, if it was written already; raises `Conflict` if a different one was."""
     there = session.execute(THERE, (entry.number, entry.tournament, entry.key)).fetchall()
     return head_of(entry, there)
 

@@ -1,7 +1,7 @@
-"""A PostgreSQL database as hosts see it: sessions with it, patience while it restarts, what is said of it.
+"""A PostgreSQL database as hosts see it: sessions, retries while it restarts, and what is said of it.
 
-An address may have a password in it, and what the client says of an address that it
-cannot read quotes it: so what is said is put together here.
+An address may contain a password, and the client's errors about an address that it
+cannot read quote the address. So all words about it are put together here.
 """
 
 import time
@@ -15,7 +15,7 @@ from server.store.journal import Unavailable
 try:
     import psycopg
     from psycopg.conninfo import conninfo_to_dict
-except ImportError as error:  # it is an extra: all others have it from here, and whoever lacks it is told so
+except ImportError as error:  # it is an extra: all others import it from here, where a lack of it is told
     raise ConfigError(
         f"a store at postgresql:// needs psycopg: install quintain with the extra postgres ({error})"
     ) from None
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 CONNECT = 5  # seconds to open a session
 STATEMENT = 30_000  # milliseconds for one statement: more is a server that hangs
-WAITS = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8)  # seconds before each further try: a restart is over in less than all
+WAITS = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8)  # seconds before each further try: a restart takes less than all
 
 UNCLEAR = "postgresql://"  # what is shown of an address in which a password may be anywhere
 
@@ -36,7 +36,7 @@ class Database:
         self.where = where(url)
 
     def session(self) -> Connection:
-        """A session to read with. No server can block it forever."""
+        """A session for reading. No server can block it forever."""
         return psycopg.connect(
             self._url,
             autocommit=True,
@@ -69,7 +69,7 @@ class Database:
         return Unavailable(f"{self.where}: {self._said(error)}")
 
     def unusable(self, error: Exception) -> ConfigError:
-        """In words for an organiser."""
+        """An error of the database, in words for an organiser."""
         why = self._said(error).removeprefix(f"{self.where}: ")
         return ConfigError(f"{self.where}: this database cannot be used: {why}")
 
@@ -79,7 +79,7 @@ class Database:
             return line(error)
         try:
             conninfo_to_dict(shown(self._url))
-        except psycopg.ProgrammingError as harmless:  # it is not the password that cannot be read
+        except psycopg.ProgrammingError as harmless:  # the part that cannot be read is not the password
             return line(harmless)
         return MISWRITTEN
 

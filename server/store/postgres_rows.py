@@ -1,4 +1,4 @@
-"""Rows of the journal in a PostgreSQL database: what every host does with them in a session.
+"""Rows of the journal in a PostgreSQL database: reading and writing them in a session.
 
 Not here: which host may write, and under which numbers.
 """
@@ -29,7 +29,7 @@ def latest(session: Connection, tournament: str) -> bytes:
 
 
 def head_of(entry: Entry, there: Sequence[tuple[str, str, str, bytes]]) -> bytes | None:
-    """The head of an entry, if it is what is there; raises `Conflict` if something else is."""
+    """The head of an entry, if it is among the rows; raises `Conflict` if a different one is there."""
     for tournament, kind, body, _ in there:
         if (tournament, kind, body) != (entry.tournament, entry.kind, entry.body):
             raise Conflict(f"{tournament}: {body} is kept, {entry.body} came")
@@ -50,7 +50,7 @@ def columns(rows: Iterable[tuple[Any, ...]]) -> list[list[Any]]:
 
 
 def batches(session: Connection, query: LiteralString) -> Iterator[list[tuple[Any, ...]]]:
-    """All that is found, of which never more is held in memory than one of these."""
+    """The rows that are found, in batches, of which only one is held in memory at a time."""
     with session.cursor(name="all") as cursor:
         cursor.execute(query)
         while rows := cursor.fetchmany(BATCH):

@@ -1,7 +1,7 @@
 """Files that only the host's own user can read.
 
-The journal has the addresses of bots and digests of their tokens in it, and so has every
-copy of it.
+The journal and every copy of it contain the addresses of bots and digests of their
+tokens.
 """
 
 import os
@@ -9,19 +9,19 @@ from pathlib import Path
 
 import structlog
 
-FILE, FOLDER = 0o600, 0o700  # for their owner alone
+FILE, FOLDER = 0o600, 0o700  # for the owner alone
 OTHERS = 0o077  # the rights of everybody else
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 def create(path: Path) -> None:
-    """Have an empty file there, if there is none: whoever writes to it then keeps its rights."""
+    """Create an empty file, if there is none: later writes keep its rights."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT, FILE))
 
 
 def tighten(path: Path) -> None:
-    """Take all rights from everybody else, if the file is there and ours."""
+    """Take all rights from everybody else, if the file exists and is ours."""
     try:
         rights = path.stat().st_mode
         if rights & OTHERS:
@@ -33,6 +33,6 @@ def tighten(path: Path) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Have a folder there. If it is new, nobody else can look into it."""
+    """Create a folder, if there is none; nobody else can look into a new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.mkdir(FOLDER, exist_ok=True)

@@ -1,7 +1,8 @@
-"""Backups that the host makes by itself: one every so often, looked at before it counts, old ones deleted.
+"""Backups that the host makes by itself, regularly: each is verified before it counts; old ones are deleted.
 
-A backup that cannot be made, or turns out damaged, is logged and tried again, and none is deleted for it.
-Files that people have put into the folder stay: only those whose names begin as ours do are deleted.
+A backup that cannot be made, or turns out damaged, is logged and tried again, and no older one is deleted
+for it. Files that people have put into the folder stay: only files whose names begin like ours are
+deleted.
 """
 
 import sqlite3
@@ -25,14 +26,14 @@ from server.store.sqlite import SqliteReader
 PREFIX = "regular-"
 STAMP = "%Y%m%d-%H%M%S"  # UTC, between the prefix and the end of a name
 LOOK = 3600.0  # seconds between two looks at the wall clock, which somebody may have set
-OTHERS = 60.0  # seconds between two looks whether the host is still there that makes them for all
+OTHERS = 60.0  # seconds between two looks whether the host that makes them for all is still there
 RETRY = 300.0  # seconds until a backup that failed is tried again, unless the next is due before
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 class Damaged(Exception):
-    """A copy is not what was copied. The message is for the organiser."""
+    """A copy differs from its original. The message is for the organiser."""
 
 
 class RegularBackups:
@@ -49,9 +50,9 @@ class RegularBackups:
         mine: Callable[[], bool] = lambda: True,
     ) -> None:
         """`mine` says whether it is this host that makes them, where several share the database."""
-        self.failures = 0  # since the start
+        self.failures = 0  # since the host's start
         self.trouble = ""  # why the latest could not be made; "" if it was
-        self.made: float | None = None  # when the latest that is there was made, by the wall clock
+        self.made: float | None = None  # when the latest one was made, by the wall clock
         self._engine = engine
         self._folder = folder
         self._wanted = wanted
@@ -60,7 +61,7 @@ class RegularBackups:
         self._mine = mine
 
     async def run(self) -> None:
-        """Make them until cancelled. A restart puts none off: what is due is seen by what is there."""
+        """Make backups until cancelled. A restart delays none: the files in the folder show what is due."""
         self.made = await self._in_thread(self._latest)
         while True:
             if (seconds := self._due_in()) > 0:
@@ -80,7 +81,7 @@ class RegularBackups:
                 self.trouble, self.made = "", self._wall()
 
     def _due_in(self) -> float:
-        if self.made is None or self.made > self._wall():  # somebody has set the clock back
+        if self.made is None or self.made > self._wall():  # the clock was set back
             return 0.0
         return max(0.0, self.made + self._wanted.every - self._wall())
 
@@ -88,7 +89,7 @@ class RegularBackups:
         private.make_folder(self._folder)
         stamp = time.strftime(STAMP, time.gmtime(self._wall()))
         path = self._folder / f"{PREFIX}{stamp}.sqlite"
-        for begun in (path, *self._folder.glob(f"{PREFIX}*.part")):  # what a host that died has left
+        for begun in (path, *self._folder.glob(f"{PREFIX}*.part")):  # left by a host that died
             begun.unlink(missing_ok=True)
         before = self._engine.last()
         self._engine.backup(path)
@@ -102,31 +103,31 @@ class RegularBackups:
         log.info("backed up", file=str(path), bytes=path.stat().st_size, entries=entries)
 
     def _ours(self) -> list[Path]:
-        """Our own, the oldest first: their names are in the order of time."""
+        """Our own backups, the oldest first: their names are in the order of time."""
         return sorted(self._folder.glob(f"{PREFIX}*.sqlite"))
 
     def _latest(self) -> float | None:
         for path in reversed(self._ours()):
-            with suppress(ValueError):  # somebody else's name that begins like ours
+            with suppress(ValueError):  # a foreign name that begins like ours
                 return float(timegm(time.strptime(path.stem.removeprefix(PREFIX), STAMP)))
         return None
 
 
 def verified(path: Path, at_least: int) -> int:
-    """Look at a copy as a restore would; returns how many entries it has.
+    """Check a copy as a restore would; returns how many entries it has.
 
-    Raises `Damaged`, or `ConfigError` where it is no database of ours.
+    Raises `Damaged`, or `ConfigError` if it is no database of ours.
     """
     with closing(SqliteReader(path, _only_read)) as reader:
         if wrong := reader.check():
             raise Damaged(f"{path}: this copy is damaged: {wrong[0]}")
         if (last := reader.last()) < at_least:
             raise Damaged(f"{path}: expected entries up to {at_least} in this copy, found them up to {last}")
-    with closing(_only_read(path)) as connection:  # counted there: a thread of ours would hold up the matches
+    with closing(_only_read(path)) as connection:  # counted by SQLite: a Python thread would hold up matches
         return connection.execute("SELECT count(*) FROM journal").fetchone()[0]
 
 
 def _only_read(path: Path) -> sqlite3.Connection:
-    """A connection that cannot change the file, nor put anything beside it."""
+    """A connection that cannot change the file or put anything beside it."""
     address = f"file:{quote(str(path))}?mode=ro&immutable=1"
     return sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)

@@ -1,7 +1,7 @@
 """Disk space that is kept back, and given up when the disk is full.
 
-It leaves room to keep the matches in play, and for an organiser to look around. The
-organiser still has to make room on the disk.
+Giving it up leaves room to keep the matches in play, and for an organiser to look
+around. The organiser still has to make room on the disk.
 """
 
 import os

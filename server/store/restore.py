@@ -17,11 +17,11 @@ from server.store.sqlite import Sqlite, SqliteReader, backups, synced
 from tournament.entries import Entry
 
 BATCH = 5_000  # rows of a transaction
-BESIDE = ("-wal", "-shm")  # what SQLite keeps beside a database that is open, or was when its host died
+BESIDE = ("-wal", "-shm")  # what SQLite keeps beside a database that is open, or was open when its host died
 
 
 def restored(backup: Path, settings: Settings, folder: Path, now: str, *, force: bool) -> Path | None:
-    """Restore a backup; returns where it has put what was there before. The folder has to be locked."""
+    """Restore a backup; returns where it put the database that was there. The folder has to be locked."""
     if not backup.is_file():
         raise Failure(f"{backup}: there is no such file")
     with closing(SqliteReader(backup, upgraded=False)) as reader:
@@ -52,7 +52,7 @@ def restored(backup: Path, settings: Settings, folder: Path, now: str, *, force:
 
 @contextmanager
 def _upgraded(backup: Path, folder: Path) -> Generator[Sqlite]:
-    """A copy of a backup, which may be of an older Quintain and stays as it is."""
+    """An upgraded copy of a backup, which may be of an older Quintain and stays as it is."""
     with TemporaryDirectory(dir=folder) as own:
         copy = Path(own) / JOURNAL
         shutil.copyfile(backup, copy)
@@ -61,7 +61,7 @@ def _upgraded(backup: Path, folder: Path) -> Generator[Sqlite]:
 
 
 def _put_aside(path: Path, now: str) -> Path | None:
-    """Move the database unchanged: it may be damaged, which may be why somebody restores."""
+    """Move the database away unchanged: it may be damaged, which may be why a backup is restored."""
     if not path.exists():
         return None
     aside = backups(path) / f"before-restore-{now}.sqlite"

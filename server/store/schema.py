@@ -1,4 +1,4 @@
-"""What every engine does about a journal of an older or a newer Quintain before writing to it."""
+"""What every engine does about a journal from an older or newer Quintain before writing to it."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,13 +8,13 @@ import structlog
 from server.exits import ConfigError
 from server.store import private
 
-CHAINED = 2  # the schema in which entries have got heads
+CHAINED = 2  # the first schema in which entries have heads
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 def refuse_newer(where: object, version: int, newest: int) -> None:
-    """Raises `ConfigError`, in words for an organiser, for a schema that this Quintain does not know."""
+    """Raise `ConfigError`, in words for an organiser, for a schema that this Quintain does not know."""
     if version > newest:
         raise ConfigError(
             f"{where}: was written by a newer Quintain (schema {version}; this one knows {newest})"
@@ -22,7 +22,7 @@ def refuse_newer(where: object, version: int, newest: int) -> None:
 
 
 def keep_a_copy(version: int, newest: int, copies: Path, copy: Callable[[Path], None]) -> None:
-    """Have the journal copied to the folder `copies`, if it is to be upgraded and was not copied yet."""
+    """Copy the journal to the folder `copies`, if it has to be upgraded and was not copied yet."""
     kept = copies / f"before-schema-{version + 1}.sqlite"
     if 0 < version < newest and not kept.exists():
         private.make_folder(copies)

@@ -1,12 +1,12 @@
 """The journal in a PostgreSQL database that several hosts share, each holding some of the tournaments.
 
-Rows carry the epoch of the lease under which their host holds the tournament, and
-the database refuses any other (`migrations/postgres/0003-hosts.sql`). Hosts commit one
-after the other, so that whoever reads the journal by its numbers misses nothing. The
-number of an entry is given there and then; what tells a host whether an entry of its own
-was written is a ticket, by which it can be written again without harm.
+Rows carry the epoch of the lease under which their host holds the tournament, and the
+database refuses any other (`migrations/postgres/0003-hosts.sql`). Hosts commit one after
+the other, so that readers who follow the journal by its numbers miss nothing. An entry
+gets its number when it is written. A ticket tells a host whether an entry of its own was
+written, so that it can be written again without harm.
 
-Not here: who holds what. That is `server/peers/`.
+Not here: who holds what (`server/peers/`).
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ SETTING_UP = LOCK + 1  # the key of the lock that a host holds while it looks af
 IN_TURN = LOCK + 2  # … and while it writes
 REFUSED = "QT001"  # the code of the error that the database raises for a stale epoch
 
-PAUSE = 1_000  # milliseconds in a transaction: a host that is stopped there must not hold up all others
+PAUSE = 1_000  # milliseconds in a transaction: a host that stops in the middle must not hold up all others
 
 ENTER = """
     INSERT INTO journal (number, tournament, at, kind, key, body, salt, epoch, ticket, head, host)
@@ -42,13 +42,13 @@ THERE = """
 
 
 class SharedPostgres(Postgres):
-    """Reads and writes. Others do as well, and nobody does who has the database to himself."""
+    """Reads and writes, as other hosts do. No host may do so that wants the database to itself."""
 
-    host = 0  # which of the hosts this is; written by whoever has registered it
+    host = 0  # which of the hosts this is; set when it is registered
     reached = 0  # the number of the latest entry that this host has written or seen at its start
 
     def write(self, rows: Sequence[Entry | Jot]) -> list[bytes]:
-        """The entries' own numbers are this host's tickets."""
+        """As in `Engine`; the entries' own numbers are this host's tickets."""
         entries = [row for row in rows if isinstance(row, Entry)]
         jots = [row for row in rows if isinstance(row, Jot)]
 
@@ -60,7 +60,7 @@ class SharedPostgres(Postgres):
                     with self._writer.transaction():
                         found, last = self._write_new(self._writer, entries)
                         write_jots(self._writer, entries, jots)
-                except psycopg.errors.UniqueViolation:  # some of them are there
+                except psycopg.errors.UniqueViolation:  # some of them are there already
                     with self._writer.transaction():
                         found, last = self._write_each(self._writer, entries)
                         write_jots(self._writer, entries, jots)
@@ -92,11 +92,11 @@ class SharedPostgres(Postgres):
         return found, last + len(rows)
 
     def _write_each(self, session: Connection, entries: Sequence[Entry]) -> tuple[list[bytes], int]:
-        """Write those that are not there; raises `Conflict` where something else is."""
+        """Write the entries that are not there; raises `Conflict` where a different one is."""
         found: list[bytes] = []
         last = 0
         names = [called(row.tournament) for row in entries]
-        session.execute(FENCE, (names, [row.epoch for row in entries]))  # who is stale contradicts others
+        session.execute(FENCE, (names, [row.epoch for row in entries]))  # a stale host contradicts others
         session.execute("SELECT pg_advisory_xact_lock(%s)", (IN_TURN,))
         for row in entries:
             if (head := self._there(session, row)) is None:
@@ -121,7 +121,7 @@ class SharedPostgres(Postgres):
         return self._locked()
 
     def _set_up(self, session: Connection) -> None:
-        """One host at a time."""
+        """Set up the schema, one host at a time."""
         session.execute("SELECT pg_advisory_lock(%s)", (SETTING_UP,))
         try:
             super()._set_up(session)
@@ -130,4 +130,4 @@ class SharedPostgres(Postgres):
         self.reached = self.last()
 
     def _settle_in(self, session: Connection) -> None:
-        """Leases are those of hosts that are here, or were and may come back."""
+        """Keep the leases: they are those of hosts that are here, or were and may come back."""

@@ -1,4 +1,4 @@
-"""What the journal has come to, in a file beside it: so a start takes no longer for a long past.
+"""What the journal adds up to, in a file beside it, so that a start takes no longer for a long past.
 
 The file is a cache. It says up to which entry of the journal it goes, with a hash of
 that entry. If it is missing, damaged, of another version or of another journal, all that
@@ -24,17 +24,17 @@ from tournament.record import Record
 from tournament.snapshot import VERSION, Snapshot, restored, taken
 
 FILE = "snapshot"
-OF_WHOLE = "snapshot-whole"  # of whole records: for whoever shows
+OF_WHOLE = "snapshot-whole"  # of whole records, for the process that shows pages
 MAGIC = b"quintain snapshot\n"
 SIZE = 32  # bytes of a hash
-MANY = 20_000  # entries that are read again at a start, before a new snapshot is taken …
-MANY_WHOLE = 500_000  # … and before one of whole records is, between starts: that takes seconds and memory
+MANY = 20_000  # entries read again at a start, after which a new snapshot is taken …
+MANY_WHOLE = 500_000  # … and a new one of whole records, between starts: that takes seconds and memory
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 class Folded(Struct):
-    """All tournaments as the journal has them, up to the entry of that number."""
+    """All tournaments as the journal has them, up to the entry `number`."""
 
     records: dict[str, Record]
     audit: list[Kept]  # what organisers ordered, newest last
@@ -49,8 +49,8 @@ class Content(Struct, frozen=True, array_like=True):
     number: int
     hash: bytes  # of the entry of that number
     audit: list[Kept]
-    names: list[str]  # under which tournaments are kept, in the order of their opening
-    records: list[Snapshot]  # of those that are not sooner read from the journal
+    names: list[str]  # the names under which tournaments are kept, in the order of opening
+    records: list[Snapshot]  # of those that are not read faster from the journal
 
 
 _encoder = msgspec.msgpack.Encoder()
@@ -58,14 +58,14 @@ _decoder = msgspec.msgpack.Decoder(Content)
 
 
 def folded(reader: Reader, path: Path | None, *, whole: bool = False) -> Folded:
-    """By the snapshot as far as it goes, and then by the journal; without either, from the start."""
+    """All tournaments: from the snapshot and the rest of the journal, or without one from all the journal."""
     known = Folded({}, []) if path is None else _loaded(reader, path, whole=whole) or Folded({}, [])
     known.records = fold(_noted(reader, known), known.records, whole=whole)
     return known
 
 
 def started(reader: Reader, folder: Path | None, *, whole: bool = False) -> Folded:
-    """What a process begins with. After much reading the next start gets a snapshot, if there is a folder."""
+    """All tournaments, for a process that starts. After much reading, a snapshot is saved in the folder."""
     path = None if folder is None else folder / (OF_WHOLE if whole else FILE)
     known = folded(reader, path, whole=whole)
     if path is not None and known.since >= MANY:
@@ -75,15 +75,15 @@ def started(reader: Reader, folder: Path | None, *, whole: bool = False) -> Fold
 
 
 def load(reader: Reader, folder: Path, *, whole: bool = False) -> tuple[dict[str, Record], list[Kept]]:
-    """The tournaments there are, and what was ordered."""
+    """All tournaments, and what organisers ordered."""
     known = started(reader, folder, whole=whole)
     return known.records, known.audit
 
 
 def refresh(reader: Reader, path: Path, *, whole: bool = False) -> int:
-    """Take a new snapshot if much has been written since the last; returns the entry that there is one up to.
+    """Take a new snapshot if much was written since the last; returns the number of the latest entry in it.
 
-    What is written is what the journal says, and not what a host believes.
+    It is made of what the journal says, and not of what a host believes.
     """
     known = folded(reader, path, whole=whole)
     if known.since >= (MANY_WHOLE if whole else MANY):
@@ -93,7 +93,7 @@ def refresh(reader: Reader, path: Path, *, whole: bool = False) -> int:
 
 
 def save(path: Path, known: Folded) -> None:
-    """Put it in the place of the last one, all or nothing."""
+    """Replace the last snapshot, all or nothing."""
     if known.latest is None:
         return
     snapshots = [taken(record) for record in known.records.values() if _has_snapshot(record)]
@@ -141,7 +141,7 @@ def _loaded(reader: Reader, path: Path, *, whole: bool) -> Folded | None:
 
 
 def _read(reader: Reader, name: str, number: int) -> Record:
-    """The whole record of one tournament, up to the entry of that number."""
+    """The whole record of one tournament, up to the entry `number`."""
     rows = takewhile(lambda row: row.number <= number, reader.kept(tournament=name))
     return fold(map(entries.kept, rows))[name]
 
@@ -151,7 +151,7 @@ def _parts(content: bytes) -> tuple[bytes, bytes, bytes]:
 
 
 def _noted(reader: Reader, known: Folded) -> Iterable[Kept]:
-    """The facts that `known` does not have yet, of which it notes how far they go and what was ordered."""
+    """The facts that `known` does not have yet; notes in it how far they go and what was ordered."""
     for row in reader.kept(known.number):
         entry = entries.kept(row)
         if isinstance(entry.fact, Ordered):

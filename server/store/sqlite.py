@@ -1,7 +1,7 @@
-"""The journal in one SQLite file: the store of a host that has nothing set up.
+"""The journal in one SQLite file: the store of a host for which nothing was set up.
 
-A write-ahead log, and a commit is on the disk when it returns. One connection
-writes and checkpoints; others only read.
+It has a write-ahead log, and a commit is on the disk when it returns. One
+connection writes and checkpoints; others only read.
 """
 
 import os
@@ -25,12 +25,12 @@ from tournament.entries import PAGE, Entry, concluded_key, salted
 from tournament.store import Conflict
 
 MIGRATIONS = sorted((Path(__file__).parent / "migrations").glob("*.sql"))
-SOUND = (3, 51, 3)  # the first version without a rare fault in resetting the write-ahead log
-BUSY_TIMEOUT = 5000  # milliseconds for whoever else has locked the database
-WAL_BYTES = 64 << 20  # to which the write-ahead log is cut back, once it had to grow
-LARGE = 64 << 20  # bytes of a database that is examined after it has been opened, as that takes seconds
+SOUND = (3, 51, 3)  # the first version without a rare bug in resetting the write-ahead log
+BUSY_TIMEOUT = 5000  # milliseconds to wait for another process that has locked the database
+WAL_BYTES = 64 << 20  # the size to which the write-ahead log is cut back after it had to grow
+LARGE = 64 << 20  # bytes: a larger database is examined after it has been opened, as that takes seconds
 COLUMNS = "number, tournament, at, kind, key, body, salt"  # of an entry
-BATCH = 200  # rows in a statement: SQLite takes some thousand values
+BATCH = 200  # rows in a statement: SQLite takes some thousands of values
 PASSING = {  # errors after which trying again makes sense, by SQLite's primary code
     sqlite3.SQLITE_FULL: "the disk is full",
     sqlite3.SQLITE_IOERR: "the disk fails",
@@ -46,7 +46,7 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 class Connection(Protocol):
-    """What is needed of a connection: `sqlite3`'s, or one that tests put between it and the disk."""
+    """What is needed of a connection, which is `sqlite3`'s or, in tests, one that simulates the disk."""
 
     @property
     def in_transaction(self) -> bool: ...
@@ -72,7 +72,8 @@ class SqliteReader:
     ) -> None:
         """Raises `ConfigError` if there is nothing to read, in words for an organiser.
 
-        Unless it has to be `upgraded`, it may be of an older Quintain: then only `check` is of use.
+        Unless it has to be `upgraded`, it may be from an older Quintain: then only `check` is of
+        use.
         """
         self._path = path
         self._connect = connect
@@ -114,7 +115,7 @@ class SqliteReader:
         return found and found[0].hex()
 
     def backup(self, path: Path) -> None:
-        connection = self._connect(self._path)  # a reader is not allowed to
+        connection = self._connect(self._path)  # a reader may not do this
         try:
             _copy(connection, path)
         finally:
@@ -155,14 +156,14 @@ class SqliteReader:
 
 
 class Sqlite(SqliteReader):
-    """Reads and writes. Whoever opens this has the data folder to itself."""
+    """Reads and writes. The host that opens this has the data folder to itself."""
 
     def __init__(self, path: Path, reserve: Reserve | None = None, connect: Connect = connected) -> None:
-        """Open it, or make it; raises `ConfigError` if it cannot be used, in words for an organiser."""
+        """Open or create the file; raises `ConfigError` if it cannot be used, in words for an organiser."""
         self._path = path
         self._reserve = reserve
         self._connect = connect
-        self._heads: dict[str, bytes] = {}  # the latest of tournaments, as far as they are known
+        self._heads: dict[str, bytes] = {}  # the latest head by tournament, as far as known
         try:
             self._writer = connect(path)
         except sqlite3.Error as error:
@@ -185,7 +186,7 @@ class Sqlite(SqliteReader):
         try:
             found = self._transact(rows)
         except BaseException as error:
-            self._heads.clear()  # what is in the database now is to be looked up
+            self._heads.clear()  # they have to be looked up in the database
             if self._writer.in_transaction:  # after some errors SQLite has rolled back by itself
                 self._writer.execute("ROLLBACK")
             if isinstance(error, sqlite3.Error) and (reason := PASSING.get(_code(error))):
@@ -199,7 +200,7 @@ class Sqlite(SqliteReader):
 
     def examine(self) -> None:
         if not self._examined:
-            connection = self._connect(self._path)  # the readers are needed meanwhile
+            connection = self._connect(self._path)  # a new one: the readers are needed meanwhile
             try:
                 self._quick_check(connection)
             except sqlite3.DatabaseError as error:
@@ -230,7 +231,7 @@ class Sqlite(SqliteReader):
         writer.execute("BEGIN IMMEDIATE")
         known = Heads(self._latest, self._heads)
         found = heads(entries, known)
-        if not self._append(entries, found):  # some are there already: the others have other heads
+        if not self._append(entries, found):  # some are there already, so the others have different heads
             writer.execute("ROLLBACK")
             writer.execute("BEGIN IMMEDIATE")
             known = Heads(self._latest)
@@ -245,7 +246,7 @@ class Sqlite(SqliteReader):
         return found
 
     def _append(self, entries: Sequence[Entry], heads: Sequence[bytes]) -> bool:
-        """Returns whether all of them were new."""
+        """Add entries; returns whether all of them were new."""
         before = self._writer.total_changes
         rows = [
             (row.number, row.tournament, row.when, row.kind, row.key, row.body, row.salt, head)
@@ -260,20 +261,20 @@ class Sqlite(SqliteReader):
         return found[0]
 
     def _latest(self, tournament: str) -> bytes:
-        """The head of its latest entry."""
+        """The head of a tournament's latest entry."""
         query = "SELECT head FROM journal WHERE tournament = ? ORDER BY number DESC LIMIT 1"
         found = self._writer.execute(query, (tournament,)).fetchone()
         return found[0] if found else START
 
     def _insert(self, table: str, rows: Sequence[tuple[Any, ...]], conflict: str) -> None:
-        """Many rows in one statement: after each a thread waits until a busy event loop lets it go on."""
+        """Insert many rows with each statement: after each, a thread waits for a busy event loop."""
         for some in _batched(rows):
             values = ", ".join(f"({_marks(row)})" for row in some)
             sql = f"INSERT INTO {table} VALUES {values} ON CONFLICT {conflict}"  # noqa: S608
             self._writer.execute(sql, [value for row in some for value in row])
 
     def _there(self, entry: Entry) -> bytes | None:
-        """The head of what was to be written, if it is there; raises `Conflict` if something else is."""
+        """The head of an entry, if it was written already; raises `Conflict` if a different one was."""
         there = self._writer.execute(
             "SELECT tournament, kind, body, head FROM journal"
             " WHERE number = ? OR (tournament = ? AND key = ?)",
@@ -342,12 +343,12 @@ def warn_of_faults() -> None:
 
 
 def backups(path: Path) -> Path:
-    """The folder of the copies of that database."""
+    """The folder for copies of a database."""
     return path.parent / "backups"
 
 
 def _copy(connection: Connection, target: Path) -> None:
-    """Copy all of it, as of now. It is on the disk when this returns, and never half there under its name."""
+    """Copy all of it as of now. It is on the disk when this returns, and never under its name by halves."""
     part = target.with_name(target.name + ".part")
     part.unlink(missing_ok=True)
     private.create(part)
@@ -358,7 +359,7 @@ def _copy(connection: Connection, target: Path) -> None:
 
 
 def synced(path: Path) -> None:
-    """Have a file, or the names in a folder, written to the disk."""
+    """Force a file, or the names in a folder, to the disk."""
     file = os.open(path, os.O_RDONLY)
     try:
         os.fsync(file)
@@ -371,7 +372,7 @@ def _code(error: sqlite3.Error) -> int:
 
 
 def _findings(rows: Iterable[tuple[str]]) -> list[str]:
-    """What SQLite finds wrong with a database: it may say several things in a row, under a heading."""
+    """What SQLite finds wrong with a database; one row may have several findings, under a heading."""
     lines = (line for (said,) in rows for line in said.splitlines())
     return [line for line in lines if line != "ok" and not line.startswith("***")]
 

@@ -1,8 +1,8 @@
-"""Telling one webhook after the other entry of the journal, for as long as it takes.
+"""Telling a webhook the entries of the journal, one after the other, for as long as it takes.
 
-What is still to be told is in the journal and nowhere else: a receiver that is dead costs a number in a file,
-and delays no other. The position is kept after each delivery, so a crash in between tells the last one again,
-with the same id. So does a host that goes on where another has died.
+What is still to be told is in the journal and nowhere else: a dead receiver costs a number in a file, and
+delays no other. The position is kept after each delivery, so after a crash in between, the last entry is told
+again, with the same id. The same goes for a host that goes on where another has died.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ from tournament.facts import Opened, State, Turned
 if TYPE_CHECKING:
     from server.store.duties import Duties  # psycopg, which it needs, is an extra
 
-LOOK = 1.0  # seconds between two looks whether there is something new
+LOOK = 1.0  # seconds between two looks for something new
 AT_A_TIME = 200  # entries that are read
 FIRST, LONGEST = 1.0, 300.0  # seconds before the second try, and before any other at most
 KNOWN = 1000  # tournaments whose games are remembered
@@ -47,7 +47,7 @@ async def deliver(
     post: Post = post,
     in_thread: InThread = trio.to_thread.run_sync,
 ) -> None:
-    """Tell all of them, each at its own pace, until cancelled; of shared `duties`, those that are ours."""
+    """Tell all webhooks, each at its own pace, until cancelled; with shared `duties`, only this host's."""
     if webhooks:
         file, writing = folder / FILE, trio.CapacityLimiter(1)
         positions = Positions(file) if duties is None else SharedPositions(file, duties)
@@ -61,7 +61,7 @@ class TakenOver(Exception):
 
 
 class Delivery:
-    """To one webhook."""
+    """Delivers to one webhook."""
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class Delivery:
             await trio.sleep(pause)
 
     async def _begin(self) -> None:
-        """A new one is told what happens from now on."""
+        """Find the position; a new webhook is told what happens from now on."""
         last = await self._in_thread(self._reader.last)
         position = await self._in_thread(lambda: self._positions.of(self._webhook.url), limiter=self._writing)
         if position is None or position > last:
@@ -153,7 +153,7 @@ class Delivery:
         return False
 
     async def _tell(self, body: bytes) -> None:
-        """Until it is taken."""
+        """Tell a body, again and again until the receiver takes it."""
         pause = FIRST
         while True:
             try:
@@ -171,7 +171,7 @@ class Delivery:
         return await self._in_thread(lambda: self._positions.mine(self._webhook.url), limiter=self._writing)
 
     async def _keep(self, number: int) -> None:
-        """How far it has been told. If that cannot be written, it is told again after a restart."""
+        """Keep how far it has been told. If that fails, some entries are told again after a restart."""
         self._told = number
         try:
             await self._in_thread(
@@ -182,6 +182,6 @@ class Delivery:
 
     @property
     def _where(self) -> str:
-        """Without the path and the query, which may have a secret in them."""
+        """The address without its path and query, which may have a secret in them."""
         parts = urlsplit(self._webhook.url)
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"

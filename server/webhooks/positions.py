@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from server.store.duties import Duties  # psycopg, which it needs, is an extra
 
 FILE = "webhooks.json"
-WEBHOOK = "webhook "  # how the names of duties begin that tell one
+WEBHOOK = "webhook "  # how the names of webhooks' duties begin
 KEY = 16  # hexadecimal digits that stand for an address: it may have a secret in it
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -29,15 +29,15 @@ class Positions:
         self._told = read(path)
 
     def mine(self, url: str) -> bool:
-        """Whether it is this host that tells it."""
+        """Whether this host tells a webhook."""
         return True
 
     def of(self, url: str) -> int | None:
-        """The number of the last entry that it need not be told of any more; None: it is new."""
+        """The number of the last entry with which a webhook is done; None: it is new."""
         return self._told.get(key(url))
 
     def keep(self, url: str, number: int) -> None:
-        """It is on the disk when this returns. Raises `OSError`."""
+        """Keep a position. It is on the disk when this returns. Raises `OSError`."""
         self._told[key(url)] = number
         self._write()
 
@@ -51,9 +51,9 @@ class Positions:
 
 
 class SharedPositions(Positions):
-    """Those of hosts of which one tells each webhook. All raise `Unavailable`.
+    """The positions of hosts that share webhooks, each told by one host. All raise `Unavailable`.
 
-    The file has what this host tells, and so do its figures.
+    The file, and this host's figures, have the webhooks that this host tells.
     """
 
     def __init__(self, path: Path, duties: "Duties") -> None:
@@ -68,7 +68,7 @@ class SharedPositions(Positions):
         return False
 
     def of(self, url: str) -> int | None:
-        """By the database; by the file if this host was alone before."""
+        """The position in the database, or in the file if this host was alone before."""
         told = self._duties.told(WEBHOOK + key(url))
         return super().of(url) if told is None else told
 
@@ -78,7 +78,7 @@ class SharedPositions(Positions):
 
 
 def read(path: Path) -> dict[str, int]:
-    """What is there; nothing, if it cannot be read."""
+    """The positions in a file; none, if it cannot be read."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=dict[str, int])
     except FileNotFoundError:

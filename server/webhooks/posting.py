@@ -18,7 +18,7 @@ Post = Callable[[str, bytes, str], Awaitable[None]]
 
 
 class Undelivered(Exception):
-    """It was not taken. The message says why, for the organiser."""
+    """The receiver did not take it. The message says why, for the organiser."""
 
 
 def signature(secret: str, body: bytes) -> str:
@@ -26,7 +26,7 @@ def signature(secret: str, body: bytes) -> str:
 
 
 async def post(url: str, body: bytes, secret: str, tls: ssl.SSLContext | None = None) -> None:
-    """Return when it was answered with a status of 200 to 299; else raise `Undelivered`."""
+    """Post, and return when the answer has a status of 200 to 299; else raise `Undelivered`."""
     try:
         with trio.fail_after(SECONDS):
             status = await _status(url, body, secret, tls)

@@ -16,12 +16,12 @@ from tournament.entries import Entry
 from tournament.facts import Concluded, Opened, RoundBegan, State, Turned, Voided
 
 TOLD = (Opened, Turned, RoundBegan, Concluded, Voided)
-KINDS = frozenset(map(entries.kind, TOLD))  # of facts that anything is told of
+KINDS = frozenset(map(entries.kind, TOLD))  # the facts of which webhooks are told
 ID = 32  # hexadecimal digits
 
 
 class Told(Struct, frozen=True):
-    """`id` is the same whenever the same is told again."""
+    """`id` is the same whenever the same entry is told again."""
 
     id: str
     type: WebhookEvent
@@ -39,7 +39,7 @@ class Told(Struct, frozen=True):
 
 
 def told(entry: Entry, game: str, begun: Callable[[], bool]) -> Told | None:
-    """`begun` says whether the tournament had begun before; it is asked only where that matters."""
+    """What is told of an entry. `begun`, asked only where it matters: had the tournament begun before?"""
     if entry.kind not in KINDS:
         return None
     fact: Any = entries.fact(entry.body)

@@ -1,7 +1,7 @@
 """A process that plays beside worker 0, which starts it: `python -m server.workers LINK REQUESTS ZERO`.
 
 The first two are descriptors of sockets, the third is what worker 0's clock says when `perf_counter` is 0.
-Not for people: they start `quintain serve`.
+People do not start this: they start `quintain serve`.
 """
 
 import socket
@@ -79,12 +79,12 @@ def main(link: int, requests: int, zero: float) -> int:
 
 
 class Process:
-    """This process, from what it is told first to the end of the link."""
+    """This process, from the first message to the end of the link."""
 
     def __init__(self, linked: socket.socket, lent: socket.socket) -> None:
         self._lent = lent
-        self._conduit = Conduit[ToWorker](linked, ToWorker, inf)  # who says something waits for it
-        self._early: list[tuple[ToWorker, int | None]] | None = []  # what came before this was ready
+        self._conduit = Conduit[ToWorker](linked, ToWorker, inf)  # callers wait for what they say
+        self._early: list[tuple[ToWorker, int | None]] | None = []  # messages that came before this was ready
         self._told = trio.Event()
         self._begin: Begin | None = None
         self._working: Working | None = None
@@ -123,7 +123,7 @@ class Process:
 
 
 class Working:
-    """What a worker does, once it knows what it holds."""
+    """The work of a worker, once it knows what it holds."""
 
     def __init__(self, begin: Begin, reader: Reader, conduit: Conduit[ToWorker], lent: socket.socket) -> None:
         settings = begin.settings
@@ -139,7 +139,7 @@ class Working:
         self._serving = Serving(host, conduit.say, most=room_for_files() - settings.limits.spare_files)
         self._serving.alone = begin.alone
         host.abroad, host.on_key, host.is_key = self._serving, self._know, lambda key: True
-        self._teller = Teller(host, lambda: 0)  # only worker 0 knows how far the journal goes, and tells
+        self._teller = Teller(host, lambda: 0)  # only worker 0 knows, and tells, how far the journal goes
         self._draws = Draws(self._teller)
         host.elsewhere, host.boards.ranked = self._draws.draw, self._draws.rank
         self._spread = Spread(host, self._teller, settings.spread)
@@ -210,7 +210,7 @@ class Working:
         self._conduit.say(Key(key))
 
     def _is_here(self, request: Request) -> bool:
-        """Whether a request on a connection that was lent is answered here too."""
+        """Whether a request on a connection that was lent is answered here as well."""
         asked = self._reading.asked(request)
         if asked is None:
             return False
@@ -221,7 +221,7 @@ class Working:
         return asked.wanted is None and any(key in self._keys for key in asked.keys)
 
     async def _tell(self, descriptor: int) -> None:
-        """Tell a show what happens here, which is the only one that is there now."""
+        """Tell a new show, which replaces any before it, what happens here."""
         self._telling.cancel()
         with trio.CancelScope() as self._telling:
             connected = socket.socket(fileno=descriptor)
@@ -252,7 +252,7 @@ class Working:
 
 
 def _loaded(reader: Reader, folder: Path, held: Sequence[str]) -> tuple[dict[str, Record], list[KeptFact]]:
-    """What this worker holds, as the journal has it."""
+    """The tournaments that this worker holds, from the journal."""
     known = snapshots.folded(reader, folder / snapshots.FILE) if held else snapshots.Folded({}, [])
     return {name: known.records[name] for name in held if name in known.records}, []
 

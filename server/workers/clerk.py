@@ -1,4 +1,4 @@
-"""What worker 0 keeps for another worker: facts, in the order in which they are asked for, and moves.
+"""Keeping for another worker, in worker 0: facts, in the order in which it asks, and moves.
 
 All workers share one journal, with one thread that writes, one numbering, and commits that gather what
 all of them ask for.
@@ -15,17 +15,17 @@ from server.store.ledger import Call, Ledger
 from server.workers.messages import Jots, Keep, Kept
 from tournament.facts import AnyFact, Concluded
 
-Safe = Callable[[str, Sequence[AnyFact]], Awaitable[None]]  # a tournament, as it is kept, and facts of it
+Safe = Callable[[str, Sequence[AnyFact]], Awaitable[None]]  # a tournament's name in the store, and facts
 
 
 class Clerk:
     def __init__(self, ledger: Ledger, say: Callable[[Struct], None], safe: Safe) -> None:
-        """`safe` is called with what is kept, in the order of keeping."""
+        """`safe` is called with facts that are kept, in the order of keeping."""
         self._ledger = ledger
         self._say = say
         self._safe = safe
-        self._send, self._receive = trio.open_memory_channel[tuple[Keep, Call]](inf)  # each is waited for
-        self._playing: dict[str, tuple[list[Any], list[float]]] = {}  # as the ledger looks at them
+        self._send, self._receive = trio.open_memory_channel[tuple[Keep, Call]](inf)  # all are waited for
+        self._playing: dict[str, tuple[list[Any], list[float]]] = {}  # the lists at which the ledger looks
 
     def keep(self, asked: Keep) -> None:
         call = self._ledger.ask(asked.tournament, asked.when, asked.facts)
@@ -37,7 +37,7 @@ class Clerk:
     def jot(self, jots: Jots) -> None:
         for each in jots.matches:
             if (playing := self._playing.get(each.match)) is None:
-                known = each.ply - 1  # are written, from before a restart
+                known = each.ply - 1  # moves written before a restart
                 playing = self._playing[each.match] = [None] * known, [0.0] * known
                 self._ledger.jot(each.match, *playing, known)
             moves, times = playing
@@ -45,7 +45,7 @@ class Clerk:
             times += each.times
 
     async def run(self) -> None:
-        """Confirm what is safe, in that order, until `close` was called and all is."""
+        """Confirm facts as they become safe, in their order, until `close` was called and all are."""
         async with self._receive:
             async for asked, call in self._receive:
                 await call.safe.wait()

@@ -1,7 +1,7 @@
-"""Which worker holds which tournament, and where a bot belongs that comes.
+"""Which worker holds which tournament, and where an arriving bot belongs.
 
 Worker 0 decides this for all. It knows the record of every tournament: of those that it holds itself, and of
-the others by the facts that it keeps for them.
+the others from the facts that it keeps for them.
 """
 
 from collections import Counter
@@ -28,7 +28,7 @@ OWN = 0  # the number of the worker that has the directory
 
 
 class Away:
-    """A tournament that another worker holds, as it is seen from here."""
+    """A tournament that another worker holds, as seen from here."""
 
     def __init__(self, record: Record, worker: int, store: Store) -> None:
         self.record = record
@@ -41,7 +41,7 @@ class Away:
 
     @property
     def matches(self) -> Mapping[str, Any]:
-        """The names of those in play; the matches themselves are there."""
+        """The names of the matches in play; the matches themselves are at the worker."""
         return dict.fromkeys(self.record.dealt)
 
     def eta(self) -> float | None:
@@ -60,7 +60,7 @@ class Away:
         return await self._store.entries(self.record.kept_as, after)
 
     async def finished(self) -> None:
-        """Wait until it is over."""
+        """Wait until the tournament is over."""
         while self.record.state is not State.FINISHED:
             self._over = trio.Event()
             await self._over.wait()
@@ -83,7 +83,7 @@ class Directory:
         self._records: dict[str, tuple[Record, int]] = {}  # by name, in the order of opening
         self._kept_as: dict[str, Away] = {}
         self._current: dict[str, dict[str, Record]] = {}  # by game and name: those that are not over
-        self._tables: dict[str, int] = {}  # by game: who is to open it
+        self._tables: dict[str, int] = {}  # by game: the worker that has to open it
         self._together = {game: group for group in together for game in group}
         self._of_group: dict[frozenset[str], int] = {}
         self._playing: dict[tuple[str, str], str] = {}  # by game and name: the tournament of its match
@@ -91,7 +91,7 @@ class Directory:
     # Who holds what
 
     def place(self, record: Record) -> Away | None:
-        """Decide who holds a tournament; None: this process."""
+        """Decide which worker holds a tournament; None: this process."""
         worker = self._choice(record)
         self._roll.add(record)
         self._records[record.name] = record, worker
@@ -108,7 +108,7 @@ class Directory:
         return self.table(game) == OWN
 
     def table(self, game: str) -> int:
-        """Who holds the open table of a game, or is to open it."""
+        """The worker that holds the open table of a game, or has to open it."""
         if OPEN + game in self._records:
             return self._records[OPEN + game][1]
         if game not in self._tables:
@@ -116,19 +116,19 @@ class Directory:
         return self._tables[game]
 
     def kept_as(self, name: str) -> Away | None:
-        """What is held elsewhere, by the name under which it is kept."""
+        """A tournament that is held elsewhere, by its name in the store."""
         return self._kept_as.get(name)
 
     def worker(self, tournament: str) -> int:
-        """Who holds it; this process what there is not."""
+        """The worker that holds a tournament; this process if it does not exist."""
         return self._records[tournament][1] if tournament in self._records else OWN
 
     def of(self, worker: int) -> Iterator[Record]:
-        """What a worker holds."""
+        """The records of the tournaments that a worker holds."""
         return (record for record, number in self._records.values() if number == worker)
 
     def alone(self, worker: int) -> frozenset[str]:
-        """The games of which nobody else holds anything that is not over, nor is to."""
+        """The games of which no other worker holds, or will hold, a tournament that is not over."""
         holders: dict[str, set[int]] = {}
         for game, current in self._current.items():
             if current:
@@ -143,7 +143,7 @@ class Directory:
         return OWN if record.state is State.FINISHED and game not in self._together else self._new(game)
 
     def _new(self, game: str) -> int:
-        """Who is to hold one more tournament of a game."""
+        """The worker for one more tournament of a game."""
         if (group := self._together.get(game)) is None:
             return self._least()
         if group not in self._of_group:
@@ -151,7 +151,7 @@ class Directory:
         return self._of_group[group]
 
     def _least(self) -> int:
-        """Who has the least to do: of several, one that does not have the ports and the journal as well."""
+        """The worker with the least to do; of several, one without the ports and the journal."""
         load = Counter[int]()
         for record, worker in self._records.values():
             if record.state is not State.FINISHED:
@@ -179,7 +179,7 @@ class Directory:
         away.heard()
 
     def told(self, held: Any, fact: AnyFact) -> None:
-        """A fact of a tournament, whoever holds it, is in its record."""
+        """A fact is in the record of its tournament, which any worker may hold."""
         record: Record = held.record
         game = record.opened.game
         self._roll.hear(record, fact)
@@ -213,7 +213,7 @@ class Directory:
         return OWN if found is None else self.table(wanted.game) if found == "" else self.worker(found)
 
     def place_of(self, wanted: Wanted) -> str | None:
-        """Where a bot plays: as `Placing.tournament_for` finds its place, among those of all workers.
+        """Where a bot plays, found as by `Placing.tournament_for`, among the tournaments of all workers.
 
         "" is the open table, and None is nowhere: that is for worker 0 to say.
         """

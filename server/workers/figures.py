@@ -1,7 +1,7 @@
 """Figures of several processes as one: values in, values out.
 
-Counters and histograms are never smaller than they were, so what processes had counted that have ended is
-added as well; of gauges only what is true now.
+Counters and histograms never shrink, so those of processes that have ended are added as well; gauges
+count only what is true now.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,13 +10,13 @@ from server.host.exposition import Family, Sample
 from server.host.histogram import Histogram
 from server.workers.messages import Counted, Figures, Status
 
-LARGEST = frozenset({"quintain_store_trouble"})  # gauges that say whether something is so
+LARGEST = frozenset({"quintain_store_trouble"})  # gauges that say yes or no
 
 Key = tuple[str, tuple[tuple[str, str], ...]]  # a name, and labels
 
 
 def counted(families: Iterable[Family]) -> tuple[Figures, ...]:
-    """As they are told to another process."""
+    """Figures, as they are told to another process."""
     return tuple(
         [
             Figures(each.name, each.kind, each.help, tuple([_counted(sample) for sample in each.samples]))
@@ -26,7 +26,7 @@ def counted(families: Iterable[Family]) -> tuple[Figures, ...]:
 
 
 def families(status: Status) -> list[Family]:
-    """As they were told."""
+    """Families, from the figures that another process told."""
     return [
         Family(each.name, each.kind, each.help, tuple([_sample(sample) for sample in each.samples]))
         for each in status.figures

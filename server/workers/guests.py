@@ -1,7 +1,7 @@
 """Matches that another worker has lent to this one: they are played here as long as nothing disturbs them.
 
-What does (a bot that hangs up, an order of the holder's) sends the match home as it stands, and is dealt with
-there. The bots are served by the doors' own connections and dialects, from their seats on.
+A disturbance (a bot that hangs up, an order of the holder) sends the match home as it stands, and is dealt
+with there. The doors' own connections and dialects serve the bots, from when they have their seats.
 """
 
 import socket
@@ -51,7 +51,7 @@ class Guest(Visit):
         self.playing: Playing | None = None
         self.acknowledged = False
         self.here = True  # until it has left
-        self.over = False  # its match is, or goes on where it came in
+        self.over = False  # its match is over, or goes on where the bot came in
         self.left: Callable[[Guest, bool], None] = lambda guest, for_good: None
         player = Player("", "", lambda player, before: None)
         super().__init__(cast("Any", None), ("", ""), player, None, wire.peer, shared=False)
@@ -75,11 +75,11 @@ class Playing:
     def __init__(self, match: Travelling, guests: tuple[Guest, Guest]) -> None:
         self.match = match
         self.guests = guests
-        self.heard = 0  # moves
+        self.heard = 0  # moves that the holder has heard
 
 
 class Guests:
-    """Those of one other worker."""
+    """The guests of one other worker."""
 
     def __init__(self, host: Host, teller: Teller, say: Say) -> None:
         self._host = host
@@ -88,7 +88,7 @@ class Guests:
         self._guests: dict[int, Guest] = {}
         self._attendances: dict[int, Attendance] = {}
         self._playing: dict[str, Playing] = {}
-        self._over = False  # the other worker is gone, or this one is about to be
+        self._over = False  # the other worker is gone, or this one is about to end
 
     def take(self, message: FromHolder, descriptor: int | None) -> None:
         match message:
@@ -103,7 +103,7 @@ class Guests:
                 self._announce(name, receipt)
 
     def say_moves(self) -> None:
-        """Say what has been played since this was called last."""
+        """Tell the moves played since the last call."""
         news: list[tuple[str, tuple[Any, ...], tuple[float, ...]]] = []
         for name, each in self._playing.items():
             match, heard = each.match, each.heard
@@ -114,7 +114,7 @@ class Guests:
             self._say(Heard(tuple(news)))
 
     def end(self) -> None:
-        """The holder is gone: it goes on with its matches from the journal, and the bots come there."""
+        """The holder is gone: its successor goes on with the matches from the journal, and bots go there."""
         self._over = True
         for playing in tuple(self._playing.values()):
             self._forget(playing)
@@ -122,7 +122,7 @@ class Guests:
             guest.wire.close()
 
     def stop(self) -> None:
-        """This worker is about to end: nothing that a bot does by that is said of it."""
+        """This worker is about to end: what happens to bots because of that is not told."""
         self.say_moves()
         self._over = True
 
@@ -130,11 +130,11 @@ class Guests:
 
     def _sit(self, sit: Sit, descriptor: int | None) -> None:
         if descriptor is None:
-            return  # there was no room for it
+            return  # there was no room for the descriptor
         host = self._host
         connected = socket.socket(
             socket.AF_INET, socket.SOCK_STREAM, 0, descriptor
-        )  # the kernel need not say
+        )  # said here, because the kernel need not say it
         wire = SocketWire(connected, sit.peer, readiness(), options=())
         wire.secure = sit.secure
         if sit.door == "tcp":
@@ -174,19 +174,19 @@ class Guests:
             host.guard.start_soon(self._serve, guest)
 
     async def _serve(self, guest: Guest) -> None:
-        """To the end of the match, or of the connection."""
+        """Serve a guest to the end of the match, or of the connection."""
         unread: bytes | None = None
         try:
             unread = await guest.connection.serve()
         except PEER_GONE:
-            pass  # it has been dealt with
+            pass  # the failure has been dealt with
         finally:
             attendance = self._attendances.pop(guest.number)
             arrived = guest.wire.arrived
             guest.wire.close()
             del self._guests[guest.number]
             if unread is None:
-                guest.leave()  # if it has not yet
+                guest.leave()  # if it has not left yet
                 if not self._over:
                     self._say(Closed(guest.number))
             else:
@@ -222,7 +222,7 @@ class Guests:
                 guest.connection.call_back()
 
     def _forget(self, playing: Playing) -> None:
-        """It is played here no more."""
+        """The match is no longer played here."""
         del self._playing[playing.match.name]
         self._host.timekeeper.forget(playing.match)
         self._teller.forget(playing.match)
@@ -243,7 +243,7 @@ class Guests:
 
 
 class Known:
-    """Whoever was let in elsewhere is known."""
+    """A visitor that was let in elsewhere, and so is known."""
 
     def authenticated(self) -> None:
         pass

@@ -1,4 +1,4 @@
-"""What two workers say to each other of matches that one of them has lent to the other.
+"""What two workers say to each other about matches that one of them has lent to the other.
 
 Every two workers have a conduit of their own, over which each may lend. Times are those of the clock that
 all of them share.
@@ -20,13 +20,13 @@ Piece = tuple[bytes, float]
 class Sit(Struct, tag="sit", frozen=True, array_like=True):
     """A connection, with its descriptor. Its bot is about to play at yours."""
 
-    number: int  # by which both call it; none is used twice
+    number: int  # the connection's name for both; never used twice
     door: Literal["tcp", "websocket"]
     dialect: str  # over TCP
     path: str  # of a websocket
     peer: str
     secure: bool
-    words: str  # of its dialect
+    words: str  # the dialect's own
 
 
 class Play(Struct, tag="play", frozen=True, array_like=True):
@@ -49,11 +49,11 @@ class Announce(Struct, tag="announce", frozen=True, array_like=True):
     receipt: str
 
 
-# What the other one says.
+# What the other worker says.
 
 
 class Heard(Struct, tag="heard", frozen=True, array_like=True):
-    """These were played next, in one match after the other."""
+    """Moves that were played next, match by match."""
 
     matches: tuple[tuple[str, tuple[Any, ...], tuple[float, ...]], ...]
 
@@ -64,7 +64,7 @@ class Decided(Struct, tag="decided", frozen=True, array_like=True):
 
 
 class Home(Struct, tag="home", frozen=True, array_like=True):
-    """A match comes home, as it stands; its connections follow."""
+    """A match comes home as it stands; its connections follow."""
 
     match: str
     course: Course
@@ -76,11 +76,11 @@ class Returned(Struct, tag="returned", frozen=True, array_like=True):
     number: int
     pieces: tuple[Piece, ...]
     tape: Taped
-    acknowledged: bool  # the bot has said something
+    acknowledged: bool  # whether the bot has said something
 
 
 class Left(Struct, tag="left", frozen=True, array_like=True):
-    """A bot has hung up, or was hung up on; it is being said goodbye to."""
+    """A bot has hung up, or was hung up on, and is being told goodbye."""
 
     number: int
     tape: Taped
@@ -88,7 +88,7 @@ class Left(Struct, tag="left", frozen=True, array_like=True):
 
 
 class Closed(Struct, tag="closed", frozen=True, array_like=True):
-    """That is done."""
+    """The connection has ended."""
 
     number: int
 
@@ -99,7 +99,7 @@ Between = FromHolder | FromPlace
 
 
 class Together(Struct, frozen=True, array_like=True):
-    """What was said at about the same time: one packet, for which the other end wakes once.
+    """Messages of about the same time in one packet, for which the other end wakes once.
 
     A descriptor that comes with it is that of the only `Sit` among them.
     """

@@ -1,7 +1,7 @@
 """What worker 0 and another worker say to each other, over one conduit in each direction.
 
-A conduit (`server/show/conduit.py`) keeps the order of what is said. So whoever is told that a tournament
-is its own, and then is passed a connection, knows the tournament when the connection comes.
+A conduit (`server/show/conduit.py`) keeps messages in order. So a worker that is told to hold a
+tournament, and then is passed a connection, knows the tournament when the connection comes.
 """
 
 from typing import Any, Literal
@@ -22,40 +22,40 @@ Piece = tuple[bytes, float]
 
 
 class Begin(Struct, tag="begin", frozen=True, array_like=True):
-    """Said first."""
+    """The first message."""
 
     settings: Settings
     addresses: Addresses
     token: str  # the organiser's
-    held: tuple[str, ...]  # tournaments to go on with, as they are kept
+    held: tuple[str, ...]  # tournaments to go on with, by their names in the store
     trouble: str
     alone: frozenset[str]
-    sitting: tuple[tuple[bytes, Session], ...] | None  # at the desk; None: there is none
+    sitting: tuple[tuple[bytes, Session], ...] | None  # at the desk; None: there is no desk
 
 
 class Sitting(Struct, tag="sitting", frozen=True, array_like=True):
-    """Somebody sits at the desk, or no longer does."""
+    """A session at the desk was opened or closed."""
 
     digest: bytes  # of the secret in a cookie
     session: Session | None
 
 
 class Hold(Struct, tag="hold", frozen=True, array_like=True):
-    """A tournament that is new is yours."""
+    """Hold this new tournament."""
 
     name: str
     kept_as: str
-    facts: tuple[AnyFact, ...]  # all that there are
+    facts: tuple[AnyFact, ...]  # all that there are so far
 
 
 class TableHeld(Struct, tag="table-held", frozen=True, array_like=True):
-    """The open table that you need is there. Was it not said to be yours, it is somebody else's."""
+    """The open table that you need exists. Unless you were told to hold it, another worker does."""
 
     game: str
 
 
 class Hand(Struct, tag="hand", frozen=True, array_like=True):
-    """A connection, with its descriptor: its bot plays at yours. Serve it from these bytes on."""
+    """A connection, with its descriptor: its bot plays with you. Serve it from these bytes on."""
 
     number: int  # by which both call it; none is used twice
     door: Literal["tcp", "websocket"]
@@ -66,7 +66,7 @@ class Hand(Struct, tag="hand", frozen=True, array_like=True):
 
 
 class Kept(Struct, tag="kept", frozen=True, array_like=True):
-    """What was to be kept is safe; or it contradicts what is kept, and this is how."""
+    """The facts are safe; or they contradict what is kept, and this says how."""
 
     call: int
     receipts: tuple[str, ...]
@@ -80,23 +80,23 @@ class Trouble(Struct, tag="trouble", frozen=True, array_like=True):
 
 
 class Alone(Struct, tag="alone", frozen=True, array_like=True):
-    """Of these games nobody but you holds a tournament that is not over."""
+    """Nobody but you holds tournaments of these games that are not over."""
 
     games: frozenset[str]
 
 
 class Tell(Struct, tag="tell", frozen=True, array_like=True):
-    """A socket comes with this, at which show hears what happens at yours."""
+    """A socket comes with this, at which show hears what happens in your process."""
 
 
 class Meet(Struct, tag="meet", frozen=True, array_like=True):
-    """A socket comes with this, at whose other end another worker is: play matches for each other."""
+    """A socket comes with this, with another worker at its other end: play matches for each other."""
 
-    number: int  # of that worker
+    number: int  # the other worker's
 
 
 class Drain(Struct, tag="drain", frozen=True, array_like=True):
-    """The host is about to stop: begin nothing, and let end what cannot be resumed."""
+    """The host is about to stop: begin nothing, and let matches end that cannot be resumed."""
 
 
 class Stop(Struct, tag="stop", frozen=True, array_like=True):
@@ -107,18 +107,18 @@ class Stop(Struct, tag="stop", frozen=True, array_like=True):
 
 
 class Ready(Struct, tag="ready", frozen=True, array_like=True):
-    """It can be passed connections."""
+    """The worker can be passed connections."""
 
 
 class NeedTable(Struct, tag="need-table", frozen=True, array_like=True):
-    """Somebody has come for the open table of a game, which is to be opened."""
+    """A bot has come for the open table of a game, which has to be opened."""
 
     game: str
 
 
 class Keep(Struct, tag="keep", frozen=True, array_like=True):
     call: int
-    tournament: str  # as it is kept
+    tournament: str  # by its name in the store
     when: float
     facts: tuple[AnyFact, ...]
 
@@ -127,13 +127,13 @@ class Jotted(Struct, frozen=True, array_like=True):
     """Moves of one match in play."""
 
     match: str
-    ply: int  # of the first of them
+    ply: int  # of the first move
     moves: tuple[Any, ...]  # as the game writes them
     times: tuple[float, ...]
 
 
 class Jots(Struct, tag="jots", frozen=True, array_like=True):
-    """What has been played since it was said last."""
+    """The moves played since the last such message."""
 
     matches: tuple[Jotted, ...]
 
@@ -148,7 +148,7 @@ class Counted(Struct, frozen=True, array_like=True):
 
 
 class Figures(Struct, frozen=True, array_like=True):
-    """Of one name (`server/host/exposition.py`)."""
+    """The figures of one name (`server/host/exposition.py`)."""
 
     name: str
     kind: Literal["counter", "gauge", "histogram"]
@@ -160,12 +160,12 @@ class Status(Struct, tag="status", frozen=True, array_like=True):
     """How things are, once in a while."""
 
     seen: Seen
-    moves: int  # that were played in all
+    moves: int  # how many were played in all
     figures: tuple[Figures, ...]
 
 
 class Key(Struct, tag="key", frozen=True, array_like=True):
-    """A secret by which requests find what it has."""
+    """A secret by which requests find what the worker has."""
 
     key: str
 
@@ -175,7 +175,7 @@ class Drained(Struct, tag="drained", frozen=True, array_like=True):
 
 
 class Stopped(Struct, tag="stopped", frozen=True, array_like=True):
-    """Everybody has been told, and all that is to be kept has been said."""
+    """Everybody has been told, and all facts to be kept have been sent."""
 
 
 ToWorker = Begin | Sitting | Hold | TableHeld | Hand | Kept | Trouble | Alone | Tell | Meet | Drain | Stop

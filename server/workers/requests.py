@@ -1,7 +1,7 @@
 """Where a request belongs: by the tournament that its path names, by a secret that it has, or by its bot.
 
-Dialects over HTTP that play certain games only know a battle, or a game's address, before they know whose
-it is. So all tournaments of such games are held by one worker, and all of these dialects' requests go there.
+Dialects over HTTP for certain games only know a battle, or a game's address, before they know whose it is.
+So one worker holds all tournaments of such games, and all of these dialects' requests go there.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,19 +21,19 @@ from server.protocols.mcp.sessions import announced
 
 AT_PLACE = frozenset(
     {"wait", "position", "legal_moves", "move", "resign", "leave"}
-)  # tools of who has joined
-ANYWHERE = frozenset({"", "initialize", "tools/call"})  # methods that no session answers but any process
+)  # tools for bots that have joined
+ANYWHERE = frozenset({"", "initialize", "tools/call"})  # methods that any process answers, without a session
 
 
 class Asked(Struct, frozen=True):
-    """What says where a request belongs; the first of these that says something does."""
+    """What says where a request belongs: the first of these fields that says anything."""
 
     tournament: str | None = None
     keys: tuple[str, ...] = ()  # secrets that some process has made, the surest first
     wanted: Wanted | None = None  # a bot comes with it …
     becomes: str | None = None  # … and from then on this secret leads to where it plays
-    game: str | None = None  # one of those that are held together …
-    opens: bool = False  # an order, for which an open table is opened
+    game: str | None = None  # one of the games that are held together …
+    opens: bool = False  # whether it is an order for which an open table is opened
 
 
 class Arguments(Struct, frozen=True):
@@ -58,7 +58,7 @@ _called = msgspec.json.Decoder(Called)
 
 
 def together() -> list[frozenset[str]]:
-    """Games that are held by one worker, because a dialect over HTTP plays them and no others."""
+    """Sets of games that one worker holds, because a dialect over HTTP plays these and no others."""
     groups: list[frozenset[str]] = []
     for dialect, _ in carried(OverHttp):
         if dialect.games is not None:
@@ -70,7 +70,7 @@ def together() -> list[frozenset[str]]:
 
 
 class Reading:
-    """Reads requests for what says where they belong."""
+    """Reads from requests what says where they belong."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class Reading:
         }
 
     def asked(self, request: Request) -> Asked | None:
-        """None: it belongs to nobody in particular."""
+        """What says where a request belongs; None: to no process in particular."""
         request = self._spelling.rightly(request)
         parts = request.path.strip("/").split("/")
         match parts:

@@ -1,4 +1,4 @@
-"""A worker's side of connections: it serves those that it is handed, and gives them back."""
+"""A worker's side of connections: serving those that it is handed, and giving them back."""
 
 import math
 import socket
@@ -20,7 +20,7 @@ Say = Callable[[Struct], None]
 
 
 class Visitor:
-    """Whoever is at the other end, as worker 0 has admitted it."""
+    """The peer of a connection, which worker 0 has admitted."""
 
     def __init__(self, say: Say, number: int) -> None:
         self._say = say
@@ -35,13 +35,13 @@ class Serving:
 
     def __init__(self, host: Host, say: Say, *, most: float = math.inf) -> None:
         """`most` connections may be here at once."""
-        self.alone: frozenset[str] = frozenset()  # games of which nobody else holds anything
+        self.alone: frozenset[str] = frozenset()  # games of which no other worker holds anything
         self._host = host
         self._say = say
         self._most = most
-        self.held: Mapping[str, HeldAbroad] = {}  # nobody asks here for what others hold
-        self._here: dict[object, int] = {}  # wires, by which number worker 0 calls them
-        self._needed: dict[str, trio.Event] = {}  # open tables that worker 0 was asked for, by game
+        self.held: Mapping[str, HeldAbroad] = {}  # empty: nobody asks a worker what others hold
+        self._here: dict[object, int] = {}  # wires, and the numbers by which worker 0 knows them
+        self._needed: dict[str, trio.Event] = {}  # by game: open tables that worker 0 was asked for
 
     def serve(self, hand: Hand, descriptor: int | None) -> None:
         if descriptor is None or len(self._here) >= self._most:
@@ -50,7 +50,7 @@ class Serving:
             self._say(NoRoom(hand.number))
             return
         connected = socket.socket(fileno=descriptor)
-        wire = SocketWire(connected, hand.peer, readiness(), options=())  # worker 0 has set them
+        wire = SocketWire(connected, hand.peer, readiness(), options=())  # worker 0 has set the options
         wire.secure = hand.secure
         self._here[wire] = hand.number
         self._host.guard.start_soon(self._attend, hand, wire)
@@ -60,13 +60,13 @@ class Serving:
         try:
             await handed.attend(host, wire, visitor, hand.door, hand.path, hand.pieces)
         except PEER_GONE:
-            pass  # it has been dealt with
+            pass  # the failure has been dealt with
         finally:
             wire.close()
             if self._here.pop(wire, None) is not None:
                 self._say(Gone(hand.number))
 
-    # An `Abroad`: everything that is not here is worker 0's to find
+    # An `Abroad`: worker 0 finds everything that is not here
 
     def holder(self, wanted: Wanted) -> Holder | None:
         named = wanted.tournament
@@ -74,14 +74,14 @@ class Serving:
         return None if here else self
 
     def place(self, record: Record) -> None:
-        """What a worker is told to hold, it holds."""
+        """None: a worker holds what it is told to hold."""
 
     async def is_free(self, name: str) -> bool:
-        """Worker 0 opens all that are named."""
+        """False: worker 0 opens all tournaments that organisers name."""
         return False
 
     async def opens(self, game: str) -> bool:
-        """Worker 0 opens it: for a bot that is let in, so that whoever is refused leaves no table behind."""
+        """False: worker 0 opens it, once a bot is let in, so that a refused bot leaves no table behind."""
         if game not in self._needed:
             self._needed[game] = trio.Event()
             self._say(NeedTable(game))
@@ -89,12 +89,12 @@ class Serving:
         return False
 
     def opened(self, game: str) -> None:
-        """What worker 0 was asked for, maybe by a process before this, is held by whoever is to hold it."""
+        """Worker 0 says that a table, asked for by this process or one before it, is held."""
         if (needed := self._needed.pop(game, None)) is not None:
             needed.set()
 
     async def take(self, handed: Handed) -> Sequence[Piece]:
-        """Give it back to worker 0, which has a descriptor of its own."""
+        """Give the connection back to worker 0, which has a descriptor of its own."""
         number = self._here.pop(handed.wire, None)
         if number is not None:
             handed.wire.close()

@@ -41,8 +41,8 @@ from tournament.match import Match
 from tournament.player import Player, Seat
 from tournament.tournament import Tournament
 
-SOON = 0.1  # seconds between two looks at what was played for others
-HOME = 2  # matches that are lent for each that is played at home, where all of them are dealt and kept
+SOON = 0.1  # seconds between two looks at moves played for others
+HOME = 2  # matches lent for each that is played at home, which also deals and keeps all of them
 
 Decide = Callable[[Match, Ended], None]
 
@@ -63,9 +63,9 @@ class Outside:
     def __init__(self, tournament: Tournament) -> None:
         self.tournament = tournament
         self.stand_in: Lent | None = None
-        # Once it is home: the match, its seats, and of how many events bots have been told.
+        # Once it is home: the match, its seats, and how many events the bots have been told.
         self.home: tuple[Travelling, tuple[Seat, Seat], int] | None = None
-        self.away = 2  # connections
+        self.away = 2  # connections that are away
 
 
 class Pair:
@@ -77,14 +77,14 @@ class Pair:
         self._host = host
         self._connected = connected
         self._conduit = Conduit[Together](connected, Together, inf)
-        self._unsaid: list[Between] = []  # until others have had their turn
-        self._news = trio.Event()  # there is something unsaid
+        self._unsaid: list[Between] = []  # messages, until other tasks have had their turn
+        self._news = trio.Event()  # set when there is something unsaid
         self._out: dict[int, Out] = {}
         self._numbers = count()
         self._gone = False
 
     async def run(self) -> None:
-        """Until the other worker is gone."""
+        """Talk to the other worker until it is gone."""
         with self._connected:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._say_together)
@@ -102,7 +102,7 @@ class Pair:
     def lend(
         self, tournament: Tournament, beginning: Beginning, players: tuple[Player, Player], decided: Decide
     ) -> Lent | None:
-        """None: it cannot be, just now."""
+        """Lend a match; None: it cannot be lent just now."""
         connections = [cast("Passing", player.connection) for player in players]
         fetch = partial(self._fetch, beginning.name)
         passed: list[Passed] = []
@@ -126,7 +126,7 @@ class Pair:
         return stand_in
 
     def fetch_all(self) -> None:
-        """Have all come home that can be gone on with after a restart."""
+        """Have all matches come home that can go on after a restart."""
         for name, outside in self.lent.items():
             if name in outside.tournament.record.keys:
                 self._fetch(name)
@@ -137,7 +137,7 @@ class Pair:
         self._say_now()
 
     def say(self, message: object) -> None:
-        """Say it to the other worker, together with what else is said before others have their turn."""
+        """Send a message to the other worker, together with others that are said before other tasks run."""
         if not self._gone:
             self._unsaid.append(cast("Between", message))
             if isinstance(message, Left):  # its bot may come back at any moment
@@ -148,13 +148,13 @@ class Pair:
     # Within
 
     def _say_now(self, *messages: Between, passed: socket | None = None) -> None:
-        """Say these after all that is unsaid. What is passed on belongs to the `Sit` among them."""
+        """Send messages after all that are unsent. `passed` belongs to the `Sit` among them."""
         said, self._unsaid = (*self._unsaid, *messages), []
         if said and not self._gone:
             self._conduit.say(Together(said), passed)
 
     async def _say_together(self) -> None:
-        """Whatever is said before this has its turn goes out as one."""
+        """Send, as one, all messages that were said before this task runs."""
         while True:
             await self._news.wait()
             self._news = trio.Event()
@@ -230,14 +230,14 @@ class Pair:
             lent.told()
 
     def _lose(self, outside: Outside) -> None:
-        """What was played there is gone on with here, unless its result is being kept."""
+        """Go on here with a match that was played there, unless its result is being kept."""
         if (lent := outside.stand_in) is not None and lent.verdict is None:
             del self.lent[lent.name]
             self._host.guard.start_soon(outside.tournament.lose, lent)
 
 
 class Spread:
-    """All other workers that are there, and which of them plays a match."""
+    """All other workers, and the choice of one to play a match."""
 
     def __init__(self, host: Host, teller: Teller, spread: int) -> None:
         """Tournaments with more than `spread` bots are spread."""
@@ -248,7 +248,7 @@ class Spread:
         host.lend = self.lend
 
     async def meet(self, number: int, connected: socket) -> None:
-        """Lend to a worker, and play for it, until it is gone."""
+        """Lend matches to a worker, and play for it, until it is gone."""
         pair = self._pairs[number] = Pair(self._host, self._teller, connected)
         try:
             await pair.run()
@@ -257,7 +257,7 @@ class Spread:
                 del self._pairs[number]
 
     async def run(self) -> None:
-        """Tell the others what is played here for them, until cancelled."""
+        """Tell the others the moves played here for them, until cancelled."""
         while True:
             await trio.sleep(SOON)
             self._each(lambda pair: pair.guests.say_moves())
@@ -296,7 +296,7 @@ class Spread:
 
 
 def _may_go(players: Sequence[Player]) -> bool:
-    """Whether both have connections that can be passed on, and come back alike after a restart, or not."""
+    """Whether both have connections that can be passed on, and both or neither come back after a restart."""
     one, other = players
     if one.connection is None or other.connection is None or one.way_back or other.way_back:
         return False

@@ -13,7 +13,7 @@ Started = tuple["subprocess.Popen[bytes]", socket.socket, socket.socket]
 
 
 def started() -> Started:
-    """A process, and our ends of the link and of the conduit for requests."""
+    """Start a process; returns it with our ends of the link and of the conduit for requests."""
     link, their_link = conduit_pair()
     requests, their_requests = conduit_pair()
     with their_link, their_requests:
@@ -28,6 +28,6 @@ def conduit_pair() -> tuple[socket.socket, socket.socket]:
 
 
 def feed_pair() -> tuple[socket.socket, socket.socket]:
-    """Both ends of a feed: of whoever plays, and of show."""
+    """Both ends of a feed: that of the process that plays, and that of show."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
     return ours, theirs

@@ -1,7 +1,7 @@
-"""The store of a worker that has no journal of its own: worker 0 keeps for it, and the rest it reads itself.
+"""The store of a worker without a journal of its own: worker 0 keeps for it, and it reads by itself.
 
-What is kept is said over a link and safe when that is confirmed. Nothing is queued without bound: whoever
-keeps something waits for it, and moves are not said again before those before them were taken.
+Facts are sent over a link and are safe when that is confirmed. Nothing is queued without bound: a caller
+that keeps something waits for it, and no more moves are sent before the earlier ones were taken.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,13 +22,13 @@ from tournament.facts import AnyFact, Concluded
 from tournament.facts import Kept as KeptFact
 from tournament.store import Conflict, Story
 
-SOON = 0.1  # seconds between two looks at what was played: worker 0 writes it a little later
+SOON = 0.1  # seconds between two looks at moves played: worker 0 writes them a little later
 
 Say = Callable[[Struct], None]
 
 
 class Call:
-    """Facts that somebody waits for to be safe."""
+    """Facts that a task waits to be safe."""
 
     __slots__ = ("answer", "done", "scope")
 
@@ -91,7 +91,7 @@ class Linked:
         return answer.receipts
 
     def confirm(self, kept: Kept) -> None:
-        """What worker 0 says of a call."""
+        """Take in what worker 0 says about a call."""
         if (call := self._calls.get(kept.call)) is not None:
             call.answer = kept
             call.done.set()
@@ -130,11 +130,11 @@ class Linked:
                 self.say_moves()
         finally:
             self._closed = True
-            for call in self._calls.values():  # nobody will confirm it: whoever asks may be cancelled now
+            for call in self._calls.values():  # nobody will confirm it: its caller may be cancelled now
                 call.scope.shield = False
 
     def say_moves(self) -> None:
-        """Say what has been played since this was called last."""
+        """Send the moves played since the last call."""
         news: list[Jotted] = []
         for match, each in self._playing.items():
             said, played = each.said, len(each.moves)

@@ -1,8 +1,8 @@
-"""All that worker 0 has to do with one other worker: its process, its connections and what it is told.
+"""Worker 0's side of one other worker: its process, its connections and what it is told.
 
 If the process ends, another one is started at once and goes on with its tournaments from the journal, as
-after a restart of the host. Connections that were handed to it end, and bots that can come back do.
-A process that is there and says nothing any more is killed, which is an end like any other.
+after a restart of the host. Connections that were handed to it end, and bots that can come back do. A
+process that is there but says nothing any more is killed, which is an end like any other.
 """
 
 import subprocess
@@ -41,7 +41,7 @@ from server.workers.messages import (
 )
 from server.workers.starting import feed_pair, started
 
-LOOK = 1.0  # seconds between two looks whether a worker has said something: it says twice as often how it is
+LOOK = 1.0  # seconds between two looks for messages of a worker, which reports twice as often
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -58,7 +58,7 @@ class Out:
 
 
 class Worker:
-    """A `Holder`. It outlives its processes."""
+    """A `Holder`, which outlives the worker's processes."""
 
     def __init__(
         self,
@@ -77,9 +77,9 @@ class Worker:
         is the way to the process that shows.
         """
         self.number = number
-        self.lending = lending  # requests
-        self.status: Status | None = None  # as it was said last
-        self.past: list[Status] = []  # the last words of processes that have ended
+        self.lending = lending  # lends requests to it
+        self.status: Status | None = None  # the latest report
+        self.past: list[Status] = []  # the last reports of processes that have ended
         self._clerk = clerk
         self._know = know
         self._open_table = open_table
@@ -89,14 +89,14 @@ class Worker:
         self._have_met = have_met
         self._conduit: Conduit[FromWorker] | None = None  # while there is a process
         self._keeper: Clerk | None = None
-        self._ready = trio.Event()  # the process is there and has read what it goes on with
-        self._heard = 0  # messages of its processes
+        self._ready = trio.Event()  # set when the process has read the tournaments with which it goes on
+        self._heard = 0  # how many messages came from its processes
         self._numbers = count()
         self._out: dict[int, Out] = {}
         self._drained = trio.Event()
         self._stopped = trio.Event()
         self._draining = self._stopping = False
-        self._task_status: trio.TaskStatus[None] | None = None  # until it is told that this has started
+        self._task_status: trio.TaskStatus[None] | None = None  # until it has been told that this has started
 
     @property
     def ready(self) -> bool:
@@ -104,13 +104,13 @@ class Worker:
 
     @property
     def waiting(self) -> int:
-        """Packets that it has not taken yet."""
+        """Packets that the worker has not taken yet."""
         return 0 if self._conduit is None else self._conduit.waiting
 
     async def run(
         self, begin: Callable[[], Begin], task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
     ) -> None:
-        """Keep a process there until cancelled. It has started when the first is ready, or has failed."""
+        """Keep a process running until cancelled. This has started when the first is ready, or has failed."""
         failures, self._task_status = 0, task_status
         while not self._stopping:
             begun = trio.current_time()
@@ -126,7 +126,7 @@ class Worker:
         self._stopped.set()
 
     async def _one(self, begin: Callable[[], Begin]) -> int:
-        """One process, from its start to its end."""
+        """Run one process, from its start to its end."""
         child, link, requests = started()
         conduit = self._conduit = Conduit[FromWorker](link, FromWorker, self._limits.lent_waiting)
         keeper = self._keeper = self._clerk(conduit.say)
@@ -141,7 +141,7 @@ class Worker:
                         await conduit.hear(self._take)
                         nursery.cancel_scope.cancel()
                     self._end_all()
-                    keeper.close()  # what it asked for last is kept before anybody goes on with it
+                    keeper.close()  # its last facts are kept before anybody goes on from them
         finally:
             self._end_all()
             with trio.CancelScope(shield=True):
@@ -149,9 +149,9 @@ class Worker:
         return child.returncode
 
     async def _watch(self, child: "subprocess.Popen[bytes]") -> None:
-        """Kill a process that says nothing any more, once it was ready.
+        """Kill a process that was ready and says nothing any more.
 
-        Looks are counted, and not seconds: what has held up this process is no fault of the other.
+        It counts looks, not seconds: a stall of this process is no fault of the other.
         """
         silent, heard = 0, self._heard
         while silent < self._limits.worker_seconds / LOOK:
@@ -170,7 +170,7 @@ class Worker:
     def _end_all(self) -> None:
         """The process is gone, and with it the connections that it had."""
         self._conduit = None
-        if self._ready.is_set():  # else somebody waits for this one already
+        if self._ready.is_set():  # otherwise the event is being waited for already
             self._ready = trio.Event()
         if self.status is not None:
             self.past.append(self.status)
@@ -185,7 +185,7 @@ class Worker:
             self._conduit.say(message)
 
     def introduce(self) -> None:
-        """Have it tell show what happens, if both are there."""
+        """Have the worker tell show what happens, if both are running."""
         if self._conduit is None or self._show is None or not self._show.connected or not self.ready:
             return
         ours, theirs = feed_pair()
@@ -193,20 +193,20 @@ class Worker:
         self._conduit.say(Tell(), ours, give=True)
 
     def meet(self, number: int, theirs: socket) -> None:
-        """Have it play matches for another worker, which has the other end, and lend matches to it."""
+        """Have the worker play matches for another, which has the other end, and lend matches to it."""
         if self._conduit is None:
             theirs.close()
         else:
             self._conduit.say(Meet(number), theirs, give=True)
 
     async def drain(self) -> None:
-        """Begin nothing there, and wait for what cannot be resumed."""
+        """Have the worker begin nothing, and wait for matches that cannot be resumed."""
         self._draining = True
         self.say(Drain())
         await self._drained.wait()
 
     async def stop(self) -> None:
-        """Have it let go of everything."""
+        """Have the worker let go of everything."""
         self._stopping = True
         if self._conduit is not None:
             self.say(Stop())
@@ -244,7 +244,7 @@ class Worker:
     # What it says
 
     def hear_now(self) -> None:
-        """Take what it has said already."""
+        """Take in messages that have come already."""
         if self._conduit is not None:
             self._conduit.hear_now(self._take)
 

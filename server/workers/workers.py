@@ -1,7 +1,7 @@
-"""All workers, as worker 0 has them: where bots and requests go, and what all of them come to.
+"""All workers, seen from worker 0: where bots and requests go, and the sums over all of them.
 
 A bot's connection goes to the worker that holds its tournament, and so does a request that names one
-(`requests.py`). Tournaments go to whoever has the least to do, and stay there.
+(`requests.py`). A tournament goes to the worker with the least to do, and stays there.
 """
 
 from collections import OrderedDict
@@ -38,7 +38,7 @@ KEYS = 100_000  # secrets that are remembered: more than sessions can be open
 
 
 class Workers:
-    """An `Abroad`, of the workers other than this."""
+    """An `Abroad` of all workers but this one."""
 
     def __init__(
         self,
@@ -57,8 +57,8 @@ class Workers:
         self._ledger = ledger
         self._directory = Directory(count, ledger, together())
         self._reading = reading
-        self._keys: OrderedDict[str, int] = OrderedDict()  # secrets of requests, and who knows them
-        self._tables = trio.Lock()  # held while one is opened
+        self._keys: OrderedDict[str, int] = OrderedDict()  # secrets of requests, and who knows each
+        self._tables = trio.Lock()  # held while an open table is opened
         self._told_alone: dict[int, frozenset[str]] = {}
         self._workers = {
             number: Worker(
@@ -98,7 +98,7 @@ class Workers:
         return away
 
     async def is_free(self, name: str) -> bool:
-        """Only this process opens any."""
+        """Whether no worker holds one of that name; only this process opens any, so that is enough."""
         return name not in self._directory.held
 
     async def opens(self, game: str) -> bool:
@@ -109,7 +109,7 @@ class Workers:
             self._nursery.start_soon(self._open_table, number, game)
 
     async def _open_table(self, number: int, game: str) -> None:
-        """Have the table of a game be held by a worker that has a bot for it, if that is to hold it."""
+        """Have a worker with a bot for a game's open table hold that table, if it is the one that has to."""
         async with self._tables:
             if self._directory.table(game) == number and not self._host.has(OPEN + game):
                 self.place(await self._host.found_table(game))
@@ -118,7 +118,7 @@ class Workers:
     # Requests
 
     def beside(self, app: App) -> App:
-        """One application: `app`, and the workers for what is theirs."""
+        """One application: `app`, with the workers answering requests that are theirs."""
 
         def answer(exchange: Exchange) -> Awaitable[object] | None:
             asked = self._reading.asked(exchange.request)
@@ -144,7 +144,7 @@ class Workers:
             for key in asked.keys:
                 if key in self._keys:
                     return self._keys[key]
-            if not again:  # what was said before somebody learned the secret may not be heard yet
+            if not again:  # the message about the secret may have been sent and not heard yet
                 for worker in self._workers.values():
                     worker.hear_now()
         return OWN
@@ -164,7 +164,7 @@ class Workers:
         sessions: Sessions | None,
         task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
     ) -> None:
-        """Keep them there until cancelled; they have started when all are ready."""
+        """Keep the workers running until cancelled; this has started when all are ready."""
         if sessions is not None:
             sessions.told = self._tell_sitting
 
@@ -183,7 +183,7 @@ class Workers:
             task_status.started()
 
     def _have_met(self, number: int) -> None:
-        """A worker is ready: let it and each other that is play matches for each other."""
+        """A worker is ready: let it and each other ready one play matches for each other."""
         if self._nursery is None:
             return
         worker = self._workers[number]
@@ -197,14 +197,14 @@ class Workers:
                 other.meet(number, another)
 
     async def drain(self) -> None:
-        """Begin nothing anywhere, and wait for what cannot be resumed."""
+        """Have all workers begin nothing, and wait for matches that cannot be resumed."""
         self._spread.drain()
         async with trio.open_nursery() as nursery:
             for worker in self._workers.values():
                 nursery.start_soon(worker.drain)
 
     async def stop(self, why: str) -> None:
-        """Have all let go of their tournaments and say goodbye."""
+        """Have all workers let go of their tournaments and say goodbye."""
         self._spread.stop()
         async with trio.open_nursery() as nursery:
             for worker in self._workers.values():
@@ -214,13 +214,13 @@ class Workers:
     # What they come to
 
     def not_ready(self) -> str:
-        """Why not everybody can come; "" if everybody can."""
+        """Why not every bot can come in; "" if every bot can."""
         missing = [str(number) for number, worker in self._workers.items() if not worker.ready]
         return f"worker {' and '.join(missing)} is starting" if missing else ""
 
     @property
     def waiting(self) -> int:
-        """What they have not taken yet: packets."""
+        """How many packets the workers have not taken yet."""
         return sum(worker.waiting + worker.lending.waiting for worker in self._workers.values())
 
     @property
@@ -228,7 +228,7 @@ class Workers:
         return sum(status.moves for status in self._ever())
 
     def figures(self, own: Iterable[Family]) -> Iterator[Family]:
-        """The host's figures, with theirs added."""
+        """The host's figures, with those of the workers added."""
         now = [families(status) for status in self._now()]
         past = [families(status) for worker in self._workers.values() for status in worker.past]
         return added(own, now, past)
@@ -250,7 +250,7 @@ class Workers:
             self._tell_alone()
 
     async def _hear(self, kept_as: str, facts: Sequence[AnyFact]) -> None:
-        """Facts that a worker has asked for are safe."""
+        """Facts that a worker asked to keep are safe."""
         away = self._directory.kept_as(kept_as)
         for fact in facts:
             if isinstance(fact, Ordered) and away is not None:
@@ -260,7 +260,7 @@ class Workers:
             self._tell_alone()
 
     def _tell_alone(self) -> None:
-        """Tell each worker of which games it holds all there is, if that has changed."""
+        """Tell each worker the games of which it alone holds tournaments, if these have changed."""
         for number, worker in self._workers.items():
             alone = self._directory.alone(number)
             if alone != self._told_alone.get(number):
@@ -281,7 +281,7 @@ class Workers:
 
 
 def facts_of(record: Record) -> tuple[AnyFact, ...]:
-    """All facts of a record that is new."""
+    """All facts of a new record."""
     facts: list[AnyFact] = [record.opened]
     if record.sealed is not None:
         facts.append(Sealed(record.sealed))

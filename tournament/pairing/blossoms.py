@@ -8,11 +8,11 @@ negative and every matched edge has none, no perfect matching is cheaper.
 A search starts at a vertex without a mate and grows a tree of edges that have no slack.
 Blossoms of the tree are by turns outer, where duals grow, and inner, where they shrink.
 The search jumps from one moment at which something happens to the next, until it reaches
-another vertex without a mate. While it lasts, a dual is kept as what it would be at
-moment 0 if it had always changed as it does now. So time passes at no cost.
+another vertex without a mate. Meanwhile, a dual is kept as what it would have been at
+moment 0 if it had always changed as it does now. So the passing of time costs nothing.
 
 All numbers are integers, and prices are even so that halves of a slack are integers too.
-What is cheap and what is likely to be matched is not known here: see `matching.py`.
+Prices, and which edges are likely to be matched, come from `matching.py`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ from heapq import heappop, heappush
 
 Edge = tuple[int, int]
 
-FREE, OUTER, INNER = 0, 1, -1  # the sign is that by which duals of vertices change
+FREE, OUTER, INNER = 0, 1, -1  # the sign with which duals of vertices change
 REACH, MEET, EXPAND = 0, 1, 2  # events: an edge to a free vertex or between outer ones; an inner dual of 0
 NOBODY = -1  # instead of a mate
 NOWHERE = (NOBODY, NOBODY)  # instead of an edge
@@ -45,11 +45,11 @@ class Blossom:
 
 
 class Matcher:
-    """A graph, the duals of its vertices, and who is matched with whom so far."""
+    """A graph, the duals of its vertices, and which of them are matched so far."""
 
     def __init__(self, size: int) -> None:
         self.near: list[dict[int, int]] = [{} for _ in range(size)]  # prices of the edges of each vertex
-        self.dual = [0] * size  # what leaves no slack negative
+        self.dual = [0] * size  # such that no slack is negative
         self.mate = [NOBODY] * size
         self._start_without_blossoms()
         self._start_without_a_tree()
@@ -68,7 +68,7 @@ class Matcher:
                 self._search(one)
 
     def blossoms(self) -> Iterator[Blossom]:
-        """All blossoms of more than one vertex, whatever they are part of."""
+        """All blossoms of more than one vertex, also those within others."""
         todo = list(dict.fromkeys(self._top))
         while todo:
             blossom = todo.pop()
@@ -77,7 +77,7 @@ class Matcher:
                 todo += blossom.children
 
     def add(self, edges: Iterable[tuple[int, int, int]]) -> None:
-        """Join edges whose slack may be negative. It costs some vertices their mates, and all blossoms."""
+        """Join edges whose slack may be negative. Some vertices lose their mates; all blossoms are undone."""
         for blossom in self.blossoms():
             for leaf in blossom.leaves:
                 self.dual[leaf] -= blossom.dual // 2
@@ -96,10 +96,10 @@ class Matcher:
 
     def _start_without_a_tree(self) -> None:
         self._now = 0
-        self._events: list[tuple[int, int, int, int]] = []  # when, what, and of which two
+        self._events: list[tuple[int, int, int, int]] = []  # when, what, and between which two
         self._tree: list[Blossom] = []  # every blossom that has or had a label
         self._reached: dict[int, int] = {}  # when a free vertex will be reached
-        self._end: int | None = None  # when a vertex without a mate will be: later moments do not matter
+        self._end: int | None = None  # when one without a mate will be reached: later moments do not matter
 
     def _raise_alone(self, one: int) -> None:
         """Raise one dual as far as it will go, and match without a search if that is enough."""
@@ -202,7 +202,7 @@ class Matcher:
             blossom = self._top[blossom.entry[0]]
 
     def _common(self, one: Blossom, other: Blossom) -> Blossom:
-        """The first on both ways to the root: they are gone by turns, since it is mostly near."""
+        """The first on both ways to the root: both are followed by turns, since it is usually near."""
         seen = set[Blossom]()
         ways = [self._way(one, None), self._way(other, None)]
         while True:

@@ -1,14 +1,16 @@
-"""Decide: whoever's place is in doubt plays on, until it is settled who is the best.
+"""Decide: entrants whose place is in doubt play on, until it is settled who is the best.
 
-It begins with a few rounds of a round robin. From then on half of each round are the two who may
-both be the best, or have any place that is to be settled: two drawings of what may be true differ in
-them (top-two sampling). The other half are those between whom the least is decided, for the first
-place that is open. Each meeting is taken into account for the next. All meet with sides swapped at
-once, so sides are balanced. A round is drawn when the one before is over; none, when all is decided
-(`tournament/deciding.py`), or when as many matches were drawn as there may be.
+It begins with a few rounds of a round robin. From then on, half of the pairs of each round are two
+who may both be the best, or have any other place that is to be settled: two random draws of
+everybody's strength differ in them (top-two sampling). The other half are the two between whom the
+least is decided, for the first place that is open. Each meeting is taken into account for the next.
+All meet with sides swapped at once, so sides are balanced. A round is drawn when the one before is
+over. No round is drawn when all is decided (`tournament/deciding.py`), or when as many matches were
+drawn as there may be.
 
-Whoever stays away is not drawn on and on, for that would use up the matches and decide nothing: it
-is asked once more when the others are decided, and the tournament ends without it.
+An entrant that stays away is not drawn again and again, for that would use up the matches and
+decide nothing. It is drawn once more when the others are decided; then the tournament ends without
+it.
 """
 
 from collections import Counter
@@ -29,9 +31,9 @@ if TYPE_CHECKING:  # numpy is slow to import, and only who decides needs it
     from numpy.random import Generator
 
 OPENING = 3  # rounds of a round robin: with these everybody is connected with everybody
-TRIED = 50  # drawings of what may be true, until two differ
-AWAY = 2 * OPENING  # matches in a row that an entrant lost without playing: it may be there again later …
-GONE = AWAY + 2  # … and then it is not
+TRIED = 50  # random draws of strengths, until two differ
+AWAY = 2 * OPENING  # matches in a row that an entrant lost without playing: it may come back later …
+GONE = AWAY + 2  # … but after so many, it is gone
 
 
 def draw(
@@ -65,7 +67,7 @@ def aim_of(terms: Terms) -> Aim:
 
 
 def aim_objection(format: str, entrants: int | None, aim: Aim | UnsetType) -> str:
-    """Why nobody can aim at this; empty, if somebody can."""
+    """Why this aim is impossible; empty if it is not."""
     if isinstance(aim, UnsetType):
         return ""
     if format != FORMAT.name:
@@ -87,7 +89,7 @@ def most(entrants: Sequence[Entrant], aim: Aim) -> int:
 
 
 def outlook_on(names: Collection[str], results: Iterable[Result]) -> Outlook:
-    """By these results; of whoever has none, nothing is known."""
+    """The outlook after these results; nothing is known of those without any."""
     meetings = Meetings()
     for result in results:
         meetings.add(result)
@@ -114,13 +116,13 @@ def unplayed(results: Iterable[Result]) -> Counter[str]:
 
 
 def contenders(names: Iterable[str], missed: Counter[str], results: Iterable[Result]) -> list[str]:
-    """Whose places are to be settled: whoever stays away, and never played, is behind them all."""
+    """Those whose places have to be settled: whoever stays away, and never played, comes after them all."""
     played = {name for result in results if result.played for name in result.pairing.names}
     return [name for name in names if name in played or missed[name] < AWAY]
 
 
 def chosen(outlook: Outlook, found: Decision, aim: Aim, seed: object) -> list[tuple[str, str]]:
-    """Who meets next, of those who are in doubt: as many pairs as a round has. Each changes the outlook."""
+    """The pairs that meet next, of those in doubt: enough for a round. Each pair changes the outlook."""
     import numpy as np
 
     random = np.random.default_rng([*sha256(str(seed).encode()).digest()])
@@ -138,7 +140,7 @@ def chosen(outlook: Outlook, found: Decision, aim: Aim, seed: object) -> list[tu
 
 
 def least_decided(found: Decision) -> tuple[str, str]:
-    """Of the first place that is open: near equals further down can wait until it is settled."""
+    """The claim of the first open place to test: near equals further down can wait until it is settled."""
     claims = [claim for claim in found.open if claim.better == found.order[found.settled]]
     return claims[0].better, claims[0].worse
 
@@ -146,7 +148,7 @@ def least_decided(found: Decision) -> tuple[str, str]:
 def in_doubt(
     outlook: Outlook, names: Sequence[str], places: int, random: "Generator"
 ) -> tuple[str, str] | None:
-    """Who has the same place in two drawings of what may be true: the first in which they differ."""
+    """The two who have the same place in two random draws of strengths: the first place that differs."""
     orders: list[list[int]] = (-outlook.draws(names, TRIED, random)).argsort(axis=1)[:, :places].tolist()
     for order in orders[1:]:
         for one, other in zip(orders[0], order, strict=True):
@@ -165,8 +167,8 @@ FORMAT = Format(
     name="decide",
     title="Decide",
     draw=draw,
-    # 1: before what is nearly equal was taken as equal; 2: before the first open place came first;
-    # 3: before it passed over whoever stays away
+    # 1: before near equals were taken as equal; 2: before the first open place came first; 3: before it
+    # passed over entrants that stay away
     rules=4,
     order=("strength",),
     decides=True,

@@ -9,7 +9,7 @@ from hashlib import sha256
 
 from tournament.format import Entrant, Pairing, Result
 
-Meeting = tuple[str, str | None]  # first and second, or one and a bye: a pairing that has no number yet
+Meeting = tuple[str, str | None]  # first and second, or one with a bye: a pairing that has no number yet
 
 
 class Sides:
@@ -30,7 +30,7 @@ class Sides:
             self.running[name] = side + (self.running[name] if self.running[name] * side > 0 else 0)
 
     def fair(self, one: str, other: str) -> tuple[str, str]:
-        """The two, beginning with whoever was first less often; if equal, against the other; then, lately."""
+        """The two, beginning with the one first less often: in all, else against the other, else lately."""
         mine = (self.balance[one], self.times[one, other], self.running[one])
         theirs = (self.balance[other], self.times[other, one], self.running[other])
         return (one, other) if mine <= theirs else (other, one)
@@ -47,13 +47,13 @@ def lots(names: Iterable[str], seed: object) -> list[str]:
 
 
 def seeded(names: Iterable[str], entrants: Iterable[Entrant]) -> list[str]:
-    """The names, best rating first and the unrated last; equals in the order they came in."""
+    """The names, best rating first and the unrated last; equals in the order of entry."""
     ratings = {entrant.name: entrant.rating for entrant in entrants}
     return sorted(names, key=lambda name: (ratings[name] is None, -(ratings[name] or 0.0)))
 
 
 def unfinished(drawn: Iterable[Pairing], results: Iterable[Result]) -> list[Pairing]:
-    """What was drawn and has no result."""
+    """The pairings that were drawn and have no result."""
     done = {result.pairing.number for result in results}
     return [pairing for pairing in drawn if pairing.number not in done]
 
@@ -63,7 +63,7 @@ def last_round(drawn: Sequence[Pairing]) -> int:
 
 
 def numbered(drawn: Sequence[Pairing], rounds: Iterable[Iterable[Meeting]], start: int) -> list[Pairing]:
-    """The meetings of `rounds`, the first of which is round `start`, numbered on from what is drawn."""
+    """The meetings of `rounds` as pairings, numbered on from those drawn; the first round is `start`."""
     number = drawn[-1].number if drawn else 0
     added: list[Pairing] = []
     for round, meetings in enumerate(rounds, start):

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from tournament.format import Entrant, Format, Pairing, Result, Score, Terms
 from tournament.pairing.drawing import Meeting, Sides, here, last_round, lots, numbered, seeded, unfinished
 
-MATCHES = 2  # that the same two play at most in a round, one on either side; then their seeds decide
+MATCHES = 2  # at most, that the same two play in a round, one on either side; then their seeds decide
 
 Contest = list[Pairing]  # the pairings of the same two in a round; empty where nobody is left
 
@@ -49,9 +49,9 @@ def bracket(seeds: Sequence[str]) -> list[str | None]:
 
 
 def meetings(slots: Sequence[str | None], sides: Sides, terms: Terms) -> list[Meeting]:
-    """Neighbours meet; whoever has none has a bye."""
+    """The meetings of a round: neighbours meet; whoever has none has a bye."""
     found: list[Meeting] = []
-    for pair in zip(slots[::2], slots[1::2], strict=False):  # one slot alone has won
+    for pair in zip(slots[::2], slots[1::2], strict=False):  # a single slot has won
         match lots((name for name in pair if name is not None), terms.seed):
             case [one, other]:
                 found.append(sides.fair(one, other))
@@ -63,7 +63,7 @@ def meetings(slots: Sequence[str | None], sides: Sides, terms: Terms) -> list[Me
 
 
 def bracketed(drawn: Sequence[Pairing], round: int) -> list[Contest]:
-    """The contests of a round in the order of the bracket, which is that of the first round."""
+    """The contests of a round in the order of the bracket, which the first round gives."""
     places: dict[str, int] = {}
     count = 0
     for pairing in drawn:
@@ -78,7 +78,7 @@ def bracketed(drawn: Sequence[Pairing], round: int) -> list[Contest]:
 
 
 def undecided(contest: Contest, score: Score, names: Collection[str]) -> bool:
-    """Whether it was a draw, and the two can and may play again."""
+    """Whether the contest was drawn, and the two can and may play again."""
     drew = contest[-1].second is not None and score[0] == score[1] > 0
     return drew and len(contest) < MATCHES and all(name in names for name in contest[-1].names)
 

@@ -6,10 +6,10 @@ opponent twice in a row while anybody else is present, even if all others are bu
 the two wait for the next match to end, or they would keep playing each other
 forever. Two who meet again swap sides.
 
-Whoever has bound opponents for nothing lately comes after all others.
+An entrant that has lately wasted its opponents' time comes after all others.
 
-Strengths and meetings come from the latest matches only: whoever played in none of
-them is as little known as somebody new.
+Strengths and meetings come from the latest matches only: an entrant that played in
+none of them is as unknown as a new one.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -76,12 +76,12 @@ def running(one: str, other: str, last: Mapping[str, Pairing]) -> bool:
 
 
 def distance(one: Skill, other: Skill) -> float:
-    """How surely the two differ in strength: nobody is far from somebody unknown."""
+    """How surely the two differ in strength: nobody is far from an unknown entrant."""
     return abs(one.mu - other.mu) / hypot(one.sigma, other.sigma)
 
 
 def swapped(one: str, other: str, drawn: Sequence[Pairing], times: Times) -> tuple[str, str]:
-    """The two, with sides swapped since they last met; else beginning with whoever was first less often."""
+    """The two, with sides swapped since they last met; else starting with the one first less often."""
     if met(times, one, other):
         last = next(pairing for pairing in reversed(drawn) if {one, other} == {*pairing.names})
         return last.second or "", last.first

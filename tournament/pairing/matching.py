@@ -1,9 +1,9 @@
 """The cheapest perfect matching of a complete graph, found among a few of its edges and proved against all.
 
 Only edges that are likely to be matched are searched at first. Then every edge is held
-against the duals that come with the matching. Whatever edge could make it cheaper has a
-negative slack: such edges join, and the search goes on with the duals that there are.
-When no edge is left that could, no matching of the whole graph is cheaper.
+against the duals that come with the matching. An edge that could make it cheaper has a
+negative slack: such edges join, and the search goes on with the present duals. When no
+such edge is left, no matching of the whole graph is cheaper.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -14,13 +14,13 @@ if TYPE_CHECKING:  # numpy is slow to import, and only Swiss tournaments match
     import numpy as np
     from numpy.typing import NDArray
 
-    Prices = NDArray[Any]  # symmetric; integers of 64 bits or, where they are too small, Python's own
+    Prices = NDArray[Any]  # symmetric; integers of 64 bits or, where these are too small, Python's own
     Numbers = NDArray[np.int64]
 
 NEVER = -1  # the price of what cannot be matched
 LARGEST = 2**58  # price or dual in 64 bits: the few that make a slack sum up to less than 2**63
 DIGIT = 40  # bits: millions of such digits sum up to less than 2**63
-CHEAPEST, SPREAD = 8, 4  # edges of a vertex to each kind of others: the cheapest, and some of all the rest
+CHEAPEST, SPREAD = 8, 4  # edges of a vertex to each kind of others: the cheapest, and some of the rest
 LIKELY = 48  # edges of a vertex that are searched at first
 JOINING = 4  # edges of a vertex that join at a time
 
@@ -51,7 +51,7 @@ def perfect(prices: "Prices", kinds: "Numbers") -> list[Edge]:
 
 
 def likely(prices: "Prices", kinds: "Numbers") -> "Numbers":
-    """A row for each vertex: of each kind the cheapest others and some of the rest; of those, the cheapest.
+    """A row for each vertex: the cheapest of a choice of others, which has some of every kind.
 
     If it were only the cheapest, all of one kind might have to share a few of another.
     """
@@ -74,10 +74,10 @@ def likely(prices: "Prices", kinds: "Numbers") -> "Numbers":
 
 
 def any_matching(prices: "Prices") -> list[Edge]:
-    """A perfect matching at any price: with it, the edges that are searched contain one."""
+    """A perfect matching at any price: with its edges, those that are searched contain one."""
     left, matched = list(range(len(prices))), list[Edge]()
     while left:
-        one = left.pop()  # the last first: only a bye, which is last, cannot be matched with everybody
+        one = left.pop()  # from the end: only a bye, which is last, cannot be matched with everybody
         other = next(other for other in reversed(left) if prices[one, other] != NEVER)
         left.remove(other)
         matched.append((other, one))
@@ -85,7 +85,7 @@ def any_matching(prices: "Prices") -> list[Edge]:
 
 
 def cheaper_edges(twice: "Digits", matcher: Matcher) -> list[Edge]:
-    """Edges whose slack is negative: of each vertex those with the least, and none if there are none."""
+    """Edges whose slack is negative: for each vertex those with the least slack; empty if there are none."""
     import numpy as np
 
     blossoms = [blossom for blossom in matcher.blossoms() if blossom.dual]
@@ -123,7 +123,7 @@ class Digits:
         self._digits: list[Numbers] = []
 
     def of(self, most: int) -> "list[Numbers]":
-        """As many digits as the largest of all numbers that are added up needs."""
+        """As many digits as the largest of all numbers to add up needs."""
         count = 1 if most <= LARGEST else most.bit_length() // DIGIT + 1
         if len(self._digits) != count:
             self._digits = in_digits(self._prices, count)
@@ -131,7 +131,7 @@ class Digits:
 
 
 def in_digits(numbers: "Prices", count: int) -> "list[Numbers]":
-    """The lowest first; the highest one has the sign."""
+    """The digits of numbers, the lowest first; the highest has the sign."""
     import numpy as np
 
     found: list[Numbers] = []

@@ -1,11 +1,11 @@
-"""Open table: a format without an end, in which whoever is free meets whoever else is, at once.
+"""Open table: a format without an end, in which those who are free meet each other at once.
 
 Of all who could play, the two who have met least are paired first; among equals,
-those who came first. Whoever has bound opponents for nothing lately comes after all
-others. Nobody meets itself or somebody whom it is already playing, and
-whoever came for one opponent meets only that one. When two meet for the first time,
-whoever came first is first; after that they take turns. If `terms.lots` says so,
-sides are by lot.
+those who came first. An entrant that has lately wasted its opponents' time comes
+after all others. Nobody meets itself or an opponent that it is already playing, and
+an entrant that came for one opponent meets only that one. When two meet for the
+first time, whoever came first is first; after that they take turns. If `terms.lots`
+says so, sides are by lot.
 """
 
 from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ def draw(
 
 
 def _pairs(waiting: Sequence[Entrant], latest: Latest) -> Iterator[tuple[int, int, str, str]]:
-    """All who could meet, and what puts a pair after others: many are looked at for each match."""
+    """All pairs that could meet, with the figures by which they are ordered; many are looked at each time."""
     times, playing = latest.times, latest.playing
     for one, other in combinations(waiting, 2):
         first, second = one.name, other.name
@@ -54,5 +54,5 @@ def _seated(one: str, other: str, times: Times, seed: object) -> tuple[str, str]
     return (one, other) if times[one, other] <= times[other, one] else (other, one)
 
 
-LATEST = 5_000  # names in the table: whoever comes by for one match does not stay in it for ever
+LATEST = 5_000  # names in the table: an entrant that comes by for one match does not stay in it for ever
 FORMAT = Format(name="open", title="Open table", draw=draw, order=("rating",), endless=True, latest=LATEST)

@@ -30,7 +30,7 @@ def draw(
 
 
 def leg(entrants: Sequence[Entrant], drawn: Sequence[Pairing], seed: object) -> Leg:
-    """Everybody against everybody; or, once that is drawn, those who came after it against everybody."""
+    """Everybody against everybody; once that is drawn, those who came later against everybody."""
     names = lots(here(entrants), seed)
     return catching_up(names, drawn) if drawn else table(names)
 
@@ -52,9 +52,8 @@ def table(names: Sequence[str]) -> Leg:
 def catching_up(names: Sequence[str], drawn: Sequence[Pairing]) -> Leg:
     """Those who came late, one after another, against all who are in already.
 
-    If nobody has gone, every balance stays within one: of an even number, half
-    have been first once more and half once less, and a newcomer evens them out;
-    of an odd number, all are even.
+    If nobody has gone, every balance stays within one. Of an even number, half have been first once
+    more and half once less, and a newcomer evens them out; of an odd number, all are even.
     """
     in_already = {pairing.first for pairing in drawn} | {pairing.second for pairing in drawn}
     known = [name for name in names if name in in_already]
@@ -84,7 +83,7 @@ def alternating(name: str, others: Sequence[str], sides: Sides) -> list[tuple[st
     others = sorted(others, key=lambda other: -sides.balance[other])
     spent = [0, *accumulate(sides.balance[other] for other in others)]
 
-    def squares(firsts: int) -> int:  # except for what does not depend on `firsts`
+    def squares(firsts: int) -> int:  # without the part that does not depend on `firsts`
         return (sides.balance[name] + 2 * firsts - len(others)) ** 2 - 4 * spent[firsts]
 
     firsts = min(range(len(others) + 1), key=squares)

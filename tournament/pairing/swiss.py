@@ -22,9 +22,9 @@ if TYPE_CHECKING:  # numpy is slow to import, and only Swiss tournaments draw wi
     from tournament.pairing.matching import Numbers, Prices
 
 FEWEST = 3  # rounds, if there are opponents for so many
-AGAIN = 9  # the square of a point and a half, in halves: what a float in the same direction again may cost
+AGAIN = 9  # the square of a point and a half, in halves: what another float in the same direction costs
 FURTHEST = 4  # halves of a point that balanced sides may cost; two who are further apart meet if they must
-SPARE = 2  # opponents still unmet after the last round: with fewer, all who are left to pair may have met
+SPARE = 2  # opponents not yet met after the last round: with fewer, all who are left to pair may have met
 
 
 def draw(
@@ -48,7 +48,7 @@ def draw(
 
 
 def halves(results: Iterable[Result]) -> Counter[str]:
-    """Everybody's points in halves: prices are whole numbers."""
+    """Everybody's points, in halves because prices are whole numbers."""
     points = Counter[str]()
     for result in results:
         for name, score in zip(result.pairing.names, result.score, strict=False):  # a bye has one name
@@ -74,7 +74,7 @@ def floated(drawn: Sequence[Pairing], results: Sequence[Result]) -> Mapping[str,
 
 
 def rounds(entrants: Sequence[Entrant], drawn: Sequence[Pairing], terms: Terms) -> int:
-    """How many it has, for all who have been in it."""
+    """How many rounds there are, for all who have ever taken part."""
     return rounds_of(len({*here(entrants), *(name for pairing in drawn for name in pairing.names)}), terms)
 
 
@@ -175,7 +175,7 @@ def strain(balance: "Numbers", times: "Numbers", running: "Numbers") -> "Numbers
 
 
 def repeats(score: "Numbers", last: "Numbers") -> "Numbers":
-    """How many of the two would meet somebody with more points again, or with fewer again."""
+    """How many of the two would again meet an opponent with more points, or again one with fewer."""
     import numpy as np
 
     direction = np.sign(score - score[:, None])  # of the row, if it meets the column
@@ -186,7 +186,7 @@ def repeats(score: "Numbers", last: "Numbers") -> "Numbers":
 def totals(charges: Sequence[tuple["Numbers", "Numbers"]]) -> "Prices":
     """Prices as numbers: the least of one part outweighs the most that all later ones can come to.
 
-    A part is what is charged for each pair, and for a bye, of which there is one at the most.
+    A part is what is charged for each pair, and for the bye, of which there is one at most.
     """
     import numpy as np
 
