@@ -7,7 +7,7 @@ from server.host.grading import estimated, graded
 from server.host.view import View
 from server.host.wire_log import Tape
 from server.http.exchange import Exchange
-from server.http.wire import json_response
+from server.http.wire import Response, json_response
 from server.pages import by_hand, match, wire
 from server.pages.fair_share import Turns
 from server.pages.live import Live
@@ -40,6 +40,8 @@ class MatchPages:
                 return self.wire(exchange, name)
             case ["frames"]:
                 return self._frames(exchange, name)
+            case ["edition"]:
+                return self._edition(exchange, name)
             case ["hand"]:
                 return self._hand(exchange, name)
             case ["board.svg"]:
@@ -84,6 +86,16 @@ class MatchPages:
         sides = [wire.side(story, seat, tape) for seat, tape in seen.items()]
         about: dict[str, Any] = {"record": record, "story": story, "sides": sides, "why": why}
         exchange.respond(wire.private(self._site.page("wire.html", exchange, status, **about)))
+
+    async def _edition(self, exchange: Exchange, name: str) -> None:
+        """What can be had of a match's page by now: for a page without a stream, and from memory alone."""
+        tournament = self._host.tournaments.get(name.rpartition("-")[0])
+        if tournament is None or not (name in tournament.matches or tournament.record.is_over(name)):
+            self._site.missing(exchange)
+            return
+        has = match.edition(tournament.record, name, self._host.grader.knows(tournament.record, name))
+        headers = (("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-store"))
+        exchange.respond(Response(200, headers, has.encode()))
 
     async def _frames(self, exchange: Exchange, name: str) -> None:
         """Boards for a replay, some at a time: as many as one answer should hold."""

@@ -215,6 +215,31 @@ def test_the_page_of_a_live_match_gets_what_belongs_to_its_end(browser: Browser,
         assert spectator.complaints == []
 
 
+def test_a_page_that_was_opened_after_the_end_hears_of_a_void_without_a_stream(
+    browser: Browser, serve: Any
+) -> None:
+    """Whoever comes back to the page sees it: nothing is held open for that."""
+    cup = ("--tournament", "cup", "--game", "tic-tac-toe", "--format", "round-robin", "--entrants", "2")
+    served = serve(*QUIET, *cup)
+    for name in ("ada", "bela"):
+        Bot(served.tcp, name, "tic-tac-toe")
+    wait_for(lambda: served.get("/api/tournaments/cup")[1]["state"] == "finished")
+    with visitor(browser, served.http) as spectator:
+        page, framed = spectator.open("/matches/cup-1"), spectator.open("/embed/matches/cup-1")
+        for each in (page, framed):
+            expect(each.locator("#state")).not_to_contain_text("Void")
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        token = (served.data / "organiser-token").read_text().strip()
+        order(served, token, "/cup/void", match="cup-1", why="a cable")
+        for each in (page, framed):
+            each.evaluate("dispatchEvent(new Event('focus'))")
+            expect(each.locator("#state")).to_contain_text("Void: counts for nothing")
+        assert [each for each in asked if "/matches/cup-1?ply=" in each], "what else there is comes with it"
+        assert not [each for each in asked if "/live" in each]
+        assert spectator.complaints == []
+
+
 def test_a_page_finds_its_host_again_after_a_restart(browser: Browser, serve: Any) -> None:
     first = serve(*QUIET)
     with visitor(browser, first.http) as spectator:

@@ -2,6 +2,7 @@
 // live match it follows what comes, and after its end what becomes known of it.
 
 import { take } from "./live.js";
+import "./over.js";
 import { nodes, show, whole } from "./parts.js";
 
 const PACE = 700; // ms between two moves while it plays
@@ -19,7 +20,8 @@ const still = matchMedia("(prefers-reduced-motion: reduce)");
 
 let ply = Number(main.dataset.ply);
 let last = Number(main.dataset.plies);
-let following = main.dataset.live !== undefined && main.dataset.pinned === undefined;
+const streamed = main.dataset.live !== undefined;
+let following = streamed && main.dataset.pinned === undefined;
 let timer;
 let wanted = ply;
 const frames = new Map();
@@ -107,9 +109,12 @@ function play(on) {
 
 const had = new Set([main.dataset.edition]); // editions of this page that were fetched
 
+/** What can be had of this page, by its stream or, where it has none, as was heard last. */
+const edition = () => (streamed ? document.getElementById("edition")?.textContent : main.dataset.edition);
+
 /** Once there is another edition of this page, replace what it has beyond what the stream sends. */
 async function renew() {
-  const told = document.getElementById("edition")?.textContent;
+  const told = edition();
   if (told === undefined || had.has(told)) return;
   had.add(told);
   await new Promise((later) => setTimeout(later, SPREAD * Math.random()));
@@ -117,16 +122,16 @@ async function renew() {
     const answer = await fetch(`/matches/${name}?ply=${ply}`, { headers: { Accept: "text/html" } });
     if (!answer.ok) throw new Error(answer.statusText);
     const fresh = whole(await answer.text());
-    if (told !== document.getElementById("edition").textContent) return; // a later one is on its way
+    if (told !== edition()) return; // a later one is on its way
     had.add(fresh.querySelector("[data-match]").dataset.edition);
-    for (const place of document.querySelectorAll("[data-renewed]")) {
+    for (const place of document.querySelectorAll(streamed ? "[data-renewed]" : "[data-renewed], #state")) {
       const found = fresh.getElementById(place.id);
       show(place, found.innerHTML);
       if (found.dataset.first) place.dataset.first = found.dataset.first;
     }
     light();
   } catch {
-    had.delete(told); // and try again when the stream is there again
+    had.delete(told); // and try again when the host is there again
   }
 }
 
@@ -174,6 +179,7 @@ document.addEventListener("keydown", (event) => {
 take("board", (html) => {
   if (following) board.replaceChildren(...nodes(html));
 });
+document.addEventListener("edition", renew);
 document.addEventListener("live", () => {
   renew();
   point();

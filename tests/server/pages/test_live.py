@@ -180,6 +180,21 @@ async def test_whoever_asks_again_as_soon_as_the_end_is_kept_gets_the_page_of_a_
     assert "Receipt: " in page
 
 
+async def test_a_page_without_a_stream_can_ask_what_there_is_of_a_match_by_now(
+    autojump_clock: MockClock,
+) -> None:
+    async with gallery() as here:
+        await running(here, "ann", "bob")
+        await trio.sleep(0.5)
+        assert await here.read("/matches/cup-1/edition") == "live"
+        await trio.sleep(30.0)
+        assert await here.read("/matches/cup-1/edition") == "over"
+        await here.read("/matches/cup-1")
+        await Desk(here.host.tournaments["cup"]).void("cup-1", "a cable")
+        assert await here.read("/matches/cup-1/edition") == "graded void"
+        await here.read("/matches/cup-9/edition", status=404)
+
+
 async def test_there_are_at_most_twenty_frames_a_second(autojump_clock: MockClock) -> None:
     async with gallery() as here:
         large = {"rows": 31, "cols": 31}
