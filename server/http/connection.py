@@ -110,7 +110,7 @@ class Connection(Answers):
         self._turn: trio.Event | None = None  # set when the answer has been given
         self._parting = False  # everything was sent; the client may still be reading
         self._visitor = visitor
-        self._objection = None if visitor is None else visitor.objection  # to how a request names the host
+        self._objection = None if visitor is None else visitor.objection  # checks how a request names us
         self._named = ""  # the last name to which there was no objection
         self._proxy = visitor if visitor is not None and visitor.proxied else None  # says who is behind it
         self.deadline = self._arrived + http.limits.head_seconds

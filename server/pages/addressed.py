@@ -1,7 +1,7 @@
-"""Texts for authors with the host's own addresses in them, in place of the usual ones.
+"""Texts for authors, with the host's own addresses in place of the usual ones.
 
-The documentation says `127.0.0.1:8000` and the like, so that what it shows can be pasted on the machine of
-the host. Whoever reads it from the host itself is shown how they have reached it.
+The documentation says `127.0.0.1:8000` and the like, so that its examples can be pasted on the host's own
+machine. Readers of the host's own pages see the address by which they have reached it.
 """
 
 from collections.abc import Mapping

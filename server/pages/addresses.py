@@ -1,4 +1,4 @@
-"""Where the doors listen, and the addresses by which whoever looks at a page reaches them."""
+"""Where the doors listen, and the addresses by which the reader of a page reaches them."""
 
 import re
 from collections.abc import Mapping
@@ -16,10 +16,10 @@ class Addresses(Struct, frozen=True):
     tcp: str = "127.0.0.1:8000"
     websocket: str = "127.0.0.1:8001"
     http: str = "127.0.0.1:8080"
-    websocket_url: str = ""  # by which browsers reach that, if not by its port
+    websocket_url: str = ""  # by which browsers reach the websocket port, if not directly
 
     def reached(self, request: Request) -> Mapping[str, str]:
-        """How to reach the doors. The name of the host is the one that it was reached by."""
+        """How to reach the doors, under the host name by which the request came."""
         asked = HOST.fullmatch(request.headers.get("host", ""))
         name = asked[1] if asked else self.http.rpartition(":")[0]
         tcp, websocket = self.tcp.rpartition(":")[2], self.websocket.rpartition(":")[2]

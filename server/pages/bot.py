@@ -62,7 +62,7 @@ class Career(Struct, frozen=True):
     opponents: list[tuple[str, Against]]
     curve: Markup | None
     tournaments: list[str]
-    affiliation: str  # as the latest of them has it
+    affiliation: str  # from the latest tournament
     versions: list[Version]  # the latest first
 
 
@@ -74,7 +74,7 @@ def seen(
     curves: Curves,
     rated: Mapping[str, Rated] = NOBODY,
 ) -> dict[str, Any] | None:
-    """What the page shows; None if nothing is known of that name. Versions are `rated` by game."""
+    """What the page shows; None if nothing is known of that name. `rated` has the ratings by game."""
     by_game: dict[str, list[Record]] = {}
     for record in records:
         by_game.setdefault(record.opened.game, []).append(record)
@@ -111,7 +111,7 @@ def kept(host: View, name: str) -> Mapping[str, Kept]:
 
 
 def _latest_first(name: str, found: Found, skip: int, most: int) -> Iterator[Played]:
-    """Some of the matches; those passed over cost nothing."""
+    """Some of the matches; those that are skipped cost nothing."""
     for record, numbers in reversed(found):
         chosen = numbers[max(0, len(numbers) - skip - most) : max(0, len(numbers) - skip)]
         for number in reversed(chosen):

@@ -15,13 +15,13 @@ from server.host.practice import opponents
 from server.pages.story import Story
 
 TEMPLATE = "play.html"
-PICTURE, GROUP = 'role="img"', 'role="group"'  # a picture has no parts; what can be clicked is one
+PICTURE, GROUP = 'role="img"', 'role="group"'  # a picture has no parts; a group can contain things to click
 END = "</svg>"
-BEHIND: dict[str, Any] = {"ply": None, "board": None}  # the page has heard of more than what shows pages
+BEHIND: dict[str, Any] = {"ply": None, "board": None}  # the page is ahead of the process that shows
 
 
 def page(game: Game[Any, Any], query: Mapping[str, str]) -> dict[str, Any]:
-    """What the template is given; the page begins to play at once where the query says against whom."""
+    """What the template is given; play begins at once if the query names an opponent."""
     return {
         "game": game,
         "opponents": list(opponents(game)),

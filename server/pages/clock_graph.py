@@ -1,7 +1,7 @@
 """How long each move of a match took, and what was left on the clocks, as a picture.
 
-Bars for seat 0 go up from the middle and those for seat 1 go down, move by move. Where the clock is for
-the whole match, a line for each seat shows what it had left. A picture has the same few
+Bars for seat 0 go up from the middle and those for seat 1 go down, move by move. If there is a bank of
+time for the whole match, a line for each seat shows what it had left. A picture has the same few
 elements however long the match is.
 """
 
@@ -15,10 +15,10 @@ from games.svg import element, number
 from server.pages import formatting
 from server.pages.story import Ply, Story
 
-WIDTH, MIDDLE, REACH = 480, 62, 46  # of the picture; where its axis is; how long the longest bar is
+WIDTH, MIDDLE, REACH = 480, 62, 46  # the picture's width, its axis, and the length of the longest bar
 LEFT, RIGHT = 48, 476  # of the bars
 ABOVE, BELOW = 146, 206  # the lines of the clocks are between these
-BARS = 400  # at the most: of a longer match a bar is the longest of some moves
+BARS = 400  # at most: in a longer match, each bar stands for the longest of several moves
 
 
 def clock_graph(story: Story, pace: Pace) -> Markup:
@@ -41,7 +41,7 @@ def clock_graph(story: Story, pace: Pace) -> Markup:
 
 
 def _words(story: Story) -> str:
-    """What there is to see, for whoever does not see it; every figure is in the list of moves too."""
+    """The picture in words, for those who cannot see it; every figure is in the list of moves, too."""
     said: list[str] = []
     for seat, name in enumerate(story.players):
         own = [ply for ply in story.plies if ply.seat == seat]

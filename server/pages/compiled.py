@@ -1,7 +1,7 @@
 """Templates that are compiled once, and kept where Python keeps the modules that it has compiled.
 
-To compile all of them takes a third of a second, and every process of a host would do that at every start.
-As with modules, nothing is kept where nothing can be written, or where Python has been told not to.
+Compiling all of them takes a third of a second, and every process of a host would do so at every start. As
+with modules, nothing is kept where nothing can be written, or where Python was told not to.
 """
 
 import os
@@ -19,22 +19,22 @@ FOLDER = Path(cache_from_source(__file__)).parent
 
 
 class Compiled(BytecodeCache):
-    """What Jinja asks before it compiles a template, and tells what came of it."""
+    """Jinja asks this before it compiles a template, and gives it the result."""
 
     def __init__(self, options: Mapping[str, object], folder: Path = FOLDER) -> None:
-        """`options` of the environment: whatever the bytecode depends on beside the template itself."""
+        """`options` of the environment: all on which the bytecode depends beside the template itself."""
         made_by = f"{jinja2.__version__} {sys.implementation.cache_tag} {sorted(options.items())}"
         self._made_by = sha256(made_by.encode()).hexdigest()[:16]
         self._folder = folder
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        """Jinja ignores what was made of another source."""
+        """Load bytecode, if there is any. Jinja ignores bytecode of a different source."""
         try:
             with self._path(bucket).open("rb") as file:
                 bucket.load_bytecode(file)
         except FileNotFoundError:
             pass
-        except Exception:  # it is not as it was written: Jinja raises whatever pickle and marshal do
+        except Exception:  # the file is damaged: Jinja raises all that pickle and marshal do
             bucket.reset()
 
     def dump_bytecode(self, bucket: Bucket) -> None:
@@ -48,7 +48,7 @@ class Compiled(BytecodeCache):
                 unfinished.write_bytes(bucket.bytecode_to_string())
                 unfinished.replace(path)
             finally:
-                unfinished.unlink(missing_ok=True)  # a full disk is not filled further by each start
+                unfinished.unlink(missing_ok=True)  # or each start would leave more on a full disk
 
     def _path(self, bucket: Bucket) -> Path:
         return self._folder / f"template-{bucket.key}-{self._made_by}.bytecode"

@@ -1,4 +1,4 @@
-"""Which page a browser asks for. What is on a page is in the file of that name.
+"""The door for pages: which page a browser asks for. The file of a page's name has its content.
 
 Everything here is public and read with GET. Unlike other doors, `Pages` does not have
 the first parts of its paths to itself, because bots use some of them too: `shows`
@@ -65,7 +65,7 @@ class Pages:
         timer: Callable[[], float] = thread_time,
         key: str | None = None,
     ) -> None:
-        """`key` is the public one that the host signs exports with, if it has one."""
+        """`key` is the public part of the key with which the host signs exports, if it has one."""
         self.site = Site(addresses or Addresses())
         self.live = Live(host, timer)
         self._host = host
@@ -142,7 +142,7 @@ class Pages:
         self.site.missing(exchange)
 
     async def _patiently(self, exchange: Exchange, answer: Awaitable[object]) -> None:
-        """Answer; or say that the standings are not there yet."""
+        """Answer, or say that the standings are not there yet."""
         try:
             await answer
         except NoBoard:

@@ -1,7 +1,7 @@
 """Figures as pictures: an interval as a bar, a rating over time as a curve. Strings in, SVG out.
 
 Colours come from the stylesheet by class, so that light, dark and paper have
-their own; nothing that a bot has said is in here.
+their own. Nothing that a bot has said is in these pictures.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 
 
 class Scale(Struct, frozen=True):
-    """From figures to places: what lies between `low` and `high` lies between 0 and 1."""
+    """Maps figures to places: those from `low` to `high` to places from 0 to 1."""
 
     low: float
     high: float
@@ -28,14 +28,14 @@ class Scale(Struct, frozen=True):
 
 
 def scale(figures: Sequence[float]) -> Scale:
-    """One that holds all of them, with a little air on both sides."""
+    """A scale for all these figures, with a little room on both sides."""
     low, high = min(figures, default=0.0), max(figures, default=0.0)
     air = max((high - low) * 0.04, 1.0)
     return Scale(low - air, high + air)
 
 
 def bar(interval: tuple[float, float], middle: float, on: Scale, words: str) -> Markup:
-    """An interval, its middle, and where 0 is, as wide as the column that it stands in."""
+    """An interval with its middle and the place of 0, as wide as its column."""
     low, high, at, zero = (round(200 * on(figure), 1) for figure in (*interval, middle, 0.0))
     parts = [
         element("title", words),
@@ -49,7 +49,7 @@ def bar(interval: tuple[float, float], middle: float, on: Scale, words: str) -> 
 
 
 def curve(middles: Sequence[float], spread: Sequence[float], words: str) -> Markup:
-    """A rating after each match, and how sure it is: the band holds the truth 95 times in 100."""
+    """A rating after each match, and how certain it is: the band holds the truth 95 times in 100."""
     step = max(1, -(-len(middles) // POINTS))
     chosen = [*range(0, len(middles), step)]
     if chosen[-1] != len(middles) - 1:

@@ -3,7 +3,7 @@
 A page that takes long to make, or a thousand requests for quick ones, must cost the
 players nothing. So boards are drawn one after the other, each in a turn of its own.
 Tables are made in a thread, one after the other, with a rest after each that is nine
-times as long as it took. Whoever asks for more waits longer.
+times as long as it took. Clients that ask for more wait longer.
 """
 
 from collections.abc import Callable
@@ -17,16 +17,16 @@ REST = 9.0  # seconds of rest for each second that a thread has worked
 
 
 class Turns:
-    """Whoever waits for a turn is served in the order of arrival."""
+    """Turns, served in the order of arrival."""
 
     def __init__(self, run: Run = in_a_thread) -> None:
-        self.short = trio.Lock()  # held for what is done in a few milliseconds, without waiting for anything
+        self.short = trio.Lock()  # held for work of a few milliseconds that waits for nothing
         self._long = trio.Lock()
         self._rested = 0.0
         self._run = run
 
     async def aside(self, begin: Callable[[], Work]) -> Any:
-        """Do long work. `begin` copies what it needs of whatever may change, and returns the work."""
+        """Do long work. `begin` copies what it needs of things that may change, and returns the work."""
         async with self._long:
             await trio.sleep_until(self._rested)
             begun = trio.current_time()

@@ -32,7 +32,7 @@ def address(name: str) -> str:
 
 
 def answer(name: str, version: str | None, known: str = "") -> Response:
-    """A file. `version` is the one that was asked for; `known` the tag that the browser has it by."""
+    """A file. `version` is the one that was asked for, and `known` the tag of the browser's copy."""
     content = FILES.get(name)
     if content is None:
         return refused(404, f"there is no file {name[:80]!r}")

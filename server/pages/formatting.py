@@ -34,7 +34,7 @@ def seconds(spent: float) -> str:
 
 
 def clock(left: float | None) -> str:
-    """What a clock shows; None is one without a limit."""
+    """What a clock shows; None is a clock without a limit."""
     if left is None:
         return "∞"
     minutes, rest = divmod(left, MINUTE)
@@ -63,7 +63,7 @@ def signed(figure: float) -> str:
 
 
 def tie_break(value: float) -> str:
-    """Points where it is such, or else one figure after the point."""
+    """A tie-break as points, if it can be, or else with one decimal."""
     return points(value) if (value * 2) % 1 == 0 else f"{value:.1f}"
 
 
@@ -132,7 +132,7 @@ def clock_time(at: str) -> Markup:
 
 
 def ladder(figure: float) -> str:
-    """What a ladder ranks by, on the scale of all other strengths."""
+    """The figure by which a ladder ranks, on the scale of all other strengths."""
     return signed(in_elo(figure))
 
 
@@ -157,7 +157,7 @@ def group_address(name: str) -> str:
 
 
 def _address(kind: str, name: str) -> str:
-    """A slash cannot stand in a path, and dots would be taken for steps in it."""
+    """An address with a name in it; a slash or dots would be taken for parts of the path."""
     if "/" in name or name in (".", ".."):
         return f"/{kind}/?name={quote(name, safe='')}"
     return f"/{kind}/{quote(name, safe='')}"

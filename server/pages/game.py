@@ -1,7 +1,7 @@
 """What the page of a game shows: rules, notation, and how to connect, with a match by hand.
 
 All of it comes from the game itself and from the dialects that can express it:
-whoever adds a game or a dialect adds nothing here.
+a new game or dialect needs nothing here.
 """
 
 from collections.abc import Iterator
@@ -51,7 +51,7 @@ class Said(Struct, frozen=True):
 
 @cache
 def about(name: str) -> dict[str, Any]:
-    """All that does not change while the host runs; made once for each game."""
+    """The part that does not change while the host runs; made once for each game."""
     game = catalogue()[name]
     first_paragraph, *_ = game.rules.split("\n\n")
     return {
@@ -66,8 +66,8 @@ def about(name: str) -> dict[str, Any]:
 
 
 def html(markdown: str) -> Markup:
-    """Markdown as HTML. HTML in it is shown as text, whoever wrote the game."""
-    from markdown_it import MarkdownIt  # here, for every start of the host would pay for it
+    """Markdown as HTML. HTML in it is shown as text."""
+    from markdown_it import MarkdownIt  # imported here, or every start of the host would pay for it
 
     return Markup(MarkdownIt("commonmark", {"html": False}).render(markdown))  # noqa: S704
 
@@ -79,7 +79,7 @@ def _dialects(game: str) -> list[Dialect]:
 
 
 def _spoken(dialect: Dialect) -> Spoken:
-    """A transport has its own page if the dialect's is not enough: `house-http`, for instance."""
+    """A dialect with its transports, each with a page of its own if it needs one, such as `house-http`."""
     ways = {WAYS[type(way)]: f"{dialect.name}-{WAYS[type(way)].lower()}" for way in dialect.carried_by}
     over = (Linked(way, page if page in SOURCES else None) for way, page in ways.items())
     return Spoken(Linked(dialect.title, dialect.name if dialect.name in SOURCES else None), tuple(over))

@@ -17,7 +17,7 @@ from tournament.facts import AnyFact, Concluded, State
 from tournament.record import Record
 
 PLACES = 8  # boards side by side: all of them together are some thousand elements
-MOST = 30  # tournaments that are listed: those that go on, then the latest that are over
+MOST = 30  # tournaments listed: those that go on, then the latest that are over
 LATELY = 8  # pairs of bots whose matches have just ended
 REFRESH = 0.5  # seconds between two looks at everything but the boards
 ORDER = (State.RUNNING, State.PAUSED, State.REGISTERING, State.FINISHED)
@@ -45,7 +45,7 @@ class Summary(Struct, frozen=True):
 
 
 class Table(Struct, frozen=True):
-    """An open table, whether or not anybody has come yet."""
+    """An open table, even if nobody has come yet."""
 
     game: str
     title: str
@@ -69,7 +69,7 @@ class Over(Struct, frozen=True):
 
 
 class Lately:
-    """What has just ended, a line for each two that meet: otherwise a fast pair would have all the lines."""
+    """Matches that have just ended, one line for each pair, or a fast pair would have all the lines."""
 
     def __init__(self) -> None:
         self._latest: dict[tuple[str, frozenset[str]], Over] = {}  # the latest last
@@ -177,5 +177,5 @@ def card(story: Story) -> Markup:
 
 
 def latest(record: Record) -> list[Concluded]:
-    """The matches that have ended last, in that order."""
+    """The matches that ended last, in the order of their ends."""
     return [record.matches[match] for match in [*record.recent][-LATELY:]]

@@ -8,8 +8,8 @@ moves are a list, of which every client is sent what it does not have.
 
 Spectators must cost the players nothing, so no move does any work for them. A task
 of its own checks what they watch some twenty times a second, gives way after every
-millisecond and rests ten times as long as it has worked. So with many spectators
-there are fewer frames, and the same moves.
+millisecond and rests nine times as long as it has worked. So many spectators mean
+fewer frames, and the same moves.
 """
 
 import secrets
@@ -25,10 +25,10 @@ from server.pages import packing
 from server.pages.parts import Look, Shown
 
 FRAME = 0.05  # seconds between two looks, at the least: nobody sees faster changes
-SLICE = 0.001  # seconds of work after which everybody else has a turn
+SLICE = 0.001  # seconds of work after which all other tasks have a turn
 REST = 9.0  # seconds of rest for each second of work: spectators have a tenth of the processor at most
 HEARTBEAT = 15.0  # seconds of silence after which a heartbeat is sent: proxies close silent streams
-LINGERS = 60.0  # seconds that the parts of a page are kept which nobody has open
+LINGERS = 60.0  # seconds for which the parts of a page that nobody has open are kept
 
 HEADERS = (
     ("Content-Type", "text/event-stream"),
@@ -49,9 +49,9 @@ class Spectator:
         self, chunks: Chunks, packs: bool, shown: Shown, seen: int, hidden: frozenset[str], now: float
     ) -> None:
         self.chunks = chunks
-        self.packs = packs  # takes what is compressed
+        self.packs = packs  # whether it takes compressed events
         self.shown = shown
-        self.seen = seen  # has been sent all up to this tick
+        self.seen = seen  # the tick up to which it has been sent everything
         self.hidden = hidden  # places that are scrolled out of view
         self.said = now
 
@@ -66,7 +66,7 @@ class Live:
         """`timer` says how long this thread has worked; waiting for a processor does not count."""
         self._host = host
         self._timer = timer
-        self._run = secrets.token_hex(4)  # ticks are this run's: after another start they mean nothing
+        self._run = secrets.token_hex(4)  # ticks belong to this run: after a restart they mean nothing
         self._tick = 0
         self._shown: dict[str, Shown] = {}  # by the address of the page
         self._spectators: dict[Spectator, None] = {}
@@ -77,11 +77,11 @@ class Live:
 
     @property
     def pages(self) -> list[str]:
-        """What is looked at, or was until just now."""
+        """The addresses that are looked at, or were until just now."""
         return list(self._shown)
 
     async def ready(self, address: str, look: Look) -> None:
-        """Have a page looked at by `look`, if it is not looked at already."""
+        """Prepare a page, shown by `look`, if nobody looks at it already."""
         if address not in self._shown:
             await look.prepare()
         now = trio.current_time()
@@ -122,13 +122,13 @@ class Live:
             self._host.guard.start_soon(self._serve)
 
     def _after(self, said: str) -> int:
-        """The tick that a client says it has; 0 for what is not of this run."""
+        """The tick that a client says it has; 0 if it is not one of this run."""
         run, _, tick = said.partition("-")
         known = run == self._run and tick.isascii() and tick.isdigit() and len(tick) < 12
         return min(int(tick), self._tick) if known else 0
 
     def _next(self) -> int:
-        """The tick of what changes now: nobody has been sent it yet."""
+        """The tick of the present changes, which nobody has been sent yet."""
         return self._tick + 1
 
     def _leave(self, spectator: Spectator) -> None:
@@ -137,7 +137,7 @@ class Live:
             spectator.shown.left = trio.current_time()
 
     def _forget(self, now: float) -> None:
-        """Drop what nobody looks at, after a while: whoever only reconnects finds it as it was."""
+        """Drop pages that nobody looks at, after a while: a client that only reconnects still finds them."""
         for address, shown in tuple(self._shown.items()):
             if not shown.spectators and now > shown.left + LINGERS:
                 del self._shown[address]
@@ -178,7 +178,7 @@ class Live:
                 await work.pause()
 
     def _mark(self, tick: int, now: float) -> bytes:
-        """Ends what is sent together: the client can resume from the id, and sets its clocks by the time."""
+        """The end of a batch: the client can resume from its id, and sets its clocks by its time."""
         return b"id: %b-%d\nevent: now\ndata: %.3f\n\n" % (self._run.encode(), tick, now)
 
 

@@ -32,13 +32,13 @@ DARK = (
     "@media (prefers-color-scheme:dark){svg{--board-ground:#211f1b;--board-field:#36322a;"
     "--board-grid:#6a624f;--board-ink:#c9bfa8;--board-first:#ef7f66;--board-second:#74aee6;--board-mark:#f2c53d}}"
 )  # as in the stylesheet
-MOVES = 250  # in the list on a page, the latest: the scrubber reaches all of them
+MOVES = 250  # the latest moves in the list on a page: the scrubber reaches all of them
 ITEM = Markup(
     '<li value="{}">{}<a href="?ply={}" class="seat-{}" title="{}">{}</a> <small>{}</small>{}</li>'
 )  # one of many: a template would take ten times as long
 INCIDENT = Markup('<p class="incident">{}</p>')
 NOTE = Markup('<p class="note">{}</p>')
-STEP = 100  # plies replayed before others have their turn
+STEP = 100  # plies replayed before other tasks get their turn
 
 
 class Seat(Struct, frozen=True):
@@ -49,14 +49,14 @@ class Seat(Struct, frozen=True):
     left: float | None  # on its clock, as it was when the clock last changed; None: no limit
     until: float | None  # the time at which it runs out, while it runs
     used: float  # seconds that it has thought so far
-    thought: float | None  # by its own clock, once it is over, if the bot said so of every move …
-    network: float | None  # … and what its moves took longer than that
-    score: float | None  # once it is over, if it counts
-    sort: str | None = None  # of player, once it is over, where it is no bot
+    thought: float | None  # by its own clock, once the match is over, if the bot said so for every move …
+    network: float | None  # … and by how much longer its moves took
+    score: float | None  # once the match is over, if it counts
+    sort: str | None = None  # of player, once the match is over, if it is no bot
 
 
 class MatchLook:
-    """A match as it goes on, for its page and for whoever frames its board."""
+    """A match as it goes on, for its page and for sites that frame its board."""
 
     def __init__(self, record: Record, story: Story, grader: Grader) -> None:
         self.story = story
@@ -88,7 +88,7 @@ class MatchLook:
 
 
 async def completed(story: Story) -> Story:
-    """The story to its end. A long one is told in pieces, between which others have their turn."""
+    """The story told to its end: a long one in pieces, between which other tasks get their turn."""
     for ply in story.tell():
         if ply.number % STEP == 0:
             await trio.lowlevel.checkpoint()
@@ -105,12 +105,12 @@ def item(story: Story, ply: Ply, causes: Causes) -> Markup:
 
 
 def noted(note: Note) -> str:
-    """What a bot has noted with a move; figures each with its name."""
+    """What a bot noted with a move; each figure with its name."""
     return note if isinstance(note, str) else ", ".join(f"{name} {value:g}" for name, value in note.items())
 
 
 def incidents(story: Story, ply: int, causes: Causes) -> list[str]:
-    """In words, what happened besides the moves before the one with that number."""
+    """In words, what happened between the previous move and the one with that number."""
     return [in_words(cause, story.players) for cause in before_move(causes, ply)] if causes else []
 
 
@@ -127,7 +127,7 @@ def state(story: Story) -> object:
 
 
 def edition(record: Record, match: str, graded: bool) -> str:
-    """What a page can have of a match by now; its script asks for the page again when there is more."""
+    """A mark of all that a page can show by now; its script loads the page again when that changes."""
     if not record.is_over(match):
         return "live"
     return ("graded" if graded else "over") + (" void" if match in record.voided else "")

@@ -1,4 +1,4 @@
-"""What is answered about one match: its page, boards for a replay and for playing by hand, the wire log."""
+"""Answers about one match: its page, boards for a replay and for playing by hand, the wire log."""
 
 from collections.abc import Awaitable, Mapping
 from typing import Any
@@ -18,7 +18,7 @@ from server.pages.stories import Stories
 from tournament.facts import Concluded
 from tournament.match import Match
 
-SOON = 0.5  # seconds that a page waits for how well a match was played
+SOON = 0.5  # seconds that a page waits for the grades of a match
 FRAMES = 262_144  # characters of boards in one answer, beyond the first of them
 NOTHING: Mapping[int, Tape] = {}
 
@@ -78,7 +78,7 @@ class MatchPages:
         seen: Mapping[int, Tape] = NOTHING,
         why: str = "",
     ) -> None:
-        """What was said in a match, as far as `seen`, or `why` it is not shown; and a form to ask with."""
+        """What was said in a match: the tapes `seen`, or `why` none is shown; and a form to ask with."""
         if (found := await self._stories.find(name)) is None:
             self._site.missing(exchange, f"There is no match {name[:80]!r}.")
             return
@@ -126,7 +126,7 @@ class MatchPages:
             exchange.respond(match.picture(story.drawing(ply)))
 
     async def _hand(self, exchange: Exchange, name: str) -> None:
-        """The board as whoever plays by hand sees it, with what may be clicked."""
+        """The board for a person who plays by hand, with what may be clicked."""
         found, seen = await self._stories.find(name), by_hand.BEHIND
         if found is not None:
             async with self._turns.short:

@@ -23,14 +23,14 @@ def packed(piece: bytes) -> bytes:
 
 
 def stored(piece: bytes) -> bytes:
-    """The same for a piece that is too short to be worth packing."""
+    """Like `packed`, for a piece that is too short to be worth compressing."""
     if len(piece) > LONGEST:
         raise ValueError(f"a block holds {LONGEST} bytes, and this piece has {len(piece)}")
     return struct.pack("<BHH", 0, len(piece), len(piece) ^ LONGEST) + piece
 
 
 def accepted(encodings: str) -> bool:
-    """Whether a client that says so takes gzip."""
+    """Whether a client with these accepted encodings takes gzip."""
     for each in encodings.lower().split(","):
         name, _, weight = each.replace(" ", "").partition(";q=")
         if name == "gzip":

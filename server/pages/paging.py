@@ -1,10 +1,10 @@
-"""Which page of a long list is shown. Pages are counted from 1, and there is one even of nothing."""
+"""Which page of a long list is shown. Pages are counted from 1, and even an empty list has one."""
 
 from server.http.wire import Request
 
 
 def asked_for(request: Request, name: str) -> int | None:
-    """What a request asks for by a number."""
+    """The number for which a request asks under that name."""
     given = request.query.get(name, "")
     return int(given) if given.isascii() and given.isdigit() and len(given) < 7 else None
 

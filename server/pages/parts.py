@@ -1,7 +1,7 @@
 """The parts of a page: what it shows first, and what its stream sends, made once for everybody.
 
 A part has a place on its page and the tick of its latest change. So a client has to
-be sent whatever has changed since the tick that it has.
+be sent all parts that have changed since the tick that it has.
 """
 
 from bisect import bisect_right
@@ -35,11 +35,11 @@ class Look(Protocol):
     """What a page shows, as it is now."""
 
     def parts(self, now: float) -> Iterator[tuple[str, Markup]]:
-        """The parts that may have changed, by the id of their place; between two of them others may work."""
+        """The parts that may have changed, by the id of their place; between two, other tasks may run."""
         ...
 
     async def prepare(self) -> None:
-        """Do what takes time, before the first look."""
+        """Do slow work, before the first look."""
         ...
 
     def items(self) -> Mapping[str, list[Markup]]:
@@ -67,11 +67,11 @@ class Shown:
         self.grown: dict[str, list[int]] = {}  # for each item of a list: the tick at which it was added
         self.latest = 0  # the tick of the last change
         self.spectators = 0
-        self.left = now  # when the last of them went, or somebody asked for the page
+        self.left = now  # when the last spectator went, or somebody asked for the page
         self._batches: dict[tuple[int, frozenset[str], bool], bytes] = {}
 
     def update(self, next_tick: Callable[[], int], now: float) -> Iterator[None]:
-        """Look, and note what has changed; each step is a little work. Others may look in between."""
+        """Note what has changed, in small steps, between which other tasks may run."""
         for place, html in self.look.parts(now):
             old = self.parts.get(place)
             if old is None or old.html != html:
@@ -88,7 +88,7 @@ class Shown:
         return self.latest
 
     def batch(self, after: int, hidden: frozenset[str], packs: bool) -> bytes:
-        """What to send to a client that has all up to a tick; made once for all such clients."""
+        """What to send to a client that has everything up to a tick; made once for all such clients."""
         key = (after, hidden, packs)
         if (found := self._batches.get(key)) is None:
             events = self._since(after, hidden)

@@ -24,7 +24,7 @@ from tournament.facts import State
 from tournament.standings import Row
 
 PLACES = 6  # boards
-# Of each of one, two or three tournaments: so many lines of its table, and pairings that come next.
+# With one, two or three tournaments: lines of the table of each, and pairings that come next.
 LINES = ((12, 5), (5, 2), (3, 1))
 GROUPS = len(LINES)
 REFRESH = 1.0  # seconds between two looks at the tables

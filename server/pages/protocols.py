@@ -1,4 +1,4 @@
-"""The pages on protocols as pages of the host, so that they can be read offline.
+"""The documentation of protocols as pages of the host, so that it can be read offline.
 
 Most are in `docs/protocols/`; a dialect of another package brings its own.
 
@@ -16,14 +16,14 @@ from markupsafe import Markup
 from server.protocols.catalogue import dialects
 
 PLACES = (Path(__file__).parent / "protocols", Path(__file__).parents[2] / "docs" / "protocols")
-PLACE = next(place for place in PLACES if place.is_dir())  # of an installed host, or of a checkout
+PLACE = next(place for place in PLACES if place.is_dir())  # in an installed host, or in a checkout
 
 _BROUGHT = {name: dialect.page for name, dialect in dialects().items() if dialect.page is not None}
 _PATHS = {path.stem: path for path in sorted(PLACE.glob("*.md"))} | _BROUGHT
 SOURCES = {name: path.read_text(encoding="utf-8") for name, path in _PATHS.items()}
 GRAMMARS = {path.name: path.read_bytes() for path in sorted(PLACE.glob("*.json"))}
 _LINK = re.compile(r"\]\(([^)#:]+)(#[a-z0-9-]+)?\)")
-_MARK = re.compile(r"[^\w -]")  # what an anchor leaves out of a heading
+_MARK = re.compile(r"[^\w -]")  # characters of a heading that its anchor leaves out
 
 
 def title(name: str) -> str:
@@ -31,7 +31,7 @@ def title(name: str) -> str:
 
 
 def page(name: str) -> dict[str, Any]:
-    """What its template is given."""
+    """What the template of a protocol's page is given."""
     others = [(each, title(each)) for each in SOURCES]
     return {"title": title(name), "content": shown(name), "protocols": others}
 
@@ -44,10 +44,10 @@ def shown(name: str) -> Markup:
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = markdown.parse(_LINK.sub(_linked, SOURCES[name]))
     for heading, said in pairwise(tokens):
-        if heading.type == "heading_open":  # links lead to headings by the anchors that they have elsewhere
+        if heading.type == "heading_open":  # give headings the anchors that links use
             heading.attrSet("id", _MARK.sub("", said.content.lower()).replace(" ", "-"))
     html = markdown.renderer.render(tokens, markdown.options, {})
-    # A block that is wider than the page can be scrolled, by keyboard too.
+    # A block that is wider than the page can be scrolled, even by keyboard.
     html = html.replace("<pre>", '<pre tabindex="0">')
     html = html.replace("<table>", '<div class="wide" tabindex="0"><table>').replace(
         "</table>", "</table></div>"

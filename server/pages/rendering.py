@@ -1,10 +1,10 @@
 """What all pages share: the templates, and the headers that keep a browser from doing harm.
 
 Templates are read when this is imported, so a host that has run out of files
-can still show a page. Whatever they are given is text and is escaped; what is
-markup already says so by its type, and only drawings and parts of pages do.
+can still show a page. Values for them are text and are escaped, except those
+that are markup by their type, which only drawings and parts of pages are.
 
-Reusable for whatever else shows pages: `page`, `part` and `HEADERS`.
+Other code that shows pages can use `page`, `part` and `HEADERS`.
 """
 
 from collections.abc import Mapping
@@ -27,14 +27,14 @@ HEADERS: Headers = (
     ("Referrer-Policy", "no-referrer"),
     ("Cross-Origin-Opener-Policy", "same-origin"),
 )
-# A string becomes markup in one place of the scripts, which is the policy named here.
+# A string becomes markup in only one place of the scripts, by the policy named here.
 POLICY = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; "
     "require-trusted-types-for 'script'; trusted-types parts; frame-ancestors "
 )
 
 
-# `optimized` would compile what today's filters make of constants into a template, which is kept.
+# `optimized` would compile the filters' present results for constants into a template that is kept.
 OPTIONS: dict[str, Any] = {"autoescape": True, "trim_blocks": True, "lstrip_blocks": True, "optimized": False}
 
 
@@ -60,7 +60,7 @@ ENVIRONMENT = _environment()
 
 
 def warm() -> None:
-    """Load every template, or compile it, before somebody waits for it."""
+    """Load or compile every template before anybody waits for it."""
     for name in ENVIRONMENT.list_templates():
         ENVIRONMENT.get_template(name)
 
@@ -68,9 +68,9 @@ def warm() -> None:
 def page(
     template: str, status: int = 200, *, framed: bool = False, speaks_to: str = "", **seen: Any
 ) -> Response:
-    """A whole page; `framed` is one that other sites may show in a frame.
+    """A whole page; a `framed` one may be shown in frames of other sites.
 
-    Its scripts reach this host's own port, and what the page `speaks_to`.
+    Its scripts can reach this host's own port, and the address that the page `speaks_to`.
     """
     body = ENVIRONMENT.get_template(template).render(seen)
     reached = f"connect-src 'self' {speaks_to}; " if speaks_to else ""

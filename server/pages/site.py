@@ -1,4 +1,4 @@
-"""What all pages of a host have around them: its addresses and games, and what is said where no page is."""
+"""What all pages of a host share: its addresses and games, and the answer where there is no page."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ class Site:
         framed: bool = False,
         **seen: Any,
     ) -> Response:
-        """A page of this host, with its addresses as they are reached from the browser."""
+        """A page of this host, with the addresses by which the browser can reach it."""
         connect = self.addresses.reached(exchange.request)
         speaks_to = connect["websocket"] if template == by_hand.TEMPLATE else ""
         games = [(name, each.title) for name, each in catalogue().items()]

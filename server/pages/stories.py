@@ -1,4 +1,4 @@
-"""Matches by name, as stories: of those that are over, the latest asked for are kept."""
+"""Matches by name, as stories: the latest asked for, of those that are over, are kept."""
 
 from server.host.view import View
 from server.pages.story import Story
@@ -10,7 +10,7 @@ STORIES = 32  # matches that are over and whose replay is kept
 class Stories:
     def __init__(self, host: View) -> None:
         self._host = host
-        self._kept: dict[str, Story] = {}  # the latest asked for last
+        self._kept: dict[str, Story] = {}  # those asked for last, at the end
 
     async def find(self, name: str) -> tuple[Record, Story] | None:
         """A match and its tournament's record; a match's name begins with its tournament's."""
@@ -18,7 +18,7 @@ class Stories:
         if tournament is None:
             return None
         record = tournament.record
-        if name not in record.matches:  # what is kept of its end is there before its players are told of it
+        if name not in record.matches:  # its end is kept before its players are told of it
             live = tournament.matches.get(name)
             return None if live is None else (record, Story(record, live))
         story = self._kept.pop(name, None) or Story(record, await tournament.concluded(name))

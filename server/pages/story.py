@@ -23,7 +23,7 @@ from tournament.match import Match
 from tournament.notes import Note
 from tournament.record import Record
 
-LARGE = 800  # elements of a drawing: what has more is shown as a picture, which is one element of the page
+LARGE = 800  # elements: a drawing with more is shown as a picture, which is one element of the page
 
 
 class Ply(Struct, frozen=True):
@@ -53,7 +53,7 @@ class Story:
         self._read = 0  # events of a live match that were looked at
 
     def __len__(self) -> int:
-        """Plies of the match, replayed or not."""
+        """The number of plies in the match, replayed or not."""
         return self.source.ply if isinstance(self.source, Match) else len(self.source.moves)
 
     @property
@@ -66,7 +66,7 @@ class Story:
 
     @cached_property
     def notes(self) -> Mapping[int, Note]:
-        """What bots have noted with their moves, by ply; of a match in play, nothing."""
+        """What bots noted with their moves, by ply; empty for a match in play."""
         source = self.source
         return {} if isinstance(source, Match) else {each.ply: each.note for each in source.notes}
 
@@ -107,7 +107,7 @@ class Story:
                 if isinstance(event, Moved):
                     yield event.move, event.spent
         else:
-            while (told := len(self.plies)) < len(source.moves):  # others may tell it meanwhile
+            while (told := len(self.plies)) < len(source.moves):  # other tasks may tell it meanwhile
                 yield source.moves[told], source.times[told]
 
     def complete(self) -> None:
@@ -121,7 +121,7 @@ class Story:
     def board(self, ply: int) -> Markup:
         """The board as a page shows it: the drawing itself, or a link to it as a picture if it is large."""
         drawn = self.drawing(ply)
-        if drawn.count("<") < LARGE * 1.2:  # few elements of a drawing have an end tag of their own
+        if drawn.count("<") < LARGE * 1.2:  # few elements of a drawing have an end tag
             return Markup(drawn)  # noqa: S704 - a game's own drawing, which holds nothing that anybody said
         title = f"{self.game.title}, after {ply} moves"
         return Markup('<img src="/matches/{}/board.svg?ply={}" alt="{}">').format(self.name, ply, title)

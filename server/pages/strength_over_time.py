@@ -1,7 +1,7 @@
-"""Strength over time: the curve on the page of a bot, of the ladder's rating, which changes match by match.
+"""Strength over time: a curve on the page of a bot, of the ladder's rating, which changes match by match.
 
 A rating depends on those of all opponents, so the latest matches of a game are gone through for all bots in
-one go. What came of that is good for the page of each bot, until one more of these matches is over.
+one go. The result serves the pages of all bots, until one more match is over.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,21 +14,21 @@ from server.pages import drawings, formatting
 from tournament.record import Record
 from tournament.skill import ELO, NEW, Skill, after, in_elo
 
-RATED = 20_000  # matches of a game, the latest, that a rating is followed through
+RATED = 20_000  # the latest matches of a game, through which ratings are followed
 FIRM = 1.959963984540054  # standard deviations either side of the mean that hold 95 %
 
-Believed = Mapping[str, Sequence[Skill]]  # of each bot, after each of its matches
+Believed = Mapping[str, Sequence[Skill]]  # by bot, after each of its matches
 Stamp = tuple[tuple[str, int], ...]
 
 
 class Curves:
-    """Of all games that somebody asked about."""
+    """The curves of all games that were asked about."""
 
     def __init__(self) -> None:
         self._of: dict[str, tuple[Stamp, Believed]] = {}
 
     def find(self, game: str, name: str, records: Sequence[Record]) -> Markup | None:
-        """A bot's curve, by these records of the game; None where two matches are too few. May be slow."""
+        """A bot's curve, from these records of the game; None if it has too few matches. May be slow."""
         stamp = tuple([(record.name, record.version) for record in records])
         known = self._of.get(game)
         if known is None or known[0] != stamp:

@@ -24,10 +24,10 @@ from tournament.rounds import coming
 from tournament.score_sheet import ALL_CROSSED, Board
 from tournament.standings import CRITERIA, Row
 
-ROWS = 40  # of the table on a page that is kept up to date; pages of its own have all
-CELL = 6  # matches of one pair that a cell of the crosstable links to
+ROWS = 40  # rows of the table on a page that is kept up to date; the table's own pages have all
+CELL = 6  # matches of one pair to which a cell of the crosstable links
 WINDOW = 20  # pairings on the page of the tournament: what is played now and around it
-BEFORE = 6  # of those, that are decided already
+BEFORE = 6  # of these, how many are decided already
 PAGE = 100  # pairings, or entrants, on a page of the whole schedule or table
 
 
@@ -39,11 +39,11 @@ class Column(Struct, frozen=True):
     put: Callable[[float], str] = formatting.tie_break
 
 
-LADDER = "rating"  # the criterion that ladders rank by: a skill, which pages show as Elo
+LADDER = "rating"  # the criterion by which ladders rank: a skill, which pages show as Elo
 AT_LEAST = Column(
     "At least", "Elo above somebody new that it almost certainly has at least", formatting.ladder
 )
-ESTIMATE = "strength"  # the one that is in Elo itself
+ESTIMATE = "strength"  # the criterion that is in Elo itself
 
 
 class Line(Struct, frozen=True):
@@ -66,7 +66,7 @@ class Line(Struct, frozen=True):
 
 
 class Score(Struct, frozen=True):
-    """What somebody scored in one match, in a cell of the crosstable."""
+    """A score in one match, in a cell of the crosstable."""
 
     score: float
     match: str | None
@@ -158,7 +158,7 @@ def _out(record: Record, name: str) -> str:
 
 
 def crossed(record: Record, board: Board) -> dict[str, Any]:
-    """What the first of the table scored against each other; of many entrants, against the nearest."""
+    """The scores of the top of the table against each other; with many entrants, against the nearest."""
     names, total = list(board.crossed), len(board.rows)
     cells = {
         row: {
@@ -178,7 +178,7 @@ def crossed(record: Record, board: Board) -> dict[str, Any]:
 
 
 def around_now(record: Record) -> dict[str, Any]:
-    """The part of the schedule that is being played, and how much there is besides."""
+    """The part of the schedule that is being played, and how much there is beside it."""
     last = record.last_drawn
     if record.format.endless:
         numbers: Iterable[int] = range(last, max(0, last - WINDOW), -1)

@@ -17,14 +17,14 @@ from server.pages.usage import usage
 from tournament.record import Record
 from tournament.score_sheet import Board
 
-PLACES = 4  # boards: with the tables they are all that a page should hold
-REFRESH = 0.25  # seconds between making the tables and making them again, at the least
+PLACES = 4  # boards: with the tables, as much as a page should hold
+REFRESH = 0.25  # seconds at least before the tables are made again
 
 Parts = dict[str, Markup]
 
 
 class TournamentLook:
-    """Boards as they are now, and tables as of the latest results that there was time for."""
+    """Boards as they are now, and tables of the latest results for which there was time."""
 
     def __init__(self, host: View, tournament: Held, turns: Turns) -> None:
         self._host = host
@@ -32,10 +32,10 @@ class TournamentLook:
         self._turns = turns
         self._wall = Wall(PLACES)
         self._hung: list[object] = [()] * PLACES
-        self._revealed: object = ()  # by what lots were drawn, at the last look
+        self._revealed: object = ()  # the basis of the lots at the last look
         self._made: Parts = {}
         self._given: Parts | None = None
-        self._stamp: object = None  # what was known when the tables were made
+        self._stamp: object = None  # the stamp when the tables were made
         self._busy = False
         self._due = 0.0
 
@@ -83,7 +83,7 @@ def stamp(record: Record) -> object:
 
 
 def parts_of(tournament: Held, board: Board) -> Callable[[], Parts]:
-    """A function that makes the tables of what is looked up now."""
+    """A function that makes the tables from what is looked up now."""
     record, public = tournament.record, tournament.record.public
     seen: dict[str, dict[str, Any]] = {
         "progress": tables.progress(record, board, len(tournament.matches), tournament.eta()),

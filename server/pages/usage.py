@@ -1,7 +1,7 @@
 """What language models have used in a tournament: tokens, seconds and tries, added up from their notes.
 
 Any bot may note these figures with its moves, as `quintain bot llm` does; other figures are on the pages
-of the matches. Counted are the matches that the record remembers with their notes: the latest.
+of the matches. The matches that count are the latest, which the record remembers with their notes.
 """
 
 from msgspec import Struct
@@ -12,10 +12,10 @@ FIGURES = ("tokens", "seconds", "tries", "by_lot")
 
 
 class Used(Struct):
-    """By one bot."""
+    """What one bot used."""
 
     name: str
-    moves: int = 0  # with a note of these figures
+    moves: int = 0  # moves with a note of these figures
     tokens: float = 0
     seconds: float = 0
     tries: float = 0
@@ -23,7 +23,7 @@ class Used(Struct):
 
 
 def usage(record: Record) -> list[Used]:
-    """By every bot that has noted it, in the order of the alphabet."""
+    """What each bot that noted it used, in alphabetical order."""
     found: dict[str, Used] = {}
     for name in record.recent:
         over = record.matches.get(name)

@@ -40,7 +40,7 @@ class Pages(Protocol):
 
 
 class WirePage:
-    """Takes the form; what is only read is shown by `Pages`."""
+    """Takes the form; `Pages` shows what is only read."""
 
     paths = frozenset({"matches"})
 
@@ -73,7 +73,7 @@ class WirePage:
 
 
 def side(story: Story, seat: int, tape: Tape) -> dict[str, Any]:
-    """One seat's side, as the page has it."""
+    """One seat's side, for the page."""
     return {
         "name": tape.name,
         "called": story.game.seats[seat],
@@ -83,7 +83,7 @@ def side(story: Story, seat: int, tape: Tape) -> dict[str, Any]:
 
 
 def as_text(match: str, tapes: Mapping[int, Tape]) -> Response:
-    """The same as a text file, one message a line."""
+    """What was said as a text file, one message a line."""
     lines: list[str] = []
     for seat, tape in tapes.items():
         lines.append(f"# {match}, seat {seat}, {escaped(tape.name)}: seconds, who, what")
@@ -101,7 +101,7 @@ def as_text(match: str, tapes: Mapping[int, Tape]) -> Response:
 
 
 def private(page: Response) -> Response:
-    """The same page, which no browser keeps."""
+    """The page with headers so that no browser keeps it."""
     headers = tuple([header for header in page.headers if header[0] != PRIVATE[0]])
     return Response(page.status, (*headers, PRIVATE), page.body)
 

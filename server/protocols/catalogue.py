@@ -1,8 +1,8 @@
 """Which dialects there are.
 
 Nobody keeps a list. A module of this folder that declares `DIALECT` is a
-dialect, and so is a folder whose module `dialect` does; so is whatever another
-package declares under the entry point group `quintain.dialects`.
+dialect, and so is a folder whose module `dialect` does; so is anything that
+another package declares under the entry point group `quintain.dialects`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -40,7 +40,7 @@ def carried(by: type[Way]) -> Iterator[tuple[Dialect, Way]]:
 
 @cache
 def lines() -> tuple[OverTcp, ...]:
-    """Over TCP, in the order in which they are asked: the one that takes whatever is left comes last."""
+    """The ways over TCP, in the order in which they are asked: the one that takes all the rest is last."""
     ways = [way for _, way in carried(OverTcp)]
     if sum(way.recognises is None for way in ways) != 1:
         raise BadCatalogue("of the dialects over TCP exactly one takes whatever no other recognises")
@@ -49,7 +49,7 @@ def lines() -> tuple[OverTcp, ...]:
 
 @cache
 def frames() -> Mapping[str, OverWebsocket]:
-    """Over websockets, by their paths."""
+    """The ways over websockets, by path."""
     found: dict[str, OverWebsocket] = {}
     for dialect, way in carried(OverWebsocket):
         if way.path in found:
@@ -65,7 +65,7 @@ def spoken() -> Mapping[str, str]:
 
 
 async def prepare() -> None:
-    """Do what dialects do once when the host has started, in a thread."""
+    """Do the work that dialects need once after the host's start, in a thread."""
     for dialect in dialects().values():
         if dialect.prepare is not None:
             await trio.to_thread.run_sync(dialect.prepare, abandon_on_cancel=True)

@@ -2,8 +2,8 @@
 
 As a game is one file that declares `GAME`, a dialect is one file or one folder
 that declares `DIALECT`. It may be carried in three ways: as lines over TCP, as
-frames over a websocket, as requests over HTTP. Whatever carries it brings bytes
-and knows nothing of what they mean; the dialect does no I/O.
+frames over a websocket, as requests over HTTP. The transport brings bytes and
+knows nothing of what they mean; the dialect does no I/O.
 
 `server/protocols/catalogue.py` finds the dialects, and
 `server/protocols/common/attendance.py` knows which bot is in which state.
@@ -30,15 +30,15 @@ Wants = Callable[[bytes], Wanted | None]
 
 
 class Known(Protocol):
-    """What a door tells of whoever is at the other end."""
+    """What a door knows of the peer."""
 
     def authenticated(self) -> None:
-        """It has shown who it is."""
+        """The peer has shown who it is."""
         ...
 
 
 class Leaves(Exception):
-    """A connection is to be served by somebody else, from these bytes on."""
+    """Another process has to serve a connection, from these bytes on."""
 
     def __init__(self, holder: Holder, unread: bytes, at: float) -> None:
         super().__init__("its bot plays elsewhere")
@@ -47,7 +47,7 @@ class Leaves(Exception):
 
 
 def leads_away(host: Host, wants: Wants, talk: "Talk | None", message: bytes) -> Holder | None:
-    """Who serves a bot that says this, if it comes or comes again with it and plays in another process."""
+    """The process that serves a bot that comes, or comes again, with this message; None: this one."""
     if host.abroad is None or (talk is not None and talk.attendance.state not in (State.SILENT, State.IN)):
         return None
     wanted = wants(message)
@@ -55,7 +55,7 @@ def leads_away(host: Host, wants: Wants, talk: "Talk | None", message: bytes) ->
 
 
 def told_anew(talk: "Talk | None", message: bytes) -> bytes:
-    """A message as it is handed over to whoever serves the bot from then on."""
+    """A message as it is handed over to the process that serves the bot from then on."""
     return talk.repeated(message) if isinstance(talk, Remembers) else message
 
 
@@ -64,9 +64,9 @@ class Channel(Struct, frozen=True):
 
     host: Host
     say: Say  # sends one message: a line with its end, or the text of a frame
-    hang_up: Callable[[str], None]  # for this reason, when all that was said has been sent
+    hang_up: Callable[[str], None]  # with a reason, when everything has been sent
     peer: str  # the address of the other end
-    authenticated: Callable[[], None] = lambda: None  # is for `Attendance.come`, which calls it
+    authenticated: Callable[[], None] = lambda: None  # called by `Attendance.come`
 
 
 class Talk(Protocol):
@@ -78,7 +78,7 @@ class Talk(Protocol):
     def hear(self, message: bytes, at: float, fresh: bool = True) -> None:
         """Take one message, which arrived at `at` and has been noted on the bot's tape. Never waits.
 
-        It is not `fresh` if it had been read already when the bot was last asked something.
+        It is not `fresh` if it had already been read when the bot was last asked something.
         """
         ...
 
@@ -96,23 +96,23 @@ class Movable(Talk, Protocol):
     """A talk whose bot may be served by another process for one match, by a talk that `goes_on` there."""
 
     def remembered(self) -> str | None:
-        """What the other one has to know, in this dialect's own words; None: it had better stay now."""
+        """What the other talk has to know, in this dialect's own words; None: the bot must stay for now."""
         ...
 
     def came_back(self, *, acknowledged: bool, over: bool) -> None:
         """The bot is here again; if its match is `over`, it was told so.
 
-        `acknowledged`: it has said something there.
+        `acknowledged`: it said something there.
         """
         ...
 
 
 @runtime_checkable
 class Remembers(Talk, Protocol):
-    """A talk that takes more from what a bot has said before than its next message says."""
+    """A talk in which a message may depend on what the bot said before."""
 
     def repeated(self, message: bytes) -> bytes:
-        """A message with which a bot comes again, for somebody who has heard nothing else."""
+        """A message with which a bot comes again, complete for a process that has heard nothing before."""
         ...
 
 
@@ -121,7 +121,7 @@ GoesOn = Callable[[Channel, str], Movable]  # with a bot that was let in elsewhe
 
 
 def nowhere(message: bytes) -> Wanted | None:
-    """Nothing says where its bots want to play, so they play where they came in."""
+    """None: the dialect's messages do not say where bots want to play, so they play where they came in."""
     return None
 
 
@@ -129,11 +129,11 @@ class OverTcp(Struct, frozen=True, kw_only=True):
     """Carried by the TCP port, a message a line."""
 
     speak: Speak
-    recognises: Callable[[bytes], bool] | None  # by its first line; None: whatever no other recognises
-    longest: Callable[[Limits], int] = lambda limits: limits.json_line_bytes  # line, in bytes
-    wanted: Wants = nowhere  # where a bot wants to play that comes with this line; None: it comes with none
+    recognises: Callable[[bytes], bool] | None  # by its first line; None: all that no other recognises
+    longest: Callable[[Limits], int] = lambda limits: limits.json_line_bytes  # the longest line, in bytes
+    wanted: Wants = nowhere  # where a bot that comes with a line wants to play; None: no bot comes with it
     goes_on: GoesOn | None = None  # None: its bots stay where they came in
-    comes_again: bool = True  # a bot may come once more over a connection, where a match of it is over
+    comes_again: bool = True  # whether a bot may come again over its connection after a match
 
 
 class OverWebsocket(Struct, frozen=True, kw_only=True):
@@ -141,7 +141,7 @@ class OverWebsocket(Struct, frozen=True, kw_only=True):
 
     speak: Speak
     path: str
-    code: int  # with which the connection is closed when the dialect hangs up
+    code: int  # the code that closes the connection when the dialect hangs up
     wanted: Wants = nowhere  # where a bot wants to play that comes with this message, as over TCP
     goes_on: GoesOn | None = None  # as over TCP
 
@@ -153,22 +153,22 @@ class OverHttp(Struct, frozen=True, kw_only=True):
 
 
 class Hint(Struct, frozen=True):
-    """A secret that leads to the host that has told of it, once; nobody waits to be told of it."""
+    """A secret that leads once to the host that told of it; nobody waits to hear of it."""
 
     key: str
 
 
 @runtime_checkable
 class Leads(Protocol):
-    """A door whose requests say in ways of its own to which of several hosts they belong."""
+    """A door whose requests say in their own ways to which of several hosts they belong."""
 
     @property
     def paths(self) -> frozenset[str]: ...
 
     def leads(self, request: Request) -> Iterable[Wanted | Hint | str]:
-        """What leads to the host that answers, the surest first: a secret of its own, or a bot that comes.
+        """What leads to the host that answers, the surest first: a secret of that host, or a bot that comes.
 
-        Nothing: this host answers.
+        If it is empty, this host answers.
         """
         ...
 
@@ -177,6 +177,6 @@ class Dialect(Struct, frozen=True, kw_only=True):
     name: str  # of its page in `docs/protocols/`: "connect-4"
     title: str  # as people call it: "the c4-arena"
     carried_by: tuple[OverTcp | OverWebsocket | OverHttp, ...]
-    games: tuple[str, ...] | None = None  # that its wire can express; None: any
+    games: tuple[str, ...] | None = None  # those that its wire can express; None: any
     page: Path | None = None  # for authors of bots, in Markdown; None: `docs/protocols/NAME.md`
     prepare: Callable[[], object] | None = None  # slow work, done in a thread when the host has started

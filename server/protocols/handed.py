@@ -1,4 +1,4 @@
-"""Serving a connection that another process has handed over, whichever door it came in by."""
+"""Serving a connection that another process has handed over, from any door."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ async def attend(
     path: str,
     pieces: Sequence[Piece],
 ) -> None:
-    """Serve it to its end, from the `pieces` that were read of it on."""
+    """Serve a connection to its end, beginning with the `pieces` that were read of it."""
     if door == "tcp":
         await tcp.Connection(host, wire, visitor, pieces).attend()
     else:

@@ -1,11 +1,11 @@
 """The websocket handshake, which trio-websocket reads and this file supervises.
 
 The library reads one request and says what to answer. It sees no more of the
-connection than that: its answer is held here until it is clear what it is, what
-comes after the request is not passed on, and then it is told nonsense, upon which it
-gives up. So a peer that hangs up, stays silent or never reads cannot break it, and
-whatever the library's parsers fail on (bytes in `Host` that are not ASCII, for one) is
-refused like anything else.
+connection than that: its answer is held here until it is known, bytes after the
+request are not passed on, and then the library is fed nonsense, upon which it gives
+up. So a peer that hangs up, stays silent or never reads cannot break it, and requests
+on which the library's parsers fail (bytes in `Host` that are not ASCII, for one) are
+refused like any other bad request.
 
 No extension is ever agreed on, so nothing is compressed.
 """
@@ -27,8 +27,8 @@ from server.net.wire import Wire
 
 HOST = re.compile(rb"^host:[ \t]*([^\r\n]*?)[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
 END = re.compile(rb"\n\r?\n")  # of a request's head; the library finds it at the same place
-# No frame begins like this. The library's reader of frames and its own generator keep each other, until
-# that ends: left alone, they would stay until the garbage collector looks, which it hardly ever does.
+# No frame begins like this. The library's reader of frames and its generator keep each other alive until the
+# generator ends: left alone, they would stay until the garbage collector looks, which it hardly ever does.
 NONSENSE = b"\xff\xff"
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -36,22 +36,22 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 class Accepted(Struct, frozen=True):
     path: str
-    forwarded: str  # what the request has as `X-Forwarded-For`
+    forwarded: str  # the request's `X-Forwarded-For`
     answer: bytes
-    rest: bytes  # what came right after the request: frames
+    rest: bytes  # frames that came right after the request
 
 
 class Refused(Struct, frozen=True):
-    answer: bytes  # b"" where there was nobody to answer
+    answer: bytes  # b"" if there is nobody to answer
 
 
 async def shake_hands(
     wire: Wire, spoken: Mapping[str, str], limits: Limits, objection: Callable[[str], str] = lambda named: ""
 ) -> Accepted | Refused:
-    """Read a request and return what to answer, which is left to the caller to send.
+    """Read a request and return the answer, which the caller sends.
 
-    `spoken` says what is spoken at which path, and `objection` what is wrong with the name that a request
-    has for this host, in a sentence.
+    `spoken` names the dialect of each path, and `objection` returns what is wrong with a request's name
+    for this host, in a sentence.
     """
     view = _View(wire, limits.head_bytes)
     deadline = trio.move_on_after(limits.handshake_seconds)
@@ -72,7 +72,8 @@ async def shake_hands(
                 else:
                     view.let_go()
     except* Exception as errors:
-        # The wire's own failures do not get here: this is the library, and what it was given.
+        # The wire's own failures do not get here: this comes from the library and the bytes that it was
+        # given.
         log.debug("a handshake that cannot be read", peer=wire.peer, why=repr(errors.exceptions[0]))
     if accepted is not None:
         return Accepted(accepted, forwarded, view.answer, view.rest)
@@ -100,7 +101,7 @@ class _View(trio.abc.Stream):
         self.rest = b""
         self.gone = False
         self.too_long = False
-        self.answered = trio.Event()  # set when what the library has to say is all here
+        self.answered = trio.Event()  # set when the library's answer is complete
         self.let_go: Callable[[], None] = lambda: None
         self._wire = wire
         self._most = most
@@ -126,7 +127,7 @@ class _View(trio.abc.Stream):
         await trio.lowlevel.checkpoint()
 
     async def aclose(self) -> None:
-        """The library has given it up."""
+        """The library has given the connection up."""
         self.let_go()
         await trio.lowlevel.checkpoint()
 

@@ -1,7 +1,8 @@
-"""A connection that another process may serve for one match: what TCP and websockets have in common of that.
+"""Connections that another process may serve for one match: what TCP and websockets share in this.
 
-At home it is let go of and taken back; what is said here meanwhile is kept and sent then. In the other
-process a connection like it serves the bot from its seat on, and is called back when the match is over.
+At home the connection is let go of and taken back; what is said here meanwhile is kept, and sent then.
+In the other process a similar connection serves the bot from its seat on, and is called back when the
+match is over.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +22,7 @@ from tournament.player import Seat
 
 
 class Passable:
-    """A `Passing`, of which the connection's own class says how it reads."""
+    """A `Passing`; the connection's own class knows how it reads."""
 
     __slots__ = ("_ahead", "_called_back", "_outbox", "_reading", "_recall", "_talk", "_wire")
 
@@ -30,11 +31,11 @@ class Passable:
     def __init__(self, wire: Wire, outbox: Outbox, ahead: Sequence[Piece]) -> None:
         self._wire = wire
         self._outbox = outbox
-        self._ahead = ahead  # what was read and is still to be taken
+        self._ahead = ahead  # bytes that were read and are still to be taken
         self._talk: Talk | None = None
         self._reading = trio.CancelScope()
-        self._recall: Callable[[], None] | None = None  # while another process serves it
-        self._called_back = False  # to where it came in
+        self._recall: Callable[[], None] | None = None  # calls it back, while another process serves it
+        self._called_back = False  # whether it has been called back to where it came in
 
     @property
     def _unread(self) -> bytes:
@@ -48,7 +49,7 @@ class Passable:
 
     @property
     def _movable(self) -> Movable | None:
-        """What is said over it, which can be passed on if its dialect's bots may be."""
+        """The talk over it, which can be passed on if its dialect's bots may be."""
         return cast("Movable | None", self._talk)  # whatever `goes_on` is: to ask the type takes long
 
     # Where it came in
@@ -89,7 +90,7 @@ class Passable:
                 talk.attendance.go_on(*home)
             if pieces:
                 self._ahead = pieces
-                self._reading.cancel()  # to take those first
+                self._reading.cancel()  # to take these first
 
     def left(self, tape: Taped, *, for_good: bool) -> None:
         self._recall = None
@@ -107,8 +108,8 @@ class Passable:
         talk.attendance.tape.repeat(tape)
 
     def _gone(self) -> None:
-        """Nobody is served here any more. What is left to say is sent when the connection is back."""
-        talk, self._talk = self._talk, None  # it says things through this: they would keep each other
+        """Serve nobody here any more. What is left to say is sent when the connection is back."""
+        talk, self._talk = self._talk, None  # it talks through this, and they would keep each other alive
         if talk is not None:
             if self._outbox.too_slow:
                 talk.attendance.note_cut(self._outbox.too_slow)
@@ -119,10 +120,10 @@ class Passable:
     # In the other process
 
     def call_back(self) -> None:
-        """The bot has been told how its match ended, or goes on with it where it came in."""
+        """Call the connection back: the bot was told how its match ended, or goes on with it at home."""
         self._called_back = True
         self._reading.cancel()
 
     async def _is_called_back(self, limits: Limits) -> bool:
-        """Whether it is to be served where it came in, and has been told all that was said to it here."""
+        """Whether it goes back to where it came in, once it has been sent all that was said to it here."""
         return self._called_back and await self._outbox.drained(limits.outbox_seconds)

@@ -1,4 +1,4 @@
-"""Santorini as the memo has it, to the byte: a name, and then moves for states.
+"""Santorini as the memo has it, byte for byte: a name, and then moves for states.
 
 A `Memo` is one bot's side of it, without I/O: lines in, lines out. After every
 change both bots are sent the state as one JSON array; the bot whose turn it is
@@ -30,8 +30,8 @@ from tournament.match import Match, OutOfTurn
 from tournament.player import Seat
 
 USUAL = Limits()
-DOOR = GAME = "santorini"  # whoever says no more than a name has come to play this
-NOT_NAMES = re.compile(r"[A-Z]+ \S+ HTTP/\d|SSH-\d")  # how the first lines of other protocols begin
+DOOR = GAME = "santorini"  # the game of bots that say no more than a name
+NOT_NAMES = re.compile(r"[A-Z]+ \S+ HTTP/\d|SSH-\d")  # beginnings of first lines in other protocols
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 encode = msgspec.json.Encoder().encode
@@ -54,7 +54,7 @@ class Memo:
         self._put = channel.say
 
     def hear(self, message: bytes, at: float, fresh: bool = True) -> None:
-        """Take one line. The first has the name; after that, a line that answers nothing has no effect."""
+        """Take one line. The first has the name; a later one that answers nothing has no effect."""
         here = self.attendance
         if here.state is State.SILENT:
             self._come(message)
@@ -81,14 +81,14 @@ class Memo:
         self.attendance.lost()
 
     def remembered(self) -> str:
-        return ""  # it is known by its match
+        return ""  # the bot is known by its match
 
     def came_back(self, *, acknowledged: bool, over: bool) -> None:
         if over:
             self.attendance.ended()
 
     def _come(self, line: bytes) -> None:
-        """Whoever may not come in is told why, in plain text."""
+        """Let a bot in by its first line, or tell it in plain text why it may not come in."""
         try:
             name = spoken_name(line, self._channel.host.limits)
         except BadName as error:
@@ -98,7 +98,7 @@ class Memo:
                 name,
                 GAME,
                 self._channel.authenticated,
-                admitted=lambda visit: None,  # it is told nothing before its match
+                admitted=lambda visit: None,  # the bot is told nothing before its match
                 refused=lambda why: self._refuse(str(why)),
                 keeps=False,
                 door=DOOR,
@@ -120,7 +120,7 @@ class Memo:
         try:
             seat.play(answer, at)
         except OutOfTurn:
-            pass  # it came too late
+            pass  # the move came too late
         except Illegal as refusal:
             log.info("refused", match=seat.match.name, player=seat.match.names[seat.index], why=str(refusal))
 
@@ -142,14 +142,14 @@ class Memo:
                 self._say(once(event, final, match, event))
                 self.attendance.ended()
             case Incident():
-                pass  # is older than these
+                pass  # the memo is older than these events
             case _:
                 assert_never(event)
 
     def _show(self, line: bytes, asked: bool, at: float | None = None) -> None:
         """Send the bot a state; if it names the bot, that is a question."""
         here = self.attendance
-        here.tape.told(line, at)  # and not by `_say`: this is for every move
+        here.tape.told(line, at)  # not by `_say`, because this runs for every move
         self._put(line, asked)
         if asked:
             here.ask()
@@ -184,7 +184,7 @@ def spoken_name(line: bytes, limits: Limits) -> str:
 
 
 def wanted(line: bytes) -> Wanted | None:
-    """Where a bot wants to play whose first line this is."""
+    """Where a bot with this first line wants to play."""
     try:
         return Wanted(spoken_name(line, USUAL), GAME, None)
     except BadName:
@@ -197,13 +197,13 @@ def state(match: Match, ply: int) -> bytes:
 
 
 def final(match: Match, ended: Ended) -> bytes:
-    """The array at the end, whichever way it came: whoever is named has won."""
+    """The array at the end, whatever the reason: the name in it has won."""
     shown: Any = match.game.show(match.position, match.names)
     return encode(["gameOver", _winner(match, ended), *shown[2:]]) + b"\n"
 
 
 def _winner(match: Match, ended: Ended) -> str:
-    """On this wire whoever stays has won, even if the match counts for nothing, for it had hardly begun."""
+    """The winner's name. On this wire the one who stays wins, even a match that counts for nothing."""
     if ended.winner is not None:
         return match.names[ended.winner]
     stayed = (match.names[1 - seat] for seat in (0, 1) if ended.why in absences(match.names[seat]))
@@ -211,7 +211,7 @@ def _winner(match: Match, ended: Ended) -> str:
 
 
 def _last(match: Match, ply: int) -> bool:
-    """Whether nothing came after that ply but the end, which will tell of both."""
+    """Whether only the end came after that ply, and will tell both."""
     return match.verdict is not None and match.log.closed and ply == match.ply
 
 

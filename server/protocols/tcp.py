@@ -1,7 +1,7 @@
 """The TCP port: lines. The first line that a bot sends says which dialect it speaks.
 
 The dialect decides what lines mean; `server/protocols/catalogue.py` finds the
-dialects. A bot that plays in another process is handed over to that, when it comes
+dialects. A bot that plays in another process is handed over to it, when it comes
 and whenever it comes again (`server/host/abroad.py`).
 """
 
@@ -24,7 +24,7 @@ from server.protocols.passable import Passable
 
 
 async def attend(host: Host, wire: Wire, visitor: Visitor) -> None:
-    """Serve one connection to its end. Closing the wire is left to whoever opened it."""
+    """Serve one connection to its end. The caller closes the wire."""
     await Connection(host, wire, visitor).attend()
 
 
@@ -36,15 +36,15 @@ class Connection(Passable):
     door = "tcp"
 
     def __init__(self, host: Host, wire: Wire, visitor: Known, ahead: Sequence[Piece] = ()) -> None:
-        """`ahead` is what was read by a process that has found that the bot it begins with plays here."""
+        """`ahead` was read by another process, which found that its bot plays here."""
         super().__init__(wire, Outbox(wire, host.guard, host.limits), ahead)
         self._host = host
         self._visitor = visitor
         self._way: OverTcp | None = None  # how its talk is carried
         self._lines = Lines(host.limits.json_line_bytes)
         self._settled = bool(ahead)
-        self._known = False  # the bot has been in
-        self._over = False  # we have hung up
+        self._known = False  # whether the bot has been let in
+        self._over = False  # whether we have hung up
 
     async def attend(self) -> None:
         self._host.on_stop[self] = self._say_goodbye
@@ -65,7 +65,7 @@ class Connection(Passable):
             await self._wire.pump(lambda received: None)  # closed with something unread, it would be reset
 
     def seat(self, dialect: str, words: str) -> Movable:
-        """Go on with a bot that was let in elsewhere, by what its dialect remembers; then `serve`."""
+        """Go on with a bot that was let in elsewhere, from what its dialect remembers; then call `serve`."""
         way = self._way = next(way for each, way in carried(OverTcp) if each.name == dialect)
         if way.goes_on is None:
             raise ValueError(f"bots of {dialect} stay where they came in")
@@ -74,7 +74,7 @@ class Connection(Passable):
         return talk
 
     async def serve(self) -> bytes | None:
-        """Serve it until it is called back; returns what has come of the next message. None: it has ended."""
+        """Serve until called back; returns what has come of the next message, or None at the end."""
         await self.attend()
         return None if self._talk is None else self._unread
 
@@ -122,7 +122,7 @@ class Connection(Passable):
             found = iter(self._lines.receive(received))
             for line in found:
                 if talk is None:
-                    line = line.removeprefix(BOM_UTF8)  # some libraries begin with it by themselves
+                    line = line.removeprefix(BOM_UTF8)  # some libraries send it first by themselves
                 if self._host.abroad is not None:
                     self._expect_here(line, found)
                 if talk is None:
@@ -140,7 +140,7 @@ class Connection(Passable):
                 talk.give_up(str(error))
 
     def _expect_here(self, line: bytes, following: Iterator[bytes]) -> None:
-        """Raise `Leaves` if a bot comes with this line that plays in another process."""
+        """Raise `Leaves` if the bot that comes with this line plays in another process."""
         settled, self._settled = self._settled, False
         way = self._way or _way(line)
         if settled or self._over or (self._way is not None and not way.comes_again):
@@ -153,7 +153,7 @@ class Connection(Passable):
             raise Leaves(holder, unread, self._wire.arrived)
 
     async def _hand_over(self, leaves: Leaves) -> bool:
-        """Have somebody else serve it; False: it has ended."""
+        """Have another process serve the connection; False if it has ended."""
         self._gone()
         self._way, self._lines = None, Lines(self._host.limits.json_line_bytes)
         if not await self._outbox.drained(self._host.limits.outbox_seconds):

@@ -6,15 +6,15 @@ socket through the referee and out of both sockets within one call: there is no
 task in between, and nobody waits for anybody. A bot that says far more than is
 worth a reply is not cut for it: backpressure slows it down.
 
-A connection is ended by a close frame with a reason, whoever ends it; then the
-peer has a moment to take that in. The host sends no pings: some clients block for
-minutes in their own input, and the clocks show who is not there.
+Either side ends a connection with a close frame that has a reason; then the peer has a
+moment to take that in. The host sends no pings: some clients block for minutes in
+their own input, and the clocks show who is not there.
 
-A bot that plays in another process is handed over to that after the handshake, when it
+A bot that plays in another process is handed over to it after the handshake, when it
 comes and whenever it comes again (`server/host/abroad.py`).
 
-`Origin` may be anything and missing. There are no cookies, so a page in
-somebody's browser can do no more here than any other stranger.
+`Origin` may be anything or missing. There are no cookies, so a page in somebody's
+browser can do no more here than any other stranger.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -63,11 +63,11 @@ async def attend(host: Host, wire: Wire, visitor: Visitor) -> None:
             with trio.move_on_after(host.limits.linger_seconds):
                 await wire.pump(_drop)
         else:
-            wire.peer = visitor.client(handshake.forwarded)  # one bot's, even behind a proxy
+            wire.peer = visitor.client(handshake.forwarded)  # the bot's own, even behind a proxy
             connection = Connection(host, wire, outbox, handshake.path, visitor.authenticated)
             await connection.run([(handshake.rest, wire.arrived)] if handshake.rest else ())
     except PEER_GONE:
-        pass  # it has been dealt with
+        pass  # the failure has been dealt with
 
 
 class Connection(Passable):
@@ -86,16 +86,16 @@ class Connection(Passable):
         settled: bool = False,
         words: str | None = None,
     ) -> None:
-        """`settled`: another process has found that the bot, which it begins with, is ours.
+        """`settled`: another process has found that the bot at the beginning plays here.
 
-        With `words` that process has let the bot in, which goes on here by what they say.
+        With `words`, that process has let the bot in, and the bot goes on here from what they say.
         """
         super().__init__(wire, outbox, ())
         self._limits = host.limits
         self._frames = Frames(host.limits)
         self._controls = Bucket(host.limits.control_frames, trio.current_time())
         self._unheard = Bucket(host.limits.messages, trio.current_time())
-        self._linger = trio.CancelScope()  # with a peer that is to go
+        self._linger = trio.CancelScope()  # while a peer that has to go lingers
         self._way = frames()[path]
         self._host = host
         self._authenticated = authenticated
@@ -114,7 +114,7 @@ class Connection(Passable):
 
     @property
     def talk(self) -> Talk | None:
-        """None: it is over."""
+        """The talk over this connection; None if it is over."""
         return self._talk
 
     @property
@@ -126,12 +126,12 @@ class Connection(Passable):
         return None if self._way.goes_on is None else ("", self._way.path)
 
     async def serve(self) -> bytes | None:
-        """Serve it until it is called back; returns what has come of the next message. None: it has ended."""
+        """Serve until called back; returns what has come of the next message, or None at the end."""
         await self.run(())
         return None if self._talk is None else self._unread
 
     async def run(self, ahead: Sequence[Piece]) -> None:
-        """Serve it to its end, from what was read `ahead` on."""
+        """Serve to the end, beginning with what was read `ahead`."""
         self._host.on_stop[self] = partial(self._close, GOING_AWAY, STOPPING)
         try:
             with self._linger:
@@ -151,7 +151,7 @@ class Connection(Passable):
             self._gone()
 
     async def _read(self, ahead: Sequence[Piece]) -> Leaves | None:
-        """Take what comes, with pauses where it is a flood, until the peer has said its last, or is to go."""
+        """Take what comes, with pauses in a flood, until the peer has said its last word, or has to go."""
         while True:
             try:
                 with self._reading:
@@ -161,7 +161,7 @@ class Connection(Passable):
                     await self._wire.pump(self._take)
                     return None
             except Leaves as leaves:
-                self._reading = trio.CancelScope()  # each serves once, and the bot may come back
+                self._reading = trio.CancelScope()  # a scope serves once, and the bot may come back
                 return leaves
             if self._called_back:
                 return None
@@ -175,7 +175,7 @@ class Connection(Passable):
 
     def _take(self, received: bytes) -> None:
         if (talk := self._talk) is None:
-            return  # it goes on talking until it has heard that we hung up
+            return  # the peer goes on talking until it has heard that we hung up
         at, here = self._wire.arrived, talk.attendance
         asked, unheard = here.asked, here.unheard
         try:
@@ -201,7 +201,7 @@ class Connection(Passable):
             self._reading.cancel()
 
     def _expect_here(self, message: bytes, following: Iterator[Item]) -> None:
-        """Raise `Leaves` if a bot comes with this message that plays in another process."""
+        """Raise `Leaves` if the bot that comes with this message plays in another process."""
         settled, self._settled = self._settled, False
         if settled or (holder := leads_away(self._host, self._way.wanted, self._talk, message)) is None:
             return
@@ -209,7 +209,7 @@ class Connection(Passable):
         raise Leaves(holder, unread, self._wire.arrived)
 
     async def _hand_over(self, leaves: Leaves) -> Sequence[Piece]:
-        """Have somebody else serve it; returns what is to be served after that, if it has not ended."""
+        """Have another process serve the connection; returns what to serve next, if it has not ended."""
         self._gone()
         self._frames = Frames(self._limits)
         if not await self._outbox.drained(self._limits.outbox_seconds):
@@ -236,4 +236,4 @@ class Connection(Passable):
 
 
 def _drop(received: bytes) -> None:
-    """Ignore what a peer says that has been refused."""
+    """Ignore bytes of a peer that was refused."""

@@ -1,1 +1,1 @@
-"""The organiser's desk in a browser: pages that work without a script, for whoever logged in by a link."""
+"""The organiser's desk in a browser: pages that work without a script, after a login by a link."""

@@ -21,7 +21,7 @@ class Change(Struct, frozen=True):
 
 
 def compared(before: Iterable[Row], after: Iterable[Row]) -> list[Change]:
-    """In the order of the table after; whoever is no longer in that comes last."""
+    """The changes in the order of the table afterwards; entrants that are no longer in it come last."""
     old, new = ({row.name: row for row in rows} for rows in (before, after))
     return [
         Change(name, old.get(name), new.get(name))

@@ -1,8 +1,8 @@
 """The entrance to the desk at `/admin`: who may come in, and whose forms are taken.
 
 A link shows a page with one button, because programs that follow links before people
-do must not use them up. The button spends the link and opens a session. What is seen
-and ordered inside is in `inside.py` beside this.
+do must not use them up. The button spends the link and opens a session. `inside.py`
+has what is seen and ordered inside.
 """
 
 import hmac
@@ -35,7 +35,7 @@ AGAIN = ("Retry-After", f"{LOGINS.seconds / LOGINS.credits:.0f}")
 
 
 def has_desk(bind: str, *, tls: bool, anywhere: bool) -> bool:
-    """Whether a host that listens there has a desk: its cookies cross no network in the clear."""
+    """Whether a host that listens at `bind` has a desk: its cookies may cross no network in the clear."""
     return tls or anywhere or is_loopback(bind)
 
 
@@ -132,7 +132,7 @@ class DeskDoor:
         go(exchange, "/admin/login", self._set_cookie(exchange, "", 0))
 
     def _cookie(self, exchange: Exchange) -> str:
-        """Its name, with the port: browsers send a cookie to all ports, and another host may be on one."""
+        """The cookie's name, with the port: browsers send it to all ports, and another host may be on one."""
         return f"quintain-desk-{self._site.port}"
 
     def _set_cookie(self, exchange: Exchange, value: str, seconds: float) -> tuple[str, str]:

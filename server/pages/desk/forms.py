@@ -37,7 +37,7 @@ EMPTY: Mapping[str, str] = {
 
 
 def wanted(fields: Mapping[str, str]) -> TournamentSettings:
-    """What was filled in; raises `Refusal` with what is wrong."""
+    """The tournament that was asked for; raises `Refusal` with what is wrong."""
     return TournamentSettings(
         fields["name"],
         fields["game"],

@@ -36,7 +36,7 @@ from tournament.tournament import Tournament
 
 PAGE = 100  # orders on a page of the audit
 LATELY = 8  # orders on the page of a tournament
-MATCHES = 30  # that are over, to choose from on the page of a tournament
+MATCHES = 30  # matches that are over, to choose from on the page of a tournament
 PREVIEWED = ("withdraw", "disqualify", "void")
 SOON = {"start": "Start", "pause": "Pause", "resume": "Go on"}  # orders that need no preview
 
@@ -180,7 +180,7 @@ class Inside:
         action: str,
         asked: Mapping[str, str],
     ) -> None:
-        """The standings before and after; raises `Refusal` if it cannot be done at all."""
+        """Show the standings before and after; raises `Refusal` if the order cannot be carried out at all."""
         desk, record = Desk(tournament), tournament.record
         name, match, why = asked.get("name", ""), asked.get("match", ""), asked.get("why", "")
         changes: list[AnyFact] = []
@@ -335,7 +335,7 @@ def give(
     *more: tuple[str, str],
     **seen: Any,
 ) -> None:
-    """A page of the desk, which no cache is to keep."""
+    """Answer with a page of the desk, which no cache may keep."""
     page = site.page(template, exchange, status, **seen)
     headers = [(name, value) for name, value in page.headers if name != "Cache-Control"]
     exchange.respond(Response(page.status, (*headers, ("Cache-Control", "no-store"), *more), page.body))

@@ -14,30 +14,30 @@ from msgspec import Struct
 from server.host.secrets import token_digest
 from server.net.limits import Bucket, Rate
 
-LINK_SECONDS = 900.0  # to get a link from a terminal into a browser, without haste
+LINK_SECONDS = 900.0  # to get a link from a terminal into a browser without haste
 SESSION_SECONDS = 43_200.0  # a day at a tournament
 LINKS = 20  # not yet used; beyond these the oldest is dropped
 SESSIONS = 100  # likewise: an organiser has a few browsers
 LOGINS = Rate(5, 60.0)  # tries from one address
-TOLD = Rate(5, 60.0)  # refused tries, from all addresses, that are noted one by one
-ADDRESSES = 1000  # whose tries are counted: tries from more are too few from each to matter
+TOLD = Rate(5, 60.0)  # refused tries, from all addresses together, that are noted one by one
+ADDRESSES = 1000  # addresses whose tries are counted: with more, each has too few to matter
 BYTES = 32  # of a secret
 
 
 class Session(Struct, frozen=True):
     until: float
-    form_token: str  # which every form of its pages holds, and no other site can know
+    form_token: str  # in every form of its pages; no other site can know it
 
 
 class Sessions:
-    """The links and sessions there are. The caller tells the time."""
+    """The links and sessions that exist. The caller tells the time."""
 
     def __init__(self) -> None:
-        self._links: OrderedDict[bytes, float] = OrderedDict()  # until when each is good
+        self._links: OrderedDict[bytes, float] = OrderedDict()  # by digest: until when it is good
         self._sessions: OrderedDict[bytes, Session] = OrderedDict()
         self._tries: OrderedDict[str, Bucket] = OrderedDict()
         self._told: Bucket | None = None
-        self._refused = 0  # tries that are not noted yet
+        self._refused = 0  # refused tries not noted yet
         # Called with the digest of each session that is opened, or closed.
         self.told: Callable[[bytes, Session | None], None] = lambda digest, session: None
 
@@ -50,7 +50,7 @@ class Sessions:
         return secret
 
     def may_try(self, address: str, now: float) -> bool:
-        """Whether somebody from there may try to log in once more."""
+        """Whether a client from that address may try once more to log in."""
         bucket = self._tries.setdefault(address, Bucket(LOGINS, now))
         self._tries.move_to_end(address)
         while len(self._tries) > ADDRESSES:
@@ -58,7 +58,7 @@ class Sessions:
         return bucket.take(now)
 
     def open(self, secret: str, now: float) -> str | None:
-        """Use up a link: its secret buys that of a new session; None if the link is not valid."""
+        """Use up a link; returns the secret of a new session, None if the link is not valid."""
         if self._links.pop(token_digest(secret), now) <= now:
             return None
         opened = secrets.token_urlsafe(BYTES)
@@ -71,7 +71,7 @@ class Sessions:
         return opened
 
     def take(self, digest: bytes, session: Session | None) -> None:
-        """One was opened, perhaps in another process; None: it was closed."""
+        """Note a session that was opened, perhaps in another process; None: it was closed."""
         if session is None:
             self._sessions.pop(digest, None)
             return
@@ -91,7 +91,7 @@ class Sessions:
         self.told(token_digest(secret), None)
 
     def refused(self, now: float) -> int:
-        """Count a refused try; returns how many there were since this was last other than 0."""
+        """Count a refused try; returns how many to note now, or 0 to note them later."""
         self._refused += 1
         self._told = self._told or Bucket(TOLD, now)
         if not self._told.take(now):

@@ -14,7 +14,7 @@ from server.protocols.api.call import Look
 
 
 async def career(call: Look, name: str) -> Response:
-    """In each game, in the order of their tournaments."""
+    """What a bot has done in each game, in the order of their tournaments."""
     records = [call.seen(each.record) for each in call.view.tournaments.values()]
     mine = await call.view.boards.run(partial(call.view.versions.index.of, name, records))
     if not mine:
@@ -29,7 +29,7 @@ async def career(call: Look, name: str) -> Response:
 
 
 async def named(call: Look) -> Response:
-    """The same for any name: a path has none with a / in it."""
+    """The same for any name, also one with a /, which cannot be in a path."""
     if not (name := call.exchange.request.query.get("name", "")):
         raise HttpError(400, "expected ?name=…, the name of a bot")
     return await career(call, name)

@@ -30,7 +30,7 @@ class Asked(Struct, frozen=True):
 
     @property
     def organiser(self) -> bool:
-        """Whether it brings the organiser's token."""
+        """Whether the request brings the organiser's token."""
         return hmac.compare_digest(self.token, self.organisers)
 
     @property
@@ -40,19 +40,19 @@ class Asked(Struct, frozen=True):
 
 
 class Look(Asked, frozen=True):
-    """Answered wherever the tournaments can be seen."""
+    """A request that is answered wherever tournaments can be seen."""
 
     view: View
     feed: Feed
     signer: Signer | None  # the host's key
 
     def seen(self, record: Record) -> Record:
-        """The record that standings are made of: while they are frozen, only an organiser sees more."""
+        """The record for standings: while they are frozen, only an organiser sees the present one."""
         return record if self.organiser else record.public
 
 
 class Call(Asked, frozen=True):
-    """Answered where the matches are played: an order, or a question about the host itself."""
+    """A request that is answered where matches are played: an order, or a question about the host."""
 
     host: Host
     wires: WireReader

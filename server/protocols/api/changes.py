@@ -1,9 +1,9 @@
 """What has changed in the standings, for the stream of everything: rows, never whole tables.
 
 There is one account of what has been told, for all who listen. It begins with the board that is
-there when the first of them comes, so a client listens first and then reads the standings: whatever
-changes after what it has read is told. It is told at most once a second for each tournament, and at
-most so many rows at once: what is left comes with the next.
+there when the first of them comes. So a client listens first and then reads the standings: all
+later changes are told. They are told at most once a second for each tournament, and only so many
+rows at once: the rest come with the next event.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,12 +29,12 @@ class Changes:
         self._say = say
         self._told: dict[str, dict[str, Shown]] = {}  # by tournament and name: the row as it was told
         self._begun: dict[str, trio.Event] = {}  # tournaments for which a first board is awaited
-        self._marked: set[str] = set()  # in which something has changed since …
+        self._marked: set[str] = set()  # tournaments in which something has changed since …
         self._telling: set[str] = set()  # … and those for which a task tells of it
         self._on = False
 
     def begin(self) -> None:
-        """Somebody listens: from what is known now, changes are told."""
+        """Somebody listens: tell changes from what is known now."""
         if self._on:
             return
         self._on = True
@@ -69,7 +69,7 @@ class Changes:
             if self._begun.get(held.record.name) is begun:
                 self._told[held.record.name] = told
         except NoBoard:
-            pass  # then the first that there is counts as news
+            pass  # then the first board counts as news
         finally:
             begun.set()
 
@@ -112,9 +112,9 @@ class Changes:
 def changed(
     board: Board, order: tuple[str, ...], told: Mapping[str, Shown], most: int
 ) -> tuple[list[Shown], int]:
-    """The rows that are not as they were told, at most so many, and how many there are besides.
+    """The rows that differ from what was told, at most `most` of them, and how many more there are.
 
-    Those who have played or come since are before those whom others' matches have moved.
+    Entrants who have played or come since are before those whose rows other matches have changed.
     """
     found: list[tuple[bool, int, Shown]] = []
     for row in board.rows:

@@ -1,9 +1,9 @@
-"""The HTTP API: what is on, standings, matches, events; and, for whoever has the organiser's token, control.
+"""The HTTP API: what is on, standings, matches, events; and control, for those with the organiser's token.
 
-Answers and errors are JSON. Everything that is read is public; what changes a
-tournament wants `Authorization: Bearer TOKEN`. This finds the route that a
-request takes, checks whether its caller may take it, and reads the body.
-`table.py` lists the routes.
+Answers and errors are JSON. Everything that is read is public; orders that
+change a tournament need `Authorization: Bearer TOKEN`. This file finds the
+route that a request takes, checks whether its caller may take it, and reads
+the body. `table.py` lists the routes.
 """
 
 import re
@@ -37,10 +37,10 @@ LOOKS = tuple(route for route in ROUTES if route.looks)
 
 
 class Reads:
-    """What only looks at tournaments: all that is answered where nothing is played."""
+    """The routes that only look at tournaments, which are answered where nothing is played."""
 
     paths = frozenset(route.path.split("/")[1] for route in LOOKS)
-    sharing = reading(tokens="")  # what a page may send is asked where the matches are played
+    sharing = reading(tokens="")  # preflights are answered where matches are played
 
     def __init__(self, view: View, token: str, signer: Signer | None = None) -> None:
         self._view = view
@@ -58,7 +58,7 @@ class Reads:
 
 
 class Api:
-    """All of it; or the rest, where whatever only looks is answered elsewhere."""
+    """All routes; or the rest, where those that only look are answered elsewhere."""
 
     paths = frozenset(route.path.split("/")[1] for route in ROUTES)
     sharing = reading(  # tokens of bots, never the organiser's
@@ -77,7 +77,8 @@ class Api:
     ) -> None:
         """`login` makes a path that opens the organiser's desk, once; None where there is no desk.
 
-        Pages of `origins` may order what pages of the host may. The `signer` has the host's key.
+        Pages of `origins` may give the orders that pages of the host may. The `signer` has the
+        host's key.
         """
         self._host = host
         self._login = login
@@ -101,14 +102,14 @@ class Api:
         return _answered(call, route, values, self._host)
 
     async def _at_new_table(self, call: Call, route: Route, values: Values, game: str) -> None:
-        """An order about an open table to which nobody has come: it is opened, as for a bot."""
+        """Carry out an order about an open table to which nobody has come, which is opened as for a bot."""
         with as_conflict():
             await self._host.table(game)
         if (pending := _answered(call, route, values, self._host)) is not None:
             await pending
 
     def _expect_organiser(self, call: Call) -> None:
-        """Whoever has the token is let in, however many wrong ones came from the same address."""
+        """Raise `HttpError` without the organiser's token; wrong ones from its address do not lock it out."""
         if call.organiser:
             return
         rate = self._host.limits.wrong_tokens
@@ -189,7 +190,7 @@ LOOKING = Routes(LOOKS, ALL)
 
 
 def _given(body: bytes) -> object:
-    """What a body that does not fit says otherwise."""
+    """The content of a body that does not fit, as plain JSON."""
     try:
         return msgspec.json.decode(body)
     except (msgspec.MsgspecError, ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Results as an Atom feed, and planned tournaments and rounds as a calendar: what people subscribe to.
+"""What people subscribe to: results as an Atom feed, planned tournaments and rounds as a calendar.
 
 Each function answers one route of `table.py`.
 """
@@ -24,9 +24,9 @@ ATOM = "application/atom+xml; charset=utf-8"
 CALENDAR = "text/calendar; charset=utf-8"
 LATEST = 50  # results in a feed
 PLANNED = 200  # events in a calendar
-EARLIEST = 0.0  # wall time: of results from before times were kept
-FOLDED = 74  # bytes of a line of a calendar, without what begins the next
-HOUR = 3600.0  # seconds for which a calendar shows what nobody knows the end of
+EARLIEST = 0.0  # wall time, for results from before times were kept
+FOLDED = 74  # bytes of a line of a calendar, without the space that begins the next
+HOUR = 3600.0  # seconds for which a calendar shows an event whose end is not known
 
 
 def results(call: Look, found: Held) -> Response:
@@ -73,7 +73,7 @@ def _common(identity: str, title: str, updated: float | None, page: str) -> Iter
 
 
 def _identity(*names: str) -> str:
-    """The same for good, whatever the address of the host is."""
+    """An identifier that never changes, whatever the address of the host is."""
     return uuid5(NAMESPACE_URL, "quintain:" + "/".join(quote(name, safe="") for name in names)).urn
 
 
@@ -84,12 +84,12 @@ def _score(record: Record, match: Concluded) -> str:
 
 
 def _clean(text: str) -> str:
-    """Text for XML, which cannot have most control characters at all."""
+    """Text for XML, which cannot contain most control characters at all."""
     return escape("".join(each if each >= " " and each not in "\ufffe\uffff" else " " for each in text))
 
 
 def calendar(records: Iterable[Record]) -> str:
-    """Planned beginnings as a calendar (RFC 5545); what has no date is not in it."""
+    """Planned beginnings as a calendar (RFC 5545), without those that have no date."""
     lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Quintain//EN"]
     for event in islice((event for record in records for event in _events(record)), PLANNED):
         lines += event

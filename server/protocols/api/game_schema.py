@@ -1,8 +1,8 @@
 """What the states and moves of a game look like as JSON Schema, drawn from the game's own values.
 
 A game says what it shows by showing it. So a few matches are played by lot, and the schema is what all
-states, or all moves, of these have in common: their types, the fields that each has, and how long a list
-is that is always as long. It says how a value is built, and not which moves are legal.
+their states, or all their moves, have in common: their types, the fields that each has, and the length
+of lists that never changes. It says how a value is built, and not which moves are legal.
 """
 
 import random
@@ -15,7 +15,7 @@ import msgspec
 from games.catalogue import catalogue
 from games.game import Game
 
-MATCHES, PLIES = 6, 80  # that are looked at: enough for every kind of move there is
+MATCHES, PLIES = 6, 80  # looked at: enough for every kind of move
 NAMES = ("ann", "bob")
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -24,7 +24,7 @@ Schema = dict[str, Any]
 
 @cache
 def schemas(name: str) -> Schema:
-    """Of the states and the moves of a game. Takes a moment; the next time it is remembered."""
+    """The schemas of a game's states and moves. Takes a moment the first time, and is then remembered."""
     game = catalogue()[name]
     states, moves = zip(*_seen(game), strict=True)
     return {

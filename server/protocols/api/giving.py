@@ -1,11 +1,11 @@
-"""How an answer is given: at once, or bit by bit if it is larger than what is kept for a slow reader."""
+"""Giving an answer: at once, or bit by bit if it is larger than the buffer for a slow reader."""
 
 from collections.abc import Awaitable
 
 from server.http.exchange import Chunks, Exchange
 from server.http.wire import Response
 
-LARGE = 262_144  # bytes: an answer of more is given bit by bit
+LARGE = 262_144  # bytes: a larger answer is given bit by bit
 
 
 def give(exchange: Exchange, response: Response) -> Awaitable[None] | None:
@@ -16,7 +16,7 @@ def give(exchange: Exchange, response: Response) -> Awaitable[None] | None:
 
 
 async def give_later(exchange: Exchange, answer: Awaitable[Response | None]) -> None:
-    """Give an answer when it is there; None means that it was given already."""
+    """Give an answer when it is ready; None means that it was given already."""
     response = await answer
     if response is not None and (rest := give(exchange, response)) is not None:
         await rest

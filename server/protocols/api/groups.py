@@ -1,4 +1,4 @@
-"""Tournaments that belong together, over the API: which there are, and the table over all of a group.
+"""Groups of tournaments, over the API: which there are, and the table over all tournaments of a group.
 
 Each function answers one route of `table.py`.
 """

@@ -44,7 +44,7 @@ def openapi(table: Iterable[Route]) -> dict[str, Any]:
     }
     return _spelled_out(
         msgspec.json.decode(msgspec.json.encode(document))
-    )  # of defaults that are tuples, lists
+    )  # lists, for defaults that are tuples
 
 
 def _operation(
@@ -78,10 +78,10 @@ def _content(contents: Contents, components: dict[str, Any]) -> dict[str, Any]:
 
 
 def _schema(what: Any, components: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a type; what it refers to is added to the components."""
+    """The schema of a type; the types to which it refers are added to the components."""
     if (union := getattr(what, "__args__", None)) and all(isinstance(each, type) for each in union):
         kinds = [each for each in union if issubclass(each, Struct)]
-        if len(kinds) == len(union):  # msgspec wants tags, where fields tell them apart as well
+        if len(kinds) == len(union):  # msgspec wants tags even where fields tell them apart
             return {"anyOf": [_schema(each, components) for each in kinds]}
     (schema,), parts = msgspec.json.schema_components((what,), ref_template=TEMPLATE)
     components |= parts
@@ -89,7 +89,7 @@ def _schema(what: Any, components: dict[str, Any]) -> dict[str, Any]:
 
 
 def _spelled_out(part: Any) -> Any:
-    """The same, as generators of clients can read it: the type of an array's items is a schema, and is there.
+    """A schema that generators of clients can read: every array has `items`, and they are a schema.
 
     Where `prefixItems` has them all, `maxItems` says that there are no more.
     """

@@ -1,4 +1,4 @@
-"""What an organiser orders over the API: to hold a tournament, and what becomes of it.
+"""An organiser's orders over the API: to hold a tournament, and what to do with it.
 
 Each function answers one route of `table.py`. The organiser's token has been
 checked before.
@@ -45,7 +45,7 @@ NOTHING_SAID = Order()
 
 
 def taking(*fields: str) -> Callable[[Carry], Carry]:
-    """Refuse an order with another field: whoever sent it expects something else than would be done."""
+    """Refuse an order with any other field: its sender expects something that would not be done."""
 
     def checked(carry: Carry) -> Carry:
         async def answer(call: Call, tournament: Tournament, order: Order) -> Response:
@@ -169,7 +169,7 @@ async def void(call: Call, tournament: Tournament, order: Order) -> Response:
         raise HttpError(400, 'expected {"match": …}, the match to void')
     with as_conflict():
         if order.preview:
-            in_play = match in tournament.matches  # it counts for nothing yet
+            in_play = match in tournament.matches  # a match in play counts for nothing yet
             return _preview(tournament, desk, [] if in_play else await desk.voiding(match, order.why))
         await desk.void(match, order.why)
     return json_response(200, summary(tournament))
@@ -184,7 +184,7 @@ async def admin_link(call: Call) -> Response:
 
 @contextmanager
 def as_conflict() -> Generator[None]:
-    """Answer with a conflict to what the tournament refuses."""
+    """Answer with a conflict where the tournament refuses."""
     try:
         yield
     except refusals.Refusal as refusal:

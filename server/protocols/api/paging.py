@@ -1,4 +1,4 @@
-"""Pages of a list: `?after=…&limit=…` is asked for, and `next` says what to ask for after it.
+"""Pages of a list: a request has `?after=…&limit=…`, and `next` in the answer says what to ask for next.
 
 A place in a list is a number: how many come before it. Small events fit on one page.
 """
@@ -11,7 +11,7 @@ from msgspec import Struct
 from server.http.head import HttpError
 from server.http.wire import Request
 
-MOST = 1_000  # on a page, also where nothing is asked for: some milliseconds of work and 300 kB
+MOST = 1_000  # on a page, even if no limit is given: some milliseconds of work and 300 kB
 FAR = 12  # digits of a place
 
 QUERY: Mapping[str, Any] = {  # for the table of routes
@@ -29,7 +29,7 @@ class Page(Struct, frozen=True):
         return self.after + self.limit
 
     def next(self, total: int) -> int | None:
-        """What to ask for after this, in a list of so many."""
+        """What to ask for after this page, in a list of so many."""
         return self.end if self.end < total else None
 
 

@@ -54,7 +54,7 @@ from tournament.standings import Row
 LINES = "application/x-ndjson"
 TEXT = "text/plain; charset=utf-8"
 CSV = "text/csv; charset=utf-8"
-AT_ONCE = 100  # tournaments that are summed up before others have their turn
+AT_ONCE = 100  # tournaments that are summed up before other tasks get their turn
 
 
 def games(call: Look) -> Response:
@@ -89,7 +89,7 @@ async def tournament(call: Look, found: Held) -> Response:
             entrant[figure] = graded.bot(entrant["name"]).accuracy
     if found.record.format.decides:
         record = call.seen(found.record)
-        shown["deciding"] = None  # while it is being worked out
+        shown["deciding"] = None  # null while it is being worked out
         with suppress(NoBoard):
             board = await call.view.boards.current(record)
             if board.decision is not None:
@@ -117,7 +117,7 @@ async def standings(call: Look, found: Held) -> Response | None:
 
 
 def _form(call: Look, *others: str) -> str:
-    """How an answer is to be written that is JSON unless it is asked for in one of the `others`."""
+    """The form of an answer that is JSON unless the request asks for one of the `others`."""
     form = call.exchange.request.query.get("format", "json")
     if form not in ("json", *others):
         known = f"{', '.join(('json', *others[:-1]))} or {others[-1]}"
@@ -135,7 +135,7 @@ async def board_of(call: Look, record: Record) -> Board:
 
 
 def matches(call: Look, found: Held) -> Response:
-    """Those that are over in the order of their ends, then those in play."""
+    """The matches: those that are over in the order of their ends, then those in play."""
     record, page = found.record, asked(call.exchange.request)
     over = len(record.endings)
     listed = [
@@ -161,7 +161,7 @@ async def match(call: Look, found: Held, name: str) -> Response:
 
 
 async def export(call: Look, found: Held) -> None:
-    """The tournament as of now; the moves of old matches, and its facts, are fetched as they are needed."""
+    """Export the tournament as of now; moves of old matches, and facts, are fetched as they are needed."""
     record = call.seen(found.record).after()
     chunks = call.exchange.stream(200, (("Content-Type", LINES),))
     written = b"".join(map(_line, before_matches(record, everything=call.organiser)))
@@ -182,7 +182,7 @@ async def export(call: Look, found: Held) -> None:
 
 
 def key(call: Look) -> Response:
-    """The public part of the key that exports are signed with."""
+    """The public part of the key with which exports are signed."""
     if call.signer is None:
         return json_response(200, {"algorithm": None, "key": None, "why": UNSIGNED})
     return json_response(200, {"algorithm": ALGORITHM, "key": call.signer.public})
@@ -250,7 +250,7 @@ def _line(shown: dict[str, Any]) -> bytes:
 
 
 async def _give_csv(call: Look, board: Board, record: Record) -> None:
-    """The whole table; large ones in pieces, so that others have their turn."""
+    """Give the whole table; large ones in pieces, so that other tasks get their turn."""
     if len(board.rows) <= MOST:
         rest = give(call.exchange, _text(CSV, _csv(board.rows, record, head=True)))
         if rest is not None:
@@ -289,7 +289,7 @@ def _csv(rows: Iterable[Row], record: Record, *, head: bool) -> str:
 
 
 def _cell(text: str) -> str:
-    """A text for a spreadsheet, to which a leading = + - @ would be a formula."""
+    """A text for a spreadsheet, for which a leading = + - @ would begin a formula."""
     return "'" + text if text[:1] in ("=", "+", "-", "@") else text
 
 

@@ -2,8 +2,8 @@
 
 The table itself is in `table.py`. A route is found part by part: a path is
 split at its slashes, and each part is either a word of the table or the value
-of a parameter. So finding costs a look into a dictionary for each part, however
-long the table is.
+of a parameter. So finding a route costs a look into a dictionary for each part,
+however long the table is.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -17,7 +17,7 @@ from server.http.sharing import READS
 from server.http.wire import Request
 from server.protocols.api.call import Answer
 
-Contents = Mapping[str, Any]  # what an answer is, by the type of its content
+Contents = Mapping[str, Any]  # the content of an answer, by media type
 Values = list[tuple[str, str]]  # what a path has for the parameters of its route, in their order
 
 
@@ -31,15 +31,15 @@ class Route(Struct, frozen=True):
     method: Literal["GET", "POST"]  # what answers GET answers HEAD too
     path: str  # "/api/tournaments/{name}/standings"
     does: str  # in one sentence
-    answer: Callable[..., Answer]  # is given the call, what its parameters name, and what it takes
+    answer: Callable[..., Answer]  # called with the call, the things that its parameters name, and the body
     gives: Contents
     who: Caller = Caller.ANYONE
     takes: type[Struct] | None = None  # the body, as JSON
     status: int = 200  # when it was done
-    otherwise: Mapping[int, Contents] = {}  # what it may also answer with, by the status
+    otherwise: Mapping[int, Contents] = {}  # other possible answers, by status
     query: Mapping[str, Any] = {}  # query parameters, each with its JSON Schema
-    listed: bool = True  # in the documents; False: it only says what is wrong
-    looks: bool = False  # only looks at tournaments, which another process may do as well
+    listed: bool = True  # whether the documents list it; False: it only says what is wrong
+    looks: bool = False  # whether it only looks at tournaments, which another process can do as well
 
     @property
     def parameters(self) -> list[str]:
@@ -47,7 +47,7 @@ class Route(Struct, frozen=True):
 
 
 class Place:
-    """A place that a path leads to: what may come next, and the route that ends here."""
+    """A place to which a path leads: what may come next, and the route that ends here."""
 
     __slots__ = ("other", "parameter", "route", "words")
 
@@ -58,7 +58,7 @@ class Place:
         self.route: Route | None = None
 
     def after(self, part: str) -> "Place":
-        """The next place of a pattern, which is there from then on."""
+        """The next place of a pattern, made if need be."""
         name = _parameter(part)
         if not name:
             return self.words.setdefault(part, Place())
@@ -71,7 +71,7 @@ class Place:
 
 class Routes:
     def __init__(self, table: Iterable[Route], known: "Routes | None" = None) -> None:
-        """`known` are more, which another process answers: of these it is said that they are there."""
+        """`known` are further routes, which another process answers; only their existence matters here."""
         self._known = known or self
         self._roots: dict[str, Place] = {}  # by the method
         for route in table:
@@ -90,13 +90,13 @@ class Routes:
             return route, values
         path, method = request.path[:80], request.method
         methods = sorted(self._known.methods(request.path))
-        if not methods or (method in READS and method in methods):  # another process would answer that
+        if not methods or (method in READS and method in methods):  # another process would have answered that
             raise HttpError(404, f"there is nothing at {path}; see /openapi.json")
         allowed = ", ".join(methods)
         raise HttpError(405, f"{path} takes {allowed}, not {method}", ("Allow", allowed))
 
     def leads(self, path: str) -> bool:
-        """Whether there is something to be read at a path."""
+        """Whether there is anything to read at a path."""
         return self._at("GET", path)[0] is not None
 
     def _at(self, method: str, path: str) -> tuple[Route | None, Values]:
@@ -112,7 +112,7 @@ class Routes:
         return None if place is None else place.route, values
 
     def methods(self, path: str) -> Iterator[str]:
-        """The methods by which there is something at a path."""
+        """The methods that there are at a path."""
         for method in self._roots:
             route, _ = self._at(method, path)
             if route is not None and route.listed:
@@ -120,7 +120,7 @@ class Routes:
 
 
 def _parameter(part: str) -> str:
-    """The name of the parameter that a part of a pattern stands for; "" is a word."""
+    """The name of the parameter for which a part of a pattern stands; "" for a word."""
     return part[1:-1] if part.startswith("{") else ""
 
 

@@ -31,7 +31,7 @@ HEADERS = (
     ("Cache-Control", "no-store"),
     ("X-Content-Type-Options", "nosniff"),
 )
-REMEMBERED = 1024  # the latest events of everything, for clients that were away
+REMEMBERED = 1024  # the latest events of the stream of everything, for clients that were away
 HEARTBEAT = 15.0  # seconds
 CHANGES = Concluded | Voided | Withdrew | Disqualified | Froze  # what changes standings
 
@@ -45,7 +45,7 @@ def stream_match(exchange: Exchange, tournament: Held, name: str) -> Awaitable[N
 
 
 async def _retell(exchange: Exchange, tournament: Held, name: str) -> None:
-    """The events of a match that is over, which may have to be fetched."""
+    """Stream the events of a match that is over, which may have to be fetched."""
     exchange.authenticated()
     concluded, after = await tournament.concluded(name), _last_id(exchange)
     chunks = exchange.stream(200, HEADERS)
@@ -141,7 +141,7 @@ class Feed:
 
 
 def _last_id(exchange: Exchange, none: int = -1) -> int:
-    """The id of the last event that the client has; from the query for those who cannot send headers."""
+    """The id of the last event that the client has, from a header, or the query if it cannot send headers."""
     given = exchange.request.headers.get("last-event-id") or exchange.request.query.get("after", "")
     return int(given) if given.isascii() and given.isdigit() and len(given) < 12 else none
 

@@ -1,4 +1,4 @@
-"""The wire log of a match over HTTP, with a status for each reason why somebody may not read it.
+"""The wire log of a match over HTTP, with a status for each reason not to show it.
 
 The API answers with one seat's side; the page, which is `server/pages/wire.py`,
 asks here for the same tapes.
@@ -33,7 +33,7 @@ def tapes(reader: WireReader, match: str, token: bytes, peer: str) -> Mapping[in
 
 
 def side(call: Call, tournament: Tournament, match: str) -> Response:
-    """What was said over a seat; without `seat` over the first that the token opens."""
+    """What was said over a seat; without `seat`, over the first one that the token opens."""
     request = call.exchange.request
     readable = tapes(call.wires, match, call.token, request.peer)
     asked = request.query.get("seat", str(min(readable)))

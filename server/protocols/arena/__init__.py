@@ -1,1 +1,1 @@
-"""The Arena's protocol: games over HTTP, with evaluations in some of them against its own opponents."""
+"""The Arena's protocol: games over HTTP, and in some of them evaluations against its own opponents."""

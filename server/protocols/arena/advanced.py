@@ -1,10 +1,10 @@
-"""The Arena's advanced opponent in Tic-Tac-Toe: the moves of the old system, its quirks included.
+"""The Arena's advanced opponent in Tic-Tac-Toe: the moves of the old system, including its quirks.
 
 Bots were written to draw against exactly these moves, so they are copied, not
 improved. It searches every field to the end and takes the first of equals. Two
-things about its search are odd, and are part of it: three empty fields in a row
-count as a line, and a line ends the game only when the side that has it is to
-move, so the reply to a winning move is searched too.
+oddities are part of its search: three empty fields in a row count as a line, and a
+line ends the game only when the side that has it is to move, so the reply to a
+winning move is searched, too.
 
 Every position that it ever looked at is remembered; `prepare` looks at all of them
 ahead of time, which takes a tenth of a second.
@@ -31,7 +31,7 @@ def advanced(position: TicTacToe) -> int:
 
 
 def prepare() -> None:
-    """Search from the empty board and from every reply to a first move: nothing is left to be searched."""
+    """Search from the empty board and from every reply to a first move, so that nothing is left to search."""
     opening = TicTacToe()
     for position in (opening, *(opening.play(field) for field in opening.moves())):
         advanced(position)

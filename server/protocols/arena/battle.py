@@ -2,8 +2,8 @@
 
 What happens is told as an event stream, one event a chunk, and kept, so that a
 stream that is opened again begins at the beginning. Moves come in requests of
-their own. Each side of a match has a battle of its own, whose name nobody else
-knows: that name is all that a request shows for itself.
+their own. Each side of a match has its own battle, whose name nobody else
+knows: that name is a request's only credential.
 
 `server/protocols/arena/door.py` decides which requests come here, and
 `server/protocols/arena/guest.py` who plays.
@@ -55,19 +55,19 @@ class Battle:
         ended: Callable[[], None] = lambda: None,
         wronged: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`opened` is called when the stream has been, `ended` when the match has and its player was told.
+        """`opened` is called when the stream was opened, `ended` when the player was told the match's end.
 
         `closed` is called when nothing more will be told, which is later if a table may yet be flipped.
 
-        `wronged` says whether the opponent has cheated and goes on as if nothing had happened; that cannot
-        happen where the referee checks both sides.
+        `wronged` says whether the opponent has cheated and goes on as if nothing had happened, which is
+        impossible where the referee checks both sides.
         """
         self.name = name or uuid()
         self.seat = seat
         self.match = seat.match
-        self.started = False  # the stream has been opened: somebody is there
-        self.expected: float | None = None  # until then the clock waits for that
-        self.over = trio.Event()  # nothing more will be told
+        self.started = False  # whether the stream was opened: then a bot is there
+        self.expected: float | None = None  # until when the clock waits for that
+        self.over = trio.Event()  # set when nothing more will be told
         self.told: list[bytes] = []  # every event so far
         self._sides = sides
         self._spawner = spawner
@@ -78,28 +78,28 @@ class Battle:
         self._closed = closed
         self._wronged = wronged
         self._stream: Chunks | None = None
-        self._undecided: list[tuple[Exchange, HttpError | None]] = []  # are answered when the result is told
-        self._flipping = False  # the match is over by the opponent's fault, and this side may flip the table
-        self._flipped = False  # the last that was told was a flip
+        self._undecided: list[tuple[Exchange, HttpError | None]] = []  # answered when the result is told
+        self._flipping = False  # the match ended by the opponent's fault, and this side may flip the table
+        self._flipped = False  # whether the last event told was a flip
         self._junk = Bucket(limits.junk, trio.current_time())
         sides[seat.index] = self
         self._tell({"youAre": seat.name, "id": self.name})
         self._follower: Follower | None = seat.follow(self._hear)
 
     def belong(self, **extras: Unpack["Extras"]) -> None:
-        """Go on, after a restart of the host, as the battle of somebody who has joined again."""
+        """Go on, after a restart of the host, as the battle of a bot that has joined again."""
         self._tape = extras.get("tape", NO_TAPE)
         self._opened, self._ended = extras.get("opened", _nothing), extras.get("ended", _nothing)
 
     def expect(self, until: float) -> None:
-        """Have the clock wait for the stream to be opened, until that time, and no longer."""
+        """Have the clock wait for the stream to be opened, but no longer than until that time."""
         self.expected = until
         self.seat.hold(until - trio.current_time())
 
     # What the bot does
 
     def start(self, exchange: Exchange) -> None:
-        """Tell all so far and go on, over this stream. One that was opened before is closed."""
+        """Tell everything so far and go on, over this stream. An earlier stream is closed."""
         before, stream = self._stream, exchange.stream(200, STREAM)
         self._stream = stream
         self._tape.heard(requested(exchange.request, self.name), exchange.request.arrived)
@@ -177,7 +177,7 @@ class Battle:
         exchange.respond(response)
 
     def failed(self, error: Exception) -> None:
-        """Serving a request of the bot has raised this. By a fault of ours nobody loses."""
+        """Serving a request of the bot has raised `error`. Nobody loses by a fault of ours."""
         if not isinstance(error, HttpError):
             self.match.fail(trio.current_time())
 
@@ -213,16 +213,16 @@ class Battle:
                 then, self._ended = (
                     self._ended,
                     _nothing,
-                )  # or this and whoever it calls would keep each other
+                )  # or this and the code that it calls would keep each other alive
                 self._end(event)
                 then()
             case Incident():
-                pass  # is older than these
+                pass  # the protocol is older than these events
             case _:
                 assert_never(event)
 
     def _end(self, verdict: Ended) -> None:
-        """Tell how it ended. After a fault, the other side may flip the table, or the host does it."""
+        """Tell how the match ended. After a fault, the other side may flip the table, or the host does so."""
         seats, index = self.match.game.seats, self.seat.index
         rival, lost = self._sides.get(1 - index), verdict.winner == 1 - index
         waits = False
@@ -239,7 +239,7 @@ class Battle:
             case Ended(ending=Ending.PLAYED) if not self._flipped:
                 self._tell({"winner": "draw"})
             case _:
-                pass  # the flip said it, or nobody has won and it is no draw
+                pass  # the flip said so, or nobody has won and it is no draw
         self._answer_undecided()
         if not waits:
             self.close()
@@ -266,14 +266,14 @@ class Battle:
             self.over.set()
             if self._follower is not None:
                 self._follower.stop()
-                self._follower = None  # or they would keep each other
+                self._follower = None  # or they would keep each other alive
             if self._stream is not None:
                 self._stream.close()
             self._closed(self)
             self._opened = self._ended = _nothing
 
     def retire(self) -> None:
-        """The seat is played over another connection from now on, and not here."""
+        """From now on the seat is played over another connection."""
         if self.over.is_set():
             return
         self.seat.here()
@@ -294,7 +294,7 @@ class Battle:
 
 
 def _nothing() -> None:
-    """There is nothing more to be called for."""
+    """A callback that does nothing."""
 
 
 class Extras(TypedDict, total=False):
@@ -308,7 +308,7 @@ class Extras(TypedDict, total=False):
 
 
 class Enrol(Protocol):
-    """Opens the battle of a seat, and has it found by its name."""
+    """Opens the battle of a seat, which can then be found by its name."""
 
     def __call__(self, seat: Seat, **extras: Unpack[Extras]) -> Battle: ...
 

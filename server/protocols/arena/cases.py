@@ -1,4 +1,4 @@
-"""The Arena's cases: whom a bot is tried against, and for how many points. Those of a game add up to 100.
+"""The Arena's cases: a bot's opponents, and how many points each is worth: 100 in all for a game.
 
 The house plays a simple opponent, a strong one, or one that cheats
 (`cheats.py`). `evaluation.py` decides when a bot is invited.
@@ -22,14 +22,14 @@ from tournament.player import Seat
 
 DEPTH = 2  # plies that Quoridor's strong opponent looks ahead
 THINKING = 5.0  # seconds it may take for that; it takes some milliseconds, where a processor is free
-SURVIVED = ((8, 0), (14, 1), (18, 3), (22, 6))  # under so many own turns, so many points …
+SURVIVED = ((8, 0), (14, 1), (18, 3), (22, 6))  # with fewer own turns than these, so many points …
 FROM, TO, LEAST, MOST = 22, 40, 10, 25  # … and then between these, evenly
 
-Choose = Callable[[Match], Awaitable[Sequence[Any]]]  # what the house sends when it is to move
-Score = Callable[[Match, int], float]  # of a match that is over, for that seat
+Choose = Callable[[Match], Awaitable[Sequence[Any]]]  # returns what the house sends when it is to move
+Score = Callable[[Match, int], float]  # the points of a match that is over, for a seat
 Opponent = Callable[[Random, Thinker], Choose]
 
-CHEATING = "C_AI_"  # how the names of cases begin in which the house cheats; it may be left out
+CHEATING = "C_AI_"  # the beginning of names of cases in which the house cheats; it may be left out
 
 
 class Case(Struct, frozen=True):
@@ -42,7 +42,7 @@ class Case(Struct, frozen=True):
 
     @property
     def rules(self) -> Game[Any, Any]:
-        """The game as it is played in this case."""
+        """The game as played in this case."""
         return self.game if self.trick is None else rigged(self.game, self.trick)
 
     def wronged(self, match: Match) -> bool:
@@ -97,7 +97,7 @@ def _verdict(match: Match) -> Ended:
 
 
 def _never() -> bool:
-    """For brains that need next to no time: it is never up."""
+    """The `stop` of brains that need next to no time: it is never up."""
     return False
 
 
@@ -121,7 +121,7 @@ def looking_ahead(lots: Random, thinker: Thinker) -> Choose:
             return [
                 await thinker.think(match.game.name, {}, match.moves, "alphabeta", THINKING, DEPTH, seed=seed)
             ]
-        except (Busy, Failed):  # then it is done here, so that the bot has an opponent
+        except (Busy, Failed):  # then it is done here, so that the bot still has an opponent
             return [match.game.write(alphabeta(match.game, seed, DEPTH)(match.position, _never))]
 
     return choose
@@ -143,7 +143,7 @@ def cheating(game: Game[Any, Any], trick: Trick) -> Opponent:
 
 
 def wanted(game: str, name: str | None) -> list[Case]:
-    """The cases that are asked for by a name, which may lack its beginning; None is all."""
+    """The cases of a name, which may lack its beginning; None means all."""
     cases = CASES[game]
     if name is None:
         return [*cases.values()]

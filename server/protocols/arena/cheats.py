@@ -1,10 +1,10 @@
-"""What the Arena does wrong on purpose, to see whether a bot notices.
+"""The Arena's cheats: what it does wrong on purpose, to see whether a bot notices.
 
-A `rigged` game has the rules of the game, except that the house may show whatever
-it likes; after that the only right answer is to flip the table, which wins. A
-trick says which side the house has and what it does: it plays legally until it
-can cheat in its way. Nothing in it is random: what a trick does depends on its
-name and the bot's moves alone, as it did in the old system.
+A `rigged` game has the rules of the game, except that the house may show any move;
+after that the only right answer is to flip the table, which wins. A trick says
+which side the house has and what it does: it plays legally until it can cheat in
+its way. Nothing in it is random: what a trick does depends on its name and the
+bot's moves alone, as it did in the old system.
 
 `server/protocols/arena/cases.py` and `server/protocols/arena/evaluation.py` decide
 when a bot is tried with which of these, and what that is worth.
@@ -34,23 +34,23 @@ class Again(Struct, frozen=True):
     move: Any
 
 
-Cheater = Callable[[Any], Sequence[Any]]  # of a position, the house to move: moves to play, or one of these
+Cheater = Callable[[Any], Sequence[Any]]  # from a position with the house to move: moves to play, or cheats
 
 
 class Trick(Struct, frozen=True):
     cheater: Cheater
     seat: int  # of the house
-    begins: bool = False  # the house begins, whoever should
+    begins: bool = False  # whether the house begins, even if the bot should
 
 
 class Rigged(Struct, frozen=True):
-    """A position of a rigged game: one of the game itself, and what was done beside it."""
+    """A position of a rigged game: one of the game itself, and what the house did beside it."""
 
     position: Any
     house: int
     turn: int
     cheated: bool = False
-    crossing: bool = False  # the bot was to move when the house cheated: its move may be on its way
+    crossing: bool = False  # whether the bot was to move when the house cheated: its move may be on its way
     outcome: Outcome | None = None
 
     def moves(self) -> Iterable[Any]:
@@ -79,7 +79,7 @@ class Rigged(Struct, frozen=True):
 
 
 def rigged(game: Game[Any, Any], trick: Trick) -> Game[Any, Any]:
-    """The game as it is when the house cheats in it. What only people see of a game is not rigged."""
+    """The game with a trick of the house in it. Parts that only people see are not rigged."""
     house = trick.seat
 
     def start() -> Rigged:
@@ -113,7 +113,7 @@ def flip_without_reason(position: Any) -> Sequence[Any]:
 
 # Tic-Tac-Toe
 
-SECONDS = ("N", "W", "E", "S", "SE")  # fields that a house with NW takes two of at once
+SECONDS = ("N", "W", "E", "S", "SE")  # of these fields, a house with NW takes two at once
 
 
 def _symbol(name: str) -> Cheat:
@@ -161,7 +161,7 @@ def second_first(position: Quoridor) -> Sequence[Any]:
 
 
 def two_turns(position: Quoridor) -> Sequence[Any]:
-    """Straight on, twice; if a wall of the bot's is in the way of the first step, another way."""
+    """Two steps straight on; if a wall of the bot is in the way of the first, another way."""
     step = "e8" if "e8" in (steps := _steps(position)) else steps[0]
     again = structs.replace(position.play(step), turn=position.turn)
     return [Again(step), _shown("e7" if step == "e8" else _steps(again)[0])]
@@ -194,7 +194,7 @@ def put_11_walls(position: Quoridor) -> Sequence[Any]:
 
 
 def wall_blocking(position: Quoridor) -> Sequence[Any]:
-    """Wall the house's own pawn in, where it began, with a part of the two rows nearest to it."""
+    """Wall in the house's own pawn, where it began, with part of the two rows nearest to it."""
     legal = {*position.moves()}
     free = [name for name, wall in WALLS.items() if not position.walls & wall.clashes]
     if blocking := [name for name in free if name not in legal] if position.left[position.turn] else ():
@@ -206,7 +206,7 @@ def wall_blocking(position: Quoridor) -> Sequence[Any]:
 
 
 def _pens(position: Quoridor) -> Iterable[list[str]]:
-    """Walls that shut off so many columns of the two rows at the house's rim, its pawn among them."""
+    """Walls that shut off some columns of the two rows at the house's rim, with its pawn inside."""
     at, sides, front = position.pawns[position.turn] % SIDE, *(("1", "2"), ("8", "7"))[position.turn]
     for left in range(SIDE):
         for right in range(left + 1, SIDE, 2):

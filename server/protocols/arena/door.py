@@ -1,4 +1,4 @@
-"""The Arena over HTTP: which request does what, in whichever game.
+"""The Arena over HTTP: which request does what, in any game.
 
 Bots join, or are evaluated; they open the stream of a battle and send commands
 to it. `docs/protocols/arena.md` is the page for their authors. What a battle
@@ -40,7 +40,7 @@ Action = Callable[[Exchange], Awaitable[object] | None]
 
 
 def old_paths(games: Iterable[str]) -> tuple[str, ...]:
-    """All that bots know from the old system, in these games."""
+    """All paths that bots know from the old system, in these games."""
     return (
         *(f"/{game}/{what}" for game in games for what in ("play/*", "start/*", "join", "evaluate")),
         "/evaluations/*",
@@ -71,7 +71,7 @@ class Arena:
         self._evaluations = Evaluations(host, invitations, self._enrol)
         self._battles: dict[str, Battle] = {}
         self._sides: dict[Match, dict[int, Battle]] = {}
-        self._awaited: dict[Seat, tuple[Battle, Player]] = {}  # after a restart: who has not joined again
+        self._awaited: dict[Seat, tuple[Battle, Player]] = {}  # after a restart: not yet joined again
         self._past: OrderedDict[str, tuple[str, list[bytes]]] = OrderedDict()  # the game, and what was told
         host.returning.listen(DOOR, self._await_return)
 
@@ -87,7 +87,7 @@ class Arena:
         return None
 
     def _action(self, parts: list[str]) -> tuple[Sequence[str], Action | None]:
-        """What can be done at a path, and by which methods."""
+        """The methods of a path, and the action that it stands for."""
         match parts:
             case [game, "play", name] if game in self._games:
                 return ("POST",), lambda exchange: self._play(exchange, game, name)
@@ -137,7 +137,7 @@ class Arena:
     # Battles
 
     def _await_return(self, awaited: Awaited) -> None:
-        """Have a battle that the host's stop has interrupted found by its name."""
+        """Make a battle that the host's stop has interrupted known by its name again."""
         seat, player = awaited.seat, awaited.player
         opened = partial(self._came_back, player)
         battle = self._enrol(seat, name=awaited.words, opened=opened, ended=player.away)
@@ -149,7 +149,7 @@ class Arena:
         self._host.reception.trust(player.name, player.game, player)
 
     def _enrol(self, seat: Seat, **extras: Unpack[Extras]) -> Battle:
-        """The battle of whoever has that seat: a new one, unless it is awaited there after a restart."""
+        """The battle of a seat: a new one, unless one is awaited there after a restart."""
         if seat in self._awaited:
             battle, _ = self._awaited.pop(seat)
             battle.belong(**extras)
@@ -165,7 +165,7 @@ class Arena:
         del self._battles[battle.name]
         self._awaited.pop(battle.seat, None)
         if all(each.over.is_set() for each in self._sides.get(battle.match, {}).values()):
-            self._sides.pop(battle.match, {}).clear()  # or both would keep each other
+            self._sides.pop(battle.match, {}).clear()  # or both would keep each other alive
         self._past[battle.name] = battle.match.game.name, battle.told
         while len(self._past) > self._host.limits.battles_kept:
             self._past.popitem(last=False)
@@ -205,7 +205,7 @@ class Arena:
         return battle
 
     def _told(self, game: str, name: str) -> list[bytes]:
-        """All that was told in a battle that is over; raises `HttpError` if there was none."""
+        """All events of a battle that is over; raises `HttpError` if there was none."""
         of, told = self._past.get(name, ("", []))
         if of == game:
             return told

@@ -1,8 +1,8 @@
 """Evaluations: a bot is invited to the Arena's cases, one after another, and gets its score.
 
-These matches are in no tournament and no record. What a run came to is told to
-whoever asked for it, and remembered here for a while. What the cases are and
-what they are worth is in `server/protocols/arena/cases.py`.
+These matches are in no tournament and no record. The result of a run is told
+to the one who asked for it, and remembered here for a while.
+`server/protocols/arena/cases.py` has the cases and their worth.
 """
 
 import re
@@ -26,20 +26,20 @@ from server.protocols.arena.invitations import Invitations
 from tournament.match import Match
 from tournament.player import Seat
 
-HOUSE, BOT = "the Arena", "the bot"  # what endings call them
+HOUSE, BOT = "the Arena", "the bot"  # their names in endings
 RUN_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 PRECISION = 2  # decimals of a score
-MISSED = 1  # cases in a row to which a bot need not come that has come to one
+MISSED = 1  # cases in a row that a bot may miss once it has come to one
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 class Evaluate(Struct, frozen=True):
-    """What is asked for."""
+    """A request for an evaluation."""
 
     teamUrl: str
-    callbackUrl: str | None = None  # is told the score
-    runId: str | None = None  # what whoever asks calls it; None: any name
+    callbackUrl: str | None = None  # where the score is sent
+    runId: str | None = None  # the caller's name for the run; None: any name
     caseType: str | None = None  # None: all
 
 
@@ -54,7 +54,7 @@ class Played(Struct, frozen=True):
 
 class Run:
     def __init__(self, name: str, game: str, bot: Url, callback: Url | None, cases: list[Case]) -> None:
-        """The same name makes the same order, and the same moves of the opponents that draw lots."""
+        """The same name gives the same order of cases, and the same moves of opponents that draw lots."""
         Random(name).shuffle(cases)
         self.name = name
         self.game = game
@@ -89,7 +89,7 @@ class Evaluations:
         return any(battle in run.cases for run in running)
 
     async def begin(self, game: str, asked: Evaluate, *, from_here: bool) -> Run:
-        """Begin a run, which somebody asks for who is, or is not, on this machine; raises `HttpError`."""
+        """Begin a run, asked for from this machine (`from_here`) or another; raises `HttpError`."""
         cases = wanted(game, asked.caseType)
         if not cases:
             choices = ", ".join(CASES[game])
@@ -115,7 +115,7 @@ class Evaluations:
         return run
 
     async def _run(self, run: Run) -> None:
-        missed = forgiven = 0  # cases in a row: nobody's address is called on and on because somebody gave it
+        missed = forgiven = 0  # cases in a row: no address is called on and on just because somebody gave it
         try:
             for battle, case in run.cases.items():
                 async with self._invitations.turn(run.bot):
@@ -163,6 +163,6 @@ class Evaluations:
 
 
 def _plain(score: float) -> float:
-    """As people write it: 4, 10.83."""
+    """A score as people write it: 4, 10.83."""
     rounded = round(score, PRECISION)
     return int(rounded) if rounded == int(rounded) else rounded

@@ -1,11 +1,11 @@
-"""Bots that have joined the Arena: who waits for a match, who is invited to it, and who is away.
+"""Bots that have joined the Arena: waiting for a match, invited to one, or away.
 
 A bot that gave its address is present until its tournament is over, and invited
 to each match. Any other is present while its request to join is unanswered and
 while it plays: the answer is its match, and for the next it joins again.
 
 Each request to join is an attendance of its own, which succeeds the one before
-it. What these have in common is a guest: a name, perhaps an address, the request
+it. A guest is what these have in common: a name, perhaps an address, the request
 that is held and the last battle.
 """
 
@@ -43,7 +43,7 @@ class Join(Struct, frozen=True):
 
     name: str
     teamUrl: str | None = None  # where it is invited
-    token: str | None = None  # of an earlier answer, or one's own choice of 16 characters or more
+    token: str | None = None  # from an earlier answer, or the bot's own choice of 16 characters or more
     tournament: str | None = None  # None: the host finds a place
 
 
@@ -81,7 +81,7 @@ class Guests:
             self.host.guard.start_soon(self._send_away)
 
     async def _send_away(self) -> None:
-        """Forget whoever has been called to an open table for long enough, whether it has played or not."""
+        """Forget bots that have been called at an open table for long enough, whether or not they played."""
         try:
             while called := [guest for guest in self._guests.values() if guest.is_called_for_now]:
                 await trio.sleep_until(min(guest.until for guest in called))
@@ -95,7 +95,7 @@ class Guests:
             del self._guests[guest.where]
 
     def has_news_for(self, game: str, asked: Join) -> bool:
-        """Whether somebody joins again here who has not heard that nothing is left for it to play."""
+        """Whether a bot that joins again here has yet to hear that nothing is left for it to play."""
         try:
             where = (game, key(checked(asked.name)))
         except BadName:
@@ -128,10 +128,10 @@ class Guest:
         self.url: Url | None = None  # where it is invited
         self._guests = guests
         self._host = guests.host
-        self.attendance = self._attending(peer)  # of the last request that let it in; at first of its first
-        self._held: Exchange | None = None  # its request, which is answered with its next battle
-        self._battle: Battle | None = None  # its last
-        self.until = 0.0  # when it is invited no more from an open table
+        self.attendance = self._attending(peer)  # of the last request by which it came in, or of its first
+        self._held: Exchange | None = None  # its request to join, which is answered with its next battle
+        self._battle: Battle | None = None  # its last battle
+        self.until = 0.0  # when invitations from an open table end
 
     @property
     def _at_open_table(self) -> bool:
@@ -144,7 +144,7 @@ class Guest:
 
     @property
     def is_called_for_now(self) -> bool:
-        """It is invited to the matches of an open table, and its time there is not over."""
+        """Whether it is invited to the matches of an open table, and its time there is not over."""
         return self.url is not None and self._at_open_table and not self._has_been_here_long
 
     def knows(self, token: str | None) -> bool:
@@ -229,7 +229,7 @@ class Guest:
     def _begin(self, seat: Seat) -> None:
         reachable = self._held is not None or self.url is not None
         seconds = self._host.limits.start_seconds if reachable else GRACE
-        if self.url is None:  # else it may have to wake up
+        if self.url is None:  # otherwise it may have to wake up
             seconds = min(seconds, seat.early_grace)
         self._open(seat, self._next_battle()).expect(trio.current_time() + seconds)
         self._let_know()
@@ -247,7 +247,7 @@ class Guest:
         if battle is None or battle.seat is not seat:
             self._open(seat)
         elif battle.expected is not None and not battle.started:
-            battle.expect(battle.expected)  # coming back has set its clock going
+            battle.expect(battle.expected)  # coming back has started its clock
         self._let_know()
 
     def _open(self, seat: Seat, name: str | None = None) -> Battle:
@@ -282,7 +282,7 @@ class Guest:
             await battle.over.wait()
 
     def _acknowledge(self) -> None:
-        """The bot has asked for its battle, so it must have got the answer, and its token with it."""
+        """The bot has asked for its battle, so it must have received the answer, and its token with it."""
         visit = self.attendance.visit
         if visit is not None and self.url is None:
             visit.acknowledge()
@@ -293,7 +293,7 @@ class Guest:
         if battle is None or here.seat is not battle.seat:
             return
         if battle.over.is_set():
-            self._battle = None  # or they would keep each other; where a table may yet be flipped it goes on
+            self._battle = None  # or they would keep each other alive; it goes on if a table may be flipped
         here.ended()
         if self.url is None:
             self._wait_for_return()
@@ -313,7 +313,7 @@ class Guest:
             self._wait_for_return()
 
     def _wait_for_return(self) -> None:
-        """Nobody is there, until it joins again; at an open table nobody waits for that."""
+        """Be away until the bot joins again; at an open table nobody waits for that."""
         if not self._at_open_table:
             self.attendance.away()
         elif self.attendance.seat is None:
@@ -323,7 +323,7 @@ class Guest:
             self._guests.forget(self)
 
     def _give_way(self, why: str) -> None:
-        """Somebody has come with its token: itself, by another request, or from elsewhere."""
+        """Give way to a holder of the same token: the bot itself, by another request, or from elsewhere."""
         self._answer(refused(409, why))
         if not self.attendance.succeeded:
             self._guests.forget(self)

@@ -1,4 +1,4 @@
-"""How a bot is invited to its battle: the Arena tells it the battle's name, and then it has to come.
+"""Inviting bots to their battles: the Arena tells a bot the battle's name, and then it has to come.
 
 The only answer that counts is that the bot comes: the response to the invitation
 is ignored, and an address whose bot does not come is not called again. A bot plays
@@ -17,7 +17,7 @@ from server.net.outbound import Caller, Forbidden
 from server.protocols.arena.battle import Battle
 
 TRIES = 2
-PAUSE = 10.0  # seconds before the second
+PAUSE = 10.0  # seconds before the second try
 
 
 class Invitations:
@@ -26,10 +26,10 @@ class Invitations:
         self._turns: WeakValueDictionary[str, trio.Lock] = WeakValueDictionary()  # by the address
 
     async def checked(self, address: str, *path: str, from_here: bool) -> Url:
-        """What somebody gave as an address, with `path` after it; raises `HttpError` if not called.
+        """A given address, with `path` after it; raises `HttpError` if it may not be called.
 
-        `from_here` says that it was somebody on this machine. Whoever may have nobody called is told so
-        first, whatever the address is: any other answer would say something about it.
+        `from_here` says that the request came from this machine. A client for which nobody is called is
+        told so first, whatever the address is: any other answer would reveal something about it.
         """
         try:
             self._caller.permit(from_here)
@@ -45,7 +45,7 @@ class Invitations:
         return url
 
     def turn(self, url: Url) -> trio.Lock:
-        """Held by whoever has a battle with that bot."""
+        """The lock that is held during a battle with that bot."""
         lock = self._turns.get(url.text)
         if lock is None:
             lock = self._turns[url.text] = trio.Lock()

@@ -23,10 +23,10 @@ STREAM = (("Content-Type", "text/event-stream"), *PRIVATE, ("X-Accel-Buffering",
 
 
 class Command(Struct, frozen=True):
-    """What a bot does. Whatever else it sends is ignored."""
+    """What a bot does. Other fields that it sends are ignored."""
 
     action: str
-    position: str | UnsetType | None = UNSET  # some bots write that there is none as null
+    position: str | UnsetType | None = UNSET  # some bots write null where there is none
 
     def __post_init__(self) -> None:
         if self.position is None and self.action != FLIP:
@@ -39,7 +39,7 @@ def games() -> tuple[str, ...]:
 
 
 def expressible(game: Game[Any, Any]) -> bool:
-    """Whether bots can play it by commands, as far as its first moves show."""
+    """Whether bots can play a game by commands, as far as its first moves show."""
     first = (game.write(move) for move in game.opening({}).moves())
     return game.faults == "forfeit" and all(map(_is_command, first))
 
@@ -50,7 +50,7 @@ def written(message: Mapping[str, Any]) -> bytes:
 
 
 def refused_move(sent: Any) -> Mapping[str, Any]:
-    """What was no move, as if it were one, cut; bots of other protocols may have sent anything."""
+    """Something that was no move, shown as one and cut; bots of other protocols may have sent anything."""
     match sent:
         case {"action": str() as action, "position": str() as position}:
             return {"action": action[:SHOWN], "position": position[:SHOWN]}

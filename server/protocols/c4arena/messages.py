@@ -1,4 +1,4 @@
-"""The words of the c4-arena: what a bot may say and what it is told, as types, and why something is ignored.
+"""The words of the c4-arena: what bots may say and are told, as types, and the reasons to ignore something.
 
 Not here: what is said when (`server/protocols/c4arena/talk.py`).
 """
@@ -14,12 +14,12 @@ WAITING = "Waiting for match"
 UNKNOWN = "Unknown message type"
 NOT_YOUR_TURN = "Not your turn"
 INVALID = "Invalid move"
-# The same, in cases that the seed's clients never came to.
+# The same, in cases that the seed's clients never met.
 AGAINST = '"against" is the id of an opponent, or null'
 UNREADABLE = "Not a JSON message"
 TOO_LONG = "A message may have {} bytes"
 
-# Clients in use are told these again and again once an opponent has hung up, and are not cut off for it.
+# Clients in use get these again and again once an opponent has hung up, and are not cut off for it.
 OUT_OF_STEP = frozenset((ONLY_START, WAITING, NOT_YOUR_TURN))
 
 
@@ -41,9 +41,9 @@ class StateRequest(Struct, frozen=True, tag="state_request"):
 class State(Struct, frozen=True, tag="state", rename={"last_move": "last-move"}):
     turn: int  # 1 or 2; 0 when the match is over
     you: int
-    winner: int | UnsetType = UNSET  # 0 for a draw; there only when the match is over
+    winner: int | UnsetType = UNSET  # 0 for a draw; present only when the match is over
     moves: list[int] = []
-    last_move: int | UnsetType = UNSET  # there only if this state is the first to show it
+    last_move: int | UnsetType = UNSET  # present only if this state is the first to show it
     state: object = None
 
 
@@ -61,7 +61,7 @@ END, DISCONNECTED = b'{"type":"end"}', b'{"type":"disconnected"}'
 
 
 class Unreadable(ValueError):
-    """What a bot said is no JSON."""
+    """A bot's message is not JSON."""
 
 
 def read(message: bytes) -> Said | None:
@@ -75,7 +75,7 @@ def read(message: bytes) -> Said | None:
 
 
 def repeated(message: bytes, most: int) -> object:
-    """What an `ignored` repeats: the message, or how its text begins, if it is long or cannot be read."""
+    """What an `ignored` repeats: the message, or the beginning of one that is long or cannot be read."""
     if len(message) <= most:
         try:
             return decode(message)

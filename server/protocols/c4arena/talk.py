@@ -2,11 +2,11 @@
 
 A `C4Arena` is one bot's side of it, without I/O: messages in, messages out. A
 bot says `start`, plays one match, and may `start` again. Everybody is told the
-state after every move. Whatever cannot be done is answered with `ignored`, more
-and more slowly, because a client in use answers each `ignored` with a message that
-is ignored as well. A bot is cut off only for junk. A message that is merely out of
-step gets no answer if too many wait already, and a state that is asked for too
-often is told later, and once.
+state after every move. Messages that have no effect are answered with `ignored`,
+more and more slowly, because a client in use answers each `ignored` with a message
+that is ignored as well. A bot is cut off only for junk. A message that is merely
+out of step gets no answer if too many wait already, and a state that is asked for
+too often is told later, and once.
 
 `server/protocols/websocket.py` deals with framing, paths and limits of frames.
 """
@@ -85,15 +85,15 @@ class C4Arena:
         self._host = channel.host
         self._limits = channel.host.limits
         self._tarpit = Tarpit(self._say, channel.host.guard)
-        self._opponent: HousePlayer | None = None  # that came for this bot, and has not been dealt a seat
+        self._opponent: HousePlayer | None = None  # which came for this bot, and has not been dealt a seat
         self._junk = Bucket(self._limits.junk, trio.current_time())
         self._requests = Bucket(self._limits.messages, trio.current_time())
-        self._may_ask = False  # for the state: it was ignored, and a client in use asks after that
+        self._may_ask = False  # for the state: it was ignored, and a client in use then asks
 
     # What a transport calls
 
     def hear(self, message: bytes, at: float, fresh: bool = True) -> None:
-        """Take one message, which arrived at `at`. Never waits; whatever comes, the bot is told.
+        """Take one message, which arrived at `at`. Never waits; the bot always gets an answer in time.
 
         It is not `fresh` if it had been read already when the last position was told.
         """
@@ -112,7 +112,7 @@ class C4Arena:
         self._channel.hang_up(why)
 
     def _tournament_over(self, tournament: Held, fact: AnyFact) -> None:
-        """Hang up on a bot that waits: there will be no match for it. One that plays is told its end."""
+        """Hang up on a bot that waits: there will be no match for it. A bot that plays is told the end."""
         if self.attendance.state is states.State.IN:
             self._give_way(f"{tournament.record.name} is over")
 
@@ -125,11 +125,11 @@ class C4Arena:
     # While another process serves the bot
 
     def remembered(self) -> str | None:
-        """Nothing; but a bot whose answers are late stays until it has them."""
+        """Nothing to remember; but a bot whose answers are late, or whose opponent is to come, stays."""
         return None if self._tarpit.waiting or self._opponent is not None else ""
 
     def came_back(self, *, acknowledged: bool, over: bool) -> None:
-        """It has left with the end of its match."""
+        """The bot left with the end of its match."""
         self._tarpit.row = 0
         if over:
             self.attendance.ended()
@@ -156,7 +156,7 @@ class C4Arena:
         match said:
             case Move(move=move):
                 if not fresh:
-                    return NOT_YOUR_TURN  # it was not when this was said
+                    return NOT_YOUR_TURN  # it was not its turn when this was said
                 try:
                     seat.play(move, at)
                 except OutOfTurn:
@@ -221,16 +221,16 @@ class C4Arena:
                 self.attendance.asked += 1
                 self._tarpit.say(_told(seat, event), seat.to_move)
             case Refused():
-                pass  # whoever sent it was told
+                pass  # the sender was told
             case Ended():
                 self._end(seat, event)
             case Incident():
-                pass  # is older than these
+                pass  # the protocol is older than these
             case _:
                 assert_never(event)
 
     def _end(self, seat: Seat, ended: Ended) -> None:
-        """Say how it ended; then the bot has left, and may start again."""
+        """Say how the match ended; then the bot has left, and may start again."""
         match, index = seat.match, seat.index
         if ended.ending is Ending.PLAYED:
             self._tarpit.say(END)
@@ -244,7 +244,7 @@ class C4Arena:
         self.attendance.leave()
 
     def _show(self, seat: Seat, at: float) -> None:
-        """Tell the state to a bot that asks for it; one that asks all the time is told it later, and once."""
+        """Tell the state to a bot that asks for it; one that keeps asking is told it later, and once."""
         if self._tarpit.ends_with_a_view:
             self.attendance.unheard += 1
             return
@@ -273,7 +273,7 @@ class C4Arena:
 
 
 def wanted(message: bytes) -> Wanted | None:
-    """Where a bot wants to play that says this."""
+    """Where a bot that says this wants to play."""
     try:
         said = read(message)
     except Unreadable:
@@ -293,7 +293,7 @@ def _after(match: Match, event: Began | Moved) -> bytes:
     if isinstance(event, Began):
         return encode(_state(match, 0, 0))
     if match.verdict is not None and (result := match.result) and result.ending is Ending.PLAYED:
-        return encode(_state(match, 0, event.ply, event.move, _number(result.winner)))  # this move did it
+        return encode(_state(match, 0, event.ply, event.move, _number(result.winner)))  # this move ended it
     return encode(_state(match, 0, event.ply, event.move))
 
 

@@ -1,14 +1,14 @@
-"""A tarpit: answers that come later and later, for whoever gets the same one again and again.
+"""A tarpit: answers that come later and later, for a peer that keeps making the same mistake.
 
-A client in use answers whatever is refused with something that is refused as
-well, at full speed and for ever. The first two answers in a row are given at
-once, and then each takes twice as long as the one before, up to a second.
+A client in use answers each refusal with something that is refused as well, at full
+speed and for ever. The first two answers in a row are given at once, and then each
+takes twice as long as the one before, up to a second.
 
-Views and news keep the order. A *view* is what somebody asked to be shown: it comes
+Views and news keep the order. A *view* is a state that a bot asked for: it comes
 after the answers that wait, so that asking does not hurry them. *News* comes
-unasked and waits for nothing: the answers that wait are given before it, and
-the views that wait are dropped, because it says the same and more. So there is
-never a view of anything but the latest news.
+unasked and waits for nothing: the answers that wait are given before it, and the
+views that wait are dropped, because it says the same and more. So there is never a
+view of anything but the latest news.
 
 The caller decides how many answers may wait.
 """
@@ -22,7 +22,7 @@ from server.net.guard import Spawner
 from server.net.outbox import Say
 
 AT_ONCE = 2  # answers in a row
-FIRST, LONGEST = 0.1, 1.0  # seconds that the next one takes, and that any takes
+FIRST, LONGEST = 0.1, 1.0  # seconds for the next answer, and at most for any
 
 
 class Late(NamedTuple):
@@ -42,16 +42,16 @@ class Tarpit:
         self._say = say
         self._spawner = spawner
         self._late: deque[Late] = deque()
-        self._awaited = False  # there is a task …
+        self._awaited = False  # whether there is a task …
         self._alarm: trio.CancelScope | None = None  # … and this ends its sleep
 
     @property
     def ends_with_a_view(self) -> bool:
-        """The last that waits is a view: whoever asks for another one will have it with that."""
+        """Whether the last that waits is a view, which will serve a peer that asks for another one."""
         return bool(self._late) and self._late[-1].is_view
 
     def say(self, news: bytes, urgent: bool = True) -> None:
-        """Say it now."""
+        """Send news now."""
         while self._late:
             late = self._next()
             if not late.is_view:
@@ -59,19 +59,19 @@ class Tarpit:
         self._say(news, urgent)
 
     def answer(self, message: bytes) -> None:
-        """Say it in its time."""
+        """Send an answer in its time."""
         self.row += 1
         self._say_later(message, _delay(self.row), False)
 
     def show(self, view: bytes, delay: float = 0.0) -> None:
-        """Say it so many seconds after all that waits."""
+        """Send a view so many seconds after all that waits."""
         self._say_later(view, delay, True)
 
     def stop(self) -> None:
-        """There is nobody to be told any more."""
+        """Stop: there is nobody to tell any more."""
         self._late.clear()
         self.waiting = 0
-        self._say = _nobody  # or the dialect and this would keep each other
+        self._say = _nobody  # or the dialect and this would keep each other alive
         if self._alarm is not None:
             self._alarm.cancel()
 
@@ -87,7 +87,7 @@ class Tarpit:
             self._awaited = True
             self._spawner.start_soon(self._wait)
         elif len(self._late) == 1 and self._alarm is not None:
-            self._alarm.deadline = due  # what it slept for was said early
+            self._alarm.deadline = due  # the message for which it slept was sent early
 
     def _next(self) -> Late:
         late = self._late.popleft()
@@ -109,7 +109,7 @@ def _nobody(message: bytes, urgent: bool) -> None:
 
 
 def _delay(row: int) -> float:
-    """Seconds that the last answer of so many in a row takes."""
+    """Seconds until the last of so many answers in a row."""
     if row <= AT_ONCE:
         return 0.0
     return min(FIRST * 2 ** min(row - AT_ONCE - 1, 10), LONGEST)

@@ -1,9 +1,9 @@
-"""Who is here: the attendance of one bot, whatever dialect it speaks.
+"""Attendance: whether one bot is here, whatever dialect it speaks.
 
 The states it can be in, and what may happen in each, are the table in
 `states.py`. Nothing here reads, writes or formats a byte: a dialect is called
-back when its bot has been admitted, refused, dealt a seat or replaced, and puts
-that into its own words.
+back when its bot has been admitted, refused, dealt a seat or replaced, and says
+so in its own words.
 
 A dialect keeps no flag of its own for any of this: it asks `state`, `visit` and
 `seat`.
@@ -99,19 +99,19 @@ class Attendance:
         `dealt` is called with a seat before `tell` hears of its match, `resumed` with one whose match has
         begun before it came, perhaps before the host was started: after that, `tell` hears what is new.
         Without it, `tell` hears everything again.
-        `replaced` is called with the reason, before all is let go of; `tournament_over` from within the
-        scheduler, so it must not fail. `taken_out` is called with the reason why nothing more is dealt to a
-        bot by its tournament, as soon as it plays no match there: the dialect ends the attendance.
+        `replaced` is called with the reason, before everything is let go of; `tournament_over` from within
+        the scheduler, so it must not fail. `taken_out` is called with the reason why its tournament deals
+        nothing more to a bot, as soon as it plays no match there: the dialect then ends the attendance.
         """
         self.state = State.SILENT
         self.peer = peer
         self.asked = 0  # how many questions this bot has been asked
-        self.unheard = 0  # how many of its messages were passed over in silence
+        self.unheard = 0  # how many of its messages were ignored in silence
         self.budget = TalkBudget(host.limits, trio.current_time())
         self.visit: Visit | None = None
         self.seat: Seat | None = None
         self.tape = NO_TAPE  # of its match
-        self.connection: Passing | None = None  # over which its bot may be passed on
+        self.connection: Passing | None = None  # the connection over which its bot may be passed on
         self._host = host
         self._tell = tell
         self._dealt = dealt or _nobody
@@ -120,10 +120,10 @@ class Attendance:
         self._tournament_over = tournament_over or _no_news
         self._taken_out = taken_out or _silence
         self._follower: Follower | None = None
-        self._early: list[tuple[bytes, float]] = []  # what came while it was arriving
+        self._early: list[tuple[bytes, float]] = []  # messages that came while it was arriving
         self._stop_waiting: Callable[[], None] = _nothing
-        self._successor: Attendance | None = None  # of the same bot, which is arriving
-        self._grace = GRACE  # seconds of its match that the bot may yet be away
+        self._successor: Attendance | None = None  # the same bot's next attendance, which is arriving
+        self._grace = GRACE  # seconds for which the bot may still be away in its match
         self._away_since = 0.0
 
     @property
@@ -132,12 +132,12 @@ class Attendance:
 
     @property
     def current(self) -> bool:
-        """The bot is here: it has not hung up, and nobody else has come in its place."""
+        """Whether the bot is here: it has not hung up, and nobody else has come in its place."""
         return self.visit is not None and self.visit.current
 
     @property
     def succeeded(self) -> bool:
-        """The same bot is arriving anew, in the place of this."""
+        """Whether the same bot is arriving anew, to replace this attendance."""
         return self._successor is not None
 
     @property
@@ -163,10 +163,10 @@ class Attendance:
         early: Callable[[bytes, float], None] = lambda message, at: None,
         **wishes: Unpack[Wishes],
     ) -> None:
-        """Have the host decide, which takes a moment; then one of the callbacks is called, unless it is over.
+        """Have the host decide, which takes a moment; then call one of the callbacks, unless it is over.
 
-        `admitted` comes right after `authenticated`, which tells the channel that it carries no stranger any
-        more. What was put off meanwhile is given to `early`, message by message.
+        `admitted` comes right after `authenticated`, which tells the channel that it no longer carries a
+        stranger. Messages that were put off meanwhile are given to `early`, one by one.
         """
         self.happens(Happening.CAME)
         come = partial(self._come, name, game, authenticated, admitted, refused, early, wishes)
@@ -203,7 +203,7 @@ class Attendance:
     async def arrive(
         self, name: str, game: str, *, succeeds: "Attendance | None" = None, **wishes: Unpack[Wishes]
     ) -> Visit | None:
-        """The same for a caller that waits; raises `Unwelcome`. None: it was over before that was decided.
+        """Like `come`, for a caller that waits; raises `Unwelcome`. None: it was over before the decision.
 
         When the bot has been told, call `take_place`. A bot without a connection comes anew with each
         request: this one `succeeds` the one before, which attends until the bot has been admitted.
@@ -247,15 +247,15 @@ class Attendance:
         visit.player.dealt, visit.player.taken_out = self.take_seat, self._see_whether_out
         visit.player.connection = self.connection
         self._stop_waiting = when_over(self._host, visit.player.place or "", self._hear_the_end)
-        self._see_whether_out()  # while it was on its way
+        self._see_whether_out()  # it may have been taken out while it was on its way
 
     def sit_in(self, visit: Visit) -> None:
-        """Another process has let the bot in, which plays one match here."""
+        """Take in a bot that another process has let in, and that plays one match here."""
         self.happens(Happening.CAME)
         self._admit(visit)
 
     def await_return(self, visit: Visit) -> None:
-        """The bot was playing when the host stopped, and may come back to the seat that is held for it."""
+        """Await a bot that was playing when the host stopped: its seat is held for it."""
         self.happens(Happening.CAME)
         self._admit(visit)
         self.take_place()
@@ -268,7 +268,7 @@ class Attendance:
             self.take_seat(seat, back=True)
 
     def put_off(self, message: bytes, at: float) -> bool:
-        """Keep what the bot says while it arrives, until that is decided; False if it is too much."""
+        """Keep what the bot says while it is arriving; False if it is too much."""
         if len(self._early) >= self._host.limits.early_messages:
             return False
         self._early.append((message, at))
@@ -296,7 +296,7 @@ class Attendance:
             self._follower = seat.follow(self._tell, start)
 
     def go_on(self, seat: Seat, start: int) -> None:
-        """The match that another process has played is here now: `tell` hears what is new from `start` on."""
+        """Go on here with a match that another process played: `tell` hears new events from `start` on."""
         self.seat = seat
         if seat.to_move and start:
             self.ask()
@@ -304,7 +304,7 @@ class Attendance:
             self._follower = seat.follow(self._tell, start)
 
     def _go_back(self) -> None:
-        """The match to which the bot came back is here now."""
+        """Go back to the match to which the bot came, which is here now."""
         seat = None if self.visit is None else self.visit.player.seat
         if seat is None or self.state is not State.PLAYING:
             return
@@ -320,9 +320,9 @@ class Attendance:
         self.budget.asked()
 
     def away(self) -> None:
-        """Nobody is there. In the middle of a match the clock waits, for what is left of the grace.
+        """The bot is away. In the middle of a match the clock waits, for the rest of the grace.
 
-        Without a match, none is dealt to the bot until it comes anew, but for one that is on its way.
+        Without a match, none is dealt to the bot until it comes anew, except one that is on its way.
         """
         self.happens(Happening.HUNG_UP)
         self._log("crashed" if self._on_its_turn else "away")
@@ -333,7 +333,7 @@ class Attendance:
             self.visit.leave()
 
     def back(self) -> None:
-        """Somebody is there again. The grace is for the whole match: hanging up must not gain time."""
+        """The bot is there again. The grace is for the whole match: hanging up must not gain time."""
         if (seat := self.seat) is None:
             raise Impossible("a bot without a seat has nothing to come back to: it comes anew")
         self.happens(Happening.CAME_BACK)
@@ -345,7 +345,7 @@ class Attendance:
         seat.here()
 
     def silent(self) -> None:
-        """Nothing has been heard of the bot, which may be gone: nothing is dealt to it until it is heard."""
+        """The bot has been silent and may be gone: nothing is dealt to it until it is heard."""
         if self.visit is not None and (self.seat is None or self.seat.match.verdict is not None):
             self.visit.player.away()
 
@@ -359,13 +359,13 @@ class Attendance:
         if self.state in (State.PLAYING, State.AWAY):
             self.happens(Happening.ENDED)
         if self._follower is not None:
-            self._follower.stop()  # or it and the log would keep each other, and all positions of the match
+            self._follower.stop()  # or it, the log and all positions of the match would stay alive
         self.seat = self._follower = None
         self.tape = NO_TAPE
         self._see_whether_out()
 
     def failed(self, error: Exception) -> None:
-        """Serving the bot has raised this. If the fault is ours, nobody loses the match that it plays.
+        """Serving the bot has raised `error`. If the fault is ours, nobody loses the match that it plays.
 
         A bot that can come back does so when a link between hosts is lost, and goes on.
         """
@@ -387,15 +387,15 @@ class Attendance:
             self._let_go(for_good)
 
     def note_cut(self, why: str) -> None:
-        """Keep with the match that we hang up because of what the bot has done.
+        """Note in the match that the host hangs up because of what the bot has done.
 
-        A host that stops hangs up on everybody, whatever they have done.
+        A host that stops hangs up on everybody, so then this notes nothing.
         """
         if self.seat is not None and not self.over and not self._host.draining:
             self.seat.cut_off(why)
 
     def hang_up(self, why: Happening = Happening.CUT) -> None:
-        """Nothing more is heard or said. What the bot holds is let go of when its connection is lost."""
+        """Hear and say nothing more. The bot's place is let go of when its connection is lost."""
         self.happens(why)
         if self._follower is not None:
             self._follower.stop()
@@ -408,7 +408,7 @@ class Attendance:
         self._let_go(for_good)
 
     def hand_back(self) -> None:
-        """The bot goes back to where it was let in."""
+        """Hand the bot back to the process that let it in."""
         self.happens(Happening.LOST)
         self._let_go(for_good=False)
 
@@ -421,16 +421,16 @@ class Attendance:
         self.seat = self._follower = None
         self.tape = NO_TAPE
         if visit is not None:
-            if visit.player.dealt == self.take_seat:  # else somebody has come in its place
+            if visit.player.dealt == self.take_seat:  # otherwise another connection has come in its place
                 visit.player.dealt, visit.player.taken_out = _nobody, _nothing
                 visit.player.connection = None
             visit.leave(for_good=for_good)
-        if self.over:  # nothing is told any more: dialect and attendance would keep each other
+        if self.over:  # nothing is told any more, and dialect and attendance would keep each other alive
             self._tell, self._dealt, self._resumed = None, _nobody, None
             self._replaced, self._tournament_over, self._taken_out = _silence, _no_news, _silence
 
     def _give_way(self, why: str) -> None:
-        """Somebody with the same token has taken over."""
+        """Another connection with the same token has taken over."""
         self._replaced(why)
         if self._successor is None:
             if not self.over:
@@ -448,7 +448,7 @@ class Attendance:
         )
 
     def _log(self, event: str, **more: str) -> None:
-        if self.visit is not None and self.visit.player.place:  # else whoever has let it in says so
+        if self.visit is not None and self.visit.player.place:  # otherwise the process that let it in says so
             player = self.visit.player
             match = {} if self.seat is None else {"match": self.seat.match.name}
             log.info(event, peer=self.peer, player=player.name, tournament=player.place, **match, **more)
@@ -459,12 +459,12 @@ class Attendance:
             self._tournament_over(tournament, fact)
 
     def _see_whether_out(self) -> None:
-        """Have the bot told, if it waits for what cannot come: its organiser has taken it out."""
+        """Have the bot told if it waits in vain, because an organiser has taken it out."""
         if self._why_out() is not None:
             self._host.guard.start_soon(self._hear_why_out)
 
     async def _hear_why_out(self) -> None:
-        """By now the dialect has done all that it does when a match ends."""
+        """Tell the bot why it is out, after the dialect has done all that it does when a match ends."""
         if self.state in (State.IN, State.AWAY) and (why := self._why_out()) is not None:
             self.happens(Happening.TAKEN_OUT)
             self._taken_out(str(why))
@@ -491,4 +491,4 @@ def _no_news(tournament: Held, fact: AnyFact) -> None:
 
 
 def _nobody(seat: Seat) -> None:
-    """Takes a player's seats while no connection holds it: the next connection looks for the seat."""
+    """Takes seats of a player that no connection holds: the next connection looks for the seat."""

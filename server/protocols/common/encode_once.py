@@ -1,4 +1,4 @@
-"""Encodes once what several bots are told in the same words.
+"""Encoding once what several bots are told in the same words.
 
 Only the last message is remembered. That is enough, because all who are told of an
 event are told one right after the other.
@@ -16,7 +16,7 @@ class Once:
         self._words = b""
 
     def __call__(self, subject: object, words: Callable[[Unpack[Ts]], bytes], *of: *Ts) -> bytes:
-        """`words(*of)`, or what that was the last time if the subject is the same."""
+        """`words(*of)`, or its last result if the subject is the same."""
         if subject is not self._subject:
             self._words = words(*of)
             self._subject = subject

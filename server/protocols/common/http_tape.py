@@ -3,7 +3,7 @@
     POST /tic-tac-toe/play/3f0e… {"action":"putSymbol","position":"b2"}
     200 X-Turn-Token: 5aac… {"lines":[],"hexagons":[],…
 
-Headers that say how something is to be read, and not what it says, are left out.
+Headers about how to read a message, and not about what it says, are left out.
 Addresses and tokens that nobody else knows are cut before they are kept.
 """
 
@@ -17,7 +17,7 @@ LINES = 1024  # beginnings of requests that are remembered: a bot sends the same
 
 
 def requested(request: Request, secret: str) -> bytes:
-    """A request, in whose address or headers is `secret`."""
+    """A request with `secret` in its address or headers."""
     path, body = request.path, request.body
     line = _line(request.method, path, secret if secret in path else "")
     if request.query:

@@ -13,7 +13,7 @@ class TalkBudget:
     def __init__(self, limits: Limits, now: float) -> None:
         self._limits = limits
         self._since = now
-        self._messages: Bucket | None = None  # made when needed, as the other is: most bots only answer
+        self._messages: Bucket | None = None  # made when needed, like the other: most bots only answer
         self._junk: Bucket | None = None
         self._junk_left = limits.junk_total
         self._owed = False
@@ -32,7 +32,7 @@ class TalkBudget:
         return self._messages.take(at)
 
     def junk(self, at: float) -> bool:
-        """The same for a message that could not be read, or came out of turn."""
+        """Whether one more message that cannot be read, or comes out of turn, is within the budget."""
         self._junk_left -= 1
         if self._junk is None:
             self._junk = Bucket(self._limits.junk, self._since)

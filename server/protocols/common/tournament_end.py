@@ -1,4 +1,4 @@
-"""Tells bots that their tournament is over, when they have nothing left to wait for.
+"""Telling bots that their tournament is over, when they have nothing left to wait for.
 
 A host tells its listeners of every fact of every tournament; here each waits
 for one, so that a thousand bots do not hear of a thousand others' matches.
@@ -16,7 +16,7 @@ from tournament.facts import AnyFact, State, Turned
 def when_over(host: Host, tournament: str, tell: Told) -> Callable[[], None]:
     """Have `tell` called when that tournament is over; returns how to stop waiting.
 
-    It is called with the fact that says so, from within the scheduler: it must not fail.
+    `tell` is called with the fact that says so, from within the scheduler: it must not fail.
     """
     if tournament.startswith(OPEN):
         return _nothing
@@ -48,4 +48,4 @@ class TournamentEnds:
 
 
 def _nothing() -> None:
-    """An open table is never over."""
+    """Stops nothing: an open table is never over."""

@@ -3,12 +3,12 @@
 A bot has no connection of its own. It is there while a request of it is held,
 and while it is its turn: then its clock runs, from the moment that the answer
 was sent. When a held request is hung up, the bot is away until it makes the same
-request again; `Attendance` knows whether it is away, and how long it may be.
+request again; `Attendance` knows whether the bot is away, and how long it may be.
 
-With a move it sends a token that it was given for that one turn (`tokens.py`). A
+With a move it sends the token that it was given for that one turn (`tokens.py`). A
 request with any other token has no effect. A bot that was playing when the host
-stopped is away. It makes its last request again, or the next one; either has a token
-that says what it knows.
+stopped is away. It repeats its last request, or makes the next one; either has a
+token that says what it knows.
 """
 
 from collections.abc import Callable
@@ -44,15 +44,15 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 def plain(status: int, sentence: str, *headers: tuple[str, str]) -> Response:
-    """What is wrong, in words and nothing else."""
+    """An error response: a sentence and nothing else."""
     return Response(status, PLAIN + headers, sentence.encode())
 
 
 class Bot(Guest):
-    """From a join to the end of the match that it led to.
+    """A bot, from a join to the end of the match to which it led.
 
-    `tokens` says whose each token is; `done` is called when there is nothing more to
-    come but the same answers to the same requests.
+    `tokens` has the bot of each token; `done` is called when nothing more can come but the same
+    answers to the same requests.
     """
 
     def __init__(
@@ -81,20 +81,20 @@ class Bot(Guest):
         self._tokens = tokens
         self._host = host
         self._done = done
-        self._tape = NO_TAPE  # of its match, also after the end: what comes late belongs there as well
-        self._token: str | None = None  # of the turn that it has
-        self._held: Exchange | None = None  # the request that is to be answered
+        self._tape = NO_TAPE  # of its match, even after the end: late requests belong there as well
+        self._token: str | None = None  # of its present turn
+        self._held: Exchange | None = None  # the request that has to be answered
         self._request = ("", b"")  # token and body of the last one; the join has none
-        self._since: int | None = None  # the ply at which that began; None: it was the join, and knew nothing
-        self._answer: Response | None = None  # to it
-        self._known: Known | None = None  # by the request that it came back with, until that is settled
+        self._since: int | None = None  # the ply at which that request came; None: it was the join
+        self._answer: Response | None = None  # the answer to it
+        self._known: Known | None = None  # by the request with which it came back, until that is settled
         self._violation = ""
-        self._ending = ""  # how it ended, in words
-        self._last_answer: Response | None = None  # after the end: to whoever was not told of it
+        self._ending = ""  # how the match ended, in words
+        self._last_answer: Response | None = None  # after the end, for a bot that was not told of it
 
     @property
     def led(self) -> bool:
-        """Whether its tournament deals its match, whatever is played at this gate."""
+        """Whether its tournament deals its match, even if something else is played at this gate."""
         visit = self.attendance.visit
         return visit is not None and not (visit.player.place or "").startswith(OPEN)
 
@@ -104,17 +104,17 @@ class Bot(Guest):
 
     @property
     def away(self) -> bool:
-        """It has hung up, and may come back."""
+        """Whether it has hung up, and may come back."""
         return self.attendance.state is State.AWAY
 
     @property
     def home(self) -> Gate | None:
-        """The game that somebody made, if it plays one."""
+        """The gate of a game that somebody made, if it plays one."""
         return self._came_to if self._came_to.fixed and not self.led else None
 
     @property
     def has_played(self) -> bool:
-        """It has tokens, and may come with one once more."""
+        """Whether it has tokens, and may come once more with one."""
         return bool(self._token or self._request[0])
 
     @property
@@ -126,18 +126,18 @@ class Bot(Guest):
         return gate in (self.gate, self.home)
 
     def join(self, exchange: Exchange, visit: Visit) -> None:
-        """It is in. Answer when it is to move for the first time."""
+        """Take a bot in; its join is answered when it has to move for the first time."""
         self.gate.enter(self, visit.player)
         exchange.authenticated()
         self._hold(exchange)
 
     def await_return(self, visit: Visit) -> None:
-        """It was playing when the host stopped."""
+        """Await a bot that was playing when the host stopped."""
         self.gate.enter(self, visit.player)
         self.attendance.await_return(visit)
 
     def is_awaited_with(self, token: str) -> bool:
-        """Whether it has not been heard since the host was started again, and was given this before."""
+        """Whether it has not been heard since the host's restart, and was given this token before."""
         seat = self.attendance.seat
         awaited = seat is not None and seat.match.awaits_return(seat.index)
         return awaited and self._own.known(token) is not None
@@ -157,7 +157,7 @@ class Bot(Guest):
         self._come_back(exchange)
 
     def join_again(self, exchange: Exchange, gate: Gate) -> None:
-        """It was away, and knows nothing any more: tell it everything, from now on at this gate."""
+        """Let a bot that was away and knows nothing any more go on at this gate, and tell it everything."""
         player = self.gate.leave(self)
         self.gate = gate
         gate.enter(self, player)
@@ -185,22 +185,22 @@ class Bot(Guest):
             self._come_back(exchange)
 
     def failed(self, exchange: Exchange, error: Exception) -> None:
-        """Serving this request of it has raised that: if the fault is ours, its match is void."""
+        """Serving a request of it has raised `error`: if the fault is ours, its match is void."""
         if self._held is exchange:
-            self._held = None  # it is answered with that
+            self._held = None  # it is answered with the error
         self.attendance.failed(error)
         if self.attendance.state is State.IN:
             self._leave()
 
     def forget(self) -> None:
-        """Forget its tokens: whatever it asks now comes too late."""
+        """Forget its tokens: its requests come too late from now on."""
         for used in (self._request[0], self._token or ""):
             self._tokens.pop(used, None)
 
     # What it says
 
     def _move(self, exchange: Exchange, token: str, at: float | None = None) -> None:
-        """Play what a request says; it counts as having come at that time, if that is not when it arrived."""
+        """Play what a request says, which counts as having come `at` that time, or when it arrived."""
         seat, body = self.attendance.seat, exchange.request.body
         if seat is None:
             self._respond(exchange, self._last_answer or plain(410, self._ending))
@@ -210,7 +210,7 @@ class Bot(Guest):
         except (MsgspecError, UnicodeDecodeError, RecursionError) as error:
             self._respond(exchange, plain(400, f"a move is JSON, and this is not: {error}"))
             return
-        seat.expect_open()  # before anything is noted: whoever is told no may make the same request again
+        seat.expect_open()  # before anything is noted, so that a refused bot can make the same request again
         self._tokens.pop(self._request[0], None)
         self._request, self._since, self._answer = (token, body), seat.match.ply, None
         self._token = None
@@ -218,7 +218,7 @@ class Bot(Guest):
         try:
             seat.play(sent, at or exchange.request.arrived)
         except OutOfTurn:
-            pass  # it came too late: the end is about to be told
+            pass  # the move came too late: the end is about to be told
         except Illegal as illegal:
             log.info("refused", match=seat.match.name, player=self.name, why=str(illegal))
 
@@ -268,7 +268,7 @@ class Bot(Guest):
         self.gate.begin(seat.match)
 
     def _ask(self) -> None:
-        """Say that it is its turn, if that is so and it can be told."""
+        """Tell the bot that it is its turn, if that is so and it can be told."""
         seat = self.attendance.seat
         if seat is not None and seat.to_move and self._held is not None and not self._has_to_move(seat):
             self._token = token = self._own.token(seat.match.moves)
@@ -277,11 +277,11 @@ class Bot(Guest):
             self._reply(Response(200, JSON, encode(self._news(seat.match, self._since)), ((TURN, token),)))
 
     def _has_to_move(self, seat: Seat) -> bool:
-        """Whether its turn is settled by the request that it came back with after a restart.
+        """Whether the request with which it came back after a restart settles its turn.
 
-        If it was given that token for this turn, the request is its move, of which the host has lost trace.
-        If for an earlier turn, that move was kept. Otherwise it knows moves that were not kept, and that
-        nobody has made again.
+        If the token was for this turn, the request is the bot's move, which the host has lost. If it was
+        for an earlier turn, that move was kept. Otherwise the bot knows moves that were not kept and have
+        not been made again.
         """
         match, known, held, token = seat.match, self._known, self._held, self._request[0]
         self._known = None
@@ -314,7 +314,7 @@ class Bot(Guest):
         self._leave()
 
     def _give_way(self, why: str) -> None:
-        """Somebody has come with the token that the organiser has bound the name to."""
+        """Another bot has come with the token to which an organiser bound the name."""
         self._ending = why
         self._last_answer = plain(410, why)
         self._reply(self._last_answer)
@@ -323,13 +323,13 @@ class Bot(Guest):
         self._done(self)
 
     def _dismiss(self, why: str) -> None:
-        """There will be no match, if it still waits for one that the tournament would have dealt."""
+        """Dismiss a bot that still waits for a match from its tournament: there will be none."""
         if self.attendance.state is State.IN:
             self._reply(plain(410, why))
             self._leave()
 
     def _news(self, match: Match, since: int | None) -> object:
-        if since is None or since > match.ply:  # a bot may know what was not kept
+        if since is None or since > match.ply:  # a bot may know moves that were not kept
             return whole(*standing(match))
         return delta(match, since)
 
@@ -350,7 +350,7 @@ class Bot(Guest):
 
 
 def _is_move(body: bytes, match: Match, ply: int) -> bool:
-    """Whether a request says the move that was made at that ply."""
+    """Whether a request has the move that was made at that ply."""
     try:
         move = match.game.read(decode(body), match.positions[ply])
     except (MsgspecError, UnicodeDecodeError, RecursionError, Illegal):

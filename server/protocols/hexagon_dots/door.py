@@ -1,4 +1,4 @@
-"""Hexagon Dots over HTTP, as its players know it: games have addresses, and requests are held.
+"""The door for Hexagon Dots over HTTP: games have addresses, and requests are held.
 
 `POST /` makes a game, `POST <game>/players` joins it, `POST <game>/moves` plays;
 an answer comes when it is the bot's turn. `GET /match` finds a game, `GET /` and
@@ -10,7 +10,7 @@ table; a name may play several of those at once. At an address from `GET /match`
 the host deals the match to a bot whose name nobody shares. A bot whose name a
 tournament awaits, or may take, is led there from any address.
 
-`bot.py` has what a bot is told, and `gate.py` what anybody sees of a game;
+`bot.py` has what a bot is told, and `gate.py` what others see of a game;
 `docs/protocols/hexagon-dots.md` is the page for authors.
 """
 
@@ -40,7 +40,7 @@ from server.protocols.hexagon_dots.gate import Gate, Guest
 from server.protocols.hexagon_dots.messages import FOUND, Joiner, Wanted
 
 DOOR = "hexagon-dots"
-MADE, FOUND_BY_HOST = "made", "found"  # a game's address, in a way back: by whom the match is arranged
+MADE, FOUND_BY_HOST = "made", "found"  # kinds of addresses in a way back, by who arranges the match
 FRESH = 60.0  # seconds for which a game that somebody made is offered before anybody has joined it
 SIZES = 512  # boards that are known to be valid: more than there are
 
@@ -65,11 +65,11 @@ class HexagonDots:
         self._game = game
         self._in_order = lru_cache(SIZES)(self._check)
         self._gates: dict[str, Gate] = {}  # by path, in the order of their making
-        self._idle: dict[Gate, None] = {}  # those that nobody needs
-        self._strange: set[Gate] = set()  # of whose addresses no host has told, and where nobody has joined
-        self._bots: dict[str, list[Bot]] = {}  # that wait or play, by the key of their name
+        self._idle: dict[Gate, None] = {}  # gates that nobody needs
+        self._strange: set[Gate] = set()  # gates that no host has told of and where nobody has joined
+        self._bots: dict[str, list[Bot]] = {}  # bots that wait or play, by the key of their name
         self._tokens: dict[str, Bot] = {}
-        self._done: deque[Bot] = deque()  # whose last requests can still be made again
+        self._done: deque[Bot] = deque()  # bots whose last requests can still be repeated
         self._elsewhere: Mapping[str, Mapping[str, Action]] = {
             "/": {"GET": self._overview, "POST": self._create},
             "/match": {"GET": self._find},
@@ -114,7 +114,7 @@ class HexagonDots:
         return self._elsewhere.get(path)
 
     def leads(self, request: Request) -> Iterable[Led | str]:
-        """Games are made where the open table is. Whoever plays in a tournament is led to that."""
+        """Where a request leads: games are made at the open table's host, entrants go to their own."""
         table = Led("anybody", self._game.name, OPEN + self._game.name)
         path, _, what = request.path.rpartition("/")
         if what == "moves":
@@ -128,7 +128,7 @@ class HexagonDots:
         return (table,)
 
     def _opened_elsewhere(self, path: str) -> Gate | None:
-        """A game's address that another host has made, and a bot brings along whose tournament is here."""
+        """The gate of an address made by another host, for a bot whose tournament is held here."""
         if not self._host.shares or not AT.fullmatch(path):
             return None
         self._make_room()
@@ -138,7 +138,7 @@ class HexagonDots:
         return gate
 
     def _is_nowhere(self, gate: Gate, name: str) -> bool:
-        """Whether nobody has told of that address, nor does a tournament lead from it."""
+        """Whether no host has told of a gate's address, and no tournament leads a bot from it."""
         return gate in self._strange and self._host.placing.tournament_for(name, self._game.name) is None
 
     def _forget(self, gate: Gate) -> None:
@@ -159,11 +159,11 @@ class HexagonDots:
             self._locate(exchange, self._make(msgspec.to_builtins(wanted), fixed=True))
 
     def _check(self, rows: int, cols: int) -> None:
-        """Raise `BadOption` for a board that cannot be. Building the largest takes 30 ms: once is enough."""
+        """Raise `BadOption` for an impossible board. Cached: building the largest takes 30 ms."""
         self._game.opening({"rows": rows, "cols": cols})
 
     def _find(self, exchange: Exchange) -> None:
-        """Somebody who waits is first; then what was made just now; else the host finds an opponent."""
+        """Find a game: one where somebody waits, else one made just now, else one that the host deals."""
         if self._is_stopping(exchange):
             return
         now, free = trio.current_time(), [gate for gate in self._gates.values() if gate.open]
@@ -181,7 +181,7 @@ class HexagonDots:
         exchange.respond(json_response(200, {"games": games}))
 
     def _overview(self, exchange: Exchange) -> None:
-        """For the viewer of 2011, which looks here twice a second for games that have begun."""
+        """The overview for the viewer of 2011, which looks twice a second for games that have begun."""
         games = [gate.outline() for gate in self._gates.values() if not gate.over]
         kept_nowhere = ("Cache-Control", "no-store")  # a browser gets another answer at this address
         exchange.respond(json_response(200, games, kept_nowhere))
@@ -190,7 +190,7 @@ class HexagonDots:
         exchange.respond(Response(200, JSON, gate.game()))
 
     def _is_stopping(self, exchange: Exchange) -> bool:
-        """Whether nobody can come any more, which is the answer then."""
+        """Whether nobody can come any more; if so, answer that."""
         if self._host.draining:
             exchange.respond(plain(503, STOPPING))
         return self._host.draining
@@ -199,7 +199,7 @@ class HexagonDots:
         exchange.respond(Response(201, own=(("Location", gate.path),)))
 
     def _make(self, options: Mapping[str, Any], fixed: bool) -> Gate:
-        """A new address."""
+        """Make a gate with a new address."""
         self._make_room()
         path = f"/g/{secrets.token_hex(4)}"
         while path in self._gates:
@@ -208,7 +208,7 @@ class HexagonDots:
         return self._open(path, options, fixed)
 
     def _make_room(self) -> None:
-        """If there are too many addresses that nobody needs, the oldest of these go."""
+        """Drop the oldest gates that nobody needs, if there are too many of these."""
         while len(self._idle) >= self._host.limits.games:
             oldest = next(gate for gate in self._gates.values() if gate in self._idle)
             self._forget(oldest)
@@ -245,7 +245,7 @@ class HexagonDots:
         return None
 
     def _coming_back(self, gate: Gate, name: str) -> Bot | None:
-        """A bot that hung up and goes on with its match. Games that somebody made are not exchanged."""
+        """A bot that hung up and goes on with its match; not from another game that somebody made."""
         away = [bot for bot in self._bots.get(key(name), ()) if bot.away]
         here = next((bot for bot in away if bot.is_at(gate)), None)
         return here or next((bot for bot in away if bot.home is None or not gate.fixed), None)
@@ -275,12 +275,12 @@ class HexagonDots:
             exchange.respond(_twice(name))
             return
         self._strange.discard(gate)
-        self._gates[gate.path] = gate  # it may have been dropped meanwhile, as nobody was there
+        self._gates[gate.path] = gate  # it may have been dropped meanwhile, when nobody was there
         self._bots.setdefault(key(name), []).append(bot)
         _serve(bot, exchange, partial(self._enter, bot), visit)
 
     def _enter(self, bot: Bot, exchange: Exchange, visit: Visit) -> None:
-        """Let a bot wait for its match; the second of two whom somebody's game awaits begins it."""
+        """Let a bot wait for its match; the second bot at a game that somebody made begins it."""
         gate, player = bot.gate, visit.player
         bot.join(exchange, visit)
         player.way_back = way_back(DOOR, f"{gate.path} {MADE if gate.fixed else FOUND_BY_HOST} {bot.secret}")
@@ -317,7 +317,7 @@ class HexagonDots:
         bot.await_return(self._host.reception.await_return(player, shared=gate.fixed and at_open_table))
 
     def _leave(self, bot: Bot) -> None:
-        """A bot has no more to come. For a while its last requests are answered as they were."""
+        """Let a bot go. For a while its last requests get the same answers as before."""
         here = self._bots[key(bot.name)]
         here.remove(bot)
         if not here:
@@ -329,12 +329,12 @@ class HexagonDots:
 
 
 def _made(path: str) -> str:
-    """By which other hosts know an address; it leads nowhere, for whoever plays there may play elsewhere."""
+    """The name by which other hosts know an address; it leads nowhere, as its bots may play elsewhere."""
     return f"made {path}"
 
 
 def _serve(guest: Guest, exchange: Exchange, take: Callable[[Exchange, T], None], what: T) -> None:
-    """Have somebody's request taken. If that fails, the fault is ours, and nobody loses a match by it."""
+    """Take a guest's request. If that fails by a fault of ours, nobody loses a match by it."""
     try:
         take(exchange, what)
     except Exception as error:

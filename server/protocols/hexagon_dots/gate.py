@@ -1,8 +1,8 @@
-"""One game address of Hexagon Dots: what is seen there, and by whom.
+"""One game address of Hexagon Dots: what is shown there, and to whom.
 
-A `Gate` is an address that bots may join a game at. Before the match it says
+A `Gate` is an address at which bots may join a game. Before the match it says
 what is waited for, then it shows the match, and afterwards how that ended.
-Whoever observes is streamed the Game and then every change, a line of JSON each.
+Observers are streamed the Game and then every change, a line of JSON each.
 
 `messages.py` has what a Game looks like; `door.py` decides who may do what at a
 gate, and `bot.py` what a bot is told.
@@ -37,11 +37,11 @@ class Guest(Protocol):
 
     @property
     def waits(self) -> bool:
-        """It has a place in the game of this address, which has not begun."""
+        """Whether it has a place in the game of this address, which has not begun."""
         ...
 
     def is_awaited_with(self, token: str) -> bool:
-        """It has not been heard since the host was started again, and was given this token before."""
+        """Whether it has not been heard since the host's restart, and was given this token before."""
         ...
 
     def return_with(self, exchange: Exchange, token: str) -> None:
@@ -49,7 +49,7 @@ class Guest(Protocol):
         ...
 
     def failed(self, exchange: Exchange, error: Exception) -> None:
-        """Serving this request of it has raised that."""
+        """Serving a request of it has raised `error`."""
         ...
 
 
@@ -57,45 +57,45 @@ class Gate:
     def __init__(
         self, path: str, options: Mapping[str, Any], fixed: bool, at: float, idle: dict["Gate", None]
     ) -> None:
-        """`fixed` if those who join play each other on this very board; else the host deals the match.
+        """`fixed`: bots that join play each other on this very board; otherwise the host deals the match.
 
-        A gate is among the `idle` ones, which many share, while nobody plays or waits here.
+        A gate is in `idle`, which all gates share, while nobody plays or waits here.
         """
         self.path = path
         self.options = options
         self.fixed = fixed
         self.at = at  # when it was made
         self._guests: dict[Guest, Player] = {}  # in the order of coming
-        self.taken = False  # its game has begun
-        self._match: Match | None = None  # the last that began for somebody who joined here, while it goes on
-        self._follower: Follower | None = None  # of that
-        self._told = 0  # so much of it was told to the observers, if there are any
+        self.taken = False  # whether its game has begun
+        self._match: Match | None = None  # the last that began for a bot that joined here, while it goes on
+        self._follower: Follower | None = None  # of that match
+        self._told = 0  # how much of it was told to the observers, if there are any
         self._game = b""  # the Game as it was shown last …
-        self._plies: int | None = None  # … after so many of them; None: it has changed in another way
-        self._last: Standing | None = None  # what it came to, when nobody has been shown that yet
-        self._end: str | None = None  # in words, how the last match ended that is not followed by another
+        self._plies: int | None = None  # … after so many plies; None: it has changed in another way
+        self._last: Standing | None = None  # the final standing, until it has been shown
+        self._end: str | None = None  # how the last match ended, in words, if no other followed it
         self._observers: dict[Chunks, None] = {}
         self._idle = idle
         self._settle()
 
     @property
     def waiting(self) -> list[Player]:
-        """Whoever has a place in the game of this address, which has not begun."""
+        """The players with a place in the game of this address, which has not begun."""
         return [player for guest, player in self._guests.items() if guest.waits]
 
     @property
     def open(self) -> bool:
-        """Somebody can still join the game."""
+        """Whether a bot can still join the game."""
         return not self.taken and len(self.waiting) < 2
 
     @property
     def unused(self) -> bool:
-        """Nobody has played here yet."""
+        """Whether nobody has played here yet."""
         return self._match is None and self._end is None
 
     @property
     def why_not(self) -> str:
-        """Why nothing can be done here, in words for somebody who wanted to."""
+        """Why nothing can be done here, in words for the bot's author."""
         if self._end is not None:
             return f"the game is over: {self._end}"
         if self._match is None:
@@ -115,7 +115,7 @@ class Gate:
         self._settle()
 
     def awaited(self, token: str) -> Guest | None:
-        """Whoever comes back after a restart, with a token from before."""
+        """The guest that comes back after a restart with this token from before."""
         return next((guest for guest in self._guests if guest.is_awaited_with(token)), None)
 
     def leave(self, guest: Guest) -> Player:
@@ -135,7 +135,7 @@ class Gate:
         return self._game
 
     def offer(self) -> object:
-        """What is shown of it to somebody who looks for a game to join."""
+        """What is shown of the game to those who look for one to join."""
         return offer(self.path, self.options, self._names)
 
     def outline(self) -> object:
@@ -143,7 +143,7 @@ class Gate:
         return outline(self.path, self.options, self._names, self._match)
 
     def begin(self, match: Match) -> None:
-        """A match has begun for somebody who joined here."""
+        """A match has begun for a bot that joined here."""
         if match is not self._match:
             self._match, self._plies, self._last, self._end = match, None, None, None
             self._settle()
@@ -170,7 +170,7 @@ class Gate:
 
     def _tell(self, match: Match, event: AnyEvent) -> None:
         if isinstance(event, Moved):
-            if match.verdict is None:  # else it is the last move, which is told with the end
+            if match.verdict is None:  # otherwise it is the last move, which is told with the end
                 self._say(match)
         elif isinstance(event, Ended):
             self._say(match)
@@ -180,7 +180,7 @@ class Gate:
             self.close()
 
     def _forget(self) -> None:
-        """Follow no match: a follower and its log keep each other, and all positions."""
+        """Stop following the match: a follower and its log keep each other alive, with all positions."""
         if self._follower is not None:
             self._follower.stop()
             self._follower = None

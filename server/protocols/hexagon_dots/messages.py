@@ -1,8 +1,8 @@
 """What Hexagon Dots says over HTTP: the bodies of its requests, a Game and a Delta.
 
-A Game is all of it; a Delta is what has come to a Game since its reader was last
-told. Only this file ties the dialect to the points and lines of its game, which
-`dialect.py` names.
+A Game is the whole state; a Delta is what has been added since its reader was
+last told. Only this file ties the dialect to the points and lines of its game,
+which `dialect.py` names.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ Standing = tuple[HexagonDots, tuple[str, str], Ended | None]  # a position, the 
 
 
 class Wanted(Struct, frozen=True, omit_defaults=True):
-    """A game, as somebody wants it."""
+    """A request for a game with these options."""
 
     rows: int
     cols: int
@@ -32,7 +32,7 @@ class Joiner(Struct, frozen=True):
 
 
 def offer(path: str, options: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """What somebody who looks for a game to join is told of one."""
+    """What those who look for a game to join are told of one."""
     return {"game": path, "rows": options["rows"], "cols": options["cols"], "players": [*names]}
 
 
@@ -63,7 +63,7 @@ def initiating(options: Mapping[str, Any], names: Iterable[str]) -> dict[str, An
 
 
 def standing(match: Match) -> Standing:
-    """What the Game of a match is made of."""
+    """The standing from which a match's Game is made."""
     return match.position, match.names, match.result
 
 
@@ -82,7 +82,7 @@ def whole(position: HexagonDots, names: tuple[str, str], ended: Ended | None) ->
 
 
 def delta(match: Match, since: int) -> dict[str, Any]:
-    """What has come to the Game after so many plies, in the order of its coming."""
+    """What has been added to the Game after so many plies, in order."""
     ended, positions = match.result, match.positions[since:]
     players = _players(positions[-1], match.names, ended)
     return {
@@ -101,7 +101,7 @@ def _newcomers(names: Iterable[str]) -> list[object]:
 
 
 def _players(position: HexagonDots, names: tuple[str, str], ended: Ended | None) -> list[object]:
-    """With their scores; whoever lost in another way than by these is disqualified."""
+    """The players with their scores; one that lost in another way than by these is disqualified."""
     players = players_shown(position, names)
     if ended is None or ended.ending in (Ending.PLAYED, Ending.VOID):
         return players

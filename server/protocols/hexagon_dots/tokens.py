@@ -1,9 +1,9 @@
 """The tokens of one bot's turns. Each says what the bot had been told when it was given it.
 
 A token is the number of lines drawn, a digest of these lines, and a seal that nobody can
-make without the bot's secret. The secret is kept with the match. So after a restart
-the host knows again every token that it gave, and sees by one token whether
-the match as it was kept is the match that the bot knows.
+make without the bot's secret. The secret is kept with the match. So after a restart the
+host recognises every token that it gave, and sees from one token whether the match as it
+was kept is the match that the bot knows.
 """
 
 from binascii import Error, a2b_base64, b2a_base64
@@ -18,11 +18,11 @@ from msgspec.json import Encoder
 PLY, LINES, SEAL = 2, 6, 16  # bytes: a board has fewer than 3,000 lines; a seal cannot be guessed
 TO_ADDRESS, FROM_ADDRESS = bytes.maketrans(b"+/", b"-_"), bytes.maketrans(b"-_", b"+/")
 
-_encoder = Encoder(order="deterministic")  # a line that was kept is written like one that was just drawn
+_encoder = Encoder(order="deterministic")  # so that a line from the store is written like one just drawn
 
 
 class Known(Struct, frozen=True):
-    """What a bot knows of a match: so many lines, and these."""
+    """What a bot knows of a match: how many lines were drawn, and which."""
 
     ply: int
     lines: bytes  # a digest
@@ -32,10 +32,10 @@ class Tokens:
     def __init__(self, secret: str) -> None:
         self._key = secret.encode()
         self._lines = _digest()
-        self._ply = 0  # so many lines are in that
+        self._ply = 0  # how many lines the digest includes
 
     def token(self, moves: Sequence[Any]) -> str:
-        """For the turn after these moves, which are those of the token before, and some more."""
+        """The token for the turn after these moves, which extend those of the token before."""
         for move in moves[self._ply :]:
             self._lines.update(_encoder.encode(move))
         self._ply = len(moves)
@@ -44,7 +44,7 @@ class Tokens:
         return whole.translate(TO_ADDRESS).decode()
 
     def known(self, token: str) -> Known | None:
-        """What the bot knew that was given this token; None if it is none of these."""
+        """What the bot knew when it was given this token; None if the token is not one of these."""
         try:
             whole = a2b_base64(token.encode().translate(FROM_ADDRESS), strict_mode=True)
         except (Error, UnicodeError):
@@ -59,7 +59,7 @@ class Tokens:
 
 
 def begins_with(moves: Sequence[Any], known: Known) -> bool:
-    """Whether a match with these moves is the one that is known, as far as that is."""
+    """Whether a match with these moves begins with what the bot knows."""
     lines = _digest()
     for move in moves[: known.ply]:
         lines.update(_encoder.encode(move))

@@ -9,7 +9,7 @@ from server.protocols.house.talk import DOOR, House, wanted
 
 
 def _lines(channel: Channel) -> Channel:
-    """A message is a JSON object, and over TCP a line."""
+    """A channel on which a message, which is a JSON object, is a line, as over TCP."""
     put = channel.say
 
     def say(message: bytes, urgent: bool = True) -> None:

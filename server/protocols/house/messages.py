@@ -170,11 +170,11 @@ def read(message: bytes, most: int) -> Said:
 
 
 def _fitting(message: bytes) -> Said:
-    """A JSON object as a message; raises `Unreadable` with the field that does not fit."""
+    """A JSON object as a message; raises `Unreadable`, which names the field that does not fit."""
     try:
-        return _decode(str(message, "utf-8"))  # what the decoder passes over is UTF-8 as well
+        return _decode(str(message, "utf-8"))  # so that skipped parts have to be UTF-8 as well
     except msgspec.ValidationError as error:
-        given = msgspec.json.decode(message, type=dict[str, Any])  # which raises if it is no JSON at all
+        given = msgspec.json.decode(message, type=dict[str, Any])  # raises if it is no JSON at all
         raise Unreadable(_misfit(error, given)) from None
 
 
@@ -193,7 +193,7 @@ def begin(seat: Seat, ply: int) -> Begin:
 
 
 def begun(match: Match, seat: int, ply: int) -> Begin:
-    """The same for whoever holds that seat otherwise."""
+    """The same, for a seat that is held in another way."""
     state = match.game.show(match.positions[ply], match.names)
     options = dict(match.options) or UNSET
     moves, restarted = list(match.moves[:ply]) or UNSET, match.interrupted or UNSET
@@ -202,7 +202,7 @@ def begun(match: Match, seat: int, ply: int) -> Begin:
 
 
 def turn(match: Match, ply: int, at: float) -> Turn:
-    """How a match stood after so many plies; the clocks as they are `at` that time."""
+    """How a match stood after so many plies, with the clocks as they are `at` that time."""
     position, names = match.positions[ply], match.names
     mover: int = position.turn
     over = position.outcome is not None or (match.log.closed and ply == match.ply)

@@ -1,16 +1,15 @@
 """The house protocol over HTTP: a session, where other transports have a connection.
 
 `POST /play` says hello and opens a session, whose address nobody else knows.
-`POST` to that address says something; `GET` is told what there is to tell, as an
-event stream or, with `?after=7`, by a long poll. `server/protocols/house/talk.py` knows
-what the messages mean, and `docs/protocols/house-http.md` is the page for authors of
-bots.
+`POST` to that address says something; `GET` returns what there is to tell, as an event
+stream or, with `?after=7`, by a long poll. `server/protocols/house/talk.py` knows what
+the messages mean, and `docs/protocols/house-http.md` is the page for authors of bots.
 
 A bot is there while it listens, and for a minute after each of its requests; the
-first has to come soon after the welcome, which may be lost on its way. It is dealt
-a match only while it listens or has just been heard of. Where its opponent would be
-bound for nothing, a bot that has not moved yet is gone at once when it neither
-listens nor thinks over a question that it has got.
+first has to come soon after the welcome, which may be lost on its way. It is dealt a
+match only while it listens or has just been heard. Where its opponent's time would be
+wasted, a bot that has not moved yet is gone at once when it neither listens nor thinks
+about a question that it has received.
 """
 
 import secrets
@@ -117,11 +116,11 @@ class HouseHttp:
 
 
 class Session:
-    """What one bot was told, and where it listens now: in one place, the last that it chose."""
+    """What one bot was told, and where it listens now: only at the last place that it chose."""
 
     def __init__(self, host: Host, origin: str, forget: Callable[["Session"], None]) -> None:
         self.name = secrets.token_urlsafe(16)
-        self.origin = origin  # the network that it was opened from; "" where these are not counted
+        self.origin = origin  # the network from which it was opened; "" where these are not counted
         self._limits = host.limits
         self._host = host
         self._forget = forget
@@ -132,16 +131,16 @@ class Session:
         self._last = 0  # the number of the last message, counted from 1 …
         self._said = trio.current_time()  # … and when it was said
         self._kept: deque[bytes] = deque()  # the latest messages
-        self._size = 0  # of these, in bytes
-        self._got = 0  # the number of the last message that the bot has got, for all we know
-        self._questions = 0  # that were asked before the last message …
+        self._size = 0  # of these messages, in bytes
+        self._got = 0  # the number of the last message that the bot has received, as far as we know
+        self._questions = 0  # how many were asked before the last message …
         self._asked = self._said  # … and when the last of them was
         self._stream: Chunks | None = None
         self._poll: Exchange | None = None
-        self._until = 0.0  # when the poll is answered in any case, or the next sign of life is due
-        self._deadline = self._said + self._limits.session_seconds  # the bot is gone if not listening
-        self._heard = self._said  # when something was last heard of the bot, or it last listened
-        self._missed: Seat | None = None  # at which it is not, as it seems
+        self._until = 0.0  # when the poll is answered in any case, or the next heartbeat is due
+        self._deadline = self._said + self._limits.session_seconds  # when the bot is gone, unless it listens
+        self._heard = self._said  # when the bot was last heard, or last listened
+        self._missed: Seat | None = None  # the seat from which it seems to be away
 
     @property
     def _listening(self) -> bool:
@@ -173,7 +172,7 @@ class Session:
         exchange.respond(answer)
 
     def failed(self, error: Exception) -> None:
-        """Taking a message has raised this."""
+        """Taking a message has raised `error`."""
         if self._house is not None and not isinstance(error, HttpError):
             self._house.attendance.failed(error)
 
@@ -230,7 +229,7 @@ class Session:
             self._note_silence(now)
 
     def _gone(self, exchange: Exchange) -> None:
-        """Whoever listened there has hung up."""
+        """The client that listened there has hung up."""
         if self._poll is exchange:
             self._poll = None
         if self._stream is not None and self._stream.exchange is exchange:
@@ -239,7 +238,7 @@ class Session:
         self._look()
 
     def _abandon(self) -> None:
-        """Whoever said hello has hung up before there was an answer."""
+        """The client that said hello has hung up before there was an answer."""
         if self._opening is not None:
             self._opening = None
             self._hang_up("the client hung up")
@@ -253,18 +252,18 @@ class Session:
         self._miss(None)
 
     def _note_silence(self, now: float) -> None:
-        """If nothing has been heard of the bot for a while, it is dealt nothing until it is."""
+        """If the bot has not been heard for a while, deal it nothing until it is."""
         silent = not self._listening and now >= self._heard + self._limits.ghost_seconds
         if silent and self._house is not None:
             self._house.attendance.silent()
 
     def _look(self) -> None:
-        """See whether the bot is at its match, where it may not be gone for long."""
+        """Check whether the bot is at its match, if it may not be gone for long."""
         seat = None if self._house is None else self._house.attendance.seat
         self._miss(seat if seat is not None and not self._may_be_at(seat) else None)
 
     def _may_be_at(self, seat: Seat) -> bool:
-        """Whether it listens, or has got the question and thinks; after its first move the clock decides."""
+        """Whether it listens, or has its question and thinks; after its first move the clock decides."""
         thinks = seat.to_move and self._got == self._last
         return self._listening or thinks or seat.early_grace == inf
 
@@ -331,7 +330,7 @@ class Session:
             self._forget(self)
 
     def _hang_up(self, reason: str) -> None:
-        """Nothing more will be said; what was said can still be read."""
+        """Say nothing more; what was said can still be read."""
         if self._house is not None:
             house, self._house = self._house, None
             self._over = reason
@@ -339,7 +338,7 @@ class Session:
             self._stop_listening()
 
     def _note_question(self) -> None:
-        """A question is the last thing that was said when it was asked: that is how its time is known."""
+        """Note when a question was asked: it is then the last message that was said."""
         if self._house is not None and self._house.attendance.asked != self._questions:
             self._questions = self._house.attendance.asked
             self._asked = self._said

@@ -59,8 +59,9 @@ class House:
     """One bot's side of the house protocol, whatever carries it: messages in, messages out.
 
     What it says are JSON messages without framing. `numbered` messages carry
-    `seq`, counted from 1, for transports that resume by it. If it is not `noted`, whoever made this
-    tells its bot in other words, and notes those in the wire log; `door` is what the host calls that.
+    `seq`, counted from 1, for transports that resume by it. If it is not `noted`, the creator of this
+    tells its bot in other words, and notes those in the wire log; `door` is the host's name for that
+    creator.
     """
 
     def __init__(
@@ -89,9 +90,9 @@ class House:
     # What a transport calls
 
     def hear(self, message: bytes, at: float, fresh: bool = True) -> None:
-        """Take one message, which arrived at `at`. Never waits; the bot is told what is wrong with it.
+        """Take one message, which arrived at `at`. Never waits; the bot is told if anything is wrong with it.
 
-        It is not `fresh` if it had been read already when the last question was asked.
+        It is not `fresh` if it had already been read when the last question was asked.
         """
         here = self.attendance
         if here.state is State.OVER:
@@ -122,13 +123,13 @@ class House:
 
     @classmethod
     def going_on(cls, channel: Channel, words: str) -> "House":
-        """With a bot that another process has welcomed."""
+        """Go on with a bot that another process has welcomed."""
         talk = cls(channel)
         talk._unacknowledged = words == UNACKNOWLEDGED
         return talk
 
     def remembered(self) -> str:
-        """Whether the bot has said something since it was told its token: no other word is of use there."""
+        """Whether the bot has said something since it was told its token: nothing else is needed there."""
         return UNACKNOWLEDGED if self._unacknowledged else ""
 
     def came_back(self, *, acknowledged: bool, over: bool) -> None:
@@ -181,12 +182,12 @@ class House:
             except OutOfTurn as error:
                 reason = str(error)
             except Illegal:
-                pass  # the log tells us, at once or together with what it cost
+                pass  # the log tells us, at once or with its consequences
         if reason is None:
             return
         if said.match is None and said.ply is None:
             self._junk(reason, at)
-        else:  # it says what it answers, so it is late at worst
+        else:  # it names its question, so it is late at worst
             self._refuse(reason, said.match, said.ply)
 
     def _objection(self, said: messages.Move, fresh: bool) -> str | None:
@@ -200,7 +201,7 @@ class House:
         return EARLY if said.ply is None and not fresh else None
 
     def _not_playing(self, name: str | None) -> str:
-        """In words: that match, or any, is not being played."""
+        """The sentence that a match of that name, or any match, is not being played."""
         if name is None:
             return "no match is being played just now"
         seat = self.attendance.seat
@@ -210,7 +211,7 @@ class House:
     # Coming and going
 
     def repeated(self, message: bytes) -> bytes:
-        """A hello on the same connection, under the same name, needs no token."""
+        """The message; a second hello under the same name gets the token, which it need not bring."""
         try:
             hello = messages.read(message, len(message))
         except messages.Unreadable:
@@ -262,7 +263,7 @@ class House:
     def _enter(self, hello: messages.Hello, visit: Visit) -> None:
         player, place = visit.player, visit.player.place or ""
         self._token, self._unacknowledged = visit.token, visit.token != hello.token
-        if not self._unacknowledged:  # the bot has brought its own, and need not be told
+        if not self._unacknowledged:  # the bot brought its own, and need not be told
             visit.acknowledge()
         self._under = hello.name, hello.game
         tournament = None if place.startswith(OPEN) else place
@@ -288,7 +289,7 @@ class House:
     # What the bot is told
 
     def _resume(self, seat: Seat) -> None:
-        """Tell all that is needed to go on with a match that has begun."""
+        """Tell everything that is needed to go on with a match that has begun."""
         self._say(begin(seat, seat.match.ply))
         self._say(turn(seat.match, seat.match.ply, trio.current_time()))
         self._ask(seat, seat.match.ply)
@@ -300,11 +301,11 @@ class House:
         match = seat.match
         match event:
             case events.Moved(ply=ply, at=at):
-                noted = at if match.verdict is None else None  # what decides is told after a commit
+                noted = at if match.verdict is None else None  # a deciding move is told after a commit
                 self._put(once(event, turned, match, ply, at), seat.to_move, noted)
                 self._ask(seat, ply)
             case events.Began(at=at):
-                self._say(begin(seat, 0))  # an opponent of the host's own may have moved already
+                self._say(begin(seat, 0))  # a house player may have moved already
                 self._put(once(event, turned, match, 0, at))
                 self._ask(seat, 0)
             case events.Refused(ply=ply, why=why):
@@ -312,7 +313,7 @@ class House:
                     self._refuse(why, match.name, ply)
                     self._ask(seat, ply)
             case events.Incident():
-                pass  # the opponent's absence is not this bot's business, and the clocks say the rest
+                pass  # the opponent's absence does not concern this bot, and the clocks say the rest
             case events.Ended():
                 self._put(once(event, ended, match, event))
                 self.attendance.ended()
@@ -320,12 +321,12 @@ class House:
                 assert_never(event)
 
     def _ask(self, seat: Seat, ply: int) -> None:
-        """Note that the bot is asked, if this news of a position is a question."""
+        """Note that the bot is asked, if this position is a question for it."""
         if seat.to_move and ply == seat.match.ply:
             self.attendance.ask()
 
     def _junk(self, reason: str, at: float) -> None:
-        """Refuse what no bot should say, or should not say now; too much of it ends the connection."""
+        """Refuse a message that no bot should send, or not now; too many end the connection."""
         if self.attendance.budget.junk(at):
             self._refuse(reason)
         else:
@@ -348,7 +349,7 @@ class House:
 
 
 def wanted(message: bytes) -> Wanted | None:
-    """Where a bot wants to play that says this; None if it is no hello that could be taken."""
+    """Where a bot that says this wants to play; None if it is no acceptable hello."""
     try:
         said = messages.read(message, len(message))
     except messages.Unreadable:
@@ -363,7 +364,7 @@ def _place(hello: messages.Hello) -> str | None:
 
 
 def _as_typed(move: object) -> object:
-    """What a short string stands for: in every game it is a move, "3" too."""
+    """The move for which a short string stands: in every game it is a move, even "3"."""
     return typed(move) if isinstance(move, str) and move.isprintable() else move
 
 

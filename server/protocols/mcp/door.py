@@ -1,7 +1,7 @@
 """The Model Context Protocol over HTTP: `POST /mcp` takes one message and returns its answer as JSON.
 
-Which methods there are, and in which revision, is decided here; tools are in `tools.py`. Nothing is
-streamed, so `GET` has nothing to offer. A browser that comes by `GET` is led to the page of the protocol.
+This file decides which methods there are in which revision; tools are in `tools.py`. Nothing is streamed,
+so `GET` has nothing to offer. A browser that comes by `GET` is led to the page of the protocol.
 """
 
 from collections.abc import Awaitable
@@ -116,7 +116,7 @@ class McpDoor:
             raise RpcError(NO_MESSAGE, expected)
         session = self._sessions.find(name, trio.current_time())
         if session is None and self._host.is_key(announced(name)) and not self._sessions.has_ended(name):
-            return self._opened(exchange, name)  # where it was opened has led it here
+            return self._opened(exchange, name)  # the process that opened it has led it here
         if session is None:
             raise RpcError(NO_MESSAGE, "this session is over: begin again with initialize", status=404)
         return session
@@ -168,7 +168,7 @@ class McpDoor:
 
 
 def _whole(content: dict[str, Any], stateless: bool) -> dict[str, Any]:
-    """A result with all that its revision wants."""
+    """A result with all that its revision requires."""
     if not stateless:
         return content
     return {"resultType": "complete", **content, "_meta": {f"{META}serverInfo": HOST}}

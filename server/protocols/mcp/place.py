@@ -1,8 +1,8 @@
 """One language model's place at the host: a bot of the house protocol that has no connection.
 
 What the model does becomes a message of the house protocol (`server/protocols/house/talk.py`), so it
-meets the same referee and the same limits as any bot. What it is told is what there is to tell when it
-calls: an end or standings that it has not seen, the question that it is asked, or nothing yet.
+meets the same referee and the same limits as any bot. When it calls, it is told what there is to tell:
+an end or standings that it has not seen, the question that it is asked, or nothing yet.
 
 A model thinks for a long time between two calls. So its place is kept for minutes, while the clock of
 the match decides; but a match is dealt to it only while it waits, or right after it has called.
@@ -40,21 +40,21 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 class Place:
     def __init__(self, host: Host, exchange: Exchange, origin: str) -> None:
         self.host = host
-        self.origin = origin  # the network that it came from; "" where these are not counted
+        self.origin = origin  # the network from which it came; "" where these are not counted
         self.welcome: Shown | None = None
         self.last: Shown | None = None  # how the latest match ended
         self.over: str | None = None  # why nobody plays here any more
         self._opening: Exchange | None = exchange
         self._news: deque[Shown] = deque(maxlen=NEWS)
-        self._seats: dict[str, str] = {}  # what the game calls its side, in the latest matches
+        self._seats: dict[str, str] = {}  # by match: what the game calls its side, in the latest ones
         self._refused: Shown | None = None
         self._seen: tuple[str, int] | None = None  # the question that the model has been shown
-        self._unheard: Seat | None = None  # that was dealt to it when it was in no call, and since then
+        self._unheard: Seat | None = None  # a seat that was dealt to it outside a call, until its next one
         self._changed = trio.Event()
         self._waits = 0
         self._heard = trio.current_time()
         channel = Channel(host, self._say, self._hang_up, exchange.request.peer, self._authenticated)
-        # None when it is over: each would keep the other.
+        # None when it is over, or each would keep the other alive.
         self._house: House | None = House(channel, noted=False, door=DOOR)
 
     @property
@@ -91,7 +91,7 @@ class Place:
         return self._refused or {"type": "refused", "reason": self.over}
 
     def heard(self, at: float) -> None:
-        """The model has called."""
+        """Note that the model has called."""
         self._heard = max(self._heard, at)
         unheard, self._unheard = self._unheard, None
         if unheard is not None:
@@ -130,7 +130,7 @@ class Place:
         return None
 
     def play(self, move: object, note: object, at: float) -> Shown | None:
-        """Answer the question that was shown; returns the refusal, if it is refused."""
+        """Answer the question that was shown; returns a refusal, if there is one."""
         seat, seen = self.seat, self._seen
         if seat is not None and seen is None and seat.to_move:
             return {"type": "refused", "match": seat.match.name, "ply": seat.match.ply, "reason": LOOK}
@@ -160,14 +160,14 @@ class Place:
             self._house.hear(msgspec.json.encode(said), at)
 
     def failed(self, error: Exception) -> None:
-        """Serving the model has raised this."""
+        """Serving the model has raised `error`."""
         if self._house is not None:
             self._house.attendance.failed(error)
 
     # The wire log
 
     def note_call(self, exchange: Exchange) -> Tape:
-        """Note a call of its match; returns where the answer is to be noted."""
+        """Note a call about its match; returns the tape on which to note the answer."""
         tape = self._tape
         tape.heard(requested(exchange.request, self.token), exchange.request.arrived)
         return tape
@@ -182,7 +182,7 @@ class Place:
     # Who is there
 
     def sweep(self, now: float, forget: Callable[["Place"], None]) -> None:
-        """See whether the model is still there."""
+        """Check whether the model is still there; `forget` the place if not."""
         limits, silence = self.host.limits, 0.0 if self._waits else now - self._heard
         if silence >= limits.model_seconds:
             if self.over is None:
@@ -216,11 +216,11 @@ class Place:
             case "standings":
                 self._news.append(told)
             case _:
-                pass  # it is made anew when the model calls, with the clocks as they are then
+                pass  # made anew when the model calls, with the clocks of that moment
         self._wake()
 
     def _look(self) -> None:
-        """A match begins. A model that is in no call has not heard of it; it may not play at all any more.
+        """A match begins. A model that is in no call has not heard of it, and may have stopped playing.
 
         Where nobody waits for long before a first move, it has to call. In a tournament the clock decides.
         """

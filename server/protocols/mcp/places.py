@@ -11,7 +11,7 @@ SWEEP = 1.0  # seconds between looks at who is silent
 
 
 class Full(Exception):
-    """There is no room for another. The message is for whoever wanted to come."""
+    """There is no room for another place. The message is for the model that wanted one."""
 
 
 class Places:
@@ -25,7 +25,7 @@ class Places:
         return self._by_token.get(token)
 
     def make(self, exchange: Exchange) -> Place:
-        """A place for whoever comes now; raises `Full`."""
+        """A place for the client of a request; raises `Full`."""
         limits = self._host.limits
         origin = network_of(exchange.request.peer, limits.trust_loopback)
         if origin and sum(place.origin == origin for place in self._all) >= limits.connections_per_address:
@@ -40,7 +40,7 @@ class Places:
         return place
 
     def add(self, place: Place) -> None:
-        """It has been let in, in place of whoever had its token."""
+        """Add a place that was let in; it replaces any with the same token."""
         if (before := self._by_token.get(place.token)) is not None:
             self.forget(before)
         self._by_token[place.token] = place

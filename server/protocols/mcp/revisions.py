@@ -1,4 +1,4 @@
-"""The revisions of the protocol that are spoken, and how a request says which one it is in.
+"""The revisions of the protocol that the host speaks, and how a request says which one it uses.
 
 The newest is stateless: each request carries its revision in `_meta` and again, with its method and the
 name of its tool, in headers, which have to agree. The older ones begin with `initialize`, and the server
@@ -27,14 +27,14 @@ REVISIONS = (*STATELESS, *WITH_SESSION)
 
 REVISION = "mcp-protocol-version"  # headers
 METHOD, NAME = "mcp-method", "mcp-name"
-META = "io.modelcontextprotocol/"  # what the protocol's own keys in `_meta` begin with
+META = "io.modelcontextprotocol/"  # the prefix of the protocol's own keys in `_meta`
 BASE64, ITS_END = "=?base64?", "?="
 
 Headers = Mapping[str, str]
 
 
 def is_stateless(headers: Headers, message: Message) -> bool:
-    """Whether a message is of a stateless revision; raises `RpcError` for one that is not as it says."""
+    """Whether a message is of a stateless revision; raises `RpcError` if it contradicts itself."""
     meta = _meta(message)
     said: object = meta.get(f"{META}protocolVersion")
     header = headers.get(REVISION)
@@ -86,7 +86,7 @@ def _differ(name: str, header: object, value: object, message: Message) -> RpcEr
 
 
 def _decoded(header: str) -> str | None:
-    """A header's value, which is in base64 where it could not stand there as it is."""
+    """A header's value, which is in base64 if it cannot stand there as it is."""
     if not (header.startswith(BASE64) and header.endswith(ITS_END)):
         return header
     try:

@@ -14,7 +14,7 @@ from server.http.wire import JSON, Response
 PRIVATE = (("Cache-Control", "no-store"),)  # answers hold tokens
 
 UNREADABLE, NO_MESSAGE, NO_METHOD, BAD_PARAMETERS = -32700, -32600, -32601, -32602
-HEADERS_DIFFER, NO_SUCH_REVISION = -32020, -32022  # which the protocol itself defines
+HEADERS_DIFFER, NO_SUCH_REVISION = -32020, -32022  # defined by the protocol itself
 
 Id = str | int
 
@@ -40,12 +40,12 @@ class RpcError(Exception):
         super().__init__(sentence)
         self.code = code
         self.status = status
-        self.id = id  # of the request, where that is known
+        self.id = id  # of the request, if known
         self.more = more
 
 
 def read(body: bytes) -> Message:
-    """The message that a body is; raises `RpcError`."""
+    """The message in a body; raises `RpcError`."""
     try:
         read = msgspec.json.decode(str(body, "utf-8"))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -76,7 +76,7 @@ def _params(rest: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
-    """JSON's: its keys are strings."""
+    """Whether a value is a JSON object, whose keys are strings."""
     return isinstance(value, dict)
 
 
@@ -94,4 +94,4 @@ def failure(error: RpcError, id: Id | None = None) -> Response:
     return Response(error.status, JSON + PRIVATE, msgspec.json.encode(content))
 
 
-ACCEPTED = Response(202)  # of a notification
+ACCEPTED = Response(202)  # to a notification

@@ -1,7 +1,7 @@
 """Sessions of the older revisions: each remembers the token that its model plays with, and nothing else.
 
-A session is forgotten when its client ends it, and when nothing was heard in it for a long time. A bot
-is not: whoever has its token goes on in another session, or without one.
+A session is forgotten when its client ends it, or when it has been silent for a long time. A bot is
+not forgotten: whoever has its token goes on in another session, or without one.
 """
 
 import secrets
@@ -16,7 +16,7 @@ IDLE = 3600.0  # seconds after which a session is forgotten
 class Session:
     def __init__(self, origin: str, now: float) -> None:
         self.name = secrets.token_urlsafe(16)
-        self.origin = origin  # the network that it was opened from; "" where these are not counted
+        self.origin = origin  # the network from which it was opened; "" where these are not counted
         self.heard = now
         self.token: str | None = None
 
@@ -32,11 +32,11 @@ class Full(Exception):
 class Sessions:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._sessions: dict[str, Session] = {}  # the one that was heard last comes last
-        self._ended: dict[str, None] = {}  # the latest that were, by name
+        self._sessions: dict[str, Session] = {}  # by name; the one heard last comes last
+        self._ended: dict[str, None] = {}  # the latest that were ended, by name
 
     def open(self, peer: str, now: float, name: str | None = None) -> Session:
-        """A new session; raises `Full`. With a `name` it was opened in another process and goes on here."""
+        """A new session; raises `Full`. One with a `name` was opened in another process and goes on here."""
         self._forget(now - IDLE)
         origin = network_of(peer, self._limits.trust_loopback)
         mine = sum(session.origin == origin for session in self._sessions.values()) if origin else -inf
@@ -76,5 +76,5 @@ class Sessions:
 
 
 def announced(name: str) -> str:
-    """By which other processes know a session from its opening on. Its name leads to where it has joined."""
+    """The key by which other processes know an open session; its name leads to where it has joined."""
     return f"opened {name}"

@@ -55,7 +55,7 @@ def described(game: Game[Any, Any]) -> str:
 
 
 def asked(seat: Seat, turn: Shown) -> str:
-    """How a match stands, for whoever plays at that seat."""
+    """How a match stands, for the model at that seat."""
     match, mine = seat.match, seat.index
     other = match.names[1 - mine]
     mover = "It is your move." if seat.to_move else f"It is {other}'s move: call wait."
@@ -77,7 +77,7 @@ def legal(seat: Seat, moves: list[str]) -> str:
 
 
 def ended(end: Shown, seat: str | None) -> str:
-    """How a match ended, for whoever played at that seat."""
+    """How a match ended, for the model that had that seat."""
     winner = end["winner"]
     if winner is None:
         how = "Nobody has won"
