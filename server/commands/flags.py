@@ -8,13 +8,13 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-Flag = Annotated[bool, Parameter(negative="")]  # there or not: there is no --no-json
+Flag = Annotated[bool, Parameter(negative="")]  # given or not: there is no --no-json
 File = Annotated[str, Parameter(allow_leading_hyphen=True)]  # - is standard input or output
 Count = Annotated[int | None, Parameter(validator=Number(gte=1))]
 Entrants = Annotated[int | None, Parameter(validator=Number(gte=2))]
 Seconds = Annotated[float, Parameter(validator=Number(gte=0))]
 
-# What a tournament can be opened with, in a command that opens one or in one that opens the host with one.
+# How a tournament is opened, for commands that open one, or start a host with one.
 Absent = Annotated[
     Literal["wait", "settle"] | None,
     Parameter(
