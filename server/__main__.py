@@ -1,7 +1,7 @@
-"""The command `quintain`: its parts, and the exit code that it leaves with.
+"""The command `quintain`: its parts, and its exit code.
 
-What there is to do is listed in `server/commands/`, and imported only when it is
-asked for, so that help comes at once.
+Commands are listed in `server/commands/`, and imported only when needed, so that
+help comes at once.
 """
 
 import os
@@ -32,7 +32,7 @@ def command_line(words: Sequence[str]) -> App:
     app = App(name="quintain", help=HELP, help_format="plaintext", version=own_version)
     app["--help"].group = app["--version"].group = "Also"
     for name, (where, summary) in COMMANDS.items():
-        told = None if name in words else summary  # which would take the place of its whole help
+        told = None if name in words else summary  # a summary would replace its whole help
         app.command(f"server.commands.{where}", name=name, help=told)
     return app
 
@@ -54,7 +54,7 @@ def main() -> None:
         failure = _first(failures)
         note(f"quintain: {failure}")
         code = failure.code
-    except* BrokenPipeError:  # whoever read what we print has gone, and need not be told
+    except* BrokenPipeError:  # the reader of our output has gone, and need not be told
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except* KeyboardInterrupt:
         code = INTERRUPTED
@@ -67,7 +67,7 @@ def main() -> None:
 
 
 def bad_catalogue() -> tuple[type[Exception], ...]:
-    """What is raised if an installed game or dialect cannot be used; nothing if none was looked for."""
+    """The exceptions for unusable games or dialects; empty if none was looked for."""
     module = sys.modules.get("games.catalogue")
     return () if module is None else (module.BadCatalogue,)
 
@@ -79,7 +79,7 @@ def _sentence(misread: CycloptsError) -> str:
 
 
 def _first(errors: ExceptionGroup[Raised]) -> Raised:
-    """Nurseries wrap what is raised in them; there is one error at the bottom."""
+    """The first error within groups: nurseries wrap errors in these."""
     error = errors.exceptions[0]
     return _first(cast("ExceptionGroup[Raised]", error)) if isinstance(error, ExceptionGroup) else error
 

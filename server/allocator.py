@@ -4,9 +4,9 @@ Left alone, glibc has up to eight heaps for each processor, one for each thread 
 and every large block that is freed makes it keep larger ones. A host reads and writes its journal
 in threads, some megabytes at a time, so it would hold some hundred megabytes that it does not use.
 
-Of the one heap that there is then, glibc gives back by itself what is free at its end. What is free between
-blocks that are in use it keeps, so the most that was ever needed at once would stay. To give that back takes
-longer the more there is, and whoever allocates anything waits.
+With only one heap, glibc gives back by itself the free memory at its end. It keeps free memory between
+blocks that are in use, so the most that was ever needed at once would stay. Giving that back takes longer
+the more there is, and all allocations wait meanwhile.
 """
 
 import ctypes
@@ -18,7 +18,7 @@ import trio
 TRIM_THRESHOLD, MMAP_THRESHOLD, ARENA_MAX = -1, -3, -8  # as in <malloc.h>
 LARGE = 128 << 10  # bytes: a larger block is taken from the system, and goes back to it when it is freed
 PAUSE = 60.0  # seconds between two looks for what is free
-LITTLE = 16 << 20  # bytes: so much is given back within some two milliseconds
+LITTLE = 16 << 20  # bytes: this much is given back within some two milliseconds
 COUNTS = (
     "arena",
     "ordblks",
@@ -40,7 +40,7 @@ class Counted(ctypes.Structure):
 
 
 def give_back() -> None:
-    """From now on. To be called before there are threads; does nothing where the C library is another."""
+    """Set this up. Call it before there are threads; it does nothing with another C library."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     if mallopt is not None:
         for option, value in ((ARENA_MAX, 1), (MMAP_THRESHOLD, LARGE), (TRIM_THRESHOLD, LARGE)):
@@ -48,9 +48,9 @@ def give_back() -> None:
 
 
 async def trim(idle: Callable[[], bool] = lambda: True) -> None:
-    """Give back what is free between blocks in use, again and again until cancelled; nothing elsewhere.
+    """Give back free memory between blocks in use, again and again until cancelled; only with glibc.
 
-    While this process is not `idle`, only if it is little.
+    While this process is not `idle`, it gives back only small amounts.
     """
     library = ctypes.CDLL(None) if sys.platform == "linux" else None
     malloc_trim, mallinfo = getattr(library, "malloc_trim", None), getattr(library, "mallinfo2", None)

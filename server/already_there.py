@@ -1,7 +1,7 @@
 """A tournament that flags ask for, and that the store has already.
 
-With the same flags a host that is started again goes on with it. With others, whoever gave them means another
-tournament, and would be shown the results of this one.
+With the same flags, a host that is started again goes on with it. With other flags, the organiser means
+another tournament, and would be shown the results of this one.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ SAID = {
 
 
 def expect_the_same(asked: Mapping[str, Any], kept: Iterable[Record]) -> None:
-    """Raise `ConfigError` if one of that name is not as the flags say, as far as they do."""
+    """Raise `ConfigError` if a tournament of that name contradicts the flags."""
     for record in kept:
         if record.name == asked["name"] and record.state is not State.DELETED:
             there = record.opened

@@ -1,4 +1,4 @@
-"""What answers requests in a process that plays: dialects, the API, the wire log, the desk and the pages."""
+"""The application that answers requests in a process that plays: dialects, API, wire log, desk and pages."""
 
 from collections.abc import Callable, Sequence
 
@@ -31,7 +31,8 @@ def application(
 ) -> App:
     """`spoken` are the doors of dialects. The organiser's `token` also makes links to the desk, by `login`.
 
-    Without `sessions` there is no desk. It `looks` if no process that shows answers for the API.
+    Without `sessions` there is no desk. It `looks` if there is no process that shows to answer for
+    the API.
     """
     pages, origins = Pages(host, addresses, key=key and key.public), Origins(settings.origins)
     doors = (

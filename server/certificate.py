@@ -16,7 +16,7 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 def context(tls: Tls) -> ssl.SSLContext:
-    """What connections are encrypted with. Raises `ConfigError` if the files cannot be used."""
+    """The TLS context of connections; raises `ConfigError` if the files cannot be used."""
     made = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     made.minimum_version = ssl.TLSVersion.TLSv1_2
     try:
@@ -29,7 +29,7 @@ def context(tls: Tls) -> ssl.SSLContext:
 async def renew(
     used: ssl.SSLContext, tls: Tls, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
 ) -> None:
-    """At every SIGHUP, read the files again, for the connections that come from then on."""
+    """At every SIGHUP, read the files again, for later connections."""
     if not hasattr(signal, "SIGHUP"):  # not a Unix
         task_status.started()
         return
@@ -37,7 +37,7 @@ async def renew(
         task_status.started()
         async for _ in signals:
             try:
-                context(tls)  # tried elsewhere first: files that do not match would be half in use
+                context(tls)  # tried on another context first: files that do not match would be half in use
                 used.load_cert_chain(tls.certificate, tls.key)
             except (ConfigError, OSError) as error:
                 log.error("the certificate is the one before", why=str(error))

@@ -31,7 +31,7 @@ FILE = "quintain.toml"
 WEBSOCKET = re.compile(r"wss?://[A-Za-z0-9.-]+(:[0-9]{1,5})?")
 SCHEMES = ("postgresql://", "postgres://")  # of a database
 PREFIX = "QUINTAIN_"
-# Read where they are used: the organiser's token, which is a secret, and what bots of this shell are told.
+# These are read where they are used: the organiser's token, which is a secret, and settings for bots.
 NOT_SETTINGS = frozenset({"QUINTAIN_TOKEN", "QUINTAIN_URL", "QUINTAIN_NAME"})
 
 RESERVE_BYTES = 64 << 20  # some 60,000 matches
@@ -124,7 +124,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def settings(file: str | None, environment: Mapping[str, str], flags: Mapping[str, Any]) -> Settings:
-    """The settings in force; `file` is the one asked for, None the usual one if it is there."""
+    """The settings in force; `file` is the one asked for; None: the usual one, if it is there."""
     path = Path(file or FILE)
     said = {str(path): _of_file(path)} if file is not None or path.exists() else {}
     said |= {"the environment": _of_environment(environment), "the flags": flags}
@@ -170,7 +170,7 @@ def _check_together(found: Settings) -> None:
 
 
 def with_tournament(found: Settings, wanted: Mapping[str, Any]) -> Settings:
-    """One more to hold, as flags ask for it."""
+    """The settings with one more tournament, as flags ask for it."""
     try:
         one = msgspec.convert(wanted, TournamentSettings)
         check(one.name, one.opened())
@@ -237,7 +237,7 @@ def _checked(values: Mapping[str, Any], origin: str) -> Settings:
 
 
 def _in_seconds(values: Any, place: str = "") -> Any:
-    """The same with all durations as numbers."""
+    """The values with all durations as numbers."""
     if isinstance(values, Mapping):
         inner = cast("Mapping[str, Any]", values)
         return {key: _in_seconds(each, f"{place}.{key}" if place else key) for key, each in inner.items()}
@@ -268,7 +268,7 @@ def _check_webhooks(webhooks: Sequence[Webhook], origin: str) -> None:
         parts = urlsplit(each.url)
         try:
             sound = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-        except ValueError:  # a port that is none
+        except ValueError:  # not a port
             sound = False
         if not sound or not each.url.isascii() or not each.url.isprintable() or " " in each.url:
             wanted = "expected http:// or https://, a host, and perhaps a port, a path and a query"

@@ -36,8 +36,8 @@ except ImportError:  # not a Unix
 OLDEST = (3, 11)  # of Python
 SCARCE = 1 << 30  # bytes on the disk: a week of busy tournaments
 TOO_LITTLE = 256 << 20  # bytes: less than some hours
-LATE = 0.1  # seconds that a sleep of a hundredth may take longer, on a machine that has time for us
-AHEAD = 60.0  # seconds that the newest fact may be ahead of the clock
+LATE = 0.1  # seconds by which a sleep of a hundredth may be late, on a machine that has time for us
+AHEAD = 60.0  # seconds by which the newest fact may be ahead of the clock
 
 
 class State(StrEnum):
@@ -101,7 +101,7 @@ def _folder(folder: Path) -> Answer:
 
 
 def _running(folder: Path) -> str | None:
-    """The process that has the folder."""
+    """The process that holds the folder."""
     if fcntl is None:
         return None
     try:
@@ -139,7 +139,7 @@ def _journal(settings: Settings) -> Iterator[Answer]:
 
 
 def _hosts(url: str) -> Iterator[Answer]:
-    """The database beside what is kept in it, and the hosts that share it."""
+    """Answers about the database itself, apart from what is kept in it, and the hosts that share it."""
     try:
         from server.peers.health import health, off  # psycopg, which it needs, is an extra
         from server.peers.registry import look

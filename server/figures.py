@@ -1,4 +1,4 @@
-"""What a monitor is told beside what the host knows of itself: the process, the build, and what waits.
+"""Figures for a monitor beside the host's own: the process, the build, and what waits.
 
 `server/host/metrics.py` has the host's own figures. Where the system has no `/proc`, figures of the
 process are left out.
@@ -19,7 +19,7 @@ from server.version import own_version
 from server.webhooks import positions
 
 PROC = Path("/proc/self")
-BEGUN = time.time()  # nearly when the process was started: this is imported then
+BEGUN = time.time()  # about when the process was started, when this is imported
 
 Queues = Mapping[str, Callable[[], int]]  # by name: how many wait
 
@@ -47,7 +47,7 @@ def backups(copies: RegularBackups) -> Iterator[Family]:
 
 
 def webhooks(settings: Settings, last: Callable[[], int]) -> Iterator[Family]:
-    """By their places in the configuration: an address may have a secret in it."""
+    """Figures of webhooks by their places in the configuration: an address may have a secret in it."""
     told, now = positions.read(Path(settings.data) / positions.FILE), last()
     samples = tuple(
         [
@@ -61,7 +61,7 @@ def webhooks(settings: Settings, last: Callable[[], int]) -> Iterator[Family]:
 
 
 def process() -> Iterator[Family]:
-    """As the libraries for Prometheus name them."""
+    """Figures of the process, under the names that the libraries for Prometheus use."""
     times = os.times()
     cpu = times.user + times.system
     yield single("process_cpu_seconds_total", "counter", "Processor time that the process has used.", cpu)

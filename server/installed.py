@@ -1,9 +1,9 @@
-"""What an installed Quintain is to everybody else: the one top-level package `quintain`.
+"""An installed Quintain as others see it: the one top-level package `quintain`.
 
 A wheel has this file as `quintain/__init__.py`, and beside it `games`, `tournament`, `server` and the client.
-So no other project in an environment meets a top-level `server` of ours. Importing `quintain` lets the
-process that does so import them by the names that they have in the repository. In a checkout, and in an
-editable installation, they can be imported anyway.
+So no other project in an environment meets a top-level `server` of ours. A process that imports `quintain`
+can then import them by the names that they have in the repository. In a checkout, and in an editable
+installation, they can be imported anyway.
 """
 
 import sys
@@ -17,6 +17,6 @@ if (HERE / "server/__init__.py").is_file() and str(HERE) not in sys.path:
 
 def main() -> None:
     """The command `quintain`."""
-    from server.__main__ import main as command  # found only now
+    from server.__main__ import main as command  # it can be found only now
 
     command()

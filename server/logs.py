@@ -1,4 +1,4 @@
-"""Logging: one event a line on standard error, for people on a terminal and as JSON everywhere else.
+"""Logging: one event per line on standard error, for people on a terminal and as JSON everywhere else.
 
 On a terminal the last line may say how things are. It is taken away before each line of
 the log and drawn again after it.
@@ -19,7 +19,7 @@ from server.net.escaping import CUT, safe
 from server.net.limits import Limits, Rate
 from server.net.log_budget import LogBudget
 
-REST_EVERY = 60.0  # seconds between two looks at what was left out of the log
+REST_EVERY = 60.0  # seconds between two reports of what was left out of the log
 CLEAR = "\r\x1b[K"  # the line that the cursor is in
 
 Format = Literal["text", "json"]
@@ -28,15 +28,15 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
 
 class Output:
-    """Standard error, with a line below all others that changes in place. What PrintLogger prints to."""
+    """Standard error, with a line below all others that changes in place; PrintLogger prints to it."""
 
     def __init__(self, stream: TextIO, budget: LogBudget, *, live: bool) -> None:
-        """`live`: a person looks at it, and may be shown a line that changes."""
+        """`live`: a person watches, and may be shown a line that changes."""
         self.live = live
         self._stream = stream
         self._budget = budget
         self._status = ""
-        self._begun = ""  # a line of which the end has not come: it is written in one piece
+        self._begun = ""  # a line whose end has not come yet: it is written in one piece
 
     def write(self, text: str) -> int:
         self._begun += text
@@ -51,7 +51,7 @@ class Output:
             self._stream.flush()
 
     def show(self, status: str) -> None:
-        """Draw this as the last line of a terminal; "" takes it away."""
+        """Draw a status as the last line of a terminal; "" removes it."""
         if self.live and (status or self._status):
             self._status = safe(status, cut=len(status))[: self._width() - 1]
             with best_effort():
@@ -106,7 +106,7 @@ def set_up(
 
 
 def announce(form: Format | None, sentence: str, **values: str) -> None:
-    """Tell whoever has started the host what no level of the log hides; in JSON if the log is to be that."""
+    """Tell the person who started the host a sentence that no log level hides; in JSON if the log is."""
     if form == "json":
         at = datetime.now(UTC).isoformat().replace("+00:00", "Z")
         sentence = json.dumps({**values, "event": sentence, "level": "info", "timestamp": at})
@@ -123,7 +123,7 @@ def best_effort() -> suppress:
 
 
 def _safe(logger: Any, method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
-    """No value moves a terminal's cursor, forges a line or fills the disk; our own tracebacks stay whole."""
+    """A processor: no value can move a cursor, forge a line or fill the disk; our tracebacks stay whole."""
     return {
         key: safe(value, cut=None if key == "exception" else CUT) if isinstance(value, str) else value
         for key, value in event.items()

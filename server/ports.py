@@ -1,4 +1,4 @@
-"""The ports of the host, which are opened before anything else is begun."""
+"""The ports of the host, which are opened before everything else."""
 
 import socket
 
@@ -9,7 +9,7 @@ from server.net import listening
 
 
 async def opened(settings: Settings) -> dict[str, list[socket.socket]]:
-    """Listen on all of them; where a service manager listens, on its sockets. Raises `ConfigError`."""
+    """Listen on all ports, or on the sockets of a service manager. Raises `ConfigError`."""
     try:
         sockets = supervised.inherited()
     except supervised.NoSocket as error:

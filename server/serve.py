@@ -1,8 +1,8 @@
 """`quintain serve`: the host with its doors open, from the ready line to the last one.
 
-At the first signal the matches in play are kept as they stand, and go on at the next
-start; those that cannot be resumed then get some time to finish. A second signal stops
-the host at once. Either way the standings so far are printed, and nothing that was
+At the first signal, matches in play are kept as they stand, and go on at the next
+start; those that cannot be resumed get some time to finish. A second signal stops the
+host at once. Either way the standings so far are printed, and nothing that was
 announced is lost.
 """
 
@@ -67,8 +67,8 @@ from tournament.store import Stale
 if TYPE_CHECKING:
     from server.peers.peering import Peering  # psycopg, which it needs, is an extra
 
-SOON_READ = 200_000  # entries of a journal that show has read within some seconds
-PRINTING = 2.0  # seconds for standings, when somebody wants the host to stop
+SOON_READ = 200_000  # entries of a journal that show reads within some seconds
+PRINTING = 2.0  # seconds for printing standings, when the host was told to stop
 TAKEN_OVER = "peers: other hosts have gone on with what this one held, and it ends: start it again"
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
@@ -85,9 +85,9 @@ async def serve(
 ) -> int:
     """Serve until `until_done` is over or somebody stops the host; returns the exit code.
 
-    `output` is where the log goes, if it can show how things are; `first` is the process that shows, and None
-    if there is to be none. `asked` is what flags say of a tournament: if one of that name is another,
-    `ConfigError` is raised before a door is opened.
+    `output` is where the log goes, if it can show a status; `first` is the process that shows, None for none.
+    `asked` is what flags say of a tournament: if the one of that name contradicts it, `ConfigError` is raised
+    before a door is opened.
     """
     allocator.give_back()
     files = _files(settings)
@@ -121,14 +121,14 @@ async def _serve(
     tls = None if settings.tls is None else certificate.context(settings.tls)
     peering = _peering(settings, engine)
     ledger = Ledger(engine) if peering is None else peering.ledger
-    beside = first is not None  # whatever only looks is another process
+    beside = first is not None  # whether another process does all that only looks
     load = partial(snapshots.load, engine, Path(settings.data), whole=not beside)
     if peering is not None:
         load = peering.peers.load
     if asked is not None:
         kept = load()
         expect_the_same(asked, kept[0].values())
-        load = [kept].pop  # once: nobody else holds on to it
+        load = [kept].pop  # once, so that nothing else keeps it alive
     host = Host(settings.limits, ledger, at_once=settings.matches_at_once, load=load, whole=not beside)
     ledger.committed = host.measures.commits.observe
     host.elsewhere = in_a_thread
@@ -139,7 +139,7 @@ async def _serve(
         expected_hosts(settings.bind, settings.hosts),
     )
     lending = Lending(settings.limits, admission)
-    last = (lambda: ledger.safe) if peering is None else (lambda: peering.last)  # that is safe
+    last = (lambda: ledger.safe) if peering is None else (lambda: peering.last)  # the latest safe entry
     show = None if first is None else Show(host, last, lending, first)
     spoken = [(dialect, way.serve(host, settings)) for dialect, way in carried(OverHttp)]
     workers = None
@@ -208,7 +208,7 @@ async def _serve(
             copies = RegularBackups(engine, folder, settings.backups, mine=mine)
             nursery.start_soon(copies.run)
             host.figures.append(partial(figures.backups, copies))
-        if show is None:  # else they are told from there
+        if show is None:  # otherwise show tells them
             nursery.start_soon(deliver, settings.webhook, engine, Path(settings.data))
         queues = {
             "journal": lambda: ledger.waiting,
@@ -227,7 +227,7 @@ async def _serve(
         )
         warm_up = partial(_warm_up, peering, rates=not beside)
         if peering is not None and peering.peers.others:
-            await warm_up()  # bots would wait here meanwhile, and others serve them
+            await warm_up()  # bots would wait here meanwhile, while other hosts can serve them
         else:
             nursery.start_soon(warm_up)
         if peering is not None:
@@ -269,8 +269,8 @@ async def _serve(
                     watching.start_soon(telling.keep_shown, lambda: host.known, played, output.show)
                 code = await until_the_end(host, workers, until_done, signals, settings.grace)
                 watching.cancel_scope.cancel()
-            over = not host.draining  # what it was started for; else somebody wants it to stop
-            if over:  # there is time, and whoever polls has yet to ask how it ended
+            over = not host.draining  # whether its tournament is over, or else it was told to stop
+            if over:  # there is time, and clients that poll have yet to ask how it ended
                 await print_standings(host, until_done, as_json)
                 with trio.move_on_after(LINGER):
                     await until_all_are_gone(admission)
@@ -295,7 +295,7 @@ async def _serve(
 
 
 def _peering(settings: Settings, engine: Engine) -> "Peering | None":
-    """What a host has that shares its database; None: it does not."""
+    """The `Peering` of a host that shares its database; None if it does not."""
     if not settings.peers:
         return None
     if not POSSIBLE:
@@ -319,7 +319,7 @@ def _files(settings: Settings) -> float:
 
 
 async def _hold_all(host: Host, wanted: Iterable[TournamentSettings]) -> None:
-    """Those that are not held yet; raises `ConfigError` for one that cannot be."""
+    """Hold the wanted tournaments that are not held yet; raises `ConfigError` for one that cannot be held."""
     for each in wanted:
         if not host.has(each.name):
             try:
@@ -329,12 +329,12 @@ async def _hold_all(host: Host, wanted: Iterable[TournamentSettings]) -> None:
 
 
 def _moves(host: Host, workers: Workers | None) -> int:
-    """That were played since the start."""
+    """How many moves were played since the start."""
     return host.timekeeper.moves + (0 if workers is None else workers.moves)
 
 
 async def _warm_up(peering: "Peering | None", *, rates: bool) -> None:
-    """Do what is slow before somebody needs it, in a thread: pages, what dialects prepare, imports."""
+    """Do slow work before it is needed, in a thread: pages, what dialects prepare, imports."""
     await trio.to_thread.run_sync(warm, abandon_on_cancel=True)
     await prepare()
     if rates:

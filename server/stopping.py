@@ -1,6 +1,7 @@
-"""How a host comes to its end: what it was started for is over, or somebody wants it to stop.
+"""How a host ends: its tournament is over, or it is told to stop.
 
-At the first signal it waits for what no restart can resume, at the second for nothing.
+At the first signal it waits for matches that no restart can resume, at the second for
+nothing.
 """
 
 import signal
@@ -20,7 +21,7 @@ from server.programs.report import report
 from server.workers.workers import Workers
 from tournament.facts import State
 
-LINGER = 1.0  # seconds for bots to take in how it ended before their connections go
+LINGER = 1.0  # seconds for bots to learn how it ended before their connections go
 
 log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 
@@ -28,7 +29,7 @@ log: structlog.typing.FilteringBoundLogger = structlog.get_logger()
 async def until_the_end(
     host: Host, workers: Workers | None, until_done: str | None, signals: AsyncIterator[int], grace: float
 ) -> int:
-    """Wait for the tournament, or for a signal and then for what cannot be resumed; returns the exit code."""
+    """Wait for the tournament, or for a signal and what cannot be resumed then; returns the exit code."""
     code = DONE
     async with trio.open_nursery() as nursery:
 
@@ -66,10 +67,10 @@ async def until_all_are_gone(admission: Admission) -> None:
 
 
 async def print_standings(host: Host, until_done: str | None, as_json: bool) -> None:
-    """Of the tournament that was waited for; else of all that are not over and have results."""
+    """Print the standings of the tournament waited for, or of all that are not over and have results."""
     for tournament in _worth_telling(host, until_done):
         told = partial(report, tournament.record, as_json=as_json)
-        text = await trio.to_thread.run_sync(told, abandon_on_cancel=True)  # with many names it takes long
+        text = await trio.to_thread.run_sync(told, abandon_on_cancel=True)  # it takes long with many names
         print(text, flush=True)  # noqa: T201
 
 

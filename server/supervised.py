@@ -1,7 +1,7 @@
 """What a service manager and its service say to each other: systemd's protocol, in a few lines of our own.
 
 The host says when it is ready and when it stops (`Type=notify`), and takes sockets that the manager
-has opened before it: while the host is started again, whoever connects waits there and is not refused.
+opened before: while the host is restarted, clients wait there and are not refused.
 """
 
 import os
@@ -10,11 +10,11 @@ from collections.abc import MutableMapping
 
 READY, STOPPING = "READY=1", "STOPPING=1"
 DOORS = ("tcp", "websocket", "http")
-FIRST = 3  # descriptor: those before are standard input, output and error
+FIRST = 3  # the first descriptor: those before are standard input, output and error
 
 
 class NoSocket(ValueError):
-    """The manager has passed on what this host cannot listen with. The message is for the organiser."""
+    """The manager passed on something that is no socket for this host. The message is for the organiser."""
 
 
 def notify(state: str, environment: MutableMapping[str, str] = os.environ) -> bool:
@@ -27,14 +27,14 @@ def notify(state: str, environment: MutableMapping[str, str] = os.environ) -> bo
             said.connect("\0" + address[1:] if address.startswith("@") else address)
             said.send(state.encode())
     except OSError:
-        return False  # a manager that cannot be reached starts nobody again for it
+        return False  # failing would not make the manager reachable
     return True
 
 
 def inherited(environment: MutableMapping[str, str] = os.environ) -> dict[str, list[socket.socket]]:
-    """Sockets that listen already, by the names that the manager has given them; raises `NoSocket`.
+    """Sockets that listen already, by the names that the manager gave them; raises `NoSocket`.
 
-    They are for this process and for none that it starts.
+    They are for this process only, and not for its children.
     """
     if environment.get("LISTEN_PID") != str(os.getpid()):
         return {}

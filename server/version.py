@@ -4,7 +4,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 
-@cache  # to look for it is to list all that is installed, and to keep the list until garbage is collected
+@cache  # looking for it lists all that is installed, and keeps the list until garbage is collected
 def own_version() -> str:
     try:
         return version("quintain")

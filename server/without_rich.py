@@ -1,8 +1,8 @@
-"""Imports structlog as if rich were not there: to be imported first in a process that serves.
+"""Imports structlog as if rich were not installed; import this first in a process that serves.
 
-structlog draws tracebacks with rich wherever that is installed; it is, because help is drawn with it. Those
-of a host are plain, and importing rich takes a tenth of a second of each start and six megabytes of each
-process.
+structlog draws tracebacks with rich wherever that is installed; it is, because help is drawn with it. A
+host's tracebacks are plain, and importing rich takes a tenth of a second of each start and six megabytes of
+each process.
 """
 
 import sys

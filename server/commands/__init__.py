@@ -1,8 +1,8 @@
 """What `quintain` can be told to do: one file a group of commands, imported when it is asked for.
 
-A command is a function whose docstring is its help page. It prints what came of
-it and returns an exit code, or raises a `Failure`. To add one, write it here
-and give it a line in `COMMANDS`.
+A command is a function whose docstring is its help page. It prints its result
+and returns an exit code, or raises a `Failure`. To add one, write it here and
+give it a line in `COMMANDS`.
 
 May import: `net`, `store`, `export`, `programs`, `config`, `doctor`, `exits`,
 `logs`, `show.child`, `show.conduit`, `serve` and `without_rich`.
@@ -11,7 +11,7 @@ May import: `net`, `store`, `export`, `programs`, `config`, `doctor`, `exits`,
 from collections.abc import Mapping
 from types import MappingProxyType
 
-# Where it is, and what the list of commands says of it: the first line of its own help, without importing it.
+# The module of each command, and the first line of its help for the list, without importing it.
 COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "serve": ("serve:serve", "Open the doors and hold tournaments until told to stop."),

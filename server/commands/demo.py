@@ -1,4 +1,4 @@
-"""`quintain demo`: everything in half a minute: a host, its doors, house bots, the page, the standings."""
+"""`quintain demo`: everything in half a minute, with a host, its doors, house bots, pages and standings."""
 
 import subprocess
 import time
@@ -17,9 +17,9 @@ from server.programs.child import ChildHost, child_host, ended, started
 from server.programs.report import rendered
 from server.programs.terminal import note, progress, say
 
-MOVES = 300  # that a demo lasts, if the bots that think do so one after another
+MOVES = 300  # moves in a demo whose bots think one after another
 LOOK = 0.25  # seconds between looks at how it stands
-SLACK = 4  # something is wrong if a demo takes so many times as long as it should
+SLACK = 4  # something is wrong if a demo takes this many times as long as it should
 
 
 def demo(

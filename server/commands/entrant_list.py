@@ -1,10 +1,10 @@
-"""Entering everybody on a list: a CSV file in, and out of it an invitation for each bot, a file each.
+"""Entering everybody on a list: from a CSV file to an invitation for each bot, a file each.
 
 The list has a line of headings with `name` among them, and a line for each bot. `affiliation`, which
 everybody will see, and `contact`, which only organisers will, are kept with the entrant and go into the
-invitation, so that whoever sends it knows to whom. Without headings the list is names alone, one a line.
-Any other heading is an error: a misspelt one would lose what is below it. Columns are divided by
-commas, or by what spreadsheets write instead in other countries: semicolons or tabs.
+invitation, so that its sender knows the recipient. Without headings, the list is names alone, one a
+line. Any other heading is an error: a misspelt one would lose its column. Columns are divided by commas,
+or by what spreadsheets write instead in some countries: semicolons or tabs.
 """
 
 import csv
@@ -40,7 +40,7 @@ HEADINGS = Invited.__struct_fields__
 
 
 def listed(text: str) -> list[Invited]:
-    """Who is on a list; raises `Failure` with the line that is wrong."""
+    """The bots on a list; raises `Failure`, which names a line that is wrong."""
     written = text.removeprefix("\ufeff").splitlines()
     divider = next((each for each in DIVIDERS if "name" in _headings(written, each)), ",")
     lines = [*csv.reader(written, delimiter=divider, strict=True)]
@@ -100,7 +100,7 @@ def read(path: Path) -> list[Invited]:
 def invite(
     invited: list[Invited], folder: Path, about: dict[str, Any], url: str, ask: Callable[[Invited], str]
 ) -> Iterator[Path]:
-    """Invite one after the other, and write each token down as soon as it is there: it is told only once."""
+    """Invite bots one by one, writing each token down as soon as it comes: it is told only once."""
     make_folder(folder)
     for number, one in enumerate(invited, 1):
         path = folder / f"{number:03}-{PLAIN.sub('_', one.name)}.txt"
@@ -118,7 +118,7 @@ def invite(
 
 
 def letter(one: Invited, about: dict[str, Any], url: str, token: str) -> str:
-    """What is to be sent to the author of a bot."""
+    """The text to send to the author of a bot."""
     hello = {"type": "hello", "name": one.name, "game": about["game"], "token": token}
     said = [
         f"Tournament: {about['tournament']} ({about['game']}, {about['format']})",

@@ -28,7 +28,7 @@ Entrants = Annotated[int | None, Whole, Parameter(validator=Number(gte=2))]
 Seed = Annotated[int | None, Whole]
 Seconds = Annotated[float, Parameter(validator=Number(gte=0))]
 
-# What a tournament can be opened with, in a command that opens one or in one that opens the host with one.
+# How a tournament is opened, for commands that open one, or start a host with one.
 Absent = Annotated[
     Literal["wait", "settle"] | None,
     Parameter(

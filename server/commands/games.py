@@ -1,4 +1,4 @@
-"""The flag `--game`: which games its help lists, and the game that somebody named with it.
+"""The flag `--game`: the games that its help lists, and the game that it names.
 
 Importing this imports every game there is, which takes some hundredths of a second.
 """

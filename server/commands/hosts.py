@@ -1,4 +1,4 @@
-"""Which host a command speaks to, and with whose right: the flags that such commands have in common."""
+"""The host to which a command speaks, and with whose rights: flags that such commands have in common."""
 
 from dataclasses import dataclass
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`quintain export`, `import`, `backup` and `restore`: facts out of a store and into one."""
+"""`quintain export`, `import`, `backup` and `restore`: taking facts out of a store, or into one."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""A tournament as a data folder has it, in the shape of the API's answer, for whoever has no host to ask."""
+"""A tournament from a data folder, in the shape of the API's answer, for when there is no host to ask."""
 
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from tournament.folding import fold
 
 
 def kept_tournament(data: Path, name: str) -> dict[str, Any]:
-    """Raises `Failure` where there is none; who is missing and how long it will take, only a host knows."""
+    """The tournament; raises `Failure` if there is none. Only a host knows who is missing, and until when."""
     reader = beside(Settings(data=str(data)))
     try:
         records = fold(entries.kept(row) for row in reader.kept()).values()

@@ -144,7 +144,7 @@ def _play(
     concurrency: int,
     keep: Callable[[Played], None],
 ) -> bool:
-    """Play what is missing, until it is decided; True if somebody stopped it."""
+    """Play the missing matches, until it is decided; True if it was interrupted."""
     title = " – ".join(setting.names)
     missing = (number for number in range(1, most + 1) if number not in tally.matches)
     if _decided(test, tally):
@@ -156,7 +156,7 @@ def _play(
             closing(series(setting, missing, concurrency)) as results,
         ):
             for played in results:
-                with interrupts.later():  # what is kept is counted
+                with interrupts.later():  # so that every match that is kept is counted
                     keep(played)
                     changed = tally.add(played)
                 step(f"{title}  +{tally.wins} ={tally.draws} -{tally.losses}")
@@ -172,7 +172,7 @@ def _decided(test: Sprt | None, tally: Tally) -> bool:
 
 
 def _settled(rules: Game[Any, Any], terms: Terms) -> tuple[Terms, Openings]:
-    """The terms without anything left open, and what pairs begin with."""
+    """The complete terms, and the openings of pairs."""
     terms = structs.replace(
         terms,
         pace=terms.pace or rules.pace,
@@ -191,7 +191,7 @@ def _settled(rules: Game[Any, Any], terms: Terms) -> tuple[Terms, Openings]:
 
 
 def _pace(turn: float | None, bank: float | None, gain: float | None) -> Pace | None:
-    """The clocks that were asked for; None is the game's own."""
+    """The clocks that were asked for; None: the game's own."""
     for flag, value in (("--turn", turn), ("--bank", bank), ("--gain", gain)):
         if _finite(flag, value) == 0 and flag != "--gain":
             raise Misuse(f"expected more than 0 seconds for {flag}")
@@ -207,7 +207,7 @@ def _finite(flag: str, value: float | None) -> float | None:
 
 
 def sprt_of(text: str) -> Sprt:
-    """The test that `--sprt` asks for; raises `Misuse`."""
+    """The test for which `--sprt` asks; raises `Misuse`."""
     given: dict[str, str] = {}
     for each in text.split(","):
         name, equals, value = (part.strip() for part in each.partition("="))

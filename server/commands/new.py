@@ -11,9 +11,9 @@ from server.exits import DONE, Failure, Misuse
 from server.programs.terminal import say
 
 PLACES = (Path(__file__).parents[1] / "starters", Path(__file__).parents[2] / "clients")
-PLACE = next(place for place in PLACES if place.is_dir())  # of an installed command, or of a checkout
-GAME = "connect-4"  # what the starters play as they are in `clients/`
-GAMES = (GAME, "hexagon-dots", "quoridor", "santorini", "tic-tac-toe")  # whose legal moves they know
+PLACE = next(place for place in PLACES if place.is_dir())  # in an installed command, or in a checkout
+GAME = "connect-4"  # the game of the starters as they are in `clients/`
+GAMES = (GAME, "hexagon-dots", "quoridor", "santorini", "tic-tac-toe")  # those whose legal moves they know
 
 
 class Starter(Struct, frozen=True):

@@ -14,9 +14,9 @@ from server.programs.program import Gone, Program
 from server.programs.restarting import Restarting
 from server.programs.terminal import note
 
-SLACK = 5.0  # seconds beyond its clock until a program that does not answer is given up
+SLACK = 5.0  # seconds beyond its clock after which a program that does not answer is given up
 ENDLESS = 600.0  # the same, if there is no clock
-LOGS = Path("bot-logs")  # where the standard error of a program goes that is restarted
+LOGS = Path("bot-logs")  # where the standard error of a restarted program goes
 
 
 def play(
@@ -106,7 +106,7 @@ def play(
 
 
 def _called(command: str) -> str:
-    """A bot's default name: that of its file, or the command's last word, as far as a name may have it."""
+    """A bot's default name: that of its file, or the command's last word, as far as names allow it."""
     stem = PurePath(command.split()[-1] if command.split() else "").stem
     plain = "".join(letter for letter in stem if letter.isascii() and (letter.isalnum() or letter in "_.-"))
     return plain[:32] or "bot"

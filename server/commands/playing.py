@@ -1,4 +1,4 @@
-"""What commands that play have in common: the host, and telling what happens there."""
+"""What commands that play have in common: playing on a host, and telling what happens there."""
 
 import logging
 from collections.abc import Callable
@@ -21,7 +21,7 @@ def played(
     as_json: bool,
     record: Path | None = None,
 ) -> int:
-    """Play on a host by the client that authors of bots use, and tell what happens."""
+    """Play on a host with the client that authors of bots use, and tell what happens."""
     client = logging.getLogger("quintain_bot")
     client.addHandler(_Lines())
     client.setLevel(logging.WARNING if as_json else logging.INFO)
@@ -42,7 +42,7 @@ def played(
 
 
 class _Lines(logging.Handler):
-    """Prints what the client says; what goes wrong, such as a lost connection, is no result."""
+    """Prints what the client says; problems, such as a lost connection, are no results."""
 
     def emit(self, record: logging.LogRecord) -> None:
         (note if record.levelno >= logging.WARNING else say)(record.getMessage())

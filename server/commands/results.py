@@ -1,4 +1,4 @@
-"""`quintain standings` and `quintain replay`: results, from a host that runs."""
+"""`quintain standings` and `quintain replay`: results, from a running host."""
 
 from typing import Any
 
@@ -122,7 +122,7 @@ def _listed(game: Game[Any, Any], match: dict[str, Any], positions: list[Any]) -
 
 
 def _graded(game: Game[Any, Any], match: dict[str, Any]) -> str:
-    """How well it was played, where that is known: the rules are here, so no host has to be asked."""
+    """How well a match was played, where that is known: no host need be asked, as the rules are here."""
     if match["ending"] is None:
         return ""
     if (found := grades(game, match["options"], match["moves"])) is None:
@@ -140,7 +140,7 @@ def _graded(game: Game[Any, Any], match: dict[str, Any]) -> str:
 
 
 def _estimated(game: Game[Any, Any], match: dict[str, Any]) -> str:
-    """How well it may have been played, in a game that nobody plays perfectly."""
+    """How well a match may have been played, in a game that nobody plays perfectly."""
     found = estimate(game, match["options"], match["moves"])
     if found is None:
         return ""

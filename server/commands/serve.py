@@ -1,4 +1,4 @@
-"""`quintain serve`: its flags, and which make no sense together. `server/serve.py` does the rest."""
+"""`quintain serve`: its flags, and which of them contradict each other. `server/serve.py` does the rest."""
 
 import os
 from typing import Annotated, Any, Literal
@@ -7,7 +7,7 @@ import trio
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from server import without_rich as without_rich  # before whatever logs
+from server import without_rich as without_rich  # before everything that logs
 from server.commands.flags import (
     Absent,
     ByInvitation,

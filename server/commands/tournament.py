@@ -1,4 +1,4 @@
-"""`quintain tournament …`: an organiser's desk for a host that runs, by its HTTP API."""
+"""`quintain tournament …`: an organiser's desk for a running host, by its HTTP API."""
 
 import json as reading
 from collections.abc import Callable
@@ -49,7 +49,7 @@ app = App(name="tournament", help=HELP, help_format="plaintext")
 Positive = Annotated[float | None, Parameter(validator=Number(gt=0))]
 Command = TypeVar("Command", bound=Callable[..., int])
 
-# What several commands take, with its help for the commands that do not describe it themselves.
+# Parameters of several commands, with the help for commands that do not describe them themselves.
 SHARED = {
     "name": "The tournament.",
     "bot": "Who is to go.",
@@ -60,10 +60,10 @@ SHARED = {
 
 
 def command(function: Command) -> Command:
-    """Make a function a command, and add what is `SHARED` to its docstring, which is its help.
+    """Make a function a command, and add `SHARED` parameters to its docstring, which is its help.
 
     `Parameter(help=...)` would not do: a docstring that describes fewer than two parameters is read in
-    another style, in which `Example:` is a heading, and what is below it is not shown.
+    another style, in which `Example:` is a heading, and the text below it is not shown.
     """
     text = getdoc(function) or ""
     described = text.splitlines()

@@ -1,4 +1,4 @@
-"""What an organiser orders of a host, and how the answer of the host is printed."""
+"""Sending an organiser's orders to a host, and printing the host's answers."""
 
 from shlex import quote
 from typing import Any

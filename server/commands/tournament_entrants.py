@@ -1,4 +1,4 @@
-"""`quintain tournament …`, of single entrants: who comes in, whose a bot is, and who goes.
+"""`quintain tournament …`, for single entrants: who comes in, to whom a bot belongs, and who goes.
 
 `tournament.py` makes commands of these functions.
 """

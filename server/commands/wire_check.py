@@ -1,4 +1,4 @@
-"""`quintain check --wire`: the trials of `server/programs/wire/`, and what they have found."""
+"""`quintain check --wire`: the trials of `server/programs/wire/`, and their findings."""
 
 import shlex
 from collections.abc import Iterator, Sequence
@@ -15,13 +15,13 @@ from server.programs.wire.doors import Doors
 from server.programs.wire.findings import Begin, Finding, Findings, findings
 from server.programs.wire.trials import TRIALS, Terms
 
-SHOWN = 12  # lines of an exchange, the last ones; as JSON it has all
+SHOWN = 12  # the last lines of an exchange; as JSON it has all
 LONGEST = 300  # characters of such a line
 WHO = {"bot": "bot>", "host": "bot<"}
 
 
 def wire_check(words: Sequence[str], terms: Terms, *, json: bool) -> int:
-    """Try a client that this command starts; without a command, one that somebody starts by hand."""
+    """Try a client that these words start; without any, one that somebody starts by hand."""
     with closing(Doors()) as doors:
         if words:
             begin = _starting(words, doors)
@@ -38,7 +38,7 @@ def wire_check(words: Sequence[str], terms: Terms, *, json: bool) -> int:
 
 
 def _starting(words: Sequence[str], doors: Doors) -> Begin:
-    """Starts the client; one word is a command as in a shell."""
+    """What starts the client; a single word is a command as in a shell."""
     command = shlex.split(words[0]) if len(words) == 1 else words
     if not command:
         raise Misuse("expected a command, and got an empty one")

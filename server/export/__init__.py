@@ -1,4 +1,4 @@
-"""What the host knows, put into JSON for others, and back: views, exports, and what `verify` thinks of one.
+"""The host's knowledge as JSON for others, and back: views, exports, and what `verify` finds in an export.
 
 May import: `store` and `exits`.
 """

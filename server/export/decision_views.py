@@ -1,6 +1,6 @@
 """What a tournament that ends when it is decided has found out: as JSON, and as sentences.
 
-How it is found out is in `tournament/deciding.py`.
+`tournament/deciding.py` finds it out.
 """
 
 import time
@@ -20,13 +20,13 @@ LATEST = 200  # matches whose ends say how soon the next ones will end
 
 
 def board_summed(record: Record, board: Board) -> dict[str, Any]:
-    """What there is to say of the whole table."""
+    """What there is to say about the whole table."""
     shown: dict[str, Any] = {"circles": board.circles, "said": [*said(record, board)]}
     return shown if board.decision is None else {"decided": board.decision.decided} | shown
 
 
 def report_shown(record: Record) -> dict[str, Any]:
-    """The standings of a record that nobody else changes, with all that there is to say of them."""
+    """The standings of a record that nobody else changes, with all that there is to say about them."""
     board = board_of(record, time.time())
     return tournament_shown(record) | {
         "as_of": moment(board.as_of),
@@ -36,7 +36,7 @@ def report_shown(record: Record) -> dict[str, Any]:
 
 
 def decision_shown(record: Record, board: Board, decision: Decision) -> dict[str, Any]:
-    """What is settled, and between whom it is open who is better."""
+    """What is settled, and between which entrants it is open who is better."""
     aim = aim_of(record.opened.terms)
     return {
         "decided": decision.decided,
@@ -56,7 +56,7 @@ def decision_shown(record: Record, board: Board, decision: Decision) -> dict[str
 
 
 def more(record: Record, decision: Decision) -> int | None:
-    """About how many more matches it takes, if they go on as they went; None while nobody can say."""
+    """About how many more matches it takes, if they go on as they went; None while that is unknown."""
     left = most(list(record.entrants.values()), aim_of(record.opened.terms)) - record.decided
     if decision.decided or not record.decided:
         return 0 if decision.decided else None
@@ -66,7 +66,7 @@ def more(record: Record, decision: Decision) -> int | None:
 
 
 def eta_of_all(record: Record, decision: Decision) -> float | None:
-    """Seconds until it is decided, if matches go on as they went; None while nobody can say."""
+    """Seconds until it is decided, if matches go on as they went; None while that is unknown."""
     whole, each = more(record, decision), seconds_for_each(record)
     if record.state in (State.REGISTERING, State.FINISHED) or whole is None or each is None:
         return None
@@ -74,7 +74,7 @@ def eta_of_all(record: Record, decision: Decision) -> float | None:
 
 
 def seconds_for_each(record: Record) -> float | None:
-    """How soon one match after another has ended, on average, of the latest; None while nobody can say."""
+    """The average seconds from one end to the next, of the latest matches; None while that is unknown."""
     latest = (record.matches[name] for name in islice(reversed(record.recent), LATEST))
     times = [(each.began, each.ended) for each in latest]
     lasted = [ended - began for began, ended in times if began is not None and ended is not None]
@@ -86,7 +86,7 @@ def seconds_for_each(record: Record) -> float | None:
 
 
 def said(record: Record, board: Board) -> Iterator[str]:
-    """The same in sentences, and who beats whom in a circle."""
+    """The decision in sentences, and who beats whom in a circle."""
     if (decision := board.decision) is not None:
         aim, settled = aim_of(record.opened.terms), ", ".join(decision.order[: decision.settled])
         certain = f"with {100 * aim.confidence:.4g} % confidence, to within {aim.within:g} Elo"

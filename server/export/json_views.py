@@ -37,7 +37,7 @@ def rows(record: Record) -> list[dict[str, Any]]:
 
 
 def plain_rows(record: Record) -> list[dict[str, Any]]:
-    """The same with the ratings that earlier versions gave: those of a plain fit."""
+    """The standings with the ratings of earlier versions, which come from a plain fit."""
     plain = {each.name: each for each in bradley_terry(record.adjusted()).ratings}
     return [
         row
@@ -55,7 +55,7 @@ def row_shown(row: Row, order: Sequence[str]) -> dict[str, Any]:
 
 
 def unrated(row: Row, order: Sequence[str]) -> dict[str, Any]:
-    """A row by what decides the order alone."""
+    """A row with only what decides the order."""
     criteria = (criterion for criterion in order if criterion != "points")
     return {
         "rank": row.rank,
@@ -94,9 +94,9 @@ def moment(when: float) -> str:
 
 
 def match_shown(record: Record, concluded: Concluded, full: bool) -> dict[str, Any]:
-    """A match that is over; in `full` with its moves and the seconds spent on each.
+    """A match that is over; if `full`, with its moves and the seconds spent on each.
 
-    Of a match of which the record remembers less, what led to the end is left out as well.
+    Where the record remembers less of a match, what led to the end is left out as well.
     """
     voided = concluded.match in record.voided
     why = f"the organiser voided it; before that: {concluded.why}" if voided else concluded.why
@@ -130,7 +130,7 @@ def match_shown(record: Record, concluded: Concluded, full: bool) -> dict[str, A
 
 
 def grades_shown(grades: Grades | Estimate | None) -> dict[str, Any]:
-    """How well a match was played; all null where nobody knows, or nobody knows yet."""
+    """How well a match was played; all null where that is not known, or not yet."""
     shown: dict[str, Any] = {"mistakes": None, "accuracy": None, "ungraded": None, "estimate": None}
     match grades:
         case Grades():
@@ -182,8 +182,8 @@ def tournament_shown(record: Record) -> dict[str, Any]:
 def lots_shown(record: Record) -> dict[str, Any]:
     """What the drawing of lots rests on: a seed that was given openly, or one that the host has chosen.
 
-    The latter is null until the draw; then whoever noted the commitment, the SHA-256 of "SEED SALT", can
-    see that it was not chosen later.
+    The latter is null until the draw. Then anybody who noted the commitment, the SHA-256 of "SEED SALT",
+    can see that the seed was not chosen later.
     """
     if record.sealed is None:
         return {"by": "organiser", "seed": record.terms.seed}
@@ -192,7 +192,7 @@ def lots_shown(record: Record) -> dict[str, Any]:
 
 
 def choices_shown(record: Record) -> dict[str, Any]:
-    """What its organiser chose beside the game and the format."""
+    """What the organiser chose beside the game and the format."""
     opened = record.opened
     return {
         "absent": None if record.format.endless else "settle" if opened.settles else "wait",
@@ -202,7 +202,7 @@ def choices_shown(record: Record) -> dict[str, Any]:
 
 
 def times_shown(record: Record) -> dict[str, Any]:
-    """What its organiser chose of rounds by the clock, and of checking in."""
+    """What the organiser chose about rounds by the clock, and about checking in."""
     opened = record.opened
     return {
         "rounds_at": [*map(moment, opened.rounds_at)] if opened.rounds_at else None,
@@ -252,7 +252,7 @@ def clock_shown(record: Record) -> dict[str, Any]:
 def entrants_shown(
     record: Record, entrants: Iterable[Entrant], *, everything: bool = False
 ) -> list[dict[str, Any]]:
-    """Some entrants; with `everything` as nobody but an organiser should see them."""
+    """Some entrants; with `everything`, as only an organiser should see them."""
     return [
         {"name": each.name, "rating": each.rating, "gone": each.gone}
         | ({"no_show": True} if each.name in record.no_shows else {})
@@ -262,7 +262,7 @@ def entrants_shown(
 
 
 def described(record: Record, name: str, *, everything: bool = False) -> dict[str, str]:
-    """What an organiser has said of an entrant; nothing where that is nothing."""
+    """What an organiser has said about an entrant; empty if that is nothing."""
     said = {"affiliation": record.affiliations.get(name), "contact": record.contacts.get(name)}
     return {key: text for key, text in said.items() if text and (everything or key == "affiliation")}
 

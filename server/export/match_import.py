@@ -1,4 +1,4 @@
-"""A match that was read from its text: what the rules say of it, and the match as the API shows it."""
+"""A match that was read from its text: its check by the rules, and the match as the API shows it."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from tournament.record import Record
 
 
 def checked(match: ReadMatch) -> tuple[dict[str, Any], list[str]]:
-    """The match as the API has it, and what of it does not follow."""
+    """The match as the API has it, and what in it does not follow."""
     from server.export.json_views import match_shown
 
     fact, opened = match.concluded, match.opened

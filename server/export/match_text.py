@@ -1,8 +1,8 @@
 """A match as text that people can read, print and mail, and that can be read back.
 
-First what it was, a `key: value` a line; then a line for each move, its fields between bars: its number,
-whose it was, the move as people write it, the seconds spent, what was left on the clock, and the move
-in words where a game has them. Lines that begin with # are for people only.
+First come lines of `key: value` about the match; then a line for each move, with its fields between
+bars: its number, its seat, the move as people write it, the seconds spent, what was left on the clock,
+and the move in words where a game has them. Lines that begin with # are for people only.
 `docs/export.md` has an example.
 """
 
@@ -37,7 +37,7 @@ class BadText(ValueError):
 
 
 class ReadMatch(Struct, frozen=True):
-    """A match that was read back: as a store would have it, with what else its text says."""
+    """A match that was read back, as a store would have it, with everything else that its text says."""
 
     tournament: str
     round: int
@@ -46,7 +46,7 @@ class ReadMatch(Struct, frozen=True):
 
 
 def text(record: Record, match: Concluded) -> str:
-    """The whole of a match that is over; with all its moves."""
+    """The text of a match that is over, with all its moves."""
     return "\n".join((*_head(record, match), "", *_moves(record, match))) + "\n"
 
 
@@ -103,7 +103,7 @@ def _plain(said: str) -> str:
 
 
 def read(source: str) -> ReadMatch:
-    """A match from its text; raises `BadText`. Whether it could have been played so is for others to say."""
+    """A match from its text; raises `BadText`. Whether it could have been played so is not checked here."""
     if len(source) > LONGEST:
         raise BadText(f"expected at most {LONGEST} characters, not {len(source)}")
     lines = [line.rstrip() for line in source.splitlines()]

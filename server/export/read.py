@@ -100,14 +100,14 @@ class FactLine(Struct, frozen=True, tag="fact"):
     tournament: str
     when: float
     fact: AnyFact
-    head: str = ""  # of the chain that ends with it; "" in files from before there were chains
-    seal: str = ""  # of what is not public
-    salt: str = ""  # of a fact that is not public and all there
-    body: str = ""  # as it is kept, where that is not how it is written today
+    head: str = ""  # the head of the chain that ends with the fact; "" in files from before there were chains
+    seal: str = ""  # for what is not public
+    salt: str = ""  # if the fact is not public and complete in this file
+    body: str = ""  # as it is kept, if it would be written differently today
 
 
 class WithheldLine(Struct, frozen=True, tag="withheld"):
-    """A fact that is nobody's but the organiser's."""
+    """A fact that only the organiser may see."""
 
     tournament: str
     when: float
@@ -118,11 +118,11 @@ class WithheldLine(Struct, frozen=True, tag="withheld"):
 
 class StandingsLine(Struct, frozen=True, tag="standings"):
     rows: list[dict[str, Any]]
-    rules: int = 1  # the version of the criteria; files from before there was another do not say it
+    rules: int = 1  # the version of the criteria; files from before the second version do not say it
 
 
 class HeadLine(Struct, frozen=True, tag="head"):
-    """What the facts before it come to, and whose word that is."""
+    """The head of the chain of all facts before it, and its signature."""
 
     tournament: str
     facts: int
@@ -154,14 +154,14 @@ ORDER: Mapping[type[AnyLine], int] = {
     FactLine: 4,
     WithheldLine: 4,
     HeadLine: 5,
-    StandingsLine: 5,  # the last line, but for files of an older Quintain, which end with the head
+    StandingsLine: 5,  # the last line, except in files of an older Quintain, which end with the head
 }
 KINDS = {str(kind.__struct_config__.tag): kind for kind in ORDER}
 
 
 class Line(Struct, frozen=True):
     number: int
-    found: dict[str, Any]  # as it stands in the file
+    found: dict[str, Any]  # as in the file
     read: AnyLine
 
 
@@ -178,12 +178,12 @@ class Section(Struct):
 
     @property
     def kept_as(self) -> str:
-        """The name under which its host keeps it: that of a deleted one may be taken anew."""
+        """The name under which its host keeps it: the name of a deleted tournament may be used again."""
         return self.opened.kept_as or self.name
 
     @property
     def played(self) -> dict[str, tuple[int, MatchLine]]:
-        """The lines of its matches, by name and with their numbers."""
+        """The lines of its matches by name, with their numbers."""
         return {
             line.read.match: (line.number, line.read)
             for line in self.lines
@@ -224,7 +224,7 @@ def lines(source: Iterable[bytes], findings: list[Finding]) -> Iterator[Line]:
 
 
 def sections(source: Iterable[bytes], findings: list[Finding]) -> Iterator[Section | Kept]:
-    """Every tournament as soon as it is read; facts of the host itself, which belong to none, as they are."""
+    """Every tournament as soon as it is read; facts of the host itself, which belong to none, unchanged."""
     section: Section | None = None
     for line in lines(source, findings):
         match line.read:

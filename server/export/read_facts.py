@@ -1,4 +1,4 @@
-"""The facts of a section: those that a file has, as a store would hold them, or those that it amounts to."""
+"""The facts of a section: those in the file, as a store would hold them, or equivalent ones."""
 
 from msgspec import UNSET, Struct, structs
 
@@ -35,17 +35,17 @@ from tournament.format import Pairing
 
 
 class Link(Struct, frozen=True):
-    """A fact of a section, in the place that it has in the chain."""
+    """A fact of a section, in its place in the chain."""
 
     line: int
     row: Entry  # as a store would have it; its number is 0, for a file has none
-    seal: str  # of what is not public, and not in this file
-    head: str  # that it is said to come to; "" where nothing is said
+    seal: str  # for what is not public, and not in this file
+    head: str  # the head that the file states after it; "" if it states none
     kept: Kept | None  # None: it is withheld
 
 
 def links(section: Section, findings: list[Finding]) -> list[Link]:
-    """All facts of it; [] if the file has none."""
+    """All facts of a section; [] if the file has none."""
     played = section.played
     found: list[Link] = []
     for line in section.lines:
@@ -74,7 +74,7 @@ def links(section: Section, findings: list[Finding]) -> list[Link]:
 
 
 def _row(line: FactLine, kept: Kept, number: int, findings: list[Finding]) -> Entry:
-    """The fact as it is written, which is seldom told in the file."""
+    """The fact as a store writes it, which the file seldom says."""
     fact, body = kept.fact, line.body
     try:
         if not body:
@@ -87,7 +87,7 @@ def _row(line: FactLine, kept: Kept, number: int, findings: list[Finding]) -> En
 
 
 def facts_of(section: Section) -> list[tuple[int, AnyFact]]:
-    """The facts that the other lines amount to: not those there were, but with the same outcome."""
+    """Facts made from the other lines: not the original ones, but with the same outcome."""
     first = section.opened
     opened = Opened(
         first.game,

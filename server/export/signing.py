@@ -1,7 +1,7 @@
-"""The host's key: with it the host signs which facts it says there are.
+"""The host's key, with which the host signs the facts that it states.
 
-Ed25519, by the package `cryptography`, which is an extra: without it nothing is signed, and whoever
-reads an export is told so. The key is in the data folder, for nobody else to read.
+It is an Ed25519 key, by the package `cryptography`, which is an extra: without it nothing is
+signed, and an export says so. The key is in the data folder, where nobody else can read it.
 """
 
 import os
@@ -28,7 +28,7 @@ class Signer:
 
 
 def signer(folder: Path) -> Signer | None:
-    """The host's key, made if there is none yet; None where nothing can be signed."""
+    """The host's key, made if there is none yet; None if nothing can be signed."""
     if not POSSIBLE:
         return None
     path = folder / FILE
@@ -54,7 +54,7 @@ def known_signer(folder: Path) -> Signer | None:
 
 
 def is_signed(key: str, signature: str, tournament: str, facts: int, head: str) -> bool | None:
-    """Whether that key has signed this; None where it cannot be told here."""
+    """Whether that key has signed this; None if that cannot be checked here."""
     if not POSSIBLE:
         return None
     from cryptography.exceptions import InvalidSignature

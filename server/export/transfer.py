@@ -1,4 +1,4 @@
-"""Out of one store into a file of JSON Lines, and from there into another.
+"""Moving tournaments out of a store into a file of JSON Lines, and from there into another store.
 
 An export of a host has everything that is kept, including claims on names and who
 ordered what. An import takes only what could have happened: it checks all facts, one
@@ -34,7 +34,7 @@ WHENCE = "an import takes what `quintain export` has written, and not what the A
 
 
 def leaving(reader: Reader, names: Collection[str], signer: Signer | None = None) -> Iterator[bytes]:
-    """Lines of these tournaments, or of all if there are no names; one tournament is in memory at a time."""
+    """Lines of these tournaments, or of all without names; only one tournament is in memory at a time."""
     there = list(dict.fromkeys(row.tournament for row in reader.kept()))
     wanted = {_kept_under(name, there) for name in names}
     for name in sorted(there, key=lambda name: name != HOST):
@@ -64,7 +64,7 @@ def _exported(own: Sequence[Entry], signer: Signer | None) -> Iterator[dict[str,
 
 
 def _record(facts: Sequence[Kept]) -> Record:
-    """A tournament with all that is known of it, also if it is deleted."""
+    """A tournament with all that is known of it, even if it is deleted."""
     first, *rest = facts
     if not isinstance(first.fact, Opened):
         raise Failure(f"{first.tournament} has facts from before it was opened")
@@ -107,7 +107,7 @@ def _refuse(findings: Sequence[Finding]) -> None:
 
 
 def _impossible(section: Section, links: Sequence[Link]) -> Iterator[Finding]:
-    """Why a host could not go on from these."""
+    """Why a host could not go on from these facts."""
     if not links:
         yield Finding(section.opening.number, f"{section.name} has no facts; {WHENCE}")
         return
@@ -139,7 +139,7 @@ def _keep(engine: Engine, name: str, rows: Sequence[Entry]) -> int:
 
 
 def _write(engine: Engine, rows: Sequence[Entry]) -> int:
-    """Those that have a salt keep it, and with it the heads of their chain."""
+    """Write entries; those that have a salt keep it, and so the chain keeps its heads."""
     rows = [
         structs.replace(row if row.salt else entries.salted(row), number=number)
         for number, row in enumerate(rows, engine.last() + 1)

@@ -1,7 +1,7 @@
 """A tournament as FIDE's Tournament Report File, the format of 2016 (TRF16), for other programs.
 
-Lines of fixed columns, each beginning with a number that says what it is: about the
-tournament, then one line for each entrant with what it did in each round. Bots have no
+It has lines of fixed columns, each beginning with a number for its kind: first about
+the tournament, then one for each entrant with what it did in each round. Bots have no
 city, federation or arbiter, so those lines are empty. An entrant that plays twice in a
 round, as in a knockout after a draw, has a further column for that.
 """
@@ -22,20 +22,20 @@ LARGEST = 1_000_000  # cells of a file, of ten characters each
 NAME = 33  # characters of a name
 END = "\r\n"
 
-FIRST, SECOND = "w", "b"  # the side that begins is white
+FIRST, SECOND = "w", "b"  # the side that begins is white (w)
 PLAYED: Mapping[float, str] = {1.0: "1", 0.5: "=", 0.0: "0"}
 FORFEIT: Mapping[float, str] = {1.0: "+", 0.5: "=", 0.0: "-"}
 BYE, NO_MATCH, OPEN = "0000 - U", "0000 - Z", " " * 8
 
-Column = tuple[int, int]  # a round; and which of its matches, for those that have several
+Column = tuple[int, int]  # a round, and which of its matches, where an entrant has several
 
 
 class NotInTrf(ValueError):
-    """What a file of this format has no place for. The message is for whoever asked."""
+    """Something for which a file of this format has no place. The message is for whoever asked."""
 
 
 def trf(record: Record) -> str:
-    """The file."""
+    """The text of the file."""
     columns = _columns(record)
     _fits(record, len(columns))
     entrants = record.entrants
@@ -65,7 +65,7 @@ def _fits(record: Record, columns: int) -> None:
 
 
 def _columns(record: Record) -> dict[int, Column]:
-    """Where each pairing stands, by its number, in the order of the columns."""
+    """The column of each pairing, by its number, in the order of the columns."""
     had: Counter[tuple[int, str]] = Counter()
     found: dict[int, Column] = {}
     for pairing in record.drawn.values():
@@ -130,7 +130,7 @@ def _header(record: Record, columns: Mapping[int, Column], order: Sequence[Colum
 
 
 def _rating(record: Record, name: str) -> str:
-    """Known beforehand, if it has four digits at the most."""
+    """The rating that was known beforehand, if it has four digits at most."""
     rating = record.entrants[name].rating
     return f"{rating:.0f}" if rating is not None and 0 < round(rating) <= MOST else ""
 

@@ -1,4 +1,4 @@
-"""Whether an export follows from itself: every match by the rules, and all that is said to come of them.
+"""Whether an export is consistent: every match by the rules, and all that is said to follow from them.
 
 A tournament is checked in three steps. Each of its facts has to be possible
 after those before it (`server/export/verify_facts.py`, and `server/export/verify_match.py`
@@ -7,9 +7,9 @@ a host uses. And what the file says has to equal that (`server/export/verify_lin
 file without facts, as the HTTP API gives it, is read as the facts that it
 amounts to.
 
-A file need only be readable; whatever cannot be true is a finding. `docs/export.md`
-lists what cannot be told from an export. `server/export/verify_chain.py` finds out
-whether its facts were changed after somebody was given a receipt.
+A file need only be readable; anything in it that cannot be true is a finding.
+`docs/export.md` lists what cannot be told from an export. `server/export/verify_chain.py`
+finds out whether its facts were changed after somebody was given a receipt.
 """
 
 from collections.abc import Iterable, Iterator
@@ -32,7 +32,7 @@ from tournament.facts import AnyFact, Concluded, Opened, State
 from tournament.format import formats
 from tournament.record import Record
 
-SET_BACK = 1.0  # seconds by which a wall clock may be set right between two facts
+SET_BACK = 1.0  # seconds by which a wall clock may be set back between two facts
 ROUNDS = 10_000  # more than any tournament has: a format that is asked for more would never return
 
 
@@ -42,13 +42,13 @@ class Verdict(Struct):
     moves: int = 0
     findings: list[Finding] = []
     chains: list[Chain] = []
-    receipt_found: bool | None = None  # None: none was given
+    receipt_found: bool | None = None  # None: no receipt was given
 
 
 def verify(source: Iterable[bytes], receipt: str | None = None) -> Verdict:
-    """What does not follow in a file of JSON Lines, in the order of its lines.
+    """Findings about what does not follow in a file of JSON Lines, in the order of its lines.
 
-    With a `receipt`, also whether that is a head of one of its chains.
+    With a `receipt`, it also says whether that is a head of one of the file's chains.
     """
     verdict = Verdict()
     seen, heads, end = set[str](), set[str](), 1
@@ -78,7 +78,7 @@ def verify(source: Iterable[bytes], receipt: str | None = None) -> Verdict:
 
 
 def bounded_lines(file: BinaryIO) -> Iterator[bytes]:
-    """The lines of a file; of a line that is far too long, only as much at a time as shows that."""
+    """The lines of a file; a line that is far too long comes in pieces just long enough to show that."""
     return iter(lambda: file.readline(LONGEST + 1), b"")
 
 
@@ -86,9 +86,9 @@ def _checked(section: Section, links: Iterable[Link]) -> Iterator[Finding]:
     numbered: list[tuple[int, AnyFact]] = [
         (link.line, link.kept.fact)
         for link in links
-        if link.kept is not None and not isinstance(link.kept.fact, PRIVATE)  # of which no result comes
+        if link.kept is not None and not isinstance(link.kept.fact, PRIVATE)  # no result depends on these
     ]
-    in_order = bool(numbered)  # these are the facts as they came, and not only their outcome
+    in_order = bool(numbered)  # whether these are the original facts, and not only their outcome
     numbered = numbered or facts_of(section)
     facts = [fact for _, fact in numbered]
     opened, wrong = facts[0], list(_opening_objections(facts[0]))
@@ -111,7 +111,7 @@ def _checked(section: Section, links: Iterable[Link]) -> Iterator[Finding]:
             yield Finding(section.opening.number, "it is finished, and there are pairings without a result")
         matches = [fact for fact in facts if isinstance(fact, Concluded) and fact.match in record.matches]
         yield from differences(section, record, matches)
-    except Exception as error:  # formats and criteria may fail on what no host can have kept
+    except Exception as error:  # formats and criteria may fail on facts that no host can have kept
         why = f"what this comes to cannot be worked out: {type(error).__name__}"
         yield Finding(section.opening.number, why)
 
@@ -128,7 +128,7 @@ def _times_objections(links: Iterable[Link]) -> Iterator[Finding]:
 def _played(
     opened: Opened, fact: Concluded, number: int, line: int, shown: MatchLine, in_order: bool
 ) -> Iterator[Finding]:
-    """Faults in moves are findings for the line of the match; faults in an ending, wherever that stands."""
+    """Findings about moves, for the line of the match, and about an ending, for the line that has it."""
     match, wrong = replayed(opened, fact)
     yield from (Finding(line, why) for why in wrong)
     if match is not None:

@@ -1,8 +1,7 @@
-"""Whether what is told of a match's end can have led to it: refusals, absences, the clock that ran out.
+"""Whether the stated causes of a match's end can have led to it: refusals, absences, the clock that ran out.
 
 Each is judged again. A refused move has to be refused by the rules, and a clock has to have run out by
-what the moves before had left on it. Matches from before causes were kept have none, and nothing is asked
-of these.
+what earlier moves had left on it. Matches from before causes were kept have none, and are not checked.
 """
 
 from collections.abc import Iterator
@@ -19,7 +18,7 @@ from tournament.events import Ending, Fault
 from tournament.facts import Concluded
 from tournament.match import Match
 
-SLACK = 1e-6  # seconds: what a time is rounded by, for each of those that are added up
+SLACK = 1e-6  # seconds: the rounding of each time that is added up
 ROUNDED = 0.002  # seconds: moments are kept to the millisecond
 FAULTS: dict[Ending, tuple[Fault | None, ...]] = {
     Ending.PLAYED: (None,),
@@ -32,14 +31,14 @@ FAULTS: dict[Ending, tuple[Fault | None, ...]] = {
 
 
 def cause_objections(pace: Pace, match: Match, fact: Concluded) -> Iterator[str]:
-    """What does not follow; `match` is as it is after its moves."""
+    """Objections to the causes of a match; `match` is in its state after all moves."""
     if fact.fault not in FAULTS[fact.ending]:
         yield f"what was {fact.ending} is not the fault of the {fact.fault}"
     yield from _moment_objections(fact)
     for cause in fact.cause:
         if isinstance(cause, Refused):
             yield from _refusal_objections(match, cause)
-    whole = len(fact.cause) < FIRST + LATEST  # of more than these, those in the middle are left out
+    whole = len(fact.cause) < FIRST + LATEST  # if there were more, those in the middle are left out
     if fact.ending is Ending.TIME and fact.winner is not None and fact.fault is not None:
         yield from _flag_objections(pace, match, fact)
     elif fact.ending is Ending.ILLEGAL and fact.winner is not None and fact.fault is not None:
@@ -66,7 +65,7 @@ def _moment_objections(fact: Concluded) -> Iterator[str]:
 
 
 def _flag_objections(pace: Pace, match: Match, fact: Concluded) -> Iterator[str]:
-    """The clock of the mover ran out, by all that the moves before had left on it."""
+    """Objections to a clock that ran out, by what earlier moves had left on it."""
     late = next((cause for cause in fact.cause if isinstance(cause, Late)), None)
     if late is None or late.ply != len(fact.moves) or late.seat != match.position.turn:
         yield f"it is not told how much time {fact.players[match.position.turn]} had, and how much it spent"
@@ -90,13 +89,13 @@ def _refusal_objections(match: Match, refused: Refused) -> Iterator[str]:
         return
     position = match.positions[refused.ply]
     if position.turn != refused.seat or len(refused.sent) >= SENT:
-        return  # out of turn, or too long to be told: it cannot be judged again
+        return  # out of turn, or too long to be kept whole: it cannot be judged again
     if all(_is_legal(match, position, read) for read in _readings(refused.sent)):
         yield f"{quoted(refused.sent)} is said to have been refused after {refused.ply} moves, and is legal"
 
 
 def _readings(sent: str) -> Iterator[Any]:
-    """What may have been sent, if it is told as this: a text is told as it is, anything else as JSON."""
+    """What may have been sent, given how it is kept: a text as it is, anything else as JSON."""
     try:
         found = msgspec.json.decode(sent)
     except (ValueError, RecursionError):

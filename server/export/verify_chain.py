@@ -1,7 +1,7 @@
-"""Whether the facts of an export follow from each other by their hashes, and whose word the last of these is.
+"""Whether the facts of an export follow from each other by their hashes, and who signed the last hash.
 
-A chain shows that nothing was changed since somebody was given one of its heads, a receipt. Whoever
-forges a file can forge its chain as well: it is a receipt that such a chain does not have.
+A chain shows that nothing was changed since somebody was given one of its heads, a receipt. A
+forger of a file can forge its chain as well, but the receipt is not in such a chain.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,8 +15,8 @@ from server.export.signing import is_signed
 from tournament.chain import START, leaf, linked, shown_leaf
 from tournament.entries import PRIVATE, kind
 
-WITHHELD = frozenset(map(kind, PRIVATE))  # what may be withheld
-SHORT = 16  # characters of a hash that are told
+WITHHELD = frozenset(map(kind, PRIVATE))  # the kinds of facts that may be withheld
+SHORT = 16  # characters of a hash that are shown
 NO_HEAD = (
     "is no head in this file: what is in it was changed after that receipt was given, or the file is older "
     "than the receipt, or the receipt is for something else"
@@ -24,13 +24,13 @@ NO_HEAD = (
 
 
 class Chain(Struct, frozen=True):
-    """What a section has of one."""
+    """What is known of a section's chain."""
 
     tournament: str
     facts: int = 0
-    head: str | None = None  # None: it has none
+    head: str | None = None  # None: there is no chain
     key: str | None = None
-    signed: bool | None = None  # by that key; None: by none, or it cannot be told here
+    signed: bool | None = None  # whether that key signed it; None: no key did, or it cannot be checked here
 
     def __str__(self) -> str:
         name = quoted(self.tournament)
@@ -54,12 +54,12 @@ def followed(section: Section, links: Iterable[Link], findings: list[Finding], h
     findings += (Finding(number, "a chain ends once, and this one has ended above") for number, _ in ends[1:])
     if not ends and not any(link.head for link in links):
         return Chain(section.name)
-    head = true = START  # what the last line says, and what it is
+    head = true = START  # the head as the last line says, and as it is
     for link in links:
         own = shown_leaf(link.row, link.row.body, link.seal) if link.seal else leaf(link.row)
         expected, true = linked(head, own), linked(true, own)
         findings += (Finding(link.line, why) for why in _objections(link, expected.hex()))
-        head = _bytes(link.head) or expected  # the next is not blamed for this one
+        head = _bytes(link.head) or expected  # the next line is not blamed for this one
         heads.add(true.hex())
     if not ends:
         findings.append(

@@ -103,7 +103,7 @@ def objections(record: Record, fact: AnyFact, in_order: bool) -> Iterator[str]:
             if name not in record.entrants:
                 yield f"{quoted(name)} has not entered"
             elif isinstance(fact, Disqualified) and has_withdrawn(record, name):
-                pass  # its matches are lost now, where they had counted for nobody
+                pass  # its matches are lost now, instead of counting for nobody
             elif record.entrants[name].gone:
                 yield f"{quoted(name)} was out before"
             if isinstance(fact, Withdrew) and fact.annulled and not record.format.annuls:
@@ -124,7 +124,7 @@ def objections(record: Record, fact: AnyFact, in_order: bool) -> Iterator[str]:
         case Revealed():
             yield from _seed_objections(record, fact)
         case Claimed() | Seated() | Released() | Ordered() | Chose():
-            pass  # who owns a name, and who did something, is part of no result
+            pass  # no result depends on who owns a name, or who did something
 
 
 def _round_objections(record: Record, round: int) -> Iterator[str]:
@@ -163,13 +163,13 @@ def _seed_objections(record: Record, revealed: Revealed) -> Iterator[str]:
 
 
 def _is_said_rightly(voided: Voided, match: Concluded) -> bool:
-    """Whether it says what the match was, if it says so at all."""
+    """Whether a fact that voids a match states the match rightly, if it states it at all."""
     said = voided.players, voided.score
     return said in ((match.players, match.score), (None, None))
 
 
 def is_over(record: Record) -> bool:
-    """Whether everything drawn is decided; a tournament without an end is over when somebody ends it."""
+    """Whether everything drawn is decided; a tournament without an end is over only when it is ended."""
     return record.format.endless or not (record.open or record.dealt)
 
 
@@ -182,7 +182,7 @@ def _pairing_objections(record: Record, pairing: Pairing, number: int, in_order:
         yield f"{quoted(pairing.first)} cannot meet itself"
     for name in pairing.names:
         if name not in record.entrants:
-            if not record.format.endless:  # where nobody enters before a match was finished
+            if not record.format.endless:  # where nobody enters before finishing a match
                 yield f"{quoted(name)} has not entered"
         elif in_order and name in record.out:
             yield f"{quoted(name)} was out before it was drawn"
@@ -219,7 +219,7 @@ def _reopened(record: Record, state: State) -> bool:
 
 
 def can_be_added(record: Record, fact: AnyFact) -> bool:
-    """Whether a result that is wrong in itself can be added all the same, so that no other is blamed."""
+    """Whether a result that is wrong in itself can be added even so, so that no later fact is blamed."""
     if not isinstance(fact, Concluded) or fact.match in record.matches:
         return False
     return record.dealt.get(fact.match) == fact.pairing or fact.pairing in record.open
@@ -228,8 +228,8 @@ def can_be_added(record: Record, fact: AnyFact) -> bool:
 def decided(record: Record, facts: Sequence[AnyFact], index: int) -> str | None:
     """Why a decision, the fact of that index, does not follow from the record before it; None if it does.
 
-    A result may be on its way to the store when something is decided: then it stands before what was
-    decided without it. So results that stand directly before a decision may count for it or not.
+    A result may be on its way to the store when something is decided: then it stands before a
+    decision that was made without it. So results directly before a decision may count for it or not.
     """
     fact, rules = facts[index], f"a {record.format.name}"
     if not isinstance(fact, Drew | Withdrew) or (isinstance(fact, Drew) and record.format.endless):
@@ -252,7 +252,7 @@ def decided(record: Record, facts: Sequence[AnyFact], index: int) -> str | None:
 
 
 def other_rules(made: str, known: int) -> str:
-    """What is said of something that may well follow, by rules that are not here."""
+    """The finding about something that may well follow, but by rules of another version."""
     lack = f"this Quintain has version {known}, from which it does not follow"
     return f"this was {made}; {lack}: verify it with the Quintain that made it"
 

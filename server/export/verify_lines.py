@@ -1,4 +1,4 @@
-"""Whether the lines of an export are what its record would be exported as, field by field."""
+"""Whether the lines of an export are those that its record would be exported as, field by field."""
 
 from collections.abc import Iterable, Iterator
 from math import isclose
@@ -19,7 +19,7 @@ FINE = 1e-9  # other figures, relatively and absolutely
 RATINGS = (".rating", ".interval[0]", ".interval[1]")
 KEYS = {"tournament": "tournament", "entrant": "name", "pairing": "number", "match": "match"}
 MISSING = object()
-# Fields younger than many a file, which says the same by leaving them out.
+# Fields that older files do not have, which means the same as their defaults.
 YOUNGER = ("began", "ended", "fault", "cause", "thought", "network", "versions", "kinds", "notes")
 NOTHING: tuple[object, ...] = (None, [], [None, None], ["bot", "bot"])
 
@@ -37,7 +37,7 @@ def differences(section: Section, record: Record, matches: Iterable[Concluded]) 
             case StandingsLine(rules=rules):
                 wrong = list(_between(line, standings))
                 if wrong and list(_between(line, standings | {"rows": plain_rows(record)})):
-                    if rules != known:  # nor has it the ratings of earlier versions
+                    if rules != known:  # and it does not have the ratings of earlier versions either
                         yield Finding(
                             line.number, other_rules(f"ranked by version {rules} of the criteria", known)
                         )
@@ -69,7 +69,7 @@ def _between(line: Line, expected: Any) -> Iterator[Finding]:
 def _unequal(path: str, found: Any, expected: Any) -> Iterator[tuple[str, Any, Any]]:
     match expected, found:
         case {**fields}, {**others}:
-            for key in {**fields, **others} if path else fields:  # a line may say more than we know of
+            for key in {**fields, **others} if path else fields:  # a line may have unknown fields
                 if not path and key in YOUNGER and key not in others and fields[key] in NOTHING:
                     continue
                 deeper = f"{path}.{key}" if path else str(key)

@@ -1,7 +1,7 @@
 """Whether one match follows from its moves: the rules, the clocks, the ending, what it is worth.
 
-The referee plays it again. Whatever the moves do not decide (who resigned, left or
-ran out of time) has to be possible at the point where they stopped.
+The referee plays it again. Endings that the moves do not decide (who resigned,
+left or ran out of time) have to be possible at the point where the moves stopped.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ from tournament.kinds import with_the_house
 from tournament.match import Match, OutOfTurn
 from tournament.settling import score
 
-SLACK = 1e-6  # seconds: what adding up floats may come to
+SLACK = 1e-6  # seconds: the error of adding up floats
 BY_THE_ORGANISER = "the organiser voided it; before that: "
 ENDLESS = Pace()
 
@@ -46,7 +46,7 @@ def replayed(opened: Opened, fact: Concluded) -> tuple[Match | None, list[str]]:
 
 
 def ending_objections(opened: Opened, match: Match, fact: Concluded, in_order: bool) -> Iterator[str]:
-    """What does not follow; a file without facts shows a voided match as void, whatever was played."""
+    """Objections to an ending; a file without facts shows a voided match as void, whatever was played."""
     if fact.winner not in (0, 1, None):
         yield f"the winner is 0, 1 or null, not {fact.winner}"
         return

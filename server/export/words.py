@@ -1,7 +1,7 @@
 """What led to the end of a match, in words: for the page of a match and for terminals.
 
-Causes are as the API has them (`json_views.causes_shown`). What a bot has sent is in there, escaped
-for JSON: whoever shows it escapes it for where it is shown.
+Causes are as the API has them (`json_views.causes_shown`). They contain what a bot has sent,
+escaped for JSON; callers escape it for the place where they show it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,11 +12,11 @@ FAULTS = {
     "network": "the fault of the connection",
     "host": "the fault of the host",
 }
-LAST = ("late", "absent")  # kinds that come with the end, and not before a move
+LAST = ("late", "absent")  # kinds that come with the end, not before a move
 
 
 def in_words(cause: Mapping[str, Any], players: Sequence[str]) -> str:
-    """One cause; what this version does not know is named."""
+    """One cause in words; an unknown kind is only named."""
     match cause:
         case {"kind": "refused", "seat": int(seat), "sent": sent, "why": why}:
             return f"{players[seat]}: {sent} was refused: {why}"
@@ -37,5 +37,5 @@ def in_words(cause: Mapping[str, Any], players: Sequence[str]) -> str:
 
 
 def before_move(causes: Sequence[Mapping[str, Any]], ply: int) -> list[Mapping[str, Any]]:
-    """What happened between the move before the one with this number, 1 for the first, and that move."""
+    """What happened between the previous move and the one with this number, 1 for the first."""
     return [cause for cause in causes if cause["kind"] not in LAST and cause.get("ply") == ply - 1]

@@ -33,9 +33,9 @@ def export(
     everything: bool = False,
     signer: Signer | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """One tournament, of whose matches the record may have forgotten the moves; with facts, if given.
+    """One tournament, from a record that need not have the moves of its matches; with facts, if given.
 
-    With `everything` it has what only the organiser should know of them.
+    With `everything`, it includes what only the organiser should know.
     """
     yield from before_matches(record, everything=everything)
     yield from (match_line(record, concluded) for concluded in matches)
@@ -47,7 +47,7 @@ def export(
 
 
 def before_matches(record: Record, *, everything: bool = False) -> Iterator[dict[str, Any]]:
-    """What comes before the matches; with `everything`, as only the organiser should see it."""
+    """The lines before the matches; with `everything`, as only the organiser should see them."""
     opened = record.opened
     yield (
         {"type": "tournament"}

@@ -1,7 +1,7 @@
 """The facts of a tournament as lines of an export, each with the head of the chain that ends with it.
 
-The organiser's export has all of them. In the public one, of what not everybody may know there is
-the seal alone, so that the chain can be computed anew.
+The organiser's export has all of them. The public one has only the seal in place of what not
+everybody may know, so that the chain can still be computed.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,7 +19,7 @@ class FactLines:
     """The lines of one tournament, made in the order of its facts."""
 
     def __init__(self, tournament: str, *, everything: bool) -> None:
-        """With `everything` they can be imported, and are the organiser's."""
+        """With `everything`, the lines can be imported, and are for the organiser alone."""
         self._tournament = tournament
         self._everything = everything
         self._head = START
@@ -39,12 +39,12 @@ class FactLines:
         line = fact_line(row, part)
         if row.salt:
             line |= {"salt": row.salt} if self._everything else {"seal": seal(row)}
-        if part is found and body(found) != row.body:  # an older Quintain wrote it in other letters
+        if part is found and body(found) != row.body:  # an older Quintain wrote it differently
             line["body"] = row.body
         return line | {"head": self._head.hex()}
 
     def last(self, signer: Signer | None) -> dict[str, Any]:
-        """The line that says how many facts there are and what they come to."""
+        """The line with the number of facts and the head of their chain."""
         head = self._head.hex()
         line = {"type": "head", "tournament": self._tournament, "facts": self._count, "head": head}
         if signer is None:
@@ -54,7 +54,7 @@ class FactLines:
 
 
 def fact_line(row: Entry, fact: AnyFact) -> dict[str, Any]:
-    """The moves of a match are in its own line, and not a second time here."""
+    """The line of a fact, without the moves of a match, which are in the match's own line."""
     if isinstance(fact, Concluded):
         fact = structs.replace(fact, moves=(), times=())
     return {"type": "fact", "tournament": row.tournament, "when": row.when, "fact": fact}

@@ -1,7 +1,7 @@
-"""A host that is running somewhere, through its HTTP API: the commands for organisers use it.
+"""A running host, through its HTTP API: the commands for organisers use this.
 
-Errors are raised as a `Failure` in the host's own words. If no host answers, or
-something else does, that is a `Failure` too.
+Errors are raised as a `Failure` in the host's own words. It is a `Failure`,
+too, if no host answers, or something else does.
 """
 
 import json
@@ -20,13 +20,13 @@ from server.exits import Failure, Misuse
 from server.store.data_folder import TOKEN, VARIABLE, token_brought
 
 TIMEOUT = 30.0  # seconds: a large export takes some
-SOON = 1.0  # seconds after which to ask again is what a host says while it works something out
+SOON = 1.0  # seconds: a host that works something out says to ask again after no more than this
 _open = build_opener(ProxyHandler({})).open  # a proxy of the environment knows nothing of 127.0.0.1
 
 
 class Remote:
     def __init__(self, url: str, token: str | None = None, data: str = "quintain-data") -> None:
-        """`token` is the organiser's; None looks for it where the host keeps it, once it is needed."""
+        """`token` is the organiser's; None: it is looked for where the host keeps it, once it is needed."""
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise Misuse(f"expected an address like http://127.0.0.1:8080, not {url!r}")
@@ -35,11 +35,11 @@ class Remote:
         self._data = data
 
     def get(self, *path: str) -> Any:
-        """What is at `/api/…`, of JSON."""
+        """The JSON at `/api/…`."""
         return self._json(self._answer(Request(self._address(path))))  # noqa: S310 - the scheme is looked at
 
     def whole(self, listed: str, *path: str) -> Any:
-        """The same with all of what it lists, however many pages that has."""
+        """The JSON at a path, with everything that it lists, from all pages."""
         found = self.get(*path)
         while (after := found.get("next")) is not None:
             asked = Request(f"{self._address(path)}?after={after}")  # noqa: S310
@@ -52,13 +52,13 @@ class Remote:
         return self._answer(Request(self._address(path) + query)).decode()  # noqa: S310
 
     def text_for_organiser(self, *path: str) -> str:
-        """The same with the organiser's token, if there is one: an organiser is shown more."""
+        """Like `text`, with the organiser's token, if there is one: an organiser is shown more."""
         found = self._token_found()
         headers = {} if found is None else {"Authorization": f"Bearer {found[0]}"}
         return self._answer(Request(self._address(path), headers=headers)).decode()  # noqa: S310
 
     def post(self, *path: str, body: dict[str, Any] | None = None) -> Any:
-        """Have something done, with the organiser's token."""
+        """Give an order, with the organiser's token."""
         token, origin = self._organiser()
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         asked = Request(self._address(path), json.dumps(body or {}).encode(), headers)  # noqa: S310
@@ -68,7 +68,7 @@ class Remote:
         return "/".join((self.url, "api", *(quote(part, safe="") for part in path)))
 
     def _answer(self, request: Request, credentials: str = "") -> bytes:
-        """`credentials` is what to add where they are not taken."""
+        """The answer to a request; `credentials` is added to the message if they are refused."""
         try:
             with _opened(request) as answer:
                 return answer.read()
@@ -105,7 +105,7 @@ class Remote:
         return found
 
     def _token_found(self) -> tuple[str, str] | None:
-        """The same; None if there is none to be found."""
+        """The organiser's token, and where it is from; None if there is none."""
         if token := (self._token or token_brought()).strip():
             if not (token.isascii() and token.isprintable()):
                 raise Failure("the organiser's token is one line of ASCII, and that which was given is not")
@@ -118,7 +118,7 @@ class Remote:
 
 
 def _opened(request: Request) -> HTTPResponse:
-    """The answer. A host that works something out is asked again, for as long as answers may take."""
+    """The answer. A host that is working something out is asked again, for as long as answers may take."""
     until = time.monotonic() + TIMEOUT
     while True:
         try:
@@ -132,7 +132,7 @@ def _opened(request: Request) -> HTTPResponse:
 
 
 def _soon(error: HTTPError) -> float:
-    """In how many seconds to ask again; infinite if not soon, or not at all."""
+    """The seconds after which to ask again; infinite if not soon, or not at all."""
     said = error.headers.get("Retry-After", "")
     soon = error.code == HTTPStatus.SERVICE_UNAVAILABLE and said.isdecimal() and float(said) <= SOON
     return float(said) if soon else inf

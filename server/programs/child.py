@@ -21,7 +21,7 @@ from server.store.data_folder import TOKEN
 
 TIMEOUT = 15.0  # seconds for a child to end when it is told to
 ROOT = Path(__file__).parents[2]
-PLACES = (str(ROOT), str(ROOT / "clients/python"))  # where our modules lie, installed or not
+PLACES = (str(ROOT), str(ROOT / "clients/python"))  # where our modules are, installed or not
 DOORS = {"tcp": "tcp", "ws": "websocket", "http": "http"}  # by the scheme of their addresses
 
 
@@ -53,7 +53,7 @@ def child_host(http: int = 0) -> "Generator[ChildHost]":
 def started(
     arguments: Sequence[str], *, folder: str, stdout: int = subprocess.DEVNULL
 ) -> subprocess.Popen[bytes]:
-    """`quintain` with these arguments, in that folder, under its defaults."""
+    """Start `quintain` with these arguments, in that folder, with default settings."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
     environment["PYTHONPATH"] = os.pathsep.join((*PLACES, *filter(None, (environment.get("PYTHONPATH"),))))
     return subprocess.Popen(  # noqa: S603 - ourselves
@@ -67,7 +67,7 @@ def started(
 
 
 def ended(child: subprocess.Popen[bytes]) -> None:
-    """Have a child end, and see that it has."""
+    """End a child, and make sure that it has ended."""
     if child.poll() is None:
         child.send_signal(signal.SIGTERM)
         try:

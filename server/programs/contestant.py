@@ -1,4 +1,4 @@
-"""Who plays in a match of our own: a program, or a house brain.
+"""The contestants in a match without a host: a program, or a house brain.
 
 Either is given what the client gives a bot's `choose`: the house protocol's `turn`,
 with the seat, the players, the moves and the options.
@@ -15,19 +15,19 @@ from games.game import Game
 from server.exits import Misuse
 from server.programs.program import Gone, Program
 
-BRAIN = "brain:"  # tells house brains from programs
-SHARE = 20.0  # a brain uses no more than one part in so many of what is left on its clock
+BRAIN = "brain:"  # the prefix that tells house brains from programs
+SHARE = 20.0  # a brain uses at most one part in so many of the time left on its clock
 
 
 class Contestant(Protocol):
-    endings: list[str]  # how it ended when nobody had asked it to
+    endings: list[str]  # how it ended without being asked to
 
     def ask(self, question: dict[str, Any], seconds: float | None = None) -> object:
         """A move; raises `TimeoutError` or `Gone`."""
         ...
 
     def stop(self) -> None:
-        """From another thread: let whoever asks get `Gone`, now and from now on."""
+        """Stop, from another thread: every `ask` raises `Gone`, now and from now on."""
         ...
 
     def end(self) -> object: ...
@@ -40,7 +40,7 @@ class Hired:
         self.endings: list[str] = []
         self._command = command
         self._stopped = False
-        self._changing = Lock()  # so that none is started once it has been stopped
+        self._changing = Lock()  # so that no program is started after a stop
         self._program = Program(command, quiet=True)
 
     def ask(self, question: dict[str, Any], seconds: float | None = None) -> object:
@@ -68,8 +68,8 @@ class Hired:
 class House:
     """A house brain, in this process: it keeps to its time by itself.
 
-    Its lots are drawn anew for each match, from the seed and the match's name. So a match is the same
-    whatever was played before it, or beside it.
+    Its lots are drawn anew for each match, from the seed and the match's name. So a match does not
+    depend on what was played before it, or beside it.
     """
 
     def __init__(self, game: Game[Any, Any], brain: str, think: float, seed: int) -> None:
@@ -106,7 +106,7 @@ def contestant(command: str, game: Game[Any, Any], think: float, seed: int) -> C
 
 
 def thinking(game: Game[Any, Any], brain: Brain, seconds: float) -> Callable[[dict[str, Any]], Any]:
-    """A brain that is asked in the words of the protocol: its positions come from the moves."""
+    """A `choose` that asks a brain: the position comes from the moves in the protocol's question."""
     match, position, played = "", game.opening({}), 0
 
     def choose(question: dict[str, Any]) -> Any:

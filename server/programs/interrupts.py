@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM, which come between two steps of a command and not in the middle of one."""
+"""Ctrl-C and SIGTERM between two steps of a command, and not in the middle of one."""
 
 import signal
 from collections.abc import Generator
@@ -10,16 +10,16 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interrupts:
-    """While it is entered, either signal raises `KeyboardInterrupt`. Where one is ignored, it stays so."""
+    """A context in which either signal raises `KeyboardInterrupt`. A signal that is ignored stays ignored."""
 
     def __init__(self) -> None:
         self._restored = ExitStack()
-        self._waits = False  # whoever sends one
+        self._waits = False  # whether a signal has come and waits
         self._asked = False
 
     @contextmanager
     def later(self) -> Generator[None]:
-        """What is done in here is done to its end; an interrupt that comes meanwhile is raised after it."""
+        """A context that runs to its end; an interrupt that comes meanwhile is raised after it."""
         self._waits = True
         try:
             yield

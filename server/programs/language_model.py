@@ -1,9 +1,9 @@
-"""A bot that asks a language model: any server that has the OpenAI-compatible `POST …/chat/completions`.
+"""A bot that asks a language model, at any server with the OpenAI-compatible `POST …/chat/completions`.
 
-The model is told the rules, the position and the legal moves, in the words of a template, and is asked
-again, with the reason, when its answer is no legal move. That goes on within the clock. Each move has a
-note of what it cost: tokens, seconds and tries. When there is no time left, or no try, a legal move is
-made by lot, and the note says so.
+The model is told the rules, the position and the legal moves, in the words of a template. When its
+answer is no legal move, it is asked again, with the reason, as long as the clock allows. Each move has
+a note of what it cost: tokens, seconds and tries. When no time or no try is left, a legal move is made
+by lot, and the note says so.
 """
 
 import http.client
@@ -28,9 +28,9 @@ TRIES = 5  # answers to one question
 ENDLESS = 600.0  # seconds for an answer, if there is no clock
 RESERVE = 2.0  # seconds of the clock that are kept for the move itself …
 SHARE = 0.5  # … but no more than this share of what is left
-PAUSE = 1.0  # seconds until a server is asked again that could not answer
+PAUSE = 1.0  # seconds until a server that could not answer is asked again
 LARGEST = 1 << 20  # bytes of an answer
-SHOWN = 200  # characters of what a server says is wrong
+SHOWN = 200  # characters of a server's error message
 TEMPORARY = (408, 409, 429, 500, 502, 503, 504)  # after these, asking again may help
 
 PROMPT = """\
@@ -58,7 +58,7 @@ class Unanswered(Exception):
 
 
 class Endpoint:
-    """Where a model is asked."""
+    """The server at which a model is asked."""
 
     def __init__(self, base_url: str, model: str, key: str | None) -> None:
         parts = urlsplit(base_url)
@@ -69,7 +69,7 @@ class Endpoint:
         self._key = key
 
     def ask(self, messages: Messages, seconds: float) -> tuple[str, int]:
-        """What the model says, and how many tokens that took. Raises `Unanswered`, or `Failure` for good."""
+        """The model's answer, and how many tokens it took. Raises `Unanswered`, or `Failure` for good."""
         kind = http.client.HTTPSConnection if self._parts.scheme == "https" else http.client.HTTPConnection
         connection = kind(self._parts.hostname or "", self._parts.port, timeout=seconds)
         headers = {"Content-Type": "application/json"}
@@ -108,7 +108,7 @@ class Usage(Struct):
 
 
 class Answer(Struct):
-    """What such a server answers with, as far as it matters here."""
+    """The answer of such a server, as far as it matters here."""
 
     choices: Annotated[list[Choice], Meta(min_length=1)]
     usage: Usage | None = None
@@ -197,7 +197,7 @@ def replayed(game: Game[Any, Any], question: Mapping[str, Any]) -> tuple[Any, li
 
 
 def chosen(game: Game[Any, Any], position: Any, text: str, legal: Mapping[str, Any]) -> tuple[Any, str]:
-    """The move that an answer ends with; or None, and why it is none."""
+    """The move with which an answer ends; or None, and why it is no move."""
     lines = _MOVE.findall(text) or [line for line in text.splitlines() if line.strip()][-1:]
     if not lines:
         return None, "the answer is empty"
@@ -213,7 +213,7 @@ def chosen(game: Game[Any, Any], position: Any, text: str, legal: Mapping[str, A
 
 
 def checked(template: str) -> str:
-    """A template of a prompt; raises `Misuse` for one that asks for what there is not."""
+    """A template of a prompt; raises `Misuse` for one with unknown fields."""
     try:
         Template(template).substitute(dict.fromkeys(NAMES, ""))
     except (KeyError, ValueError) as error:

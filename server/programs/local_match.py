@@ -1,4 +1,4 @@
-"""Matches without a host: the same referee and the same clocks; the players are asked in turn."""
+"""Matches without a host: with the same referee and the same clocks; the players are asked in turn."""
 
 import time
 from collections.abc import Sequence
@@ -22,9 +22,9 @@ def local_match(
     pace: Pace | None = None,
     opening: Sequence[Any] = (),
 ) -> Match:
-    """Play a match to its end. Whoever is too slow loses by the clock, and whoever is gone has left.
+    """Play a match to its end. A player that is too slow loses by the clock, and one that is gone has left.
 
-    The moves of the opening have been made, and cost nobody any time.
+    The moves of the opening are made already, and cost nobody any time.
     """
     now = time.monotonic()
     kept = (opening, [0.0] * len(opening)) if opening else None
@@ -50,7 +50,7 @@ def local_match(
 
 
 def question(match: Match, refused: str | None = None) -> dict[str, Any]:
-    """The question to whoever is to move, as the client gives it to a bot's `choose`."""
+    """The question to the player to move, as the client gives it to a bot's `choose`."""
     asked = turn(match, match.ply, time.monotonic())
     more = {"you": asked.turn, "players": match.names, "options": match.options, "moves": match.moves}
     return plain(asked) | more | ({} if refused is None else {"refused": refused})

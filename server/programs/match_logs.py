@@ -1,4 +1,4 @@
-"""What a program says on its standard error, in a file for each match.
+"""A program's standard error, in a file for each match.
 
 A line belongs to the match that the program was last asked about. What it says before
 its first match is in `before-the-first-match.log`.
@@ -15,14 +15,14 @@ from server.programs.terminal import note
 BEFORE = "before-the-first-match"
 LARGEST = 10_000_000  # bytes of one file: a program that prints in a loop must not fill the disk
 CUT = b"quintain: the rest was left out, because there was too much of it\n"
-LONGEST_NAME = 100  # characters: a match is called whatever its host says
+LONGEST_NAME = 100  # characters: the host chooses the names of matches
 
 
 class MatchLogs:
     def __init__(self, folder: Path) -> None:
         """Make the folder; raises `Failure` if that fails."""
         self._folder = folder
-        self._lock = Lock()  # programs say something in one thread and are asked in another
+        self._lock = Lock()  # one thread reads what programs say, and another asks them
         self._file: IO[bytes] | None = None
         self._room = LARGEST
         self._match: str | None = None
@@ -33,14 +33,14 @@ class MatchLogs:
         self.begin(BEFORE)
 
     def begin(self, match: str) -> None:
-        """From now on, what comes belongs to this match."""
+        """Have what comes from now on belong to this match."""
         with self._lock:
             if match != self._match:
                 self._close()
                 self._match, self._room = match, LARGEST
 
     def take(self, line: bytes) -> None:
-        """Keep a line. A disk that is full costs lines, and no match."""
+        """Keep a line. A full disk costs lines, but no match."""
         with self._lock:
             if self._room <= 0:
                 return
@@ -63,6 +63,6 @@ class MatchLogs:
             self._file = None
 
     def _path(self) -> Path:
-        """Within the folder, whatever the host calls the match."""
+        """The file of the match, which is within the folder whatever the match's name is."""
         name = re.sub(r"[^A-Za-z0-9_.-]", "_", self._match or BEFORE)[:LONGEST_NAME]
         return self._folder / f"{name.lstrip('.') or '_'}.log"

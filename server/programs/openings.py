@@ -1,8 +1,8 @@
-"""The moves that a pair of games begins with: those of the start, drawn by lot, or read from a file.
+"""Openings, the moves with which a pair of games begins: none, drawn by lot, or read from a file.
 
-Both games of a pair have the same opening, so what it is worth to a side is worth
-it to both programs once. Openings are there because programs that leave nothing
-to chance would play one pair over and over.
+Both games of a pair have the same opening, so each program has its advantage for
+a side once. Openings are needed because programs that leave nothing to chance
+would play the same pair over and over.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -15,11 +15,11 @@ from games.game import Game, Illegal, quoted, typed
 from server.exits import Misuse
 
 Opening = tuple[Any, ...]  # moves as the game writes them
-Openings = Callable[[int], Opening]  # that of a pair, counted from 0
+Openings = Callable[[int], Opening]  # the opening of a pair, counted from 0
 
-DEPTH = 3  # plies that an opening is searched for forced wins, and before it is valued
-EVEN = 0.2  # on the game's scale from −1 to 1: what a side may be ahead by in a balanced opening
-TRIES = 200  # lines in a row that lead to no new balanced position: then there are no more, or few
+DEPTH = 3  # plies for which an opening is searched for forced wins, and after which it is valued
+EVEN = 0.2  # on the game's scale from −1 to 1: how far a side may be ahead in a balanced opening
+TRIES = 200  # lines in a row without a new balanced position, after which there are no more, or few
 
 
 def start(pair: int) -> Opening:
@@ -28,14 +28,15 @@ def start(pair: int) -> Opening:
 
 
 class Drawn:
-    """Openings of so many random plies, each of them another balanced position while there are any.
+    """Openings of so many random plies, each a new balanced position as long as there are any.
 
-    Balanced is what neither side wins by force within `DEPTH` plies and the house brains' evaluation finds
-    nearly even. The same seed gives the same openings. When there are no more, they come again in turn.
+    A position is balanced if neither side wins by force within `DEPTH` plies and the house brains'
+    evaluation finds it nearly even. The same seed gives the same openings. When there are no more, they
+    come again in turn.
     """
 
     def __init__(self, game: Game[Any, Any], plies: int, seed: int) -> None:
-        """Raises `Misuse` where there is no such opening."""
+        """Raises `Misuse` if there is no such opening."""
         self._game, self._plies = game, plies
         self._lots = Random(seed)
         self._found: list[Opening] = []
@@ -75,9 +76,9 @@ class Drawn:
 
 
 def listed(game: Game[Any, Any], path: str) -> list[Opening]:
-    """The openings in a file, one a line; raises `Misuse` with the number of a line that is none.
+    """The openings in a file, one a line; raises `Misuse` with the number of a line that is no opening.
 
-    A line has moves in their short form with blanks between them. Empty lines and
+    A line has moves in their short form with spaces between them. Empty lines and
     lines that begin with # are for people.
     """
     try:
@@ -120,13 +121,13 @@ def _opening(game: Game[Any, Any], words: Sequence[str], where: str) -> Opening:
 
 
 def _beginnings(words: Sequence[str], legal: Iterable[str]) -> Iterable[str]:
-    """What a move may consist of, the longest first: in some games a move is several words."""
+    """The word groups that may be a move, the longest first: in some games a move is several words."""
     longest = max(len(text.split()) for text in legal)
     return (" ".join(words[:count]) for count in range(min(longest, len(words)), 0, -1))
 
 
 def _fault(game: Game[Any, Any], word: str, position: Any) -> str:
-    """Why the game does not take it, in its own words if it has any."""
+    """Why the game does not take a move, in its own words if it has any."""
     try:
         position.play(game.read(typed(word), position))
     except Illegal as why:

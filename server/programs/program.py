@@ -1,8 +1,8 @@
 """A bot that is a program: it reads a position from each line of input and writes a move as a line.
 
-This is one such program and the pipes to it. Whoever asks decides what it is asked
-and what becomes of its answers: a host, through `quintain play`, or a referee of our
-own, in `quintain match` and `quintain check`.
+This is one such program and the pipes to it. The caller decides what it is asked and
+what becomes of its answers: a host, through `quintain play`, or our own referee, in
+`quintain match` and `quintain check`.
 """
 
 import contextlib
@@ -25,11 +25,11 @@ from server.exits import Failure
 from server.net.escaping import json_line
 
 LONGEST = 65536  # bytes of a line: the longest move is below 200
-LAST_WORDS = 5  # lines of standard error that are kept, to be shown when it has ended
+LAST_WORDS = 5  # lines of standard error that are kept, to show when it has ended
 EXIT_TIMEOUT = 0.5  # seconds to end by itself when its standard input has ended
-KEPT = 20  # of the lines that nobody asked for
-POLLS = hasattr(select, "poll")  # elsewhere a program that reads nothing holds up whoever asks it
-MOST = 1000  # lines between two questions: whoever writes more would fill the memory
+KEPT = 20  # lines kept of those that nobody asked for
+POLLS = hasattr(select, "poll")  # elsewhere a program that reads nothing holds up its caller
+MOST = 1000  # lines between two questions: a program that writes more would fill the memory
 
 
 class Gone(Exception):
@@ -42,14 +42,14 @@ class Program:
     ) -> None:
         """Start it; raises `Failure` if that fails.
 
-        Its standard error is shown unless `quiet`; if `errors` is given, that is called
-        with each line of it instead, in a thread.
+        Its standard error is shown unless `quiet`; `errors`, if given, is called with each line of
+        it instead, in a thread.
         """
         self.command = command
         self._errors = errors
-        self.unasked: list[str] = []  # lines that answered nothing, which are ignored
+        self.unasked: list[str] = []  # lines that answered nothing and are ignored
         self._answers: SimpleQueue[bytes | None] = SimpleQueue()
-        self._lines = 0  # since the last question
+        self._lines = 0  # how many came since the last question
         self._flooded = False
         self._words: deque[str] = deque(maxlen=LAST_WORDS)
         self._threads: list[threading.Thread] = []
@@ -69,9 +69,10 @@ class Program:
         self._follow(self._process.stderr, self._take_words)
 
     def ask(self, question: dict[str, Any], seconds: float | None = None) -> object:
-        """The move that it answers with: JSON, or whatever it wrote.
+        """The move with which the program answers: JSON, or the text that it wrote.
 
-        Raises `TimeoutError` if nothing comes in so many seconds, and `Gone` if nothing can come any more.
+        Raises `TimeoutError` if nothing comes within so many seconds, and `Gone` if nothing can come any
+        more.
         """
         until = None if seconds is None else time.monotonic() + seconds
         self._pass_over()
@@ -82,17 +83,17 @@ class Program:
             raise TimeoutError(f"{self.command} did not answer in {seconds:.1f} s") from None
 
     def wait(self, seconds: float) -> None:
-        """Leave it alone for a while; what it says meanwhile counts as unasked."""
+        """Leave the program alone for a while; what it says meanwhile counts as unasked."""
         time.sleep(seconds)
         self._pass_over()
 
     @property
     def gone(self) -> str | None:
-        """How it has ended, if it has."""
+        """How the program has ended, if it has."""
         return None if self._process.poll() is None else self._how_it_ended()
 
     def end(self) -> bool:
-        """End it, whatever it does; True if it ended by itself when there was nothing more to read."""
+        """End the program in any case; True if it ended by itself when there was nothing more to read."""
         with contextlib.suppress(OSError):
             if self._process.stdin is not None:
                 self._process.stdin.close()
@@ -112,7 +113,7 @@ class Program:
         return willing
 
     def kill(self) -> None:
-        """Kill it and whatever it has started, which would keep its pipes open."""
+        """Kill the program and all processes that it has started, which would keep its pipes open."""
         with contextlib.suppress(OSError):
             if hasattr(os, "killpg"):
                 os.killpg(self._process.pid, signal.SIGKILL)
@@ -133,7 +134,7 @@ class Program:
                 return move_in(line)
 
     def _write(self, line: bytes, until: float | None) -> None:
-        """A program that does not read costs no more time than one that does not answer."""
+        """Write a line. A program that does not read costs no more time than one that does not answer."""
         stdin = self._process.stdin
         try:
             if stdin is None:
@@ -150,7 +151,7 @@ class Program:
                     raise TimeoutError
         except TimeoutError:
             raise
-        except (OSError, ValueError):  # it, or its standard input, is closed
+        except (OSError, ValueError):  # the program has ended, or its standard input is closed
             raise Gone(self._how_it_ended()) from None
 
     def _pass_over(self) -> None:
@@ -207,7 +208,7 @@ class Program:
 
 
 def move_in(line: bytes) -> object:
-    """The move that a line of a program says: as JSON, as a `move` message, or as people write it."""
+    """The move in a line of a program: as JSON, as a `move` message, or as people write it."""
     try:
         said: Any = msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -224,7 +225,7 @@ def _left(until: float | None) -> float | None:
 
 
 def _written(descriptor: int, line: bytes) -> int:
-    """How many bytes of it there was room for."""
+    """Write a line as far as there is room for it; returns how many bytes that was."""
     try:
         return os.write(descriptor, line)
     except BlockingIOError:
@@ -239,5 +240,5 @@ def _split(command: str) -> list[str]:
     if not words:
         raise Failure("expected a program, and got an empty command")
     if os.sep not in words[0] and Path(words[0]).is_file():
-        words[0] = os.path.join(os.curdir, words[0])  # "mybot" is meant to be the one that lies here
+        words[0] = os.path.join(os.curdir, words[0])  # "mybot" means the one in this folder
     return words

@@ -13,14 +13,14 @@ HEADINGS = ("rank", "name ", "points", "played", "won", "drawn", "lost", "rating
 
 
 def report(record: "Record", *, as_json: bool) -> str:
-    """One JSON object on one line, or a table."""
+    """The standings of a record: one JSON object on one line, or a table."""
     from server.export.decision_views import report_shown
 
     return rendered(report_shown(record), as_json=as_json)
 
 
 def rendered(standings: dict[str, Any], *, as_json: bool) -> str:
-    """The same for standings as the API has them."""
+    """The same, for standings as the API has them."""
     title = "{tournament}: {game}, {format}, {state}".format_map(standings)
     if as_json:
         return json_line(standings)
@@ -29,7 +29,7 @@ def rendered(standings: dict[str, Any], *, as_json: bool) -> str:
 
 
 def standings_table(rows: Sequence[dict[str, Any]], title: str) -> str:
-    """With whose the bots are, where that is known of any; one line where nobody is in the table."""
+    """A table with the bots' affiliations, if any are known; one line if nobody is in it."""
     if not rows:
         return f"{title}: nobody is in the table"
     if not any(row.get("affiliation") for row in rows):

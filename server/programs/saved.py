@@ -1,8 +1,8 @@
-"""A series of matches in a file, JSON Lines: first what is played, then each match as soon as it is over.
+"""A series of matches in a file of JSON Lines: first its terms, then each match as soon as it is over.
 
-A file that is continued may end in the middle of a line, because whoever wrote it was
-killed: that line is cut off, and its match played again. Anything else that is not
-as it was written is refused, with the number of the line.
+A file that is continued may end in the middle of a line, because its writer was
+killed: that line is cut off, and its match played again. Any other damage is refused,
+with the number of the line.
 """
 
 from collections.abc import Callable, Generator
@@ -23,7 +23,7 @@ FIXED = ("game", "players", "pace", "plies", "openings", "seed", "think")  # as 
 
 
 class Terms(Struct, frozen=True, kw_only=True, tag="series", omit_defaults=True, forbid_unknown_fields=True):
-    """What is played, and until when; None is what nobody has asked for."""
+    """What is played, and until when; None stands for what was not asked for."""
 
     game: str
     players: tuple[str, str]
@@ -40,11 +40,11 @@ class Terms(Struct, frozen=True, kw_only=True, tag="series", omit_defaults=True,
 class Saved(Struct, frozen=True):
     terms: Terms
     matches: list[Played]
-    whole: int  # bytes of the lines that were written to their end
+    whole: int  # bytes of all complete lines
 
 
 def saved(path: str) -> Saved:
-    """What a file holds; raises `Misuse`."""
+    """The contents of a file; raises `Misuse`."""
     try:
         content = Path(path).read_bytes()
     except OSError as error:
@@ -63,7 +63,7 @@ def saved(path: str) -> Saved:
 
 
 def continued(terms: Terms, asked: Terms, path: str) -> Terms:
-    """The terms of a file, with another end if that is asked for; raises `Misuse` for other conditions."""
+    """The terms of a file, with a new end if one is asked for; raises `Misuse` for other conditions."""
     for name in FIXED:
         before, now = getattr(terms, name), getattr(asked, name)
         if now is not None and now != before:
@@ -74,7 +74,7 @@ def continued(terms: Terms, asked: Terms, path: str) -> Terms:
 
 @contextmanager
 def keeping(path: str | None, before: Saved, *, onto: bool) -> "Generator[Callable[[Played], None]]":
-    """What keeps each match that it is given: in a new file or, if `onto`, in the one they came from."""
+    """A function that keeps each match that it is given, in a new file or, if `onto`, in the existing one."""
     if path is None:
         yield lambda played: None
         return
@@ -102,7 +102,7 @@ def _afresh(path: str, before: Saved) -> IO[bytes]:
 
 
 def _keep(file: IO[bytes], path: str, played: Played) -> None:
-    """Once this has returned, killing the process loses nothing of it."""
+    """Keep a match. Once this has returned, killing the process loses nothing of it."""
     try:
         file.write(_line(played))
     except OSError as error:

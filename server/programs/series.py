@@ -1,9 +1,9 @@
 """Matches between two contestants, several at a time, each as soon as it is over.
 
 Every place at which matches are played is a thread with contestants of its own, for
-a program reads from one pipe and a match waits for it. What happens to their
-results is decided in the caller's thread alone. Whoever stops taking results ends
-the series: what is being played then is dropped, and no program is left behind.
+a program reads from one pipe and a match waits for it. Only the caller's thread
+decides what happens to their results. A caller that stops taking results ends the
+series: matches in play are dropped, and no program is left behind.
 """
 
 from collections.abc import Generator, Iterable
@@ -46,7 +46,7 @@ class Setting(Struct, frozen=True, kw_only=True):
 
 
 def series(setting: Setting, numbers: Iterable[int], places: int) -> Generator[Played]:
-    """Play the matches of these numbers, at most so many at a time; raises `Failure` as programs do."""
+    """Play the matches of these numbers, at most `places` at a time; raises `Failure` as programs do."""
     jobs = ((number, setting.openings(pair_of(number))) for number in numbers)
     over: SimpleQueue[Played | BaseException] = SimpleQueue()
     everywhere: list[_Place] = []
@@ -74,7 +74,7 @@ def series(setting: Setting, numbers: Iterable[int], places: int) -> Generator[P
 
 
 class _Place:
-    """A thread, and two contestants that play there."""
+    """A thread and the two contestants that play there."""
 
     def __init__(self, setting: Setting, over: SimpleQueue[Played | BaseException]) -> None:
         self._setting, self._over = setting, over
@@ -87,7 +87,7 @@ class _Place:
         self._jobs.put(job)
 
     def stop(self) -> None:
-        """Let go of everything, whatever is being played."""
+        """Let go of everything, even in the middle of a match."""
         self._jobs.put(None)
         for each in self._contestants:
             each.stop()
@@ -99,7 +99,7 @@ class _Place:
         try:
             while (job := self._jobs.get()) is not None:
                 self._over.put(played(self._setting, self._contestants, *job))
-        except BaseException as error:  # raised again by whoever takes the results
+        except BaseException as error:  # raised again where the results are taken
             self._over.put(error)
         finally:
             for each in self._contestants:

@@ -1,4 +1,4 @@
-"""What has come of a series of matches between two programs: points, pairs, and what they repeat.
+"""The tally of a series of matches between two programs: points, pairs, and repetitions.
 
 Matches are numbered from 1. Matches 2k−1 and 2k are a pair: the same opening, with
 the first program in seat 0 and then in seat 1. They may be added in any order.
@@ -23,25 +23,25 @@ class Played(Struct, frozen=True, kw_only=True, tag="match", forbid_unknown_fiel
     winner: Annotated[int, Meta(ge=0, le=1)] | None
     ending: Ending
     why: str
-    opening: int  # how many of the moves nobody chose
+    opening: int  # how many moves belong to the opening, which nobody chose
     moves: Sequence[Any]
     times: Sequence[float]
 
     @property
     def points(self) -> float:
-        """The first program's: of each pair it has seat 0 in the first match."""
+        """The first program's points; it has seat 0 in the first match of each pair."""
         if self.winner is None:
             return DRAWN
         return float(self.winner == first_seat(self.match))
 
 
 def first_seat(match: int) -> int:
-    """Where the first program sits."""
+    """The seat of the first program."""
     return (match - 1) % 2
 
 
 def pair_of(match: int) -> int:
-    """Which pair a match belongs to, counted from 0."""
+    """The pair to which a match belongs, counted from 0."""
     return (match - 1) // 2
 
 
@@ -49,13 +49,13 @@ class Tally:
     def __init__(self) -> None:
         self.matches: dict[int, Played] = {}
         self.wins = self.draws = self.losses = 0  # of the first program
-        self.pairs = [0] * 5  # by the points of the first program in them: 0, 0.5, 1, 1.5, 2
+        self.pairs = [0] * 5  # how many by the first program's points: 0, 0.5, 1, 1.5, 2
         self.distinct = [0] * 5  # the same without pairs that repeat another
         self.repeats = 0
         self._digests: set[bytes] = set()
 
     def add(self, played: Played) -> bool:
-        """Whether that has changed what is known of their strength."""
+        """Add a match; returns whether that changed what is known of the programs' strength."""
         self.matches[played.match] = played
         self.wins += played.points == 1
         self.draws += played.points == DRAWN

@@ -1,7 +1,7 @@
-"""What commands print: results on standard output, everything else on standard error.
+"""Printing by commands: results on standard output, everything else on standard error.
 
-Whatever is printed has gone through `safe`. Colours and progress are for a
-terminal only, and not where `NO_COLOR` is set.
+Everything that is printed has gone through `safe`. Colours and progress
+are for a terminal only, and not where `NO_COLOR` is set.
 """
 
 import io
@@ -21,12 +21,12 @@ def say(text: str) -> None:
 
 
 def note(text: str) -> None:
-    """Tell the person at the keyboard something that is no result."""
+    """Print something that is no result, for the person at the keyboard."""
     print(safe(text, cut=None), file=sys.stderr, flush=True)  # noqa: T201
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]], title: str | None = None) -> str:
-    """Rows under headings. A heading that ends in a blank is for words, flush left; others for figures.
+    """Rows under headings. A heading that ends in a space is for words, flush left; others are for figures.
 
     Where there are no rows, there are no headings either.
     """
@@ -51,7 +51,8 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]], title: str 
 def progress(what: str, total: int, done: int = 0) -> "Generator[Step]":
     """A bar on standard error, if that is a terminal.
 
-    What it yields is called for each step, if need be with what to say beside the bar from then on.
+    It yields a function to call for each step, if need be with a text to show beside the bar from
+    then on.
     """
     if not sys.stderr.isatty():
         yield _nothing
@@ -71,4 +72,4 @@ def progress(what: str, total: int, done: int = 0) -> "Generator[Step]":
 
 
 def _nothing(now: str | None = None) -> None:
-    """A step where nobody looks."""
+    """A step of which nobody is told."""

@@ -20,9 +20,9 @@ from tournament.match import Match
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-GAMES = 4  # against each opponent, both seats alike
-MIDDLE = 6  # plies after which a match is in its middle; the shortest game has nine
-SHOWN = 160  # characters of a position or a line that are repeated
+GAMES = 4  # against each opponent, equally many in both seats
+MIDDLE = 6  # plies to the middle of a match; the shortest game has nine
+SHOWN = 160  # characters of a position or a line that messages repeat
 SLOW = 1.5  # seconds that a slow opponent takes
 US, THEM = "you", "opponent"
 
@@ -32,7 +32,7 @@ class Broke(Exception):
 
 
 class Ground:
-    """Where a program is tried out: a game, and how long it may take for an answer."""
+    """The setting of trials: a game, and how long the program may take for an answer."""
 
     def __init__(self, command: str, game: Game[Any, Any], timeout: float) -> None:
         self.game = game
@@ -49,7 +49,7 @@ class Ground:
             program.end()
 
     def match(self, seat: int) -> Match:
-        """A new match, with the program in that seat. Not the game's clock, but a timeout limits answers."""
+        """A new match, with the program in that seat. A timeout limits answers, not the game's clock."""
         self._matches += 1
         names = (US, THEM) if seat == 0 else (THEM, US)
         return Match(self.game, names, time.monotonic(), name=f"check-{self._matches}", pace=Pace())
@@ -62,7 +62,7 @@ class Ground:
         refused: str | None = None,
         more: Mapping[str, Any] | None = None,
     ) -> Any:
-        """What the program answers, as the game reads it: a legal move, or it broke."""
+        """The program's answer, as the game reads it; raises `Broke` if it is no legal move."""
         asked = question(match, refused) | dict(more or {})
         try:
             sent = program.ask(asked, self._timeout)
@@ -84,7 +84,7 @@ class Ground:
         return move
 
     def turn(self, program: Program, match: Match, seat: int, choose: Callable[[Any], Any]) -> None:
-        """One move of whoever is to move; the program has `seat`."""
+        """Make one move for the seat to move; the program has `seat`."""
         mover = match.position.turn
         move = self.answer(program, match) if mover == seat else choose(match.position)
         match.play(mover, self.game.write(move), time.monotonic())
@@ -146,7 +146,7 @@ def passes_over_what_it_does_not_know(ground: Ground) -> None:
 
 def bears_a_refusal(ground: Ground) -> None:
     if ground.game.faults == "forfeit":
-        return  # there, whoever is refused has lost
+        return  # in such a game, a refused move loses
     with ground.program() as program:
         match = _play_to_the_middle(ground, program, 0)
         ground.answer(program, match)
@@ -192,7 +192,7 @@ def _play_to_the_middle(ground: Ground, program: Program, seat: int) -> Match:
     while match.ply < MIDDLE or match.position.turn != seat:
         ground.turn(program, match, seat, lambda position: lots(position, _at_once))
         if match.to_move is None:
-            match = ground.match(seat)  # that was a short one
+            match = ground.match(seat)  # that match was a short one
     return match
 
 

@@ -1,4 +1,4 @@
-"""What a tally of matches says: as JSON for programs, and in words for people."""
+"""The verdict of a tally of matches: as JSON for programs, and in words for people."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,12 +8,12 @@ from tournament.events import Ending
 from tournament.pentanomial import MOST, Strength, strength
 from tournament.sprt import Sprt
 
-SHOWN = 3  # of the ways in which a program ended: they tend to be the same
+SHOWN = 3  # ways in which a program ended: they tend to be the same
 WAYS = {Ending.ILLEGAL: "illegal moves", Ending.TIME: "the clock", Ending.LEFT: "ending in the middle"}
 
 
 def as_json(game: str, tally: Tally, sprt: Sprt | None) -> dict[str, Any]:
-    """Wins are the first program's. Whatever claims certainty is over pairs, each of which counts once."""
+    """The verdict as JSON. Wins are the first program's. Figures of certainty are over distinct pairs."""
     found = strength(tally.distinct)
     return {
         "game": game,
@@ -62,7 +62,7 @@ def _lines(game: str, names: tuple[str, str], tally: Tally, sprt: Sprt | None) -
 
 
 def _losses(name: str, lost: list[Played]) -> Iterator[str]:
-    """How often a program lost otherwise than by the rules, and how it ended when it did."""
+    """How often a program lost in other ways than by the rules, and how it ended then."""
     for ending, way in WAYS.items():
         if count := sum(each.ending is ending for each in lost):
             yield f"  {name} lost {count} by {way}"
@@ -123,7 +123,7 @@ def _between(found: Strength) -> str:
 
 
 def _elo(elo: float) -> str:
-    """Rounded, and without a sign where that makes it zero."""
+    """An Elo figure, rounded, and without a sign if that makes it zero."""
     beyond = " or more" if elo >= MOST else " or less" if elo <= -MOST else ""
     return f"{round(elo) or 0:+d}{beyond}"
 

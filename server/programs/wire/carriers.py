@@ -1,6 +1,6 @@
-"""What carries messages over one connection, as bytes in and messages out: lines, or websocket frames.
+"""Carriers of messages over one connection, bytes in and messages out: lines, or websocket frames.
 
-No I/O. Over HTTP a bot has many connections: that is `sessions.py`.
+No I/O. Over HTTP a bot has many connections: see `sessions.py`.
 """
 
 import re
@@ -21,11 +21,11 @@ ACCEPTED = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection
 
 
 class Malformed(Exception):
-    """The client broke the rules of what carries its messages."""
+    """The client broke the rules of the carrier of its messages."""
 
 
 class Carrier(Protocol):
-    reply: bytearray  # what the connection is to be sent, whatever is said over it
+    reply: bytearray  # what the carrier itself has to send over the connection
 
     def receive(self, received: bytes) -> Iterable[bytes]:
         """The messages that this completes; raises `Malformed`, or `EOFError` when the client hangs up."""
@@ -34,7 +34,7 @@ class Carrier(Protocol):
     def written(self, messages: Sequence[bytes]) -> bytes: ...
 
     def farewell(self, why: str) -> bytes:
-        """What is said before the host hangs up."""
+        """The last bytes before the host hangs up."""
         ...
 
 
@@ -63,7 +63,7 @@ class OverWebsocket:
 
     def __init__(self) -> None:
         self.reply = bytearray()
-        self._head: bytes | None = b""  # as much as there is of the handshake; None once it is over
+        self._head: bytes | None = b""  # what has come of the handshake; None once it is over
         self._frames = Frames(LIMITS)
 
     def receive(self, received: bytes) -> Iterator[bytes]:

@@ -1,7 +1,8 @@
-"""The client that is tried: it comes, is told something, says something, and goes.
+"""The client on trial: it comes, is told something, says something, and goes.
 
-Whatever it says is read as the host reads it, and noted. What it should have said is
-known to whoever tries it (`scripted_host.py`); what nobody may say is known here.
+All that it says is read as the host reads it, and noted. The trial
+(`scripted_host.py`) knows what it should have said; this file knows what no client
+may say.
 """
 
 import time
@@ -20,13 +21,14 @@ from server.protocols.house.messages import Said, ToBot
 
 LIMITS = Limits()
 START_TIMEOUT = 60.0  # seconds for a command to come: some are compiled first
-RETURN_TIMEOUT = 30.0  # seconds that the protocol leaves a bot to come back
+RETURN_TIMEOUT = 30.0  # seconds that the protocol gives a bot to come back
 
 
 class Broke(Exception):
-    """What a client did, and the protocol's sentence that it broke: "" is that of the trial.
+    """What a client did, and the protocol's sentence that it broke; "" stands for the trial's own sentence.
 
-    The same `mark` is the same fault, in whichever trials: without one, the sentence is.
+    The same `mark` means the same fault, also in different trials; without a mark, the sentence
+    decides.
     """
 
     def __init__(self, why: str, rule: str = "", mark: object = None) -> None:
@@ -38,13 +40,13 @@ class Broke(Exception):
 class Line(Struct, frozen=True):
     """Something that was said, or happened."""
 
-    by: str  # "bot", "host", or "" for what just happened
+    by: str  # "bot", "host", or "" for something that happened
     text: str
 
 
 class Client:
     def __init__(self, doors: Doors, command: Command | None, patience: float) -> None:
-        """Without a `command`, somebody starts the client by hand, and is waited for."""
+        """Without a `command`, the trial waits for a client that somebody starts by hand."""
         self.exchange: list[Line] = []
         self.name = ""
         self.token = ""
@@ -58,13 +60,13 @@ class Client:
 
     @property
     def door(self) -> str:
-        """Where it came in."""
+        """The door at which it came in."""
         return "tcp" if self._talk is None else self._talk.door
 
     # Coming and going
 
     def come(self, rule: str, *, back: bool = False) -> messages.Hello:
-        """Receive it, or have it come back within the time that there is for that, and hear its hello."""
+        """Receive the client, or have it come `back` in time, and hear its hello."""
         verb = "come back" if back else "connect"
         seconds = RETURN_TIMEOUT if back else START_TIMEOUT if self._command is not None else None
         until = None if seconds is None else time.monotonic() + seconds
@@ -87,7 +89,7 @@ class Client:
         return said
 
     def hang_up(self, why: str) -> None:
-        """Say goodbye to it."""
+        """Say goodbye to the client."""
         self._flush()
         self._happened("the host hangs up")
         if self._talk is not None:
@@ -102,7 +104,7 @@ class Client:
         self._doors.cut()
 
     def crash(self, seconds: float) -> None:
-        """Be a host that is killed, and started again after so many seconds."""
+        """Act like a host that is killed, and started again after so many seconds."""
         self._flush()
         self._happened("the host is killed")
         self._doors.crash()
@@ -111,12 +113,12 @@ class Client:
         self._happened("the host is started again")
 
     def turn_away(self, rule: str) -> None:
-        """Have it come back, and lose the connection at once: it has to come again."""
+        """Have the client come back, and lose the connection at once: it has to come again."""
         self.come(rule, back=True)
         self.lose()
 
     def comes(self, seconds: float) -> bool:
-        """Whether it comes back within so many seconds, or until its process has ended."""
+        """Whether the client comes back within so many seconds, or before its process ends."""
         until = time.monotonic() + seconds
         while not self._doors.arrived and time.monotonic() < until:
             if self._command is not None and self._command.ended:
@@ -126,7 +128,7 @@ class Client:
         return bool(self._doors.arrived)
 
     def stays_well(self, seconds: float, rule: str) -> None:
-        """Let it end as it likes; raises `Broke` if it does so as programs do that have failed."""
+        """Let the client end as it likes; raises `Broke` if it ends like a program that has failed."""
         self._flush()
         if self._command is not None and (ended := self._command.exit(seconds)) is not None and ended.code:
             raise Broke(f"it {ended}", rule, ended)
@@ -134,16 +136,16 @@ class Client:
     # What is said
 
     def say(self, *told: ToBot) -> None:
-        """Say that, as soon as it is waited for."""
+        """Tell the client these messages, as soon as it is there."""
         self._unsaid += told
 
     def manner(self, manner: Manner) -> None:
-        """How it is told what it is told from now on."""
+        """Set how messages are sent to the client from now on."""
         self._flush()
         self._manner = manner
 
     def hear(self, seconds: float) -> Said | None:
-        """What it says next, if it says anything within so many seconds."""
+        """What the client says next, if it says anything within so many seconds."""
         self._flush()
         until = time.monotonic() + seconds
         talk = self._talk
@@ -185,7 +187,7 @@ class Client:
     # What went wrong
 
     def _lost(self, what: str, rule: str = "", mark: object = None) -> Broke:
-        """It is gone: with its process, or without."""
+        """The client is gone, with its process or without."""
         ended = None if self._command is None else self._command.exit()
         if ended is None:
             return Broke(what, rule, mark)

@@ -1,4 +1,4 @@
-"""The command that starts the client which is tried, and how it ended."""
+"""The command that starts the client on trial, and how it ended."""
 
 import os
 import signal
@@ -13,16 +13,16 @@ from msgspec import Struct
 
 from server.exits import Failure
 
-EXIT_TIMEOUT = 0.5  # seconds for a process that has hung up to end as well
+EXIT_TIMEOUT = 0.5  # seconds for a process that has hung up to end, too
 LAST_WORDS = 5  # lines of standard error
 LONGEST = 65536  # bytes of such a line
 
 
 class Exit(Struct, frozen=True):
-    """How a process ended: the same fault leaves the same exit."""
+    """How a process ended; the same fault leaves the same exit."""
 
     code: int
-    words: str  # its last
+    words: str  # its last words
 
     def __str__(self) -> str:
         how = (
@@ -35,10 +35,10 @@ class Exit(Struct, frozen=True):
 
 class Command:
     def __init__(self, words: Sequence[str], addresses: Mapping[str, str]) -> None:
-        """Start it; raises `Failure` if that fails.
+        """Start the command; raises `Failure` if that fails.
 
-        `{tcp}`, `{websocket}` and `{http}` in it are replaced by addresses. What `quintain new` writes
-        finds the address in `QUINTAIN_URL`.
+        `{tcp}`, `{websocket}` and `{http}` in it are replaced by addresses. Bots that `quintain new`
+        writes find the address in `QUINTAIN_URL`.
         """
         for name, address in addresses.items():
             words = [word.replace(f"{{{name}}}", address) for word in words]
@@ -62,7 +62,7 @@ class Command:
         return self._process.poll() is not None
 
     def exit(self, seconds: float = EXIT_TIMEOUT) -> Exit | None:
-        """How it ended, if it does within so many seconds."""
+        """How the process ended, if it does within so many seconds."""
         with suppress(subprocess.TimeoutExpired):
             code = self._process.wait(seconds)
             self._reader.join(EXIT_TIMEOUT)
@@ -70,7 +70,7 @@ class Command:
         return None
 
     def end(self) -> None:
-        """Kill it, and whatever it has started."""
+        """Kill the process, and all that it has started."""
         with suppress(OSError):
             if hasattr(os, "killpg"):
                 os.killpg(self._process.pid, signal.SIGKILL)

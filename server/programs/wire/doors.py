@@ -1,7 +1,8 @@
-"""The doors at which a client is tried: a TCP, a websocket and an HTTP port, and who comes in there.
+"""The doors for trials of a client: a TCP, a websocket and an HTTP port, and the clients that come in.
 
-All of it is one thread, which looks at the sockets only while it waits for the client. So
-messages are sent in the order of the trial, and nothing happens behind its back.
+Everything is in one thread, which looks at the sockets only while it waits for the
+client. So messages are sent in the order of the trial, and nothing happens behind its
+back.
 """
 
 import socket
@@ -18,13 +19,13 @@ from server.programs.wire.talk import PLAIN, Connection, Manner, Talk
 HERE = "127.0.0.1"
 CARRIERS: Mapping[str, Callable[[], Carrier]] = {"tcp": OverTcp, "websocket": OverWebsocket}
 NAMES = (*CARRIERS, "http")
-TICK = 0.1  # seconds after which somebody who waits looks at what is no socket
+TICK = 0.1  # seconds after which a wait also looks at things other than sockets
 
 
 class Doors:
     def __init__(self) -> None:
-        self.arrived: deque[Talk] = deque()  # whom nobody has received
-        self.broken: tuple[str, str] | None = None  # at which door it sent what cannot be read, and why
+        self.arrived: deque[Talk] = deque()  # clients that nobody has received yet
+        self.broken: tuple[str, str] | None = None  # the door at which it sent something unreadable, and why
         self._selector = DefaultSelector()
         self._connections: list[Connection] = []
         self._sessions = Sessions(self.arrived.append, partial(self._break, "http"))
@@ -55,7 +56,7 @@ class Doors:
         self.arrived.clear()
 
     def pump(self, seconds: float) -> None:
-        """Take what has come; if there is nothing, wait for it, but no longer than a tick."""
+        """Take what has come; if nothing has, wait for it, but no longer than a tick."""
         for key, _ in self._selector.select(max(0.0, min(seconds, TICK))):
             key.data()
         self._sessions.sweep(time.monotonic())
@@ -124,7 +125,7 @@ class Streamed:
 
 
 def _bound(port: int) -> socket.socket:
-    """A socket at that port, which another of ours may have; it takes no connections yet."""
+    """A socket at that port, which another socket of ours may have, too; it takes no connections yet."""
     end = socket.socket()
     end.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     if hasattr(socket, "SO_REUSEPORT"):

@@ -1,4 +1,4 @@
-"""All the trials of a client, and what was found: each fault once, with the exchange that shows it."""
+"""All trials of a client, and the findings: each fault once, with the exchange that shows it."""
 
 from collections.abc import Callable, Sequence
 
@@ -14,9 +14,9 @@ from server.programs.wire.trials import TRIALS, Terms, Trial
 
 
 class Finding(Struct, frozen=True):
-    """A fault of the client's."""
+    """A fault of the client."""
 
-    trials: tuple[str, ...]  # those that it has broken
+    trials: tuple[str, ...]  # the trials that it broke
     why: str  # what happened in the first of them
     rule: str  # the protocol's sentence
     exchange: tuple[Line, ...]  # what was said both ways until then
@@ -30,18 +30,18 @@ class Findings(Struct, frozen=True):
         return any(trial in finding.trials for finding in self.found)
 
 
-Begin = Callable[[], Command | None]  # starts the client; None: somebody else does
-Step = Callable[[str], None]  # is told which trial begins
+Begin = Callable[[], Command | None]  # starts the client; returns None if somebody starts it by hand
+Step = Callable[[str], None]  # called with the trial that begins
 
 
 def _nothing(trial: str) -> None:
-    """Where nobody looks."""
+    """A step of which nobody is told."""
 
 
 def findings(
     doors: Doors, begin: Begin, terms: Terms, step: Step = _nothing, trials: Sequence[Trial] = TRIALS
 ) -> Findings:
-    """Put a client through the trials. One that fails in the first of them is tried no further."""
+    """Put a client through the trials. A client that fails the first trial is tried no further."""
     found: dict[object, Finding] = {}
     tried: list[str] = []
     for trial in trials:
@@ -57,7 +57,7 @@ def findings(
 
 
 def _tried(trial: Trial, doors: Doors, begin: Begin, terms: Terms) -> tuple[object, Finding] | None:
-    """What was found, if anything was; and what makes it the same as another finding."""
+    """The finding, if there is one, with a value that is equal for the same fault."""
     command = begin()
     client = Client(doors, command, terms.patience)
     host = ScriptedHost(client, terms.game)

@@ -1,11 +1,11 @@
-"""The sentences of the protocol that a client is held to, word for word from `docs/protocols/house.md`."""
+"""The sentences of the protocol to which a client is held, word for word from `docs/protocols/house.md`."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
 Rule = str | Mapping[str, str]  # a sentence, or one for each door or for each cost of an illegal move
 
-# What holds all the time.
+# Rules that hold all the time.
 SAY_HELLO = "Five seconds after connecting, a bot without an accepted hello is disconnected."
 READABLE = "The host answers every fault with a `refused` and a reason, and nothing else happens."
 MODERATE = "100 in 20 seconds; the answer to a question is free"
@@ -26,7 +26,7 @@ REFUSED: Mapping[str, str] = MappingProxyType(
 )
 STAYS = "a bot that says `bye` has left at once"
 
-# What is tried.
+# Rules that are tried.
 NAMED = (
     "A bot that names the question that it answers, by `match` and `ply`, is safe from every misunderstanding"
 )
@@ -54,5 +54,5 @@ STANDINGS = "At the end of its tournament a bot is sent the standings."
 
 
 def sentence(rule: Rule, *kinds: str) -> str:
-    """The sentence for the first of these kinds that it has one for."""
+    """The sentence of a rule for the first of these kinds that it has."""
     return rule if isinstance(rule, str) else next(rule[kind] for kind in kinds if kind in rule)

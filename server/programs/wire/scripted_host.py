@@ -1,6 +1,7 @@
 """As much of a host as one client needs: its welcome, its matches, and the end of its tournament.
 
-The referee is the real one, and so are the messages. What happens, and when, a trial says (`trials.py`).
+The referee is the real one, and so are the messages. The trials (`trials.py`) say what happens, and
+when.
 """
 
 import time
@@ -19,11 +20,11 @@ from tournament.events import Fault
 from tournament.match import Match
 
 TOURNAMENT = "trial"
-OPPONENT = "Zoë"  # whose name has a letter of two bytes
+OPPONENT = "Zoë"  # a name with a letter of two bytes
 TURN = 60.0  # seconds for a move, as the client is told
 RECEIPT = "0" * 64
 SHOWN = 160  # characters of a position
-STRANGER = "came back as a stranger"  # one fault, in whichever trials
+STRANGER = "came back as a stranger"  # the mark of one fault in all trials
 SHORTEST_TOKEN = 16  # characters
 
 
@@ -32,7 +33,7 @@ class ScriptedHost:
         self.client = client
         self.game = game
         self.match = Match(game, ("", OPPONENT), 0.0)
-        self.seat = 0  # the client's
+        self.seat = 0  # the client's seat
         self._number = 0
         self._brain = random(game, 1)
 
@@ -50,7 +51,7 @@ class ScriptedHost:
         self._say_welcome()
 
     def welcome_back(self, rule: str) -> None:
-        """Receive it again, with its token, and tell it how the match stands."""
+        """Receive the client again, with its token, and tell it how the match stands."""
         hello, client = self.client.come(rule, back=True), self.client
         if (hello.name, hello.game) != (client.name, self.game.name):
             raise Broke(f"it came back as {quoted(hello.name)} to play {quoted(hello.game)}", rule, STRANGER)
@@ -92,12 +93,12 @@ class ScriptedHost:
                 self.deal(self.seat)
 
     def its_move(self) -> None:
-        """Have the client move, if it is asked to."""
+        """Have the client move, if it is its turn."""
         if self.match.to_move == self.seat:
             self._play(self.its_answer())
 
     def its_answer(self) -> Any:
-        """What the client answers, a legal move, which is not played yet."""
+        """The client's answer, a legal move, which is not played yet."""
         until = time.monotonic() + self.client.patience
         refusal = ""
         while True:
@@ -119,7 +120,7 @@ class ScriptedHost:
                     self._other(said)
 
     def their_moves(self, other_than: object = None) -> None:
-        """Have the opponent move until it is the client's turn; differently, where that is possible."""
+        """Have the opponent move until it is the client's turn; not by `other_than`, if it can."""
         while self.match.to_move == 1 - self.seat:
             self._our_move(other_than)
 
@@ -131,7 +132,7 @@ class ScriptedHost:
         self._play(move)
 
     def silence(self, seconds: float) -> None:
-        """Leave the client alone, whose turn it is not."""
+        """Leave the client alone while it is not its turn."""
         until = time.monotonic() + seconds
         while (said := self.client.hear(until - time.monotonic())) is not None:
             match said:
@@ -143,7 +144,7 @@ class ScriptedHost:
                     self._other(said)
 
     def refuse(self, why: str) -> None:
-        """Refuse a move that has been answered, as good as it may be."""
+        """Refuse a move of the client's, even if it is legal."""
         self.client.say(Refused(match=self.match.name, ply=self.match.ply, reason=why))
 
     def forfeit(self, move: Any, why: str) -> None:
@@ -157,7 +158,7 @@ class ScriptedHost:
         self.say_end()
 
     def take_back(self, plies: int) -> None:
-        """Know only so many plies, as after a crash."""
+        """Forget all but so many plies, as after a crash."""
         match = self.match
         kept = match.moves[:plies], [0.0] * plies
         self.match = Match(
@@ -172,7 +173,7 @@ class ScriptedHost:
             self.client.say(messages.end(self.match, self.match.result))
 
     def finish(self) -> None:
-        """The opponent resigns, if need be, and the tournament is over."""
+        """Have the opponent resign, if need be, and end the tournament."""
         self.match.resign(1 - self.seat, time.monotonic())
         self.say_end()
         rows = [_row(1, self.client.name, 1.0), _row(2, OPPONENT, 0.0)]
@@ -188,7 +189,7 @@ class ScriptedHost:
         self.client.say(turn(self.match, self.match.ply, time.monotonic()))
 
     def _say_late(self, name: str | None, ply: int | None) -> str:
-        """Refuse an answer to no question that is being asked."""
+        """Refuse a move that answers no question now; returns the reason."""
         asked = f"{self.match.name} at ply {self.match.ply}"
         reason = f"what it answers is not what is asked, {asked}"
         named, counted = UNSET if name is None else name, UNSET if ply is None else ply
@@ -218,7 +219,7 @@ class ScriptedHost:
         self._say_turn()
 
     def _other(self, said: messages.Said | None) -> None:
-        """What a client may say at any time, and what ends a trial."""
+        """Take what a client may say at any time; anything else ends the trial."""
         match said:
             case messages.AskState():
                 self._say_turn()

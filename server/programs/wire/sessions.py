@@ -1,7 +1,7 @@
-"""The house protocol over HTTP, as a client is tried by it: sessions, and the requests of their connections.
+"""The house protocol over HTTP, for trials of a client: sessions, and the requests of their connections.
 
-`docs/protocols/house-http.md` describes it. What a session is told, and when, is
-said by whoever tries the client.
+`docs/protocols/house-http.md` describes it. The trial decides what a session is
+told, and when.
 """
 
 import secrets
@@ -21,7 +21,7 @@ UNKNOWN = "there is no such session; say hello again, with your token: POST /pla
 
 
 class Caller:
-    """One connection for requests: the next is read when the last has been answered."""
+    """One connection for requests: the next is read when the last was answered."""
 
     def __init__(self, sessions: "Sessions") -> None:
         self._sessions = sessions
@@ -69,9 +69,9 @@ class Session:
         self.name = secrets.token_urlsafe(16)
         self.heard = deque([hello])
         self.gone = False
-        self._why = ""  # it is over
+        self._why = ""  # why it is over
         self._told: list[bytes] = []
-        self._manner = PLAIN  # of what was told last
+        self._manner = PLAIN  # of the last message
         self._opener: Caller | None = opener
         self._poll: tuple[Caller, int, float] | None = None  # after which message, and until when
         self._stream: Caller | None = None
@@ -139,7 +139,7 @@ class Session:
 
 
 class Sessions:
-    """Every session there is, and the requests to them."""
+    """All sessions, and the requests to them."""
 
     def __init__(self, arrived: Callable[[Session], None], broken: Callable[[str], None]) -> None:
         self._arrived = arrived
@@ -170,13 +170,13 @@ class Sessions:
             session.hung_up(caller)
 
     def forget(self) -> None:
-        """Know nothing of them any more, as after a crash."""
+        """Forget all sessions, as after a crash."""
         self._sessions.clear()
 
     def _answered(self, caller: Caller, act: Callable[[], None]) -> None:
         try:
             act()
-        except HttpError as error:  # of the session's, after which the connection goes on
+        except HttpError as error:  # the session's own error, after which the connection goes on
             caller.respond(refused(error.status, str(error)))
 
 

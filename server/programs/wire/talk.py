@@ -1,4 +1,4 @@
-"""What a client says and is told as long as it is there, whatever carries it; and how it is told."""
+"""What a client says and is told while it is there, over any carrier; and how it is told."""
 
 import time
 from collections import deque
@@ -21,10 +21,10 @@ GAP = 0.01  # seconds between two pieces: enough for most clients to read the fi
 class Manner(Struct, frozen=True, kw_only=True):
     """How messages are sent, beside what they say."""
 
-    joined: bool = False  # all that there is to say at once
-    pieces: int = 1  # that they come in
+    joined: bool = False  # all messages at once
+    pieces: int = 1  # how many pieces they come in
     pause: float = GAP  # seconds between two pieces
-    more: bytes = b""  # fields that each message has besides: `"name":value,`
+    more: bytes = b""  # extra fields of each message: `"name":value,`
 
 
 PLAIN = Manner()
@@ -34,24 +34,24 @@ class Talk(Protocol):
     """One client, from its first word to its last."""
 
     door: str
-    heard: deque[bytes]  # messages that nobody has looked at
-    gone: bool  # it has hung up
+    heard: deque[bytes]  # messages that nobody has looked at yet
+    gone: bool  # whether it has hung up
 
     def say(self, messages: Sequence[bytes], manner: Manner = PLAIN) -> None: ...
 
     def hang_up(self, why: str) -> None:
-        """End it when the client has taken what it was told."""
+        """Hang up when the client has taken what it was told."""
         ...
 
 
 class Connection:
-    """A socket of the client's: what comes goes to `receive`, and b"" when nothing more does."""
+    """A socket of the client: what comes goes to `receive`, and b"" when nothing more does."""
 
     def __init__(self, end: socket, selector: BaseSelector, receive: "Callable[[bytes], None]") -> None:
         self._end, self._selector, self._receive = end, selector, receive
         self.open = True
         end.settimeout(SEND_TIMEOUT)
-        end.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)  # a piece is to travel by itself
+        end.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)  # each piece has to travel by itself
         selector.register(end, EVENT_READ, self.read)
 
     def read(self) -> None:
@@ -64,7 +64,7 @@ class Connection:
         self._receive(received)
 
     def send(self, content: bytes, manner: Manner = PLAIN) -> None:
-        """Send it in as many pieces as it is to come in. A client that is not there any more misses it."""
+        """Send content in the pieces that `manner` asks for. A client that is gone misses it."""
         try:
             for number, piece in enumerate(pieces(content, manner.pieces)):
                 if number:
@@ -75,7 +75,7 @@ class Connection:
             pass  # what it said before it went can still be read
 
     def finish(self) -> None:
-        """Send nothing more; what comes until the client hangs up as well is of no interest."""
+        """Send nothing more, and ignore what comes until the client hangs up as well."""
         self._receive = _drop
         try:
             self._end.shutdown(SHUT_WR)
@@ -83,7 +83,7 @@ class Connection:
             self.close()
 
     def close(self) -> None:
-        """End it at once, as when a network fails."""
+        """End the connection at once, as when a network fails."""
         if self.open:
             self.open = False
             self._selector.unregister(self._end)
@@ -91,7 +91,7 @@ class Connection:
 
 
 def pieces(content: bytes, count: int) -> Iterator[bytes]:
-    """A text in two pieces, or in more: then a letter of several bytes is cut, and the last byte is alone."""
+    """A text in two pieces, or more: then a letter of several bytes is cut, and the last byte is alone."""
     cuts = {len(content) * number // count for number in range(1, count)}
     if count > 2:
         cuts |= {place + 1 for place, byte in enumerate(content) if byte >= 0xC0}
@@ -101,4 +101,4 @@ def pieces(content: bytes, count: int) -> Iterator[bytes]:
 
 
 def _drop(received: bytes) -> None:
-    """Ignore what somebody says who has been said goodbye to."""
+    """Ignore what a client says after the goodbye."""

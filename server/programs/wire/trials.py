@@ -1,7 +1,7 @@
-"""What a client is put through at our doors, one thing after the other, and what it made of it.
+"""The trials that a client is put through, one after the other.
 
 Each trial is a tournament of its own, with the client started afresh, and ends with the first
-fault. `Broke` says which sentence of the protocol it is against.
+fault. `Broke` says which sentence of the protocol the client broke.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ from server.programs.wire.scripted_host import ScriptedHost
 from server.programs.wire.talk import Manner
 from server.protocols.house.messages import Refused
 
-MIDDLE = 2  # plies after which a match is in its middle
+MIDDLE = 2  # plies to the middle of a match
 DOWN = 0.3  # seconds that the host is down
 AWAY = 3.0  # seconds in which a client that has been replaced would come back
 END_TIMEOUT = 2.0  # seconds for a client to end by itself when its tournament is over
@@ -27,7 +27,7 @@ STRANGE = '"weather":{"type":"turn","ply":99,"clock":[null,"noon"]},"ö":"🎲",
 
 
 class Terms(Struct, frozen=True):
-    """What a client is tried with."""
+    """The conditions of trials."""
 
     game: Game[Any, Any]
     patience: float  # seconds for an answer
@@ -64,7 +64,7 @@ def bears_a_refusal(host: ScriptedHost, terms: Terms) -> None:
     host.deal(0)
     host.play_on(MIDDLE)
     move = host.its_answer()
-    if host.game.faults == "forfeit":  # there, whoever is refused has lost, and goes on with the next match
+    if host.game.faults == "forfeit":  # there, a refused client has lost, and goes on with the next match
         host.refuse(TRIED)
         host.forfeit(move, TRIED)
         host.deal(1)
@@ -154,7 +154,7 @@ def sees_the_end(host: ScriptedHost, terms: Terms) -> None:
 
 class Trial(Struct, frozen=True):
     name: str
-    rule: rules.Rule  # that whoever fails in it, has broken
+    rule: rules.Rule  # the rule that a client breaks by failing in it
     run: Callable[[ScriptedHost, Terms], None]
 
 

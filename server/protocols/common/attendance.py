@@ -470,7 +470,7 @@ class Attendance:
             self._taken_out(str(why))
 
     def _why_out(self) -> Refusal | None:
-        """Why nothing more is dealt to the bot, if it plays nothing; None: it may be, or all is over."""
+        """Why nothing more is dealt to the bot, if it plays nothing; None if it may be, or all is over."""
         player = None if self.visit is None else self.visit.player
         held = None if player is None else self._host.tournaments.get(player.place or "")
         if player is None or held is None or self.seat is not None or held.record.state is Stage.FINISHED:
