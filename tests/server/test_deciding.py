@@ -91,6 +91,7 @@ def test_nobody_says_how_long_it_takes_where_it_is_not_known_when_matches_ended(
 
 def test_a_tournament_is_shown_while_it_is_worked_out_what_is_decided() -> None:
     held = {"tournament": "cup", "game": GAME, "format": "decide", "state": "running", "played": 0, "open": 3}
+    held |= {"by_invitation": False}
     unknown = dict.fromkeys(("wanted", "eta", "group", "start_at", "next_round", "checking_in", "deciding"))
     lists: dict[str, Any] = {"entrants": [], "playing": [], "missing": []}
     assert "cup" in shown(held | unknown | lists)
@@ -99,6 +100,7 @@ def test_a_tournament_is_shown_while_it_is_worked_out_what_is_decided() -> None:
 @pytest.mark.parametrize(("name", "typed"), [("ann", "ann"), ("b b", "'b b'"), ("-x", "-- -x")])
 def test_the_command_to_take_out_whoever_is_missing_can_be_typed(name: str, typed: str) -> None:
     held = {"tournament": "cup", "game": GAME, "format": "swiss", "state": "running", "played": 0, "open": 3}
+    held |= {"by_invitation": False}
     unknown = dict.fromkeys(("wanted", "eta", "group", "start_at", "next_round", "checking_in"))
     lists: dict[str, Any] = {"entrants": [], "playing": [], "missing": [{"name": name, "since": "now"}]}
     assert shown(held | unknown | lists).endswith(f"\n    quintain tournament withdraw cup {typed}")

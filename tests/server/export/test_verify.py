@@ -45,6 +45,7 @@ UNFOUNDED = {  # … and of some facts only one field,
     ("opened", "absent"),  # "wait" is the same as nothing …
     ("opened", "group"),  # a name that several tournaments share
     ("dealt", "keys"),  # digests of tokens, by which players are known again after a restart
+    ("dealt", "at"),  # a wall time, for people to read; results say when their matches began
     ("drew", "rules"),  # where today's rules draw the same
 }
 # … and what a file without facts does not show besides.
