@@ -14,14 +14,14 @@ from types import MappingProxyType
 # The module of each command, and the first line of its help for the list, without importing it.
 COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
-        "serve": ("serve:serve", "Open the doors and hold tournaments until told to stop."),
-        "demo": ("demo:demo", "Hold a tournament of house bots in every game, over the real doors."),
+        "serve": ("serve:serve", "Start a host, and hold tournaments until told to stop."),
+        "demo": ("demo:demo", "Hold a tournament of house bots in every game, over real connections."),
         "bot": ("bot:bot", "Play with a house bot, on any host."),
         "play": ("play:play", "Play with a program of yours, on any host."),
         "match": ("match:match", "Have two programs play each other here, without a host."),
-        "check": ("check:check", "Try a program or a client out, and say what broke."),
-        "new": ("new:new", "Write a folder with a bot that runs, in a language of your choice."),
-        "tournament": ("tournament:app", "Look after the tournaments of a host that runs."),
+        "check": ("check:check", "Test a program or a client, and say what broke."),
+        "new": ("new:new", "Create a folder with a working bot, in a language of your choice."),
+        "tournament": ("tournament:app", "Manage the tournaments of a running host."),
         "admin-link": (
             "admin_link:admin_link",
             "Print a link that opens the organiser's desk in a browser, once.",
@@ -37,7 +37,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "backup": ("keeping:backup", "Copy everything that is kept to a file."),
         "restore": ("keeping:restore", "Go back to a backup."),
         "config": ("configuration:config", "Show the settings in force, and what is wrong with them."),
-        "doctor": ("doctor:doctor", "Look whether a host can run here, and what is wrong."),
-        "verify": ("verifying:verify", "Replay every match of an export, and say what does not follow."),
+        "doctor": ("doctor:doctor", "Check whether a host can run here, and say what is wrong."),
+        "verify": ("verifying:verify", "Replay every match of an export, and report what does not follow."),
     }
 )

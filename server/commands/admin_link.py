@@ -8,9 +8,9 @@ from server.programs.terminal import say
 def admin_link(*, desk: Desk | None = None) -> int:
     """Print a link that opens the organiser's desk in a browser, once.
 
-    It is good for 15 minutes.
+    The link is valid for 15 minutes.
 
-    Example: of a host whose data are in another folder, on another port:
+    Example: for a host with another data folder, on another port:
 
         quintain admin-link --data friday --url http://127.0.0.1:9000
     """

@@ -40,34 +40,34 @@ def bot(
 
         quintain bot alphabeta --game connect-4 --url ws://127.0.0.1:8001
 
-    Example: a language model, asked wherever there is an OpenAI-compatible server:
+    Example: a language model, on any OpenAI-compatible server:
 
         quintain bot llm --base-url http://127.0.0.1:11434/v1 --model qwen3 --game connect-4
 
     Parameters
     ----------
     brain
-        How it chooses: random, first, greedy or alphabeta; llm asks a language model.
+        How it chooses its moves: random, first, greedy or alphabeta; llm asks a language model.
     name
-        What it is called: house-BRAIN unless set, or the model.
+        Its name: house-BRAIN, or the model's name, unless set.
     url
         Where the host is: tcp://…, ws://… or http://….
     token
-        What the name belongs to; unless set one is made up and remembered.
+        The token that the name belongs to; unless set, one is made and remembered.
     tournament
-        The tournament to enter; unless set the host finds a place.
+        The tournament to enter; unless set, the host chooses.
     matches
-        Leave after so many.
+        Leave after this many matches.
     think
-        Seconds that it may take for a move, where its clock allows that.
+        Seconds it may take for a move, if its clock allows.
     seed
-        Another one gives other play.
+        A different seed gives different play.
     base_url
-        For llm: where the model is asked. The key, if it wants one, is in OPENAI_API_KEY.
+        For llm: the address of the server. Its key, if it needs one, is in OPENAI_API_KEY.
     model
-        For llm: which one.
+        For llm: which model.
     prompt
-        For llm: a file with the template of what the model is told.
+        For llm: a file with the template of the prompt.
     json
         Every message of the host as a line of JSON.
     """

@@ -25,18 +25,19 @@ def check(
     slow: Annotated[float, Parameter(validator=Number(gt=0))] = 1.5,
     json: Flag = False,
 ) -> int:
-    """Try a program or a client out, and say what broke.
+    """Test a program or a client, and say what broke.
 
-    A program plays whole games against two opponents, and then against what
-    breaks bots on the day: opponents that are slow or leave, moves that are
-    refused, connections that are lost, fields that it has never seen.
+    A program plays whole games against two opponents, and then faces what
+    breaks bots on the day: opponents that are slow or leave, refused moves,
+    lost connections, and fields that it has never seen.
 
-    With --wire it is a client that is tried, in any language, by a host that
-    sends messages in pieces, loses connections, is started again, or has
-    somebody take over. What breaks is shown with what was said and with the
-    sentence of the protocol. The client is started for each trial by the
+    With --wire, a client in any language is tested by a host that sends
+    messages in pieces, loses connections, is restarted, or lets another
+    connection take over. Whatever breaks is shown with the messages and the
+    protocol's sentence on it. The client is started for each trial by the
     command after --, in which {tcp}, {websocket} and {http} stand for
-    addresses; without a command they are printed, and whoever comes is tried.
+    addresses; without a command the addresses are printed, and whatever
+    connects is tested.
 
     Example: a program, and then a client that connects by itself:
 
@@ -51,11 +52,11 @@ def check(
     wire
         Try a client of the house protocol.
     patience
-        Seconds for an answer.
+        Seconds to wait for an answer.
     slow
         With --wire: seconds that a slow opponent or a slow network takes.
     json
-        What came of each trial, as one JSON object.
+        The result of each trial, as one JSON object.
     """
     rules = game_named(game)
     if wire:

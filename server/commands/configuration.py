@@ -18,11 +18,12 @@ HIDDEN = "***"  # in place of a secret
 def config(*, json: Flag = False, template: Template | None = None, where: Kept = KEPT) -> int:
     """Show the settings in force, and what is wrong with them.
 
-    Flags over environment (`QUINTAIN_PORTS__TCP=9000`) over file over defaults.
-    What cannot be taken is one line with the place, the key and the reason, and
-    exit code 2. Passwords and secrets are not shown.
+    Flags override the environment (`QUINTAIN_PORTS__TCP=9000`), which overrides
+    the file, which overrides the defaults. A setting that cannot be taken is
+    one line with the place, the key and the reason, and exit code 2. Passwords
+    and secrets are not shown.
 
-    Example: what a host would be started with here:
+    Example: the settings that a host would start with here:
 
         quintain config --config quintain.toml
 

@@ -28,11 +28,11 @@ def demo(
     seconds: Annotated[float, Parameter(validator=Number(gte=1))] = 30.0,
     json: Flag = False,
 ) -> int:
-    """Hold a tournament of house bots in every game, over the real doors.
+    """Hold a tournament of house bots in every game, over real connections.
 
-    A host is started on free ports, with a folder that is gone afterwards.
-    Four bots a game connect to it, each a process of its own, by TCP, by
-    websocket and by HTTP. Follow it on the page whose address is printed.
+    The host runs on free ports and keeps its data in a temporary folder. Four
+    bots for each game connect to it, each in its own process, over TCP,
+    websocket and HTTP. Follow it on the page whose address is printed.
 
     Example: a longer one, on a port that you know:
 

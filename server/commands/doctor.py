@@ -8,12 +8,12 @@ from server.programs.terminal import say
 
 
 def doctor(*, json: Flag = False, where: Kept = KEPT) -> int:
-    """Look whether a host can run here, and what is wrong.
+    """Check whether a host can run here, and say what is wrong.
 
     Python, SQLite, the data folder and what is kept in it, room on the disk,
     ports, the clock, open files, and with --store the database and the hosts
     that share it: a line for each, and what to do. Exit code 0 if a host can
-    run, else 1. A host may be running meanwhile.
+    run, else 1. The host may be running.
 
     Example: before a host is started, or while it runs:
 

@@ -21,7 +21,7 @@ def _whole(kind: Any, tokens: Sequence[Token]) -> object:
 
 
 Whole = Parameter(converter=_whole)  # for every flag that takes a whole number
-Flag = Annotated[bool, Parameter(negative="")]  # there or not: there is no --no-json
+Flag = Annotated[bool, Parameter(negative="", show_default=False)]  # there or not: there is no --no-json
 File = Annotated[str, Parameter(allow_leading_hyphen=True)]  # - is standard input or output
 Count = Annotated[int | None, Whole, Parameter(validator=Number(gte=1))]
 Entrants = Annotated[int | None, Whole, Parameter(validator=Number(gte=2))]
@@ -32,48 +32,51 @@ Seconds = Annotated[float, Parameter(validator=Number(gte=0))]
 Absent = Annotated[
     Literal["wait", "settle"] | None,
     Parameter(
-        help="settle, unless set, where the format has an end: whoever misses two matches in a row loses"
-        " the others one by one; wait: each of its matches waits for it for 30 s."
+        help="settle, unless set, where the format has an end: a bot that misses two matches in a row loses"
+        " the others one by one; wait: each of its matches waits 30 s for it."
     ),
 ]
 StartAt = Annotated[
     str | None,
-    Parameter(help="When it starts by itself, as 2026-03-01T18:00:00Z; UTC unless it says otherwise."),
+    Parameter(help="When it starts by itself, such as 2026-03-01T18:00:00Z; UTC unless it says otherwise."),
 ]
 RoundsAt = Annotated[
     tuple[str, ...],
     Parameter(
         negative="",
-        help="When a round begins, at the earliest; given once for each round, the first of which the"
-        " tournament starts with unless --start-at says otherwise.",
+        show_default=False,
+        help="The earliest time at which a round begins; given once for each round. With the first the"
+        " tournament starts, unless --start-at says otherwise.",
     ),
 ]
 RoundEvery = Annotated[
     str | None,
     Parameter(
-        help="How long after one round the next begins, as 90s, 30m or 1h; it waits for the one before."
+        help="How long after one round begins the next does, such as 90s, 30m or 1h; it waits for the one"
+        " before."
     ),
 ]
 CheckIn = Annotated[
     str | None,
     Parameter(
-        help="How long before --start-at entrants check in, as 15m, by being here: whoever has not is not"
-        " drawn."
+        help="How long before --start-at entrants check in, such as 15m, by being connected. Whoever has"
+        " not checked in is not drawn."
     ),
 ]
 ByInvitation = Annotated[
     bool,
     Parameter(
         negative="",
-        help="Only bots that you invite, or enter by name, take part: quintain tournament invite, enter.",
+        show_default=False,
+        help="Only bots that you invite or enter by name take part (quintain tournament invite, enter).",
     ),
 ]
-Group = Annotated[str | None, Parameter(help="A name that it shares with tournaments that belong with it.")]
+Group = Annotated[str | None, Parameter(help="A name shared by tournaments that belong together.")]
 Confidence = Annotated[
     float | None,
     Parameter(
         validator=Number(gte=0.5, lt=1),
-        help="Of the format decide: how sure it is to be who is where, 0.95 unless set.",
+        help="For the format decide: how certain the ranking has to be, 0.95 unless set.",
     ),
 ]
 Places = Annotated[
@@ -81,13 +84,14 @@ Places = Annotated[
     Whole,
     Parameter(
         validator=Number(gte=0),
-        help="Of decide: how many places are to be settled, 1 unless set; 0 for the whole order.",
+        help="For decide: how many places to settle, 1 unless set; 0 for the whole order.",
     ),
 ]
 Within = Annotated[
     float | None,
     Parameter(
-        validator=Number(gte=1, lte=1000), help="Of decide: so many Elo count as equal, 20 unless set."
+        validator=Number(gte=1, lte=1000),
+        help="For decide: differences up to this many Elo count as equal, 20 unless set.",
     ),
 ]
 Most = Annotated[
@@ -95,6 +99,6 @@ Most = Annotated[
     Whole,
     Parameter(
         validator=Number(gte=1),
-        help="Of decide: how many matches there are at the most, 200 for each entrant unless set.",
+        help="For decide: the most matches to play, 200 for each entrant unless set.",
     ),
 ]

@@ -16,7 +16,7 @@ def _listed(names: list[str]) -> str:
     return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-GameName = Annotated[str, Parameter(help=f"What is played: {_listed([*catalogue()])}.")]
+GameName = Annotated[str, Parameter(help=f"The game: {_listed([*catalogue()])}.")]
 
 
 def game_named(name: str) -> Game[Any, Any]:

@@ -16,7 +16,7 @@ class Host:
     Parameters
     ----------
     url
-        Where its HTTP port is.
+        The address of the host's HTTP port.
     """
 
     url: str = "http://127.0.0.1:8080"
@@ -33,7 +33,7 @@ class Desk:
     Parameters
     ----------
     url
-        Where its HTTP port is.
+        The address of the host's HTTP port.
     token
         The organiser's token; unless set, QUINTAIN_TOKEN or that of the data folder.
     data

@@ -22,11 +22,11 @@ class Kept:
     Parameters
     ----------
     data
-        Its data folder: quintain-data unless set.
+        The host's data folder: quintain-data unless set.
     store
-        Its database, if that is no file in the folder: postgresql://USER@HOST/NAME.
+        Its database, if it is not the file in that folder: postgresql://USER@HOST/NAME.
     config
-        Its configuration file: quintain.toml, if it is there, unless set.
+        Its configuration file: quintain.toml, if there is one, unless set.
     """
 
     data: str | None = None
@@ -45,10 +45,10 @@ KEPT = Kept()
 def export(*names: str, all: Flag = False, where: Kept = KEPT) -> int:
     """Write tournaments to standard output, as JSON Lines.
 
-    A host may be running meanwhile. Everything is in them: `quintain verify`
-    finds out whether it follows, and `quintain import` moves it into another
-    store. What only the host should know is in them too: digests of the tokens
-    that names belong to, and who ordered what.
+    The host may be running. The output is complete: `quintain verify` checks
+    it, and `quintain import` puts it into another store. It includes what only
+    the host should know: digests of the tokens that names belong to, and who
+    ordered what.
 
     Examples: one tournament, and a whole host:
 
@@ -61,7 +61,7 @@ def export(*names: str, all: Flag = False, where: Kept = KEPT) -> int:
     names
         The tournaments.
     all
-        All of them, and what was ordered of the host itself.
+        All tournaments, and the orders to the host itself.
     """
     from server.export.signing import known_signer
     from server.export.transfer import leaving
@@ -80,9 +80,9 @@ def export(*names: str, all: Flag = False, where: Kept = KEPT) -> int:
 def import_(file: File = "-", /, *, where: Kept = KEPT) -> int:
     """Put the tournaments of an export into a store.
 
-    No host may be using it now. Each tournament is checked before it is kept.
-    What is there already stays as it is: to import the same file again changes
-    nothing.
+    No host may be using the store. Each tournament is checked before it is
+    kept. Tournaments that are there already stay as they are: importing the
+    same file again changes nothing.
 
     Example: from a file to a database:
 
@@ -118,7 +118,7 @@ def import_(file: File = "-", /, *, where: Kept = KEPT) -> int:
 def backup(file: str | None = None, /, *, where: Kept = KEPT) -> int:
     """Copy everything that is kept to a file.
 
-    It is copied as of one instant; a host may be running meanwhile.
+    The copy is of one instant; the host may be running.
 
     Example: to a file on another disk:
 
@@ -154,21 +154,21 @@ def backup(file: str | None = None, /, *, where: Kept = KEPT) -> int:
 def restore(file: str, /, *, force: Flag = False, where: Kept = KEPT) -> int:
     """Go back to a backup.
 
-    No host may be using the store now. Where something is kept already this
-    wants --force, and what was there stays in the folder `backups` of the data
-    folder. A PostgreSQL database has to be empty: make another one, and start
-    the host with it.
+    No host may be using the store. If something is kept there already, --force
+    is needed, and the old data stay in the folder `backups` of the data folder.
+    A PostgreSQL database has to be empty: create a new one, and start the host
+    with it.
 
-    Example: over what is there:
+    Example: replace what is there:
 
         quintain restore friday.sqlite --data quintain-data --force
 
     Parameters
     ----------
     file
-        What `quintain backup` has written.
+        A file that `quintain backup` has written.
     force
-        Also where something is kept.
+        Replace what is kept there.
     """
     from server.programs.terminal import say
     from server.store.data_folder import locked, prepared

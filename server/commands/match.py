@@ -56,10 +56,10 @@ def match(
     """Have two programs play each other here, without a host.
 
     They play pairs of games: the same opening twice, with the sides exchanged.
-    Whoever ends or is too slow has lost that game and is started again for
-    the next. What is told at the end is how far they are apart in Elo, with an
-    interval that holds the truth 95 times in 100. Pairs that repeat an earlier
-    one move by move are counted once in it. Ctrl-C ends it with what is known.
+    A program that exits or is too slow loses that game and is restarted for the
+    next. The result is the difference in Elo, with an interval that holds the
+    truth 95 times in 100. Pairs that repeat an earlier pair move by move count
+    once in it. Ctrl-C ends the match with what is known so far.
 
     Example: is the new version better, and by how much?
 
@@ -72,15 +72,16 @@ def match(
     second
         The other one.
     games
-        How many: 10 unless set; with --sprt, how many at most.
+        How many games: 10 unless set; with --sprt, at most this many.
     concurrency
-        How many at a time.
+        How many games at a time.
     plies
-        Begin each pair with so many random moves that leave neither side ahead.
+        Begin each pair with this many random moves that leave neither side ahead.
     openings
         Begin each pair with the next line of this file: moves in their short form.
     sprt
-        Stop when it is decided, as elo0=0,elo1=10,alpha=0.05,beta=0.05 says; model=logistic for plain Elo.
+        Stop as soon as this test is decided: elo0=0,elo1=10,alpha=0.05,beta=0.05; model=logistic for plain
+        Elo.
     turn
         Seconds for a move. Unless it or --bank is set, the clocks are those of the game.
     bank
@@ -90,11 +91,11 @@ def match(
     think
         Seconds that a house brain may take for a move: 0.1 unless set.
     seed
-        Of random openings and house brains: another one gives other games.
+        For random openings and house brains: a different seed gives different games.
     save
         Keep each game in this file as soon as it is over.
     resume
-        Go on with what --save has kept, in the same file, under the same conditions.
+        Continue the games that --save has kept in this file, under the same conditions.
     json
         The result as a JSON object, with every game.
     """

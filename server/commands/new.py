@@ -157,7 +157,7 @@ Build it:
 
 
 def new(language: str, /, *, game: GameName, folder: Path | None = None) -> int:
-    """Write a folder with a bot that runs, in a language of your choice.
+    """Create a folder with a working bot, in a language of your choice.
 
     The languages are python, javascript, c, cpp, java, go, rust, ruby and
     shell. The README in the folder has the commands to build the bot, to run
@@ -170,9 +170,9 @@ def new(language: str, /, *, game: GameName, folder: Path | None = None) -> int:
     Parameters
     ----------
     language
-        What the bot is written in.
+        The language of the bot.
     folder
-        Where to; GAME-LANGUAGE unless set.
+        The folder to create: GAME-LANGUAGE unless set.
     """
     if language not in STARTERS:
         raise Misuse(f"there is no starter in {language!r}; there are: {', '.join(STARTERS)}")

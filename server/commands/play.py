@@ -35,9 +35,9 @@ def play(
 ) -> int:
     """Play with a program of yours, on any host.
 
-    For each of its turns the program reads one line, the position as JSON,
-    and writes one line, its move. It is lost with the match if it ends, or
-    does not answer within its clock, unless it is to be restarted.
+    For each of its turns the program reads one line, the position as JSON, and
+    writes one line, its move. A program that exits or does not answer within
+    its clock loses the match; with --restart, one that exits is started again.
 
     Example: a program in any language, in whichever tournament takes entrants:
 
@@ -48,22 +48,21 @@ def play(
     bot
         The program and its arguments, as in a shell.
     name
-        What it is called: as the program unless set.
+        Its name: the program's unless set.
     url
         Where the host is: tcp://…, ws://… or http://….
     token
-        What the name belongs to; unless set one is made up and remembered.
+        The token that the name belongs to; unless set, one is made and remembered.
     tournament
-        The tournament to enter; unless set the host finds a place.
+        The tournament to enter; unless set, the host chooses.
     matches
-        Leave after so many.
+        Leave after this many matches.
     restart
-        Start it again when it has ended, five times a match, and go on.
+        Restart it when it exits, up to five times a match.
     logs
-        A folder for its standard error, a file a match; bot-logs with
-        --restart.
+        A folder for its standard error, one file for each match; bot-logs with --restart unless set.
     record
-        A file to which every message to and from the host is added.
+        Append every message to and from the host to this file.
     json
         Every message of the host as a line of JSON.
     """

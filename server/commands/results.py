@@ -22,7 +22,7 @@ def standings(
 ) -> int:
     """Print the standings of a tournament.
 
-    Example: what a spreadsheet takes:
+    Example: for a spreadsheet:
 
         quintain standings friday --csv > friday.csv
 
@@ -35,7 +35,7 @@ def standings(
     csv
         Comma-separated values instead of a table.
     trf
-        FIDE's report file (TRF16) instead of a table, for programs that hold chess tournaments.
+        FIDE's report file (TRF16) instead of a table, for chess tournament programs.
     """
     chosen = [flag for flag, asked in (("--json", json), ("--csv", csv), ("--trf", trf)) if asked]
     if len(chosen) > 1:

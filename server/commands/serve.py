@@ -72,10 +72,10 @@ def serve(
     log_level: Literal["debug", "info", "warning", "error"] | None = None,
     log_format: Literal["text", "json"] | None = None,
 ) -> int:
-    """Open the doors and hold tournaments until told to stop.
+    """Start a host, and hold tournaments until told to stop.
 
-    When all doors listen, one line on standard output says where. Ctrl-C once
-    lets what is being played come to its end; twice stops at once.
+    Once every port is open, one line on standard output gives the addresses.
+    Ctrl-C once lets the matches in play finish; twice stops at once.
 
     Example: any free ports, and everything kept in a folder of its own:
 
@@ -96,23 +96,23 @@ def serve(
     store
         A database instead of a file in that folder: postgresql://USER@HOST/NAME.
     config
-        A configuration file: quintain.toml, if it is there, unless set.
+        The configuration file: quintain.toml, if there is one, unless set.
     tournament
-        The name of a tournament to hold, or to go on with if it is there already; needs --game. One that
-        is there with another game, format, number of entrants or of rounds is an error.
+        The name of a tournament to hold, or to continue if it exists; needs --game. It is an error if it
+        exists with another game, format, or number of entrants or rounds.
     format
         Its format: round-robin, double-round-robin, swiss, knockout, gauntlet, ladder or decide;
         round-robin unless set.
     entrants
-        It starts by itself when so many have come, and takes no more.
+        Start by itself when this many have come, and take no more.
     rounds
-        How many rounds, where the format leaves that open.
+        How many rounds, where the format leaves it open.
     until_done
         End when the tournament has ended, with the final standings.
     json
         Standings as one JSON object instead of a table.
     workers
-        So many processes that play, each with some of the tournaments: 1 unless set.
+        How many processes play, each with some of the tournaments: 1 unless set.
     spread
         With several workers: tournaments and open tables with more bots than this are played
         by all of them; 200 unless set.
@@ -120,14 +120,14 @@ def serve(
         ADDRESS:PORT where other hosts that share the database in --store reach this one;
         port 0 picks a free one.
     advertise
-        ADDRESS:PORT by which they reach it, if that is another.
+        ADDRESS:PORT under which they reach it, if it is a different one.
     show
-        1, unless set, for a process of its own that makes pages, so that no look at them
-        slows a match down; 0 does it in the process that plays, for very small machines.
+        1, unless set, for a separate process that serves pages, so that nobody who looks slows a match
+        down; 0 serves them from the process that plays, for very small machines.
     log_level
         How much is logged on standard error: info unless set.
     log_format
-        text or json, a line an event: text on a terminal and json anywhere else unless set.
+        text or json, one event a line: unless set, text on a terminal and json elsewhere.
     """
     flags: dict[str, Any] = {
         "bind": bind,

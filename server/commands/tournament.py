@@ -34,13 +34,13 @@ from server.exits import DONE, Failure, Misuse
 from server.net.escaping import json_line
 from server.programs.terminal import note, say, table
 
-HELP = """Look after the tournaments of a host that runs.
+HELP = """Manage the tournaments of a running host.
 
-What changes something wants the organiser's token, which is looked for in
---token, QUINTAIN_TOKEN and the host's data folder. So does an export with
-everything in it.
+Commands that change something need the organiser's token, as does a
+complete export. It is looked for in --token, QUINTAIN_TOKEN and the
+host's data folder.
 
-Example: a tournament of eight, which starts when they have come:
+Example: a tournament of eight that starts when all have come:
 
     quintain tournament create friday --game santorini --entrants 8
 """
@@ -132,7 +132,7 @@ def create(
     turn: Positive = None,
     bank: Positive = None,
     gain: Annotated[float, Parameter(validator=Number(gte=0))] = 0.0,
-    option: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    option: Annotated[tuple[str, ...], Parameter(negative="", show_default=False)] = (),
     absent: Absent = None,
     start_at: StartAt = None,
     rounds_at: RoundsAt = (),
@@ -149,23 +149,23 @@ def create(
 ) -> int:
     """Open a tournament, which bots enter by connecting.
 
-    Example: who cannot move draws:
+    Example: a tournament in which a player who cannot move draws:
 
         quintain tournament create cup --game santorini --option stuck=draws
 
     Parameters
     ----------
     name
-        What it is called: letters, digits, _ . and -.
+        Its name: letters, digits, _ . and -.
     format
         Its format: round-robin, double-round-robin, swiss, knockout, gauntlet, ladder or decide.
     entrants
-        It starts by itself when so many have come, and takes no more.
+        Start by itself when this many have come, and take no more.
     rounds
-        How many rounds, where the format leaves that open.
+        How many rounds, where the format leaves it open.
     seed
-        Decides what is otherwise equal. Unless set, the host chooses one, shows its hash at once and the
-        seed itself when lots are drawn.
+        Decides what is otherwise equal. Unless set, the host chooses one; it shows the hash at once, and
+        the seed when lots are drawn.
     turn
         Seconds for each move. Without any of turn, bank and gain the clock is the game's own.
     bank
@@ -193,7 +193,7 @@ def create(
 
 @command
 def start(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
-    """Start a tournament with the entrants that it has.
+    """Start a tournament with the entrants it has.
 
     Example:
 
@@ -204,7 +204,7 @@ def start(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
 
 @command
 def pause(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
-    """Deal nothing more; what is being played goes on to its end.
+    """Begin no more matches; those in play go on to their end.
 
     Example:
 
@@ -215,7 +215,7 @@ def pause(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
 
 @command
 def resume(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
-    """Go on with a tournament that was paused.
+    """Resume a tournament that was paused.
 
     Example:
 
@@ -226,7 +226,7 @@ def resume(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
 
 @command
 def freeze(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
-    """Show the public the standings as they are now, until they thaw.
+    """Show the public the standings as they are now, until you unfreeze them.
 
     Example:
 
@@ -237,7 +237,7 @@ def freeze(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
 
 @command
 def unfreeze(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
-    """Show the public the standings as they come.
+    """Show the public the live standings again.
 
     Example:
 
@@ -259,7 +259,7 @@ def delete(name: str, *, desk: Desk | None = None, json: Flag = False) -> int:
 
 @command
 def export(name: str, *, output: Path | None = None, desk: Desk | None = None) -> int:
-    """Write all of a tournament as JSON Lines: entrants, pairings, matches, standings.
+    """Write a whole tournament as JSON Lines: entrants, pairings, matches, standings.
 
     Without the organiser's token it is what everybody is shown: of standings
     that are frozen, nothing that came later.

@@ -38,15 +38,15 @@ def enter(
     Parameters
     ----------
     bot
-        Who is to be entered: one or more.
+        The bots to enter: one or more.
     from_
         A CSV file of bots to invite before it begins, with the headings name, affiliation, contact.
     invitations
         A folder for the invitations: a file for each bot, with the token that nobody else has.
     affiliation
-        Whose the bot is: everybody sees it. The list has its own.
+        Whose bot it is, which everybody sees. A list has its own.
     contact
-        How to reach them: only an organiser sees it. The list has its own.
+        How to reach them, which only organisers see. A list has its own.
     """
     said = _said_of(affiliation, contact)
     if (from_ is None) != (invitations is None):
@@ -113,7 +113,7 @@ def describe(
 
 
 def check_in(name: str, bot: str, *, desk: Desk | None = None, json: Flag = False) -> int:
-    """Have an entrant count as checked in, whether it is here or not.
+    """Count an entrant as checked in, whether it is here or not.
 
     Example:
 
@@ -136,7 +136,7 @@ def invite(
     desk: Desk | None = None,
     json: Flag = False,
 ) -> int:
-    """Enter a bot that is to come with a token, and print that: nobody else can have the name.
+    """Enter a bot, and print a token for it: nobody else can use the name.
 
     Example:
 
@@ -145,11 +145,11 @@ def invite(
     Parameters
     ----------
     bot
-        Who is invited.
+        The bot to invite.
     affiliation
-        Whose it is: everybody sees it.
+        Whose bot it is, which everybody sees.
     contact
-        How to reach them: only an organiser sees it.
+        How to reach them, which only organisers see.
     json
         The name and the token as a JSON object.
     """
@@ -160,7 +160,7 @@ def invite(
 
 
 def release(name: str, bot: str, *, bind: Flag = False, desk: Desk | None = None, json: Flag = False) -> int:
-    """Release the name of a bot that came without a token: it belongs to whichever bot comes next under it.
+    """Release the name of a bot that came without a token: the next bot that comes under it has it.
 
     Example: a bot has moved to another machine:
 

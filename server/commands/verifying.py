@@ -14,12 +14,12 @@ WIDE = 400  # characters of a finding that are printed
 
 
 def verify(file: File, /, *, receipt: str | None = None, json: Flag = False) -> int:
-    """Replay every match of an export, and say what does not follow.
+    """Replay every match of an export, and report what does not follow.
 
-    Every match is replayed by the rules, and what all of it comes to is worked
-    out anew; and the chain of hashes that its facts make is followed. What does
-    not follow is printed, a line for each, with the line of the file. Exit code
-    0 if all of it follows, else 1.
+    Every match is replayed by the rules, pairings and standings are worked out
+    anew, and the chain of hashes of the facts is followed. Each finding is
+    printed on a line of its own, with the line of the file. Exit code 0 if
+    everything follows, else 1.
 
     Example: a file that `quintain tournament export` has written:
 
@@ -30,9 +30,9 @@ def verify(file: File, /, *, receipt: str | None = None, json: Flag = False) -> 
     file
         JSON Lines, as `quintain export` and the HTTP API write them; - is standard input.
     receipt
-        A head of a chain, 64 hexadecimal digits: the end of a match brings one in the house protocol, and
-        the page of the match shows one. Nobody can change what was kept before it was given and still have
-        that head in the file.
+        The head of a chain, 64 hexadecimal digits, from the end of a match in the house protocol or from
+        the match's page. If anything that was kept before it was given has been changed, the file does not
+        have that head.
     json
         One JSON object instead: tournaments, matches, moves, chains, and findings with line and why.
     """
