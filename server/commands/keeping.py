@@ -127,8 +127,7 @@ def backup(file: str | None = None, /, *, where: Kept = KEPT) -> int:
     Parameters
     ----------
     file
-        A new file, in SQLite's format whatever the store; unless set, one in the folder `backups` of the
-        data folder, named by the time.
+        A new file, in SQLite's format; unless set, one in `backups` in the data folder, named by the time.
     """
     from server.programs.terminal import say
     from server.store import private

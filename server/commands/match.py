@@ -80,8 +80,7 @@ def match(
     openings
         Begin each pair with the next line of this file: moves in their short form.
     sprt
-        Stop as soon as this test is decided: elo0=0,elo1=10,alpha=0.05,beta=0.05; model=logistic for plain
-        Elo.
+        Stop when this test is decided: elo0=0,elo1=10,alpha=0.05,beta=0.05; model=logistic for plain Elo.
     turn
         Seconds for a move. Unless it or --bank is set, the clocks are those of the game.
     bank

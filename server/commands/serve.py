@@ -98,11 +98,9 @@ def serve(
     config
         The configuration file: quintain.toml, if there is one, unless set.
     tournament
-        The name of a tournament to hold, or to continue if it exists; needs --game. It is an error if it
-        exists with another game, format, or number of entrants or rounds.
+        A tournament to hold, or to continue if it exists with the same terms; needs --game.
     format
-        Its format: round-robin, double-round-robin, swiss, knockout, gauntlet, ladder or decide;
-        round-robin unless set.
+        round-robin unless set; or double-round-robin, swiss, knockout, gauntlet, ladder or decide.
     entrants
         Start by itself when this many have come, and take no more.
     rounds
@@ -114,16 +112,13 @@ def serve(
     workers
         How many processes play, each with some of the tournaments: 1 unless set.
     spread
-        With several workers: tournaments and open tables with more bots than this are played
-        by all of them; 200 unless set.
+        With several workers, all of them play what has more bots than this: 200 unless set.
     peers
-        ADDRESS:PORT where other hosts that share the database in --store reach this one;
-        port 0 picks a free one.
+        ADDRESS:PORT for other hosts with the same database in --store; port 0 picks a free one.
     advertise
         ADDRESS:PORT under which they reach it, if it is a different one.
     show
-        1, unless set, for a separate process that serves pages, so that nobody who looks slows a match
-        down; 0 serves them from the process that plays, for very small machines.
+        1 unless set: pages have a process of their own; 0, for very small machines: they have none.
     log_level
         How much is logged on standard error: info unless set.
     log_format

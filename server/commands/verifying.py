@@ -30,9 +30,7 @@ def verify(file: File, /, *, receipt: str | None = None, json: Flag = False) -> 
     file
         JSON Lines, as `quintain export` and the HTTP API write them; - is standard input.
     receipt
-        The head of a chain, 64 hexadecimal digits, from the end of a match in the house protocol or from
-        the match's page. If anything that was kept before it was given has been changed, the file does not
-        have that head.
+        A head of the chain, as a match's end or page gives it: the file has it unless something was changed.
     json
         One JSON object instead: tournaments, matches, moves, chains, and findings with line and why.
     """
