@@ -63,23 +63,23 @@ class Untold:
         """The same of the tournament that ended last of those that were over when the host was started."""
         name = checked(name)
         records = self._host.roll.of(name, game)
-        over = [record for record in records if self._was_of(record, name, digest)]
-        if not over:
+        recent = [record for record in records if self._was_over_lately(record)]
+        its = [each for each in recent if hmac.compare_digest(each.claims.get(name, ""), digest)]
+        if not its or self._plays(name, game):
             return ""
-        last = max(over, key=_ended)
-        ended = _ended(last)
-        if not 0 <= self._host.wall() - ended <= LATE or self._plays(name, game):
-            return ""
-        return "" if any(_played_since(each, name, ended) for each in records) else f"{last.name} is over"
+        last = max(its, key=_ended)
+        since = any(_played_since(each, name, _ended(last)) for each in records)
+        return "" if since else f"{last.name} is over"
+
+    def _was_over_lately(self, record: Record) -> bool:
+        """Whether a tournament is over, not for long, and nobody here saw its end."""
+        if record.state is not State.FINISHED or record.kept_as in self._ended_here:
+            return False
+        return 0 <= self._host.wall() - _ended(record) <= LATE
 
     def _plays(self, name: str, game: str) -> bool:
         """Whether somebody plays under that name: it has joined again, and so it has heard."""
         return any(player.seat is not None for player in self._host.lobby.named(name, game))
-
-    def _was_of(self, record: Record, name: str, digest: str) -> bool:
-        """Whether a name was its token's in a tournament of which nobody here saw the end."""
-        over = record.state is State.FINISHED and record.kept_as not in self._ended_here
-        return over and hmac.compare_digest(record.claims.get(name, ""), digest)
 
     def _hear(self, tournament: Any, fact: AnyFact) -> None:
         if isinstance(fact, Turned) and fact.state is State.FINISHED:
