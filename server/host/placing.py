@@ -58,7 +58,7 @@ class Placing:
         await self.place(player, next((each.name for each in entered), OPEN + player.game))
 
     def tournament_for(self, name: str, game: str, wanted: str | None = None) -> Tournament | None:
-        """Where `place` would put a bot of that name; None is the open table."""
+        """Where `place` would put a bot of that name that is nowhere yet; None is the open table."""
         current = self._holding.current(game)
         if wanted is not None:
             if wanted in current:
