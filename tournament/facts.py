@@ -140,6 +140,11 @@ class Dealt(Fact, frozen=True, tag="dealt"):
     ways_back: tuple[str, str] | UnsetType = UNSET
     at: float | UnsetType = UNSET  # wall time
 
+    @property
+    def when(self) -> float | None:
+        """The wall time at which it was dealt; None in facts from before that was kept."""
+        return None if self.at is UNSET else self.at
+
 
 class Concluded(Fact, frozen=True, tag="concluded", omit_defaults=True):
     """A match is over. There is one such fact for each name, and it never changes.

@@ -76,7 +76,7 @@ class InPlay:
             (players[0].name not in missed, players[1].name not in missed),
             self._early_grace if record.format.endless else inf,
             self.epoch(),
-            None if dealt.at is UNSET else dealt.at,
+            dealt.when,
         )
         lent = None if kept is not None else self._lend(beginning, players, self.decided)
         match = lent or begun(self._game, beginning, trio.current_time(), self.decided, kept)

@@ -153,8 +153,8 @@ class Tournament:
         Where it is by invitation, that is everybody: a name is entered before its bot has come.
         """
         record = self.record
-        invited = record.entrants.keys() if record.opened.by_invitation else record.invited
-        return not self._presence.absent.isdisjoint(invited - record.out)
+        invited = record.entrants if record.opened.by_invitation else record.invited
+        return any(name in invited and name not in record.out for name in self._presence.absent)
 
     async def enter(
         self, name: str, rating: float | None = None, *, let_in: bool = False, seated: Seated | None = None

@@ -6,7 +6,7 @@ its bots play. Grades are remembered, within limits.
 """
 
 from collections.abc import Awaitable, Callable
-from itertools import islice, takewhile
+from itertools import takewhile
 from weakref import WeakKeyDictionary
 
 import structlog
@@ -26,9 +26,9 @@ WAIT = 2.0  # seconds that somebody waits for the grades of a match
 LONGEST = 60.0  # seconds for one match: six times what it takes on a slow machine without a book
 KNOWN = 1_000  # matches whose grades are remembered: less than a MiB; others are graded again
 LATEST = 1_000  # matches of a tournament, the latest, that its bots' accuracy is taken from
+ESTIMATED = 200  # the same where it is an estimate, which takes longer
 TRIES = 10  # gradings of a match that fail: a child may not be had for a while, or die of that very match …
 SOON, LATER = 10.0, 3600.0  # … and seconds until the next one, which is twice as long each time, at the most
-ESTIMATED = 200  # the same where it is an estimate, which takes longer
 
 Key = tuple[str, str]  # a tournament as it is kept, and a match
 Judgement = Grades | Estimate
@@ -98,12 +98,12 @@ class Summary:
     def add(self, number: int, over: Concluded, grades: Judgement) -> None:
         if over.score is None or len(over.moves) <= grades.ungraded:
             return  # it counts for nothing, or has no move that is graded
-        late = any(each.number > number for each in islice(reversed(self._counted.values()), 1))
+        last = next(reversed(self._counted.values()), None)
         of = (Kept(grades.kept[0], grades.had[0]), Kept(grades.kept[1], grades.had[1]))
         self._counted[over.match] = Counted(number, over.players, of)
         for name, kept in zip(over.players, of, strict=True):
             self.of.setdefault(name, Kept()).add(kept)
-        if late:
+        if last is not None and last.number > number:  # its grading had failed, and did not at another try
             self._counted = dict(sorted(self._counted.items(), key=lambda item: item[1].number))
 
     def failed(self, number: int, now: float) -> None:

@@ -30,10 +30,15 @@ class Placing:
     async def place(
         self, player: Player, wanted: str | None = None, seated: Seated | None = None
     ) -> Tournament:
-        """Enter a player where it has to play; raises `Refusal` if it cannot."""
+        """Enter a player where it has to play; raises `Refusal` if it cannot.
+
+        Whoever comes back and names no tournament stays in the one that it is in, also if it is in several.
+        """
         if wanted == OPEN + player.game:
             await self._table(player.game)
-        found = self.tournament_for(player.name, player.game, wanted) or await self._table(player.game)
+        stays = self._tournament_of(player) if wanted is None else None
+        found = stays or self.tournament_for(player.name, player.game, wanted)
+        found = found or await self._table(player.game)
         if self._roll.alike(found.record, player.name) is not None:
             raise Refusal(taken(player.name))
         expect_not_out(found.record, player.name)
@@ -53,7 +58,7 @@ class Placing:
         await self.place(player, next((each.name for each in entered), OPEN + player.game))
 
     def tournament_for(self, name: str, game: str, wanted: str | None = None) -> Tournament | None:
-        """Where `place` would put a bot of that name; None is the open table."""
+        """Where `place` would put a bot of that name that is nowhere yet; None is the open table."""
         current = self._holding.current(game)
         if wanted is not None:
             if wanted in current:
@@ -74,17 +79,21 @@ class Placing:
         It may if it `goes_on`, as the same bot, and is not playing. Tables and ladders have no end, and can
         be left at any time.
         """
-        if goes_on and player.seat is None:
+        if wanted in (None, player.place) or (goes_on and player.seat is None):
             return
-        here = self._holding.current(player.game).get(player.place or "")
-        if wanted in (None, player.place) or here is None or here.record.format.endless:
-            return
-        if player.name not in here.record.out:
+        if (here := self._tournament_of(player)) is not None:
             name, place = player.name, here.record.name
             raise Unwelcome(
                 f"{name} plays in {place} over another connection, and a name plays a game in one place at a"
                 f" time: come under another name, or when {place} is over"
             )
+
+    def _tournament_of(self, player: Player) -> Tournament | None:
+        """The tournament with an end that a player is in: one that is not over, nor was it taken out."""
+        here = self._holding.current(player.game).get(player.place or "")
+        if here is None or here.record.format.endless or player.name in here.record.out:
+            return None
+        return here
 
     def expect_alone(self, player: Player) -> None:
         """Raise `Refusal` if another bot plays there under the same name."""

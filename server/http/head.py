@@ -270,9 +270,11 @@ def _address(target: bytes) -> Address:
     if b"#" in target or not (target.startswith(b"/") or target == b"*"):
         raise HttpError(400, "an address is a path that begins with /, and a query after a ?")
     path, _, query = target.partition(b"?")
-    if b"%" in path and _NOT_IN_PATHS.search(path):
-        raise HttpError(400, "a path holds no control characters")
-    return _unescaped(_SLASH.sub(ESCAPED_SLASH.encode(), path)), form(query), query.decode()
+    if b"%" in path:
+        if _NOT_IN_PATHS.search(path):
+            raise HttpError(400, "a path holds no control characters")
+        path = _SLASH.sub(ESCAPED_SLASH.encode(), path)
+    return _unescaped(path), form(query), query.decode()
 
 
 def _unescaped(text: bytes) -> str:

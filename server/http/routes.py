@@ -135,7 +135,7 @@ def _asks_for_page(request: Request) -> bool:
 
 
 def _with_slash(request: Request) -> Request:
-    """One with an escaped slash in its path: by `?name=`, if that is in a name; else as it was written."""
+    """One with an escaped slash in its path: by `?name=`, if that is in a name; else escaped again."""
     first, _, name = request.path.rpartition("/")
     if first in SLASHED:
         return replace(request, path=first, query={**request.query, "name": name.replace(ESCAPED_SLASH, "/")})

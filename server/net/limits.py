@@ -10,7 +10,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 YEAR = 31_622_400  # seconds of 366 days: whoever means "for ever" is told the longest there is
-Count = Annotated[int, Meta(ge=0)]  # 0 switches off what it counts
+Count = Annotated[int, Meta(ge=0)]  # 0 allows none of what it counts
 Seconds = Annotated[float, Meta(gt=0, le=YEAR)]
 Pause = Annotated[float, Meta(ge=0, le=YEAR)]  # seconds that may be none at all
 

@@ -61,7 +61,7 @@ class MatchPages:
         judged = None
         if isinstance(story.source, Concluded) and not framed:
             judged = match.judged(story, await self._host.grader.of(record, story.source, SOON))
-        has = "live" if goes_on else match.edition(record, name, judged is not None)
+        has = "live" if goes_on else match.edition(record, name, self._host.grader.knows(record, name))
         async with self._turns.short:
             live = self._live.show(address) if goes_on else None
             seen = match.page(record, await match.completed(story), asked_for(exchange.request, "ply"))

@@ -14,7 +14,6 @@ from typing import Any
 
 import structlog
 import trio
-from msgspec import UNSET
 
 from games.catalogue import catalogue
 from games.game import Game
@@ -90,7 +89,7 @@ class Held:
             pace=record.opened.pace,
             options=record.options(fact),
             epoch=time.time() - trio.current_time(),
-            dealt_at=None if fact.at is UNSET else fact.at,
+            dealt_at=fact.when,
         )
         match.put_aside()
         self.replicas[fact.match] = match

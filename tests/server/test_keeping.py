@@ -310,9 +310,7 @@ def test_the_doctor_speaks_in_lines_or_json_and_ends_with_one_where_something_is
 def test_a_folder_on_a_full_disk_is_refused_in_one_line(tmp_path: Path) -> None:
     """An empty file still fits on such a disk, and then the database is said to be at fault."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(
-        resource.RLIMIT_FSIZE, (4096, hard)
-    )  # bytes a file: the nearest to it that anybody may set
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))  # bytes a file: as near to it as anybody may get
     try:
         with pytest.raises(ConfigError, match=r"friday: nothing can be kept in this folder: File too large$"):
             prepared(str(tmp_path / "friday"))

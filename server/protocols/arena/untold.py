@@ -7,6 +7,7 @@ nobody knows any more who has heard, so what is said of it is bounded by time, a
 
 import hmac
 from collections import OrderedDict
+from itertools import takewhile
 from typing import Any
 
 from msgspec import Struct
@@ -17,7 +18,6 @@ from server.host.reception import Key
 from server.host.secrets import token_digest
 from tournament.facts import AnyFact, State, Turned
 from tournament.record import Record
-from tournament.settling import both
 
 UNTOLD = 1000  # bots of whom that is remembered, and as many that have heard
 LATE = 3600.0  # seconds after the end of a tournament: whoever comes later has come for something else
@@ -63,19 +63,23 @@ class Untold:
         """The same of the tournament that ended last of those that were over when the host was started."""
         name = checked(name)
         records = self._host.roll.of(name, game)
-        over = [record for record in records if self._was_of(record, name, digest)]
-        if not over:
+        recent = [record for record in records if self._was_over_lately(record)]
+        its = [each for each in recent if hmac.compare_digest(each.claims.get(name, ""), digest)]
+        if not its or self._plays(name, game):
             return ""
-        last = max(over, key=_ended)
-        ended = _ended(last)
-        recent = 0 <= self._host.wall() - ended <= LATE
-        been_since = any(_plays_since(each, name, ended) for each in records)
-        return f"{last.name} is over" if recent and not been_since else ""
+        last = max(its, key=_ended)
+        since = any(_played_since(each, name, _ended(last)) for each in records)
+        return "" if since else f"{last.name} is over"
 
-    def _was_of(self, record: Record, name: str, digest: str) -> bool:
-        """Whether a name was its token's in a tournament of which nobody here saw the end."""
-        over = record.state is State.FINISHED and record.kept_as not in self._ended_here
-        return over and hmac.compare_digest(record.claims.get(name, ""), digest)
+    def _was_over_lately(self, record: Record) -> bool:
+        """Whether a tournament is over, not for long, and nobody here saw its end."""
+        if record.state is not State.FINISHED or record.kept_as in self._ended_here:
+            return False
+        return 0 <= self._host.wall() - _ended(record) <= LATE
+
+    def _plays(self, name: str, game: str) -> bool:
+        """Whether somebody plays under that name: it has joined again, and so it has heard."""
+        return any(player.seat is not None for player in self._host.lobby.named(name, game))
 
     def _hear(self, tournament: Any, fact: AnyFact) -> None:
         if isinstance(fact, Turned) and fact.state is State.FINISHED:
@@ -87,12 +91,11 @@ def _ended(record: Record) -> float:
     return next((at for match in reversed(record.recent) if (at := record.matches[match].ended)), 0.0)
 
 
-def _plays_since(record: Record, name: str, when: float) -> bool:
-    """Whether somebody plays there, or has since then: it has joined again, and so it has heard."""
-    if any(name in both(record.drawn[number]) for number in record.dealt.values()):
-        return True
-    latest = (record.matches[match] for match in record.recent)
-    return any(name in match.players and (match.ended or 0.0) > when for match in latest)
+def _played_since(record: Record, name: str, when: float) -> bool:
+    """Whether somebody has ended a match there since then; the latest come first, and few are that late."""
+    latest = (record.matches[match] for match in reversed(record.recent))
+    since = takewhile(lambda match: (match.ended or 0.0) > when, latest)
+    return any(name in match.players for match in since)
 
 
 def _bound(known: OrderedDict[Key, Any]) -> None:

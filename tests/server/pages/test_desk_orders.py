@@ -450,6 +450,9 @@ async def test_a_tournament_by_invitation_is_opened_filled_and_shown_as_that(
         assert "By invitation: only bots that the organiser invites or enters take part." in public
         assert "it starts by itself when 2 have entered and all of them are here" in public
         assert "<small>by invitation</small>" in await browser.read("/")
+        await Desk(here.host.tournaments["cup"]).withdraw("ann")
+        assert "<span>1 entrant of 2</span>" in await browser.read("/admin/tournaments/cup"), "there is room"
+        assert '<td class="figure">1 of 2</td>' in await browser.read("/admin")
         await browser.send(form, "/admin/create", **typed | {"name": "fair"})
         assert "/enter" not in await browser.read("/admin/tournaments/fair")
         assert "nvitation:" not in await browser.read("/tournaments/fair")

@@ -192,6 +192,8 @@ async def test_a_page_without_a_stream_can_ask_what_there_is_of_a_match_by_now(
         await here.read("/matches/cup-1")
         await Desk(here.host.tournaments["cup"]).void("cup-1", "a cable")
         assert await here.read("/matches/cup-1/edition") == "graded void"
+        for address in ("/matches/cup-1", "/embed/matches/cup-1"):  # or it would be loaded again and again
+            assert 'data-edition="graded void"' in await here.read(address)
         await here.read("/matches/cup-9/edition", status=404)
 
 

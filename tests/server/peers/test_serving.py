@@ -28,6 +28,8 @@ pytestmark = pytest.mark.slow
 
 SHARED = ("--show", "1", "--peers", "127.0.0.1:0", "--store")
 
+Hosts = list[tuple[Any, ...]]  # those of a database: their numbers, and whether each takes over
+
 
 @pytest.fixture(scope="module")
 def url(server: Server) -> str:
@@ -35,24 +37,23 @@ def url(server: Server) -> str:
 
 
 @pytest.fixture(scope="module")
-def begun(url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Served]]:
-    """Two hosts for all tests, by what the database said of who takes over when each was ready.
+def begun(url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[tuple[Served, Hosts]]]:
+    """Two hosts for all tests, each with what the database said of its hosts when that one was ready.
 
     The last test has the database forget one of them.
     """
     with ExitStack() as stack, closing(psycopg.connect(url, autocommit=True)) as session:
-        found: dict[str, Served] = {}
+        found: list[tuple[Served, Hosts]] = []
         for name in ("one", "other"):
             host = Served(tmp_path_factory.mktemp(name), *SHARED, url)
-            said = session.execute("SELECT id, NOT draining FROM hosts ORDER BY id").fetchall()
             stack.callback(host.kill)
-            found[str(said)] = host
+            found.append((host, session.execute("SELECT id, NOT draining FROM hosts ORDER BY id").fetchall()))
         yield found
 
 
 @pytest.fixture(scope="module")
-def hosts(begun: dict[str, Served]) -> list[Served]:
-    return [*begun.values()]
+def hosts(begun: list[tuple[Served, Hosts]]) -> list[Served]:
+    return [host for host, _ in begun]
 
 
 class Roaming:
@@ -201,9 +202,11 @@ def order(host: Served, tournament: str, what: str) -> int:
     )[0]
 
 
-def test_a_host_is_ready_when_the_others_know_that_it_takes_over(begun: dict[str, Served]) -> None:
+def test_a_host_is_ready_when_the_others_know_that_it_takes_over(
+    begun: list[tuple[Served, Hosts]],
+) -> None:
     """Catches a host that does not say so, and that others hear of with a later heartbeat."""
-    assert [*begun] == ["[(1, True)]", "[(1, True), (2, True)]"]
+    assert [known for _, known in begun] == [[(1, True)], [(1, True), (2, True)]]
 
 
 def test_bots_of_all_protocols_play_and_orders_are_taken_whichever_host_they_come_to(

@@ -69,6 +69,27 @@ async def test_it_takes_over_in_the_same_tournament_named_or_not(autojump_clock:
             first = second
 
 
+@pytest.mark.parametrize("begun", [False, True])
+@pytest.mark.parametrize("away", [False, True])
+async def test_it_comes_back_to_the_tournament_that_it_is_in_though_an_older_one_awaits_it_too(
+    begun: bool, away: bool, autojump_clock: MockClock
+) -> None:
+    """Catches a bot that names no tournament and is taken out of its match, to where nobody deals to it."""
+    async with week() as here:
+        first = await hello(here, "ann", "monday")
+        await first.messages()
+        await first.tell(type="hello", name="ann", game=GAME, tournament="friday")
+        assert await heard(first) == [{"type": "welcome", "tournament": "friday"}]
+        if begun:
+            await hello(here, "bob", "friday")
+        if away:
+            await first.end.close()
+        second = await hello(here, "ann", None)
+        assert await heard(second, "welcome") == [{"type": "welcome", "tournament": "friday"}]
+        (player,) = here.host.lobby.named("ann", GAME)
+        assert (player.place, player.seat is not None) == ("friday", begun)
+
+
 async def test_it_plays_elsewhere_once_it_has_gone_is_out_or_has_said_hello_again_where_it_was(
     autojump_clock: MockClock,
 ) -> None:
