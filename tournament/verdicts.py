@@ -143,7 +143,8 @@ def left(names: tuple[str, str], gone: Gone, at: float, led: list[Cause], *, voi
     if not gone.for_good:
         cause.append(causes.Absent(at, gone.seat, gone.until - gone.since))
     if void:
-        why = never_came if gone.held else left_early
+        if not gone.out:
+            why = never_came if gone.held else left_early
         return Ended(at, None, Ending.VOID, why, fault, bounded(cause))
     return Ended(at, 1 - gone.seat, Ending.LEFT, why, fault, bounded(cause), brief)
 
@@ -176,7 +177,7 @@ def voided(why: str) -> str:
 
 
 def shut_out(name: str) -> str:
-    """Why a match is lost by a player that may not play any more."""
+    """Why a match is lost, or void, over a player that may not play any more."""
     return f"{name} is out of the tournament"
 
 

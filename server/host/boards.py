@@ -65,6 +65,8 @@ class Boards:
         self._wall = wall
         self._kept: WeakKeyDictionary[Record, Kept] = WeakKeyDictionary()
         self._room = trio.CapacityLimiter(AT_ONCE)
+        self._waiting = 0  # how many wait for an exact board
+        self._nobody_waits = trio.Event()  # set when the last of them has it, and then replaced
 
     def latest(self, record: Record) -> Board | None:
         """The latest board that there is; if it is out of date, the next one is begun."""
@@ -84,10 +86,22 @@ class Boards:
     async def exact(self, record: Record) -> Board:
         """The current board, however long it takes: a tournament ends with it."""
         kept, version = self._find(record), record.version
-        while (board := kept.board) is None or board.version < version:
-            self._ask(kept, record)
-            await kept.news.wait()
-        return board
+        self._waiting += 1
+        try:
+            while (board := kept.board) is None or board.version < version:
+                self._ask(kept, record)
+                await kept.news.wait()
+            return board
+        finally:
+            self._waiting -= 1
+            if not self._waiting:
+                self._nobody_waits.set()
+                self._nobody_waits = trio.Event()
+
+    async def quiet(self) -> None:
+        """Wait until nobody waits for an exact board."""
+        while self._waiting:
+            await self._nobody_waits.wait()
 
     def _find(self, record: Record) -> Kept:
         kept = self._kept.get(record)

@@ -373,6 +373,7 @@ class Host:
                 self._waiting.cancel()
             for tournament in tuple(self.tournaments.values()):
                 await tournament.quiet()
+            await self.boards.quiet()  # bots wait for standings, which nobody tells after a restart
 
     async def stop(self) -> None:
         """Let go of all tournaments, then say goodbye: a bot that leaves now loses nothing by it.

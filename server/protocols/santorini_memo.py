@@ -28,6 +28,7 @@ from tournament.events import AnyEvent, Began, Ended, Incident, Moved, Refused, 
 from tournament.facts import AnyFact
 from tournament.match import Match, OutOfTurn
 from tournament.player import Seat
+from tournament.verdicts import shut_out
 
 USUAL = Limits()
 DOOR = GAME = "santorini"  # the game of bots that say no more than a name
@@ -206,8 +207,11 @@ def _winner(match: Match, ended: Ended) -> str:
     """The winner's name. On this wire the one who stays wins, even a match that counts for nothing."""
     if ended.winner is not None:
         return match.names[ended.winner]
-    stayed = (match.names[1 - seat] for seat in (0, 1) if ended.why in absences(match.names[seat]))
-    return next(stayed, "Draw")
+    first, second = match.names
+    for gone, stayed in ((first, second), (second, first)):
+        if ended.why in (*absences(gone), shut_out(gone)):
+            return stayed
+    return "Draw"
 
 
 def _last(match: Match, ply: int) -> bool:

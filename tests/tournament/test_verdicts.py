@@ -156,6 +156,14 @@ def test_whoever_is_taken_out_after_it_was_hung_up_on_is_out_by_nobody_s_fault()
     assert (ended(played).why, ended(played).fault) == ("ann is out of the tournament", None)
 
 
+def test_whoever_is_taken_out_before_both_have_moved_has_not_left() -> None:
+    played = match(excused=(True, True))
+    played.leave(0, 2.0, out=True)
+    assert (ended(played).ending, ended(played).winner) == (Ending.VOID, None)
+    assert (ended(played).why, ended(played).fault) == ("ann is out of the tournament", None)
+    assert ended(played).cause == ()
+
+
 def test_whoever_says_goodbye_has_lost_by_itself() -> None:
     played = match()
     played.leave(0, 1.0)

@@ -3,6 +3,7 @@
 import gc
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -670,6 +671,26 @@ async def test_when_its_tournament_is_over_a_bot_is_told_the_standings_and_may_s
         welcome, begin, _ = await ann.messages()
         assert (welcome["tournament"], welcome["token"]) == (None, OWN)
         assert begin["players"] == ["ann", "bob"]
+
+
+async def test_a_host_that_is_to_stop_tells_the_standings_first(autojump_clock: MockClock) -> None:
+    settings = {"tournament": "cup", "game": "tic-tac-toe", "format": "round-robin", "entrants": "2"}
+
+    async def slowly(work: Callable[[], Any]) -> Any:
+        await trio.sleep(1.0)
+        return work()
+
+    async with room(settings) as hall:
+        hall.host.boards.run = slowly
+        ann, bob = await hall.hello("ann"), await hall.hello("bob")
+        await ann.messages()
+        await bob.messages()
+        await ann.tell(type="resign")
+        await hall.host.drain()
+        await hall.host.stop()
+        for guest in (ann, bob):
+            told = [message["type"] for message in await guest.messages()]
+            assert told == ["end", "standings", "refused", "[closed]"]
 
 
 async def test_whoever_is_taken_out_of_its_tournament_is_told_so_and_hung_up_on(

@@ -381,6 +381,23 @@ async def test_who_hangs_up_before_both_have_moved_has_lost_on_the_wire(autojump
         assert match.why == "Ann left before both had moved"
 
 
+async def test_whoever_is_taken_out_before_both_have_moved_has_lost_on_the_wire(
+    autojump_clock: MockClock,
+) -> None:
+    async with room(CUP | {"entrants": "2"}) as hall:
+        ann, bob = await hall.come("Ann"), await hall.come("Bob")
+        (dealt,) = await ann.states()
+        assert await bob.states() == [dealt]
+        cup = hall.host.tournaments["cup"]
+        await Desk(cup).withdraw("Ann")
+        told, closed = await ann.lines()
+        assert (msgspec.json.decode(told), closed) == (["gameOver", "Bob", *dealt[2:]], "[closed]")
+        assert await bob.lines() == [told, closed]
+        void, lost = cup.record.matches.values()
+        assert void.why == lost.why == "Ann is out of the tournament"
+        assert (void.ending, lost.ending) == ("void", "left")
+
+
 async def test_half_a_move_and_the_end_is_no_move(autojump_clock: MockClock) -> None:
     async with room() as hall:
         ann, bob = await pair(hall)
