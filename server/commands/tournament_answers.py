@@ -45,7 +45,8 @@ def shown(found: dict[str, Any]) -> str:
     if found["playing"]:
         lines.append(f"being played: {', '.join(found['playing'])}")
     if found["eta"] is not None:
-        lines.append(f"over in about {found['eta']:.0f} s")
+        left = f"about {found['eta']:.0f} s"
+        lines.append(f"over in {left}" if found["state"] == "running" else f"{left} to go once it is resumed")
     if (deciding := found.get("deciding")) is not None:  # it is null while it is being worked out
         lines += deciding.get("said", ())
     if found["group"] is not None:

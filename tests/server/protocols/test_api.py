@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 import trio
+from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from games.catalogue import catalogue
@@ -646,6 +647,13 @@ async def test_while_a_tournament_takes_entrants_those_that_were_taken_out_are_n
     autojump_clock: MockClock,
 ) -> None:
     """Catches "3 of 4" of a tournament that waits for two; when it has begun, the list is the field."""
+    with capture_logs() as logs:
+        await _begun_without_one()
+    (begun,) = (line for line in logs if line["event"] == "tournament begun")
+    assert begun["entrants"] == 2, "so many play"
+
+
+async def _begun_without_one() -> None:
     async with office() as here:
         await here.tell("/api/tournaments", 201, name="cup", game=GAME, entrants=4)
         await here.come("ann", "bob", "cas")
@@ -658,6 +666,21 @@ async def test_while_a_tournament_takes_entrants_those_that_were_taken_out_are_n
         begun = await here.tell("/api/tournaments/cup/start")
         assert begun["entrants"] == 3
         assert "3 of 4" in shown(await here.read("/api/tournaments/cup"))
+
+
+async def test_how_long_a_paused_tournament_takes_is_said_of_the_time_after_the_pause(
+    autojump_clock: MockClock,
+) -> None:
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="cup", game=GAME, entrants=4)
+        await here.come("ann", "bob", "cas", "dan")
+        await trio.sleep(9.5)
+        running = await here.read("/api/tournaments/cup")
+        await here.tell("/api/tournaments/cup/pause")
+        paused = await here.read("/api/tournaments/cup")
+    assert "\nover in about " in shown(running)
+    assert "over in" not in shown(paused)
+    assert f"\nabout {paused['eta']:.0f} s to go once it is resumed" in shown(paused)
 
 
 async def test_a_thousand_who_are_missing_are_counted_and_ten_of_them_named(
