@@ -358,6 +358,11 @@ class Record:
         return len(self.entrants) - len(self.out)
 
     @property
+    def counted(self) -> int:
+        """How many entrants it has: while it takes them, those it would begin with; then everybody listed."""
+        return self.contestants if self.state is State.REGISTERING else len(self.entrants)
+
+    @property
     def pairings(self) -> int:
         """How many were drawn, of two who are to meet."""
         return len(self.results.history) + len(self.drawn) - self.byes

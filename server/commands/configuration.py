@@ -40,6 +40,6 @@ def config(*, json: Flag = False, template: Template | None = None, where: Kept 
     found = msgspec.to_builtins(where.settings())
     found["store"] = shown(found["store"])
     for webhook in found["webhook"]:
-        webhook["secret"] = HIDDEN
+        webhook |= {"url": shown(webhook["url"]), "secret": HIDDEN}
     say(json_line(found) if json else dumps(found, indent=2))
     return DONE

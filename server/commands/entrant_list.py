@@ -24,6 +24,7 @@ from server.store.private import FILE, make_folder
 from tournament.desk import AFFILIATION, CONTACT
 
 MOST = 10_000  # bots on a list
+DIGITS = 3  # at least, of the number before the name of a file
 DIVIDERS = (",", ";", "\t")  # of columns
 PLAIN = re.compile(r"[^A-Za-z0-9_-]")
 
@@ -102,8 +103,9 @@ def invite(
 ) -> Iterator[Path]:
     """Invite bots one by one, writing each token down as soon as it comes: it is told only once."""
     make_folder(folder)
+    digits = max(DIGITS, len(str(len(invited))))  # as many for each: else 1000 would stand before 101
     for number, one in enumerate(invited, 1):
-        path = folder / f"{number:03}-{PLAIN.sub('_', one.name)}.txt"
+        path = folder / f"{number:0{digits}}-{PLAIN.sub('_', one.name)}.txt"
         try:
             path.touch(FILE, exist_ok=False)
         except OSError as error:

@@ -1,5 +1,6 @@
 """Sending an organiser's orders to a host, and printing the host's answers."""
 
+from collections.abc import Iterator
 from shlex import quote
 from typing import Any
 
@@ -8,6 +9,7 @@ from server.exits import DONE
 from server.net.escaping import json_line
 from server.programs.terminal import say, table
 
+MISSING = 10  # who are listed by name, on two lines each
 COLUMNS = ("tournament ", "game ", "format ", "state ", "entrants", "played", "open")
 
 
@@ -36,12 +38,15 @@ def cells(found: dict[str, Any]) -> tuple[object, ...]:
 
 def shown(found: dict[str, Any]) -> str:
     entrants: list[dict[str, Any]] = found["entrants"]
-    lines = [table(COLUMNS, [cells(found | {"entrants": len(entrants)})]), ""]
+    waits = found["state"] == "registering"  # then only those count with whom it would begin
+    counted = sum(not (waits and each["gone"]) for each in entrants)
+    lines = [table(COLUMNS, [cells(found | {"entrants": counted})]), ""]
     lines.append(f"entrants: {', '.join(map(_entrant, entrants)) or 'nobody yet'}")
     if found["playing"]:
         lines.append(f"being played: {', '.join(found['playing'])}")
     if found["eta"] is not None:
-        lines.append(f"over in about {found['eta']:.0f} s")
+        left = f"about {found['eta']:.0f} s"
+        lines.append(f"over in {left}" if found["state"] == "running" else f"{left} to go once it is resumed")
     if (deciding := found.get("deciding")) is not None:  # it is null while it is being worked out
         lines += deciding.get("said", ())
     if found["group"] is not None:
@@ -58,16 +63,20 @@ def shown(found: dict[str, Any]) -> str:
         lines.append(f"entrants check in from {checking_in['from']}; still to come: {waited or 'nobody'}")
     if found["missing"] is None:
         lines.append("missing: a data folder does not say who; a host that runs does")
-    for each in found["missing"] or ():
-        lines.append(f"missing: {each['name']}, since {each['since']}")
-    if found["missing"]:
-        lines.append("to take somebody out who is missing:")
-        tournament = found["tournament"]
-        lines += (
-            f"    quintain tournament withdraw {tournament} {_argument(each['name'])}"
-            for each in found["missing"]
-        )
+    elif found["missing"]:
+        lines += _missing(found["tournament"], found["missing"])
     return "\n".join(lines)
+
+
+def _missing(tournament: str, missing: list[dict[str, Any]]) -> Iterator[str]:
+    """Those who are missing, as many as can be read, and how to take them out."""
+    for each in missing[:MISSING]:
+        yield f"missing: {each['name']}, since {each['since']}"
+    if (left_out := len(missing) - MISSING) > 0:
+        yield f"missing: {left_out} more; --json lists all of them"
+    yield "to take somebody out who is missing:"
+    for each in missing[:MISSING]:
+        yield f"    quintain tournament withdraw {tournament} {_argument(each['name'])}"
 
 
 def _argument(name: str) -> str:

@@ -217,7 +217,7 @@ def tournament_summed(
     """A tournament without its entrants, with what only a host that holds it knows; None: not known."""
     opened = record.opened
     return tournament_shown(record) | {
-        "entrants": len(record.entrants),
+        "entrants": record.counted,
         "wanted": opened.entrants,
         "rounds": opened.terms.rounds,
         "lots": lots_shown(record),

@@ -48,7 +48,7 @@ def told(tournament: Held, fact: AnyFact) -> None:
         case Turned(state=State.RUNNING) if record.drawn or record.ended:
             log.info("tournament resumed", tournament=record.name)
         case Turned(state=State.RUNNING):
-            log.info("tournament begun", tournament=record.name, entrants=len(record.entrants))
+            log.info("tournament begun", tournament=record.name, entrants=record.contestants)
         case Turned(state=State.FINISHED):
             log.info("tournament finished", tournament=record.name, matches=record.ended)
         case Turned(state=state):

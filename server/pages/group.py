@@ -1,5 +1,6 @@
 """What the page of a group shows: the table over its tournaments."""
 
+from collections import ChainMap
 from typing import Any
 
 from server.host.grouping import members, table_over
@@ -15,10 +16,13 @@ async def page(host: View, name: str, asked: int) -> dict[str, Any] | None:
         return None
     rows = await table_over(host, held)
     number, pages = page_of(len(rows), PAGE, asked)
+    shown = rows[(number - 1) * PAGE : number * PAGE]
+    said = ChainMap(*(each.record.public.affiliations for each in reversed(held)))  # the latest first
     return {
         "name": name,
         "held": held,
-        "rows": rows[(number - 1) * PAGE : number * PAGE],
+        "rows": shown,
+        "affiliations": {row.name: said[row.name] for row in shown if row.name in said},
         "page": number,
         "pages": pages,
         "address": formatting.paged(formatting.group_address(name)),

@@ -136,7 +136,7 @@ class HomeLook:
             catalogue()[record.opened.game].title,
             record.format.title,
             record.state,
-            record.contestants if record.state is State.REGISTERING else len(record.entrants),
+            record.counted,
             record.opened.entrants,
             record.decided,
             record.pairings,

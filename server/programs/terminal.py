@@ -1,7 +1,7 @@
 """Printing by commands: results on standard output, everything else on standard error.
 
 Everything that is printed has gone through `safe`. Colours and progress
-are for a terminal only, and not where `NO_COLOR` is set.
+are for a terminal only, and colours not where `NO_COLOR` is set.
 """
 
 import io
@@ -13,6 +13,8 @@ from server.net.escaping import safe
 
 Step = Callable[..., None]
 WIDTH = 100  # characters, where the output is no terminal
+WIDE_ENOUGH = 60  # characters: below, there is no bar, or nothing would be left for words and figures
+FIGURES = 24  # characters, for how many of how many and how long it takes
 
 
 def say(text: str) -> None:
@@ -61,13 +63,21 @@ def progress(what: str, total: int, done: int = 0) -> "Generator[Step]":
     from rich.markup import escape
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+    screen = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    narrow = screen.width < WIDE_ENOUGH
+
+    def described(words: str) -> str:
+        if narrow and len(words) > (most := max(1, screen.width - FIGURES)):
+            words = "…" + words[1 - most :] if most > 1 else "…"  # the end says how it stands
+        return escape(safe(words))
 
     def step(now: str | None = None) -> None:
-        bar.update(task, advance=1, description=None if now is None else escape(safe(now)))
+        bar.update(task, advance=1, description=None if now is None else described(now))
 
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(escape(safe(what)), total=total, completed=done)
+    shown = (column for column in columns if not (narrow and isinstance(column, BarColumn)))
+    with Progress(*shown, console=screen, transient=True) as bar:
+        task = bar.add_task(described(what), total=total, completed=done)
         yield step
 
 

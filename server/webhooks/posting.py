@@ -2,8 +2,9 @@
 
 import hmac
 import ssl
+from base64 import b64encode
 from collections.abc import Awaitable, Callable
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 import httptools
 import trio
@@ -51,12 +52,20 @@ async def _status(url: str, body: bytes, secret: str, tls: ssl.SSLContext | None
         head = (
             f"POST {target} HTTP/1.1\r\nHost: {parts.netloc.rpartition('@')[2]}\r\nUser-Agent: quintain\r\n"
             f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n"
-            f"X-Quintain-Signature: {signature(secret, body)}\r\n\r\n"
+            f"{_login(parts)}X-Quintain-Signature: {signature(secret, body)}\r\n\r\n"
         )
         await stream.send_all(head.encode() + body)
         return await _answered(stream)
     finally:
         await trio.aclose_forcefully(stream)
+
+
+def _login(parts: SplitResult) -> str:
+    """The header for a user and a password in the address, if they are there."""
+    if parts.username is None:
+        return ""
+    login = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+    return f"Authorization: Basic {b64encode(login.encode()).decode()}\r\n"
 
 
 async def _answered(stream: trio.abc.Stream) -> int:

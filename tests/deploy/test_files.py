@@ -13,6 +13,7 @@ import pytest
 
 from server import figures
 from server.config import Settings
+from server.exits import MISUSED
 from server.host.exposition import exposition
 from server.host.host import Host
 from server.host.metrics import metrics
@@ -100,6 +101,12 @@ def test_systemd_takes_the_units_and_finds_the_service_hardened() -> None:
     exposure = re.search(r"exposure level for quintain.service: ([0-9.]+)", said)
     assert exposure is not None, said
     assert float(exposure[1]) < 2.0, said
+
+
+def test_the_service_is_not_started_again_with_a_configuration_that_cannot_be_used() -> None:
+    """Catches a host that is started every two seconds until somebody looks."""
+    lines = (DEPLOY / "quintain.service").read_text().splitlines()
+    assert {"Restart=on-failure", f"RestartPreventExitStatus={MISUSED}"} <= {*lines}
 
 
 def test_the_sockets_are_those_that_the_host_takes_and_the_service_wants_them() -> None:

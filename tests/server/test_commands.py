@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from functools import reduce
 from operator import getitem
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -163,6 +164,15 @@ def test_the_settings_in_force_are_shown_without_passwords(store: str, shown: st
     assert code == 0
     assert found["store"] == shown
     assert found["ports"] == {"tcp": 8000, "websocket": 8001, "http": 8080}
+
+
+@pytest.mark.slow
+def test_neither_the_secret_of_a_webhook_nor_a_password_in_its_address_is_shown(tmp_path: Path) -> None:
+    file = tmp_path / "quintain.toml"
+    file.write_text('[[webhook]]\nurl = "https://ann:pass@chat/hook?room=1"\nsecret = "ours alone"\n')
+    code, out, _ = quintain("config", "--json", "--config", str(file))
+    (webhook,) = json.loads(out)["webhook"]
+    assert (code, webhook["url"], webhook["secret"]) == (0, "https://ann:…@chat/hook?room=1", "***")
 
 
 @pytest.mark.slow

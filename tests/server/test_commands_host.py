@@ -1,7 +1,9 @@
 """The commands that speak to a host, against a real one; and the demo."""
 
 import json
+import os
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -222,10 +224,8 @@ def test_the_demo_holds_a_tournament_in_every_game_and_ends_with_the_standings()
 
 
 @pytest.mark.slow
-def test_a_demo_that_is_interrupted_leaves_nothing_behind(tmp_path: Path) -> None:
-    import os
-    import signal
-
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_demo_that_is_interrupted_leaves_nothing_behind(number: signal.Signals, tmp_path: Path) -> None:
     places = os.pathsep.join((str(ROOT), str(ROOT / "clients/python")))
     demo = subprocess.Popen(
         [sys.executable, "-m", "server", "demo"],
@@ -236,7 +236,7 @@ def test_a_demo_that_is_interrupted_leaves_nothing_behind(tmp_path: Path) -> Non
     )
     assert demo.stdout is not None
     assert demo.stdout.readline().startswith("Follow it at")
-    demo.send_signal(signal.SIGINT)
+    demo.send_signal(number)
     demo.communicate(timeout=HANG)
     assert demo.returncode == 130
     assert list(tmp_path.iterdir()) == []

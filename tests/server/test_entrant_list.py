@@ -60,6 +60,14 @@ def test_each_invitation_is_a_file_of_its_own_with_what_a_bot_says_first(tmp_pat
         next(invite(bots, folder, ABOUT, "http://host", lambda bot: bot.name))
 
 
+def test_a_thousand_invitations_sort_as_the_list_does(tmp_path: Path) -> None:
+    """Catches `1000-` before `101-` in every folder that is shown sorted."""
+    bots = [Invited(f"bot-{number}") for number in range(1, 1001)]
+    written = [*invite(bots, tmp_path, ABOUT, "http://host", lambda bot: bot.name)]
+    assert sorted(written) == written
+    assert written[0].name == "0001-bot-1.txt"
+
+
 def test_who_is_refused_has_no_invitation_and_those_before_keep_theirs(tmp_path: Path) -> None:
     def ask(bot: Invited) -> str:
         if bot.name == "bob":

@@ -100,7 +100,7 @@ async def tournaments(call: Call, asked: Nothing) -> Told:
         record = held.record
         if record.state is not State.FINISHED and not record.name.startswith(OPEN):
             shown = {"name": record.name, "game": record.opened.game, "format": record.opened.format}
-            shown |= {"state": record.state, "entrants": len(record.entrants)}
+            shown |= {"state": record.state, "entrants": record.counted}
             listed.append(shown | {"by_invitation": bool(record.opened.by_invitation)})
     listed = listed[-LISTED:]
     lines = [

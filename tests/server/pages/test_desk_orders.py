@@ -344,7 +344,10 @@ async def test_an_invitation_can_be_made_anew_until_the_bot_has_come(autojump_cl
         with pytest.raises(Unwelcome):
             await here.host.arrive("ann", "tic-tac-toe", token=lost)
         await here.host.arrive("ann", "tic-tac-toe", token=token)
-        assert "ann is here already" in await invited(browser, "ann", 409)
+        assert (
+            "ann is here already, and needs no invitation; to let it in, enter it by name"
+            in await invited(browser, "ann", 409)
+        )
         assert "would take for Ann" in await invited(browser, "Ann", 409)
         assert "reserved word" in await invited(browser, "draw", 409)
         assert list(here.host.tournaments["cup"].record.entrants) == ["ann"]

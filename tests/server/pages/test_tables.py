@@ -19,7 +19,18 @@ from tests.server.pages.gallery import Gallery, gallery
 from tests.steps import steps_taken
 from tests.tournament.test_score_sheet import event, happened, play, play_and_keep
 from tournament.events import Ending
-from tournament.facts import Concluded, Dealt, Drew, Entered, Froze, State, Turned, Voided
+from tournament.facts import (
+    Concluded,
+    Dealt,
+    Disqualified,
+    Drew,
+    Entered,
+    Froze,
+    State,
+    Turned,
+    Voided,
+    Withdrew,
+)
 from tournament.format import Pairing
 from tournament.record import Record
 from tournament.score_sheet import ALL_CROSSED, ScoreSheet, board_of
@@ -79,6 +90,15 @@ def test_whoever_shares_the_first_place_has_won_but_nobody_without_a_point() -> 
     shared, lost = finished("round-robin", (0.5, 0.5)), finished("round-robin", (0.0, 0.0))
     assert tables.winners(shared, board_of(shared, 0.0)) == ["ann", "bob"]
     assert tables.winners(lost, board_of(lost, 0.0)) == []
+
+
+def test_whoever_was_withdrawn_has_won_if_it_is_first_and_whoever_was_disqualified_has_not() -> None:
+    """Withdrawing takes no result away that counts; what the table says, the page repeats."""
+    record = finished("swiss", (1.0, 0.0))
+    record.add(Withdrew("ann", False))
+    assert tables.winners(record, board_of(record, 0.0)) == ["ann"]
+    record.add(Disqualified("ann", "two bots in one"))
+    assert tables.winners(record, board_of(record, 0.0)) == ["bob"]
 
 
 @pytest.mark.parametrize(("many", "others"), [(4, "1 other<"), (5, "2 others<")])

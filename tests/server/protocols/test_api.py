@@ -9,9 +9,11 @@ from typing import Any
 import msgspec
 import pytest
 import trio
+from structlog.testing import capture_logs
 from trio.testing import MockClock
 
 from games.catalogue import catalogue
+from server.commands.tournament_answers import shown
 from server.export.verify import verify
 from server.host.host import STOPPING, Host
 from server.host.reception import Unwelcome
@@ -639,6 +641,61 @@ async def test_the_export_of_a_name_that_is_used_again_is_of_the_new_tournament_
     assert (first["tournament"], first["kept_as"]) == ("cup", "cup~2")
     assert {line["tournament"] for line in lines if line["type"] in ("fact", "withheld", "head")} == {"cup~2"}
     assert {line["tournament"] for line in lines if line["type"] in ("match", "standings")} == {"cup"}
+
+
+async def test_while_a_tournament_takes_entrants_those_that_were_taken_out_are_not_counted(
+    autojump_clock: MockClock,
+) -> None:
+    """Catches "3 of 4" of a tournament that waits for two; when it has begun, the list is the field."""
+    with capture_logs() as logs:
+        await _begun_without_one()
+    (begun,) = (line for line in logs if line["event"] == "tournament begun")
+    assert begun["entrants"] == 2, "so many play"
+
+
+async def _begun_without_one() -> None:
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="cup", game=GAME, entrants=4)
+        await here.come("ann", "bob", "cas")
+        ordered = await here.tell("/api/tournaments/cup/withdraw", name="cas")
+        (listed,) = (each for each in (await here.read("/api/tournaments"))["tournaments"] if each["wanted"])
+        assert ordered["entrants"] == listed["entrants"] == 2
+        whole = await here.read("/api/tournaments/cup")
+        assert [each["gone"] for each in whole["entrants"]] == [False, False, True]
+        assert "2 of 4" in shown(whole)
+        begun = await here.tell("/api/tournaments/cup/start")
+        assert begun["entrants"] == 3
+        assert "3 of 4" in shown(await here.read("/api/tournaments/cup"))
+
+
+async def test_how_long_a_paused_tournament_takes_is_said_of_the_time_after_the_pause(
+    autojump_clock: MockClock,
+) -> None:
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="cup", game=GAME, entrants=4)
+        await here.come("ann", "bob", "cas", "dan")
+        await trio.sleep(9.5)
+        running = await here.read("/api/tournaments/cup")
+        await here.tell("/api/tournaments/cup/pause")
+        paused = await here.read("/api/tournaments/cup")
+    assert "\nover in about " in shown(running)
+    assert "over in" not in shown(paused)
+    assert f"\nabout {paused['eta']:.0f} s to go once it is resumed" in shown(paused)
+
+
+async def test_a_thousand_who_are_missing_are_counted_and_ten_of_them_named(
+    autojump_clock: MockClock,
+) -> None:
+    async with office() as here:
+        await here.tell("/api/tournaments", 201, name="cup", game=GAME, entrants=12)
+        whole = await here.read("/api/tournaments/cup")
+    missing = [{"name": f"bot {number}", "since": "2026-03-01T12:00:00Z"} for number in range(1, 1001)]
+    few, many = (shown(whole | {"missing": missing[:most]}).splitlines() for most in (10, 1000))
+    assert "missing: bot 10, since 2026-03-01T12:00:00Z" in few
+    assert not [line for line in few if "more" in line]
+    assert "missing: 990 more; --json lists all of them" in many
+    assert many[-1] == "    quintain tournament withdraw cup 'bot 10'"
+    assert len(many) == len(few) + 1
 
 
 async def test_whoever_was_taken_out_is_told_so_when_it_comes_back(autojump_clock: MockClock) -> None:

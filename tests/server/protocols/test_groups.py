@@ -6,6 +6,7 @@ from trio.testing import MockClock
 
 from tests.server.pages.gallery import GAME, Gallery, gallery
 from tests.server.protocols.test_api import office
+from tournament.facts import Described, Entered
 
 
 async def week(here: Gallery, name: str, group: str, *bots: str) -> None:
@@ -34,6 +35,20 @@ async def test_a_group_has_one_table_of_all_its_tournaments(autojump_clock: Mock
         assert row["tournaments"] == len(own)
     assert {row["name"] for row in told["rows"]} == {"ann", "bob", "cas", "dan"}
     assert (page["rows"], page["next"]) == (told["rows"][1:2], 2)
+
+
+async def test_the_page_of_a_group_says_whose_a_bot_is_as_its_latest_tournament_does(
+    autojump_clock: MockClock,
+) -> None:
+    async with gallery() as here:
+        for week, affiliation in (("one", "Kent"), ("two", "ETH & friends")):
+            record = (await here.hold(week, group="spring")).record
+            for name in ("ann", "bob"):
+                record.add(Entered(name))
+            record.add(Described("ann", affiliation))
+        page = await here.read("/groups/spring")
+    assert page.count("<small>ETH &amp; friends</small>") == 1
+    assert "Kent" not in page
 
 
 @pytest.mark.slow

@@ -544,6 +544,8 @@ async def test_the_games_the_tournaments_and_standings_are_told_to_anybody(autoj
         standings = await client.call("standings", tournament="cup")
         assert (standings.told["type"], standings.told["final"]) == ("standings", False)
         assert [row["name"] for row in standings.told["rows"]] == ["ann"]
+        await Desk(host.tournaments["cup"]).withdraw("ann")
+        assert "cup: connect-4, swiss, registering, 0 entrants\n" in (await client.call("tournaments")).text
         nobody = (await client.call("standings", tournament="open-quoridor")).told
         assert (nobody["type"], nobody["tournament"], nobody["rows"]) == ("standings", "open-quoridor", [])
         await client.close()

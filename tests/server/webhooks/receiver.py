@@ -20,11 +20,13 @@ class Receiver:
         self.answer = b"HTTP/1.1 204 No Content\r\n\r\n"
         self.told: list[dict[str, Any]] = []  # what it has taken
         self.tries: list[dict[str, Any]] = []  # what it was offered
+        self.heads: list[str] = []
         self.forged = 0
 
     async def attend(self, stream: trio.SocketStream) -> None:
         async with stream:
             head, body = await _request(stream)
+            self.heads.append(head)
             sign = hmac.new(SECRET.encode(), body, hashlib.sha256).hexdigest()
             self.forged += f"x-quintain-signature: sha256={sign}" not in head.lower().splitlines()
             said = msgspec.json.decode(body)

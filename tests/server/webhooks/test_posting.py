@@ -1,6 +1,7 @@
 """One POST: signed, and what counts as taken."""
 
 import ssl
+from base64 import b64encode
 
 import pytest
 import trio
@@ -25,6 +26,16 @@ async def test_it_is_signed_and_sent_as_it_is() -> None:
         assert receiver.forged == 0
         await post(receiver.url, b'{"a":2}', "another secret")
         assert receiver.forged == 1
+
+
+async def test_a_user_and_a_password_in_the_address_are_sent_as_http_has_it() -> None:
+    async with receiving() as receiver:
+        await post(receiver.url, b"{}", SECRET)
+        await post(receiver.url.replace("//", "//ann:p%40ss@"), b"{}", SECRET)
+    without, with_both = receiver.heads
+    assert "authorization" not in without.lower()
+    assert f"Authorization: Basic {b64encode(b'ann:p@ss').decode()}\r\n" in with_both
+    assert "ann" not in with_both
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,68 @@
+"""What is for a terminal only: bars and colours, as wide as it is."""
+
+import os
+import pty
+from collections.abc import Iterator
+from contextlib import redirect_stderr
+
+import pytest
+
+from server.programs.terminal import progress
+
+
+class Screen:
+    """A terminal of so many columns, and what was written to it."""
+
+    def __init__(self, outer: int, inner: int) -> None:
+        self._outer = outer
+        self.stderr = os.fdopen(inner, "w", buffering=1)
+
+    def written(self) -> str:
+        self.stderr.write("END")
+        self.stderr.flush()
+        seen = b""
+        while not seen.endswith(b"END"):
+            seen += os.read(self._outer, 65536)
+        return seen.decode()
+
+
+@pytest.fixture
+def screen(monkeypatch: pytest.MonkeyPatch) -> Iterator[Screen]:
+    outer, inner = pty.openpty()
+    there = Screen(outer, inner)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    yield there
+    there.stderr.close()
+    os.close(outer)
+
+
+def play(screen: Screen, words: str) -> None:
+    with redirect_stderr(screen.stderr), progress("alphabeta – greedy", 2) as step:
+        step(words)
+        step(words)
+
+
+@pytest.mark.parametrize("columns", ["100", "40", "30"])
+def test_how_it_stands_can_be_read_on_a_narrow_terminal(
+    columns: str, screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Catches `brain:alphabeta – brain:alphabeta (2)  …`, with no figure in it."""
+    monkeypatch.setenv("COLUMNS", columns)
+    play(screen, "a name of forty characters and then some  +2 =0")
+    seen = screen.written()
+    assert "=0" in seen
+    assert "2/2" in seen
+
+
+def test_no_color_takes_the_colours_and_leaves_the_bar(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    play(screen, "so far")
+    coloured = screen.written()
+    monkeypatch.setenv("NO_COLOR", "1")
+    play(screen, "so far")
+    plain = screen.written()
+    assert ("━" in coloured, "━" in plain) == (True, True)
+    assert ("\x1b[3" in coloured, "\x1b[3" in plain) == (True, False)
